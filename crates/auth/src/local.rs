@@ -1,0 +1,150 @@
+//! Without an identity provider the gateway serves the local user, and must not be reachable by a web page
+//! that the user happens to have open: Host and Origin are checked on every request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::HeaderMap;
+use http::header::{HOST, ORIGIN};
+use http::uri::Authority;
+use proto::{Principal, TenantId};
+
+/// Why a request is turned away at the door.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error(
+        "the Host header names `{0}`, which is not this server; a loopback address or `localhost` is expected"
+    )]
+    ForeignHost(String),
+    #[error("requests from web pages of `{0}` are not accepted")]
+    ForeignOrigin(String),
+}
+
+/// Access for the person who owns this machine's account: loopback only.
+#[derive(Clone, Debug)]
+pub struct LocalAccess {
+    user: Arc<Principal>,
+}
+
+impl Default for LocalAccess {
+    fn default() -> Self {
+        Self {
+            user: Arc::new(Principal {
+                tenant: TenantId::new("local"),
+                subject: "local".to_owned(),
+                agent: None,
+                scopes: Vec::new(),
+            }),
+        }
+    }
+}
+
+impl LocalAccess {
+    /// The local user, for doors that only a local process can reach (pipes, sockets in the data folder).
+    pub fn user(&self) -> Arc<Principal> {
+        Arc::clone(&self.user)
+    }
+
+    /// Lets a request in as the local user if neither its Host nor its Origin is foreign.
+    pub fn admit(
+        &self,
+        headers: &HeaderMap,
+        uri_authority: Option<&Authority>,
+    ) -> Result<Arc<Principal>, Refusal> {
+        // HTTP/2 carries the host in the URI; if both are there, both must be ours.
+        for host in headers.get_all(HOST) {
+            let host = String::from_utf8_lossy(host.as_bytes());
+            if !is_loopback(&host) {
+                return Err(Refusal::ForeignHost(host.into_owned()));
+            }
+        }
+        match uri_authority {
+            Some(authority) if !is_loopback(authority.as_str()) => {
+                return Err(Refusal::ForeignHost(authority.to_string()));
+            }
+            None if !headers.contains_key(HOST) => {
+                return Err(Refusal::ForeignHost(String::new()));
+            }
+            _ => {}
+        }
+        for origin in headers.get_all(ORIGIN) {
+            let origin = String::from_utf8_lossy(origin.as_bytes());
+            let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            if !host.is_some_and(is_loopback) {
+                return Err(Refusal::ForeignOrigin(origin.into_owned()));
+            }
+        }
+        Ok(self.user())
+    }
+}
+
+fn is_loopback(authority: &str) -> bool {
+    let Ok(authority) = authority.parse::<Authority>() else {
+        return false;
+    };
+    if authority.as_str().contains('@') {
+        return false;
+    }
+    let host = authority.host();
+    let literal = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost")
+        || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn admit(host: Option<&str>, origin: Option<&str>) -> Result<(), Refusal> {
+        let mut headers = HeaderMap::new();
+        if let Some(host) = host {
+            headers.insert(HOST, HeaderValue::from_str(host).expect("a header value"));
+        }
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, HeaderValue::from_str(origin).expect("a header value"));
+        }
+        LocalAccess::default().admit(&headers, None).map(drop)
+    }
+
+    #[test]
+    fn loopback_is_let_in() {
+        for host in ["127.0.0.1:7777", "localhost:7777", "LOCALHOST", "[::1]:7777", "127.0.0.2"] {
+            assert_eq!(admit(Some(host), None), Ok(()), "{host}");
+        }
+        assert_eq!(admit(Some("localhost"), Some("http://localhost:6274")), Ok(()));
+    }
+
+    #[test]
+    fn rebinding_hosts_are_refused() {
+        for host in [
+            "evil.com",
+            "127.0.0.1.evil.com",
+            "localhost.evil.com",
+            "localhost@evil.com",
+            "evil.com@localhost",
+            "10.0.0.1",
+            "",
+        ] {
+            assert!(matches!(admit(Some(host), None), Err(Refusal::ForeignHost(_))), "{host}");
+        }
+        assert!(admit(None, None).is_err());
+    }
+
+    #[test]
+    fn foreign_origins_are_refused() {
+        for origin in [
+            "https://evil.com",
+            "null",
+            "file://",
+            "http://localhost.evil.com",
+            "http://localhost@evil.com",
+        ] {
+            assert!(
+                matches!(admit(Some("localhost"), Some(origin)), Err(Refusal::ForeignOrigin(_))),
+                "{origin}"
+            );
+        }
+    }
+}

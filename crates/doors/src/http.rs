@@ -1,0 +1,92 @@
+//! Everything that is reached over HTTP: one router, one place where a request is let in.
+
+mod admission;
+mod body;
+mod envelope;
+mod health;
+mod mcp;
+mod openapi;
+mod reply;
+mod routes;
+mod sessions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use auth::LocalAccess;
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{any, get, post};
+use strip::Strip;
+use tokio_util::sync::CancellationToken;
+
+use crate::Metrics;
+
+/// What an operator may set about the HTTP door.
+#[derive(Clone)]
+pub struct Options {
+    /// Cancelled when the process begins to stop; give `serve` the same token.
+    pub shutdown: CancellationToken,
+    /// What `/metrics` shows; without it the route says that nothing is recorded.
+    pub metrics: Option<Metrics>,
+    /// No request body above this size is ever read.
+    pub max_body_bytes: usize,
+    /// How long a client may take to send its body.
+    pub body_timeout: Duration,
+    /// How many sessions of MCP clients before 2026-07-28 may stand at once.
+    pub max_sessions: usize,
+    /// After how long without a request such a session ends.
+    pub session_idle: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            shutdown: CancellationToken::new(),
+            metrics: None,
+            max_body_bytes: 4 * 1024 * 1024,
+            body_timeout: Duration::from_secs(30),
+            max_sessions: 10_000,
+            session_idle: Duration::from_secs(60 * 60),
+        }
+    }
+}
+
+/// What every handler can reach.
+#[derive(Clone)]
+struct Shared(Arc<Inner>);
+
+struct Inner {
+    strip: Arc<Strip>,
+    access: LocalAccess,
+    options: Options,
+    mcp: mcp::McpDoor,
+}
+
+impl std::ops::Deref for Shared {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+/// All HTTP routes of the gateway, each behind the same admission.
+pub fn router(strip: Arc<Strip>, access: LocalAccess, options: Options) -> Router {
+    let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
+    let shared = Shared(Arc::new(Inner { strip, access, options, mcp }));
+    Router::new()
+        .route(routes::MCP, any(mcp::serve))
+        .route(routes::DISCOVER, get(envelope::discover))
+        .route(routes::PROMPT, get(envelope::prompt))
+        .route(routes::TOOL, post(envelope::call))
+        .route(routes::SCHEMA, get(envelope::schema))
+        .route(routes::OPENAPI, get(openapi::document))
+        .route(routes::HEALTHZ, get(health::alive))
+        .route(routes::READYZ, get(health::ready))
+        .route(routes::METRICS, get(health::metrics))
+        .fallback(routes::unknown)
+        .method_not_allowed_fallback(routes::wrong_method)
+        .layer(from_fn_with_state(shared.clone(), admission::admit))
+        .with_state(shared)
+}

@@ -1,0 +1,178 @@
+//! The one place that every request passes: who asks, under which trace id, and what became of it.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures_util::FutureExt as _;
+use http::header::CONNECTION;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use proto::{Code, TraceId};
+use strip::Failure;
+use tracing::{Instrument as _, field, info_span};
+
+use super::{Shared, reply, routes};
+
+/// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
+const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
+
+pub(super) async fn admit(
+    State(shared): State<Shared>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let began = Instant::now();
+    let trace = TraceId::random();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    let span = info_span!(
+        "request",
+        %trace,
+        method = %request.method(),
+        path = request.uri().path(),
+        parent = field::Empty,
+    );
+    if let Some(parent) = traceparent(request.headers()) {
+        span.record("parent", parent);
+    }
+    request.extensions_mut().insert(trace);
+
+    let admitted = async {
+        match check(&shared, &mut request, route) {
+            Ok(()) => next.run(request).await,
+            Err(refusal) => refusal.response(trace),
+        }
+    };
+    // A panic ends its own request, never the process.
+    let answered = AssertUnwindSafe(admitted.instrument(span.clone())).catch_unwind().await;
+    let mut response = answered.unwrap_or_else(|_| {
+        span.in_scope(|| tracing::error!("a handler panicked"));
+        let failure = Failure::new(Code::Internal, "the gateway failed on this request")
+            .blame(proto::Blame::Gateway);
+        reply::refuse_as_usual(&failure, trace)
+    });
+
+    if let Ok(value) = HeaderValue::from_str(&trace.to_string()) {
+        response.headers_mut().insert(X_TRACE_ID, value);
+    }
+    note(&span, route, response.status(), began);
+    response
+}
+
+fn note(span: &tracing::Span, route: &str, status: StatusCode, began: Instant) {
+    let took = began.elapsed();
+    metrics::counter!(
+        "powerstrip_http_requests_total",
+        "route" => route.to_owned(),
+        "status" => status_class(status)
+    )
+    .increment(1);
+    metrics::histogram!("powerstrip_http_seconds", "route" => route.to_owned())
+        .record(took.as_secs_f64());
+    span.in_scope(|| tracing::debug!(status = status.as_u16(), ?took, "answered"));
+}
+
+/// Few labels for many statuses, so that callers cannot grow the metrics.
+fn status_class(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        200..300 => "2xx",
+        300..400 => "3xx",
+        400..500 => "4xx",
+        500..600 => "5xx",
+        _ => "1xx",
+    }
+}
+
+/// Why a request is turned away before any handler sees it.
+enum TurnedAway {
+    Foreign(auth::Refusal),
+    Draining,
+}
+
+impl TurnedAway {
+    fn response(&self, trace: TraceId) -> Response {
+        match self {
+            Self::Foreign(refusal) => {
+                tracing::warn!(%refusal, "request refused");
+                let failure = Failure::new(Code::Denied, refusal.to_string());
+                reply::refuse(StatusCode::FORBIDDEN, &failure, trace)
+            }
+            Self::Draining => {
+                let failure = Failure::new(
+                    Code::Unavailable,
+                    "the gateway is shutting down and takes no new requests",
+                )
+                .retry_after(std::time::Duration::from_secs(1));
+                let mut response = reply::refuse_as_usual(&failure, trace);
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                response
+            }
+        }
+    }
+}
+
+fn check(shared: &Shared, request: &mut Request, route: &str) -> Result<(), TurnedAway> {
+    // A probe may come by any name; all it learns is that something lives here.
+    if route == routes::HEALTHZ {
+        return Ok(());
+    }
+    let principal = shared
+        .access
+        .admit(request.headers(), request.uri().authority())
+        .map_err(TurnedAway::Foreign)?;
+    if shared.options.shutdown.is_cancelled() && route != routes::READYZ && route != routes::METRICS
+    {
+        return Err(TurnedAway::Draining);
+    }
+    request.extensions_mut().insert(principal);
+    Ok(())
+}
+
+/// The W3C trace parent, if the header is one.
+fn traceparent(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get("traceparent")?.to_str().ok()?;
+    let parts: Vec<_> = value.splitn(5, '-').collect();
+    let hex = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let [version, trace, parent, flags, ..] = parts.as_slice() else {
+        return None;
+    };
+    let well_formed = hex(version, 2)
+        && *version != "ff"
+        && hex(trace, 32)
+        && hex(parent, 16)
+        && hex(flags, 2)
+        && (parts.len() == 4 || *version != "00")
+        && trace.bytes().any(|b| b != b'0')
+        && parent.bytes().any(|b| b != b'0');
+    (well_formed && value.len() <= 256).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_well_formed_trace_parents_are_recorded() {
+        let read = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("traceparent", HeaderValue::from_str(value).expect("a header value"));
+            traceparent(&headers).is_some()
+        };
+        assert!(read("00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"));
+        assert!(read("01-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01-later"));
+        for bad in [
+            "",
+            "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7",
+            "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01-more",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-0AF7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",
+            "ff-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",
+        ] {
+            assert!(!read(bad), "{bad}");
+        }
+    }
+}

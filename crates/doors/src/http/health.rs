@@ -1,0 +1,44 @@
+use axum::Extension;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use proto::{Code, TraceId};
+use serde_json::json;
+use strip::Failure;
+
+use super::{Shared, reply};
+
+/// The process answers: that is all this says.
+pub(super) async fn alive() -> Response {
+    reply::json(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+/// Whether calls will be answered, and if not, why.
+pub(super) async fn ready(State(shared): State<Shared>) -> Response {
+    let health = shared.strip.health();
+    let mut problems = health.problems;
+    let draining = shared.options.shutdown.is_cancelled();
+    if draining {
+        problems.push("the gateway is shutting down".to_owned());
+    }
+    let ready = health.ready && !draining;
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    reply::json(status, &json!({"ready": ready, "problems": problems}))
+}
+
+pub(super) async fn metrics(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+) -> Response {
+    match &shared.options.metrics {
+        Some(metrics) => {
+            ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], metrics.render())
+                .into_response()
+        }
+        None => {
+            let failure = Failure::new(Code::Unsupported, "this process records no metrics");
+            reply::refuse_as_usual(&failure, trace)
+        }
+    }
+}

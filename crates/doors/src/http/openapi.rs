@@ -1,0 +1,277 @@
+//! The REST routes as OpenAPI 3.1, with a path of its own for every tool.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use proto::Code;
+use serde_json::{Map, Value, json};
+use strip::catalog::{Entry, Snapshot};
+
+use super::{Shared, reply, routes};
+use crate::schema::rebased;
+
+pub(super) async fn document(State(shared): State<Shared>) -> Response {
+    reply::json(StatusCode::OK, &describe(&shared.strip.catalog().snapshot()))
+}
+
+fn describe(snapshot: &Snapshot) -> Value {
+    let mut paths = fixed_paths();
+    let mut schemas = shared_schemas();
+    for entry in snapshot.entries() {
+        let (path, item) = tool_path(entry, &mut schemas);
+        paths.insert(path, item);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Powerstrip",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "Tools for agents behind one door, every answer in one envelope.",
+        },
+        "paths": paths,
+        "components": {"schemas": schemas},
+    })
+}
+
+/// A tool's path, its schemas put among the components: a schema's local references mean the document's root, so
+/// it stands under a name that they are rewritten to.
+fn tool_path(entry: &Entry, schemas: &mut Map<String, Value>) -> (String, Value) {
+    let descriptor = &entry.descriptor;
+    let older = entry.superseded_by.map(|_| format!("@{}", descriptor.version.major));
+    let name = format!("{}{}", descriptor.id, older.unwrap_or_default());
+    let mut component = |side: &str, schema: &Value| {
+        let key = format!("{}.{side}", entry.wire);
+        let reference = format!("#/components/schemas/{key}");
+        schemas.insert(key, rebased(schema, &reference));
+        json!({"$ref": reference})
+    };
+    let input = component("input", &descriptor.input_schema);
+    let answer = match &descriptor.output_schema {
+        None => json!({"$ref": "#/components/schemas/Envelope"}),
+        Some(output) => {
+            let output = component("output", output);
+            json!({"allOf": [
+                {"$ref": "#/components/schemas/Envelope"},
+                {"properties": {"data": output}},
+            ]})
+        }
+    };
+    let mut operation = json!({
+        "operationId": entry.wire,
+        "tags": ["tools"],
+        "summary": descriptor.title.as_deref().unwrap_or(descriptor.id.as_str()),
+        "description": descriptor.description,
+        "parameters": call_parameters(),
+        "requestBody": {"required": false, "content": {"application/json": {"schema": input}}},
+        "responses": call_responses(answer),
+    });
+    if entry.superseded_by.is_some() {
+        operation["deprecated"] = json!(true);
+    }
+    (format!("/mcp/tool/{}", encoded(&name)), json!({"post": operation}))
+}
+
+/// Braces would read as a template, and `?`, `#` and `%` as something other than the path.
+fn encoded(name: &str) -> String {
+    name.chars().fold(String::with_capacity(name.len()), |mut path, character| {
+        match character {
+            '{' | '}' | '?' | '#' | '%' | '"' | '<' | '>' | '\\' | '^' | '`' | '|' => {
+                path.push_str(&format!("%{:02X}", u32::from(character)));
+            }
+            plain => path.push(plain),
+        }
+        path
+    })
+}
+
+fn fixed_paths() -> Map<String, Value> {
+    let text = |name: &str, description: &str| {
+        json!({"name": name, "in": "path", "required": true, "description": description,
+            "schema": {"type": "string"}})
+    };
+    let json_answer = |description: &str, schema: Value| {
+        json!({
+            "200": {"description": description, "content": {"application/json": {"schema": schema}}},
+            "default": {"description": "Why not.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}}},
+        })
+    };
+    let get = |id: &str, summary: &str, parameters: Vec<Value>, responses: Value| {
+        json!({"get": {"operationId": id, "summary": summary, "tags": ["gateway"],
+            "parameters": parameters, "responses": responses}})
+    };
+    let prompt_parameters = vec![
+        text("domain", "The prompt's domain."),
+        text("name", "The prompt's name."),
+        json!({"name": "major", "in": "path", "required": true, "description": "The major version.",
+            "schema": {"type": "integer", "minimum": 0}}),
+    ];
+    let schema_parameters = vec![
+        text("tool", "A tool's id, `@` and a major version optional."),
+        json!({"name": "side", "in": "path", "required": true, "description": "Which schema.",
+            "schema": {"enum": ["input", "output"]}}),
+    ];
+    let mut any_call_parameters = vec![text("toolName", "The tool.")];
+    any_call_parameters.extend(call_parameters());
+    let any_object = || json!({"type": "object"});
+    let readiness = json!({"$ref": "#/components/schemas/Readiness"});
+    let mut not_ready = json_answer("Calls will be answered.", readiness.clone());
+    not_ready["503"] = json!({"description": "Not ready, and why.",
+        "content": {"application/json": {"schema": readiness}}});
+    let paths = [
+        (
+            routes::DISCOVER,
+            get(
+                "discover",
+                "Tools, prompts and health",
+                Vec::new(),
+                json_answer("What there is.", any_object()),
+            ),
+        ),
+        (
+            routes::PROMPT,
+            get(
+                "getPrompt",
+                "A prompt's body and spec",
+                prompt_parameters,
+                json_answer(
+                    "The prompt.",
+                    json!({"type": "object", "required": ["body", "spec"],
+                        "properties": {"body": {"type": "string"}, "spec": {"type": "object"}}}),
+                ),
+            ),
+        ),
+        (
+            "/mcp/schema/{tool}/{side}",
+            get(
+                "getSchema",
+                "A tool's JSON Schema",
+                schema_parameters,
+                json_answer("The schema.", json!({"type": ["object", "boolean"]})),
+            ),
+        ),
+        (
+            "/mcp/tool/{toolName}",
+            json!({"post": {
+                "operationId": "callTool",
+                "summary": "Call any tool by its id, wire name or short URI",
+                "tags": ["tools"],
+                "parameters": any_call_parameters,
+                "requestBody": {"required": false, "content": {"application/json": {"schema": true}}},
+                "responses": call_responses(json!({"$ref": "#/components/schemas/Envelope"})),
+            }}),
+        ),
+        (
+            routes::OPENAPI,
+            get("openapi", "This document", Vec::new(), json_answer("OpenAPI 3.1.", any_object())),
+        ),
+        (
+            routes::HEALTHZ,
+            get(
+                "alive",
+                "Whether the process lives",
+                Vec::new(),
+                json_answer("It does.", any_object()),
+            ),
+        ),
+        (routes::READYZ, get("ready", "Whether it can do its work", Vec::new(), not_ready)),
+        (
+            routes::METRICS,
+            get(
+                "metrics",
+                "Metrics",
+                Vec::new(),
+                json!({"200": {"description": "Prometheus' text format.",
+                    "content": {"text/plain": {"schema": {"type": "string"}}}}}),
+            ),
+        ),
+    ];
+    paths.into_iter().map(|(path, item)| (path.to_owned(), item)).collect()
+}
+
+fn call_parameters() -> [Value; 4] {
+    [
+        json!({"name": "Idempotency-Key", "in": "header", "description": "Calls with the same key run once.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255}}),
+        json!({"name": "Powerstrip-Timeout-Ms", "in": "header", "description": "Wait no longer than this.",
+            "schema": {"type": "integer", "minimum": 1}}),
+        json!({"name": "Powerstrip-Verify", "in": "header", "description": "Run a recorded call again and compare.",
+            "schema": {"type": "boolean"}}),
+        json!({"name": "verify", "in": "query", "description": "The same as the header `Powerstrip-Verify`.",
+            "schema": {"type": "boolean"}}),
+    ]
+}
+
+/// One response per status that an envelope can travel under.
+fn call_responses(answer: Value) -> Value {
+    let mut responses = Map::new();
+    responses.insert(
+        "200".to_owned(),
+        json!({"description": "The tool's answer.", "content": {"application/json": {"schema": answer}}}),
+    );
+    for code in Code::all() {
+        let response = json!({
+            "description": format!("`{code}`"),
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}},
+        });
+        responses.insert(code.http_status().to_string(), response);
+    }
+    Value::Object(responses)
+}
+
+fn shared_schemas() -> Map<String, Value> {
+    let codes: Vec<_> = Code::all().map(Code::as_str).collect();
+    let schemas = [
+        (
+            "Envelope",
+            json!({
+                "type": "object",
+                "required": ["ok", "data", "meta", "errors"],
+                "properties": {
+                    "ok": {"type": "boolean"},
+                    "data": {"description": "The tool's data; null if the call failed."},
+                    "meta": {"$ref": "#/components/schemas/Meta"},
+                    "errors": {"type": "array", "items": {"$ref": "#/components/schemas/Error"}},
+                },
+            }),
+        ),
+        (
+            "Meta",
+            json!({
+                "type": "object",
+                "required": ["tool", "version", "durationMs", "traceId", "warnings"],
+                "properties": {
+                    "tool": {"type": "string"},
+                    "version": {"type": "string"},
+                    "durationMs": {"type": "integer", "minimum": 0},
+                    "traceId": {"type": "string", "format": "uuid"},
+                    "warnings": {"type": "array", "items": {"type": "string"}},
+                },
+            }),
+        ),
+        (
+            "Error",
+            json!({
+                "type": "object",
+                "required": ["code", "message", "retryable"],
+                "properties": {
+                    "code": {"enum": codes},
+                    "message": {"type": "string"},
+                    "retryable": {"type": "boolean"},
+                    "details": {"description": "Facts for programs, such as a size and its limit."},
+                },
+            }),
+        ),
+        (
+            "Readiness",
+            json!({
+                "type": "object",
+                "required": ["ready", "problems"],
+                "properties": {
+                    "ready": {"type": "boolean"},
+                    "problems": {"type": "array", "items": {"type": "string"}},
+                },
+            }),
+        ),
+    ];
+    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+}

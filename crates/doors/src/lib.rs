@@ -1,0 +1,20 @@
+//! The ways in: MCP over HTTP and stdio, REST envelopes, LSP framing, health and metrics. A door reads the request,
+//! knows who asks, hands a `Call` to the strip, and renders the answer; it never knows how a tool is made.
+
+mod http;
+mod lsp;
+mod mcp;
+mod metrics;
+mod schema;
+mod server;
+#[cfg(unix)]
+mod socket;
+mod stdio;
+
+pub use http::{Options, router};
+pub use lsp::client::{LspClient, LspError};
+pub use metrics::{Metrics, MetricsTaken};
+pub use server::{ServerLimits, serve, serve_with};
+#[cfg(unix)]
+pub use socket::SocketDoor;
+pub use stdio::{LocalDoor, serve_session};

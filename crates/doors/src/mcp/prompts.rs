@@ -1,0 +1,90 @@
+//! The strip's prompts as MCP lists, renders and completes them.
+
+use proto::{Code, PromptRef};
+use rmcp::model::{
+    CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, GetPromptResult,
+    JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Reference, Role,
+};
+use serde_json::Value;
+use strip::{Failure, Strip};
+
+use super::listing::TTL_MS;
+
+pub(super) fn list(strip: &Strip, modern: bool) -> ListPromptsResult {
+    let prompts = strip.prompts().shelf().prompts().iter().map(listed).collect();
+    let mut result = ListPromptsResult::with_all_items(prompts);
+    result.ttl_ms = modern.then_some(TTL_MS);
+    result.cache_scope = modern.then_some(CacheScope::Private);
+    result
+}
+
+pub(super) fn get(
+    strip: &Strip,
+    name: &str,
+    arguments: Option<JsonObject>,
+) -> Result<GetPromptResult, ErrorData> {
+    let shelf = strip.prompts().shelf();
+    let prompt = shelf.get(&reference(name)?).map_err(fault)?;
+    let arguments = Value::Object(arguments.unwrap_or_default());
+    let text = prompt.render(&arguments).map_err(fault)?;
+    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+        .with_description(prompt.description.clone()))
+}
+
+pub(super) fn complete(
+    strip: &Strip,
+    request: &CompleteRequestParams,
+) -> Result<CompleteResult, ErrorData> {
+    let Reference::Prompt(named) = &request.r#ref else {
+        return Err(ErrorData::invalid_params("only prompts' arguments can be completed", None));
+    };
+    let shelf = strip.prompts().shelf();
+    let prompt = shelf.get(&reference(&named.name)?).map_err(fault)?;
+    let argument = &request.argument;
+    if !prompt.arguments.iter().any(|known| known.name == argument.name) {
+        let message = format!("`{}` has no argument `{}`", prompt.id(), argument.name);
+        return Err(ErrorData::invalid_params(message, None));
+    }
+    let values = prompt.complete(&argument.name, &argument.value);
+    let info = CompletionInfo::with_all_values(values)
+        .map_err(|error| ErrorData::internal_error(error, None))?;
+    Ok(CompleteResult::new(info))
+}
+
+fn listed(prompt: &strip::prompts::Prompt) -> Prompt {
+    let arguments = prompt
+        .arguments
+        .iter()
+        .map(|argument| {
+            let mut listed = PromptArgument::new(&argument.name).with_required(argument.required);
+            listed.description = argument.description.clone();
+            listed
+        })
+        .collect();
+    let description = match prompt.superseded_by {
+        None => prompt.description.clone(),
+        Some(newer) => {
+            format!("Deprecated: major {newer} of this prompt replaces it. {}", prompt.description)
+        }
+    };
+    let mut listed = Prompt::new(prompt.wire_name(), Some(description), Some(arguments));
+    listed.title = prompt.title.clone();
+    listed
+}
+
+fn reference(name: &str) -> Result<PromptRef, ErrorData> {
+    name.parse().map_err(|error: proto::InvalidId| ErrorData::invalid_params(error.to_string(), None))
+}
+
+/// An unknown prompt and a wrong argument are both the request's fault; anything else is ours.
+fn fault(failure: Failure) -> ErrorData {
+    match failure.code {
+        Code::NotFound | Code::InvalidInput => {
+            ErrorData::invalid_params(failure.message, failure.details)
+        }
+        _ => {
+            tracing::error!(%failure, "a prompt could not be rendered");
+            ErrorData::internal_error(failure.message, failure.details)
+        }
+    }
+}

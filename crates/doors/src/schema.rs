@@ -1,0 +1,132 @@
+//! Schemas as a door shows them: MCP wants objects at the root, OpenAPI wants them under a component's name.
+
+use serde_json::{Map, Value, json};
+
+/// Keywords whose value is a map of names to schemas.
+const NAMED: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/// Keywords whose value is data, in which a `$ref` is only a word.
+const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+
+/// The schema as it reads when it stands at `root` (such as `#/properties/result`) of another document: local
+/// references would otherwise point into that document.
+pub(crate) fn rebased(schema: &Value, root: &str) -> Value {
+    match schema {
+        // A schema with an id of its own is its own document, wherever it stands.
+        Value::Object(map) if map.contains_key("$id") => schema.clone(),
+        Value::Object(map) => Value::Object(
+            map.iter().map(|(key, value)| (key.clone(), rebased_keyword(key, value, root))).collect(),
+        ),
+        Value::Array(items) => items.iter().map(|item| rebased(item, root)).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+fn rebased_keyword(key: &str, value: &Value, root: &str) -> Value {
+    match value {
+        Value::String(target) if matches!(key, "$ref" | "$dynamicRef") => {
+            match target.strip_prefix('#') {
+                Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => {
+                    Value::String(format!("{root}{pointer}"))
+                }
+                _ => value.clone(),
+            }
+        }
+        Value::Object(named) if NAMED.contains(&key) => Value::Object(
+            named.iter().map(|(name, schema)| (name.clone(), rebased(schema, root))).collect(),
+        ),
+        _ if DATA.contains(&key) => value.clone(),
+        _ => rebased(value, root),
+    }
+}
+
+/// The input schema as MCP demands it, with an object at its root; none if no object can ever fit it.
+pub(crate) fn object_input(schema: &Value) -> Option<Map<String, Value>> {
+    let mut map = match schema {
+        Value::Bool(true) => Map::new(),
+        Value::Object(map) => map.clone(),
+        _ => return None,
+    };
+    let fits = match map.get("type") {
+        None => true,
+        Some(Value::String(kind)) => kind == "object",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        Some(_) => false,
+    };
+    map.insert("type".to_owned(), Value::String("object".to_owned()));
+    fits.then_some(map)
+}
+
+/// Whether data travels as `{result: …}` to clients that accept only objects. A declared schema decides once and for
+/// all, so that what is listed and what is sent agree.
+pub(crate) fn wraps_result(output_schema: Option<&Value>, data: &Value) -> bool {
+    match output_schema {
+        Some(Value::Object(schema)) => !is_object_schema(schema),
+        _ => !data.is_object(),
+    }
+}
+
+/// The output schema for clients that accept only objects.
+pub(crate) fn object_output(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
+    if is_object_schema(schema) {
+        return None;
+    }
+    let inner = rebased(&Value::Object(schema.clone()), "#/properties/result");
+    match json!({"type": "object", "properties": {"result": inner}, "required": ["result"]}) {
+        Value::Object(wrapped) => Some(wrapped),
+        _ => None,
+    }
+}
+
+fn is_object_schema(schema: &Map<String, Value>) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "object")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_references_move_with_their_schema() {
+        let schema = json!({
+            "$defs": {"default": {"$ref": "#/$defs/leaf"}, "leaf": {"type": "string"}},
+            "type": "array",
+            "items": {"anyOf": [{"$ref": "#"}, {"$ref": "#/$defs/leaf"}, {"$ref": "#name"}]},
+            "default": {"$ref": "#/untouched"},
+        });
+        assert_eq!(
+            rebased(&schema, "#/properties/result"),
+            json!({
+                "$defs": {"default": {"$ref": "#/properties/result/$defs/leaf"}, "leaf": {"type": "string"}},
+                "type": "array",
+                "items": {"anyOf": [{"$ref": "#/properties/result"}, {"$ref": "#/properties/result/$defs/leaf"}, {"$ref": "#name"}]},
+                "default": {"$ref": "#/untouched"},
+            })
+        );
+    }
+
+    #[test]
+    fn inputs_are_objects_or_nothing() {
+        assert_eq!(
+            object_input(&json!({"properties": {"a": true}})).map(Value::Object),
+            Some(json!({"type": "object", "properties": {"a": true}}))
+        );
+        assert_eq!(object_input(&json!(true)).map(Value::Object), Some(json!({"type": "object"})));
+        assert_eq!(
+            object_input(&json!({"type": ["null", "object"]})).map(Value::Object),
+            Some(json!({"type": "object"}))
+        );
+        assert_eq!(object_input(&json!({"type": "string"})), None);
+        assert_eq!(object_input(&json!(false)), None);
+    }
+
+    #[test]
+    fn wrapping_follows_the_declared_schema_not_the_data() {
+        let list = json!({"type": ["object", "null"]});
+        assert!(wraps_result(Some(&list), &json!({})));
+        assert!(!wraps_result(Some(&json!({"type": "object"})), &json!({})));
+        assert!(wraps_result(None, &json!([1])));
+        assert!(!wraps_result(None, &json!({})));
+    }
+}

@@ -1,0 +1,207 @@
+//! The server loop: slow clients are cut, floods are bounded, and a shutdown lets work under way finish.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::Metrics;
+
+/// What one connection may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerLimits {
+    /// How long a client may take for the head of a request, and a kept-alive connection may idle.
+    pub header_timeout: Duration,
+    pub max_headers: usize,
+    pub max_header_bytes: usize,
+    /// Requests under way at once on one HTTP/2 connection.
+    pub max_streams: u32,
+    pub max_connections: usize,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            header_timeout: Duration::from_secs(30),
+            max_headers: 100,
+            max_header_bytes: 64 * 1024,
+            max_streams: 200,
+            max_connections: 4_096,
+        }
+    }
+}
+
+/// Serves until `shutdown`, then lets requests under way finish for at most `drain`.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+    drain: Duration,
+) -> io::Result<()> {
+    serve_with(listener, router, shutdown, drain, ServerLimits::default()).await
+}
+
+/// Like `serve`, with limits other than the usual ones.
+pub async fn serve_with(
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+    drain: Duration,
+    limits: ServerLimits,
+) -> io::Result<()> {
+    let door = Door { router, limits, shutdown: shutdown.clone(), cut: CancellationToken::new() };
+    let places = Arc::new(Semaphore::new(limits.max_connections));
+    let before = TaskTracker::new();
+    let tending = tend_metrics();
+
+    accept(&listener, &door, &places, &before, shutdown.cancelled()).await;
+    before.close();
+    let deadline = Instant::now() + drain;
+    // Probes must still hear that the gateway is not ready, so the listener stays open until the work is done.
+    let during = TaskTracker::new();
+    let done = async {
+        let _ = tokio::time::timeout_at(deadline, before.wait()).await;
+    };
+    accept(&listener, &door, &places, &during, done).await;
+    drop(listener);
+    if !before.is_empty() {
+        tracing::warn!(connections = before.len(), "drain time is over; cutting what is left");
+    }
+    door.cut.cancel();
+    during.close();
+    before.wait().await;
+    during.wait().await;
+    tending.abort();
+    Ok(())
+}
+
+async fn accept(
+    listener: &TcpListener,
+    door: &Door,
+    places: &Arc<Semaphore>,
+    connections: &TaskTracker,
+    until: impl Future<Output = ()>,
+) {
+    let mut until = pin!(until);
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = &mut until => return,
+            accepted = async {
+                // The semaphore is never closed.
+                let place = Arc::clone(places).acquire_owned().await.ok();
+                (place, listener.accept().await)
+            } => accepted,
+        };
+        match accepted {
+            (place, Ok((stream, _))) => {
+                let door = door.clone();
+                connections.spawn(async move {
+                    door.connection(stream).await;
+                    drop(place);
+                });
+            }
+            (_, Err(error)) => {
+                // Out of file handles, most likely: more will be free soon.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Door {
+    router: Router,
+    limits: ServerLimits,
+    shutdown: CancellationToken,
+    /// Ends every connection at once.
+    cut: CancellationToken,
+}
+
+impl Door {
+    async fn connection(self, stream: TcpStream) {
+        let _ = stream.set_nodelay(true);
+        let asked = Arc::new(AtomicBool::new(false));
+        let service = {
+            let (router, asked) = (self.router.clone(), Arc::clone(&asked));
+            service_fn(move |request: Request<Incoming>| {
+                asked.store(true, Ordering::Relaxed);
+                let router = router.clone();
+                async move {
+                    let request = request.map(axum::body::Body::new);
+                    Ok::<_, Infallible>(tower_call(router, request).await)
+                }
+            })
+        };
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.header_timeout)
+            .max_headers(self.limits.max_headers)
+            .max_buf_size(self.limits.max_header_bytes.max(8 * 1024))
+            .http2()
+            .timer(TokioTimer::new())
+            .max_header_list_size(u32::try_from(self.limits.max_header_bytes).unwrap_or(u32::MAX))
+            .max_concurrent_streams(self.limits.max_streams)
+            .keep_alive_interval(Some(self.limits.header_timeout))
+            .keep_alive_timeout(self.limits.header_timeout);
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+        // hyper's own time-out begins once it knows which protocol is spoken; a client that never says is cut here.
+        let mut silence = pin!(tokio::time::sleep(self.limits.header_timeout));
+        let mut stopping = false;
+        loop {
+            tokio::select! {
+                ended = connection.as_mut() => {
+                    if let Err(error) = ended {
+                        tracing::debug!(error, "connection ended");
+                    }
+                    return;
+                }
+                () = silence.as_mut(), if !asked.load(Ordering::Relaxed) => return,
+                () = self.shutdown.cancelled(), if !stopping => {
+                    stopping = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = self.cut.cancelled() => return,
+            }
+        }
+    }
+}
+
+async fn tower_call(
+    mut router: Router,
+    request: Request,
+) -> axum::response::Response {
+    use tower::Service as _;
+    match router.call(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+fn tend_metrics() -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async {
+        let mut tick = tokio::time::interval(Duration::from_secs(5));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            Metrics::tend();
+        }
+    })
+}

@@ -1,0 +1,146 @@
+//! Doors that only a local process can reach: a pipe or a socket on which MCP and LSP framing are told apart by the
+//! first bytes.
+
+use std::io::{self, Cursor};
+use std::sync::Arc;
+
+use proto::Principal;
+use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
+use strip::Strip;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use crate::lsp;
+use crate::mcp::{Caller, Core, Handler};
+
+/// White space before the first message that is still taken for white space.
+const MAX_LEADING_BYTES: usize = 4 * 1024;
+
+/// How the other side frames its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    /// MCP: one JSON message per line.
+    Lines,
+    /// LSP: `Content-Length` headers before each message.
+    Headers,
+}
+
+/// A door for local processes; each of them is the local user.
+#[derive(Clone)]
+pub struct LocalDoor {
+    core: Arc<Core>,
+    principal: Arc<Principal>,
+    shutdown: CancellationToken,
+}
+
+impl LocalDoor {
+    /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
+    pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
+        let core = Arc::new(Core::new(strip, shutdown.clone()));
+        Self { core, principal, shutdown }
+    }
+
+    /// Serves one session until the other side closes it.
+    pub async fn serve<R, W>(&self, mut read: R, write: W) -> io::Result<()>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let sniffed = tokio::select! {
+            sniffed = sniff(&mut read) => sniffed?,
+            () = self.shutdown.cancelled() => return Ok(()),
+        };
+        let Some((framing, first)) = sniffed else {
+            return Ok(());
+        };
+        let read = Cursor::new(first).chain(read);
+        match framing {
+            // A last line without its newline is still a message.
+            Framing::Lines => self.serve_mcp(read.chain(Cursor::new(b"\n")), write).await,
+            Framing::Headers => {
+                let desk = lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal));
+                lsp::serve(desk, read, write, &self.shutdown).await
+            }
+        }
+    }
+
+    async fn serve_mcp<R, W>(&self, read: R, write: W) -> io::Result<()>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let handler = Handler::new(Arc::clone(&self.core), Caller::Fixed(Arc::clone(&self.principal)));
+        let running = handler.serve_with_ct((read, write), self.shutdown.child_token()).await;
+        match running {
+            Ok(running) => {
+                running.waiting().await.map_err(io::Error::other)?;
+                Ok(())
+            }
+            // Leaving before saying hello is no fault.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error.to_string())),
+        }
+    }
+}
+
+/// Serves one session on a pair of pipes until the other side closes it.
+pub async fn serve_session<R, W>(
+    strip: Arc<Strip>,
+    principal: Arc<Principal>,
+    read: R,
+    write: W,
+) -> io::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    LocalDoor::new(strip, principal, CancellationToken::new()).serve(read, write).await
+}
+
+/// Reads until the framing is clear; nothing if the other side closed before saying anything.
+async fn sniff(read: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<(Framing, Vec<u8>)>> {
+    let mut first = Vec::with_capacity(1024);
+    loop {
+        if read.read_buf(&mut first).await? == 0 {
+            return Ok(None);
+        }
+        let telling = first.iter().find(|byte| !byte.is_ascii_whitespace());
+        match telling {
+            // A header's name; no JSON message begins with a letter.
+            Some(byte) if byte.is_ascii_alphabetic() => return Ok(Some((Framing::Headers, first))),
+            Some(_) => return Ok(Some((Framing::Lines, first))),
+            None if first.len() > MAX_LEADING_BYTES => {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "nothing but white space"));
+            }
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn framing(bytes: &'static [u8]) -> Option<Framing> {
+        sniff(&mut &bytes[..]).await.expect("sniffing").map(|(framing, _)| framing)
+    }
+
+    #[tokio::test]
+    async fn framings_are_told_apart_by_their_first_bytes() {
+        assert_eq!(framing(b"{\"jsonrpc\"").await, Some(Framing::Lines));
+        assert_eq!(framing(b"\r\n  {").await, Some(Framing::Lines));
+        assert_eq!(framing(b"\xEF\xBB\xBF{").await, Some(Framing::Lines));
+        assert_eq!(framing(b"[").await, Some(Framing::Lines));
+        assert_eq!(framing(b"Content-Length: 2\r\n").await, Some(Framing::Headers));
+        assert_eq!(framing(b"content-length").await, Some(Framing::Headers));
+        assert_eq!(framing(b"").await, None);
+        assert_eq!(framing(b" \n").await, None);
+    }
+
+    #[tokio::test]
+    async fn endless_white_space_is_refused() {
+        let mut read = tokio::io::repeat(b' ');
+        assert!(sniff(&mut read).await.is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! The guarded HTTP client: the one way out of the house over HTTP.
+//!
+//! A request passes, for itself and for every redirect: URL guard ([`Target`]) → the tool's [`Scope`] →
+//! one DNS lookup → [`AddressPolicy`] over *every* answer → a connection to exactly a checked address →
+//! a second look at the peer → TLS under the original name. Pooled connections have passed all of it.
+
+mod address;
+mod body;
+mod client;
+mod connect;
+mod dial;
+mod error;
+mod host;
+mod listeners;
+mod policy;
+mod redirect;
+mod resolve;
+mod scope;
+mod target;
+mod tls;
+mod wire;
+
+pub use address::{Class, classify};
+pub use body::BodyStream;
+pub use client::{Client, ClientBuilder, Limits, Request, Response, StreamingResponse};
+pub use error::{FetchError, Part, Phase, Refusal};
+pub use host::PatternError;
+pub use listeners::OwnListeners;
+pub use policy::{AddressPolicy, Rule};
+pub use resolve::{Resolve, ResolveFuture, SystemResolver};
+pub use scope::Scope;
+pub use target::Target;

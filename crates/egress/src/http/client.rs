@@ -1,0 +1,368 @@
+//! Sending a request and following where it leads.
+
+use std::error::Error;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE, USER_AGENT,
+};
+use http::{HeaderMap, Method, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use tokio::time::Instant;
+use url::Url;
+
+use super::body::{BodyStream, Deadline, OFFERED};
+use super::connect::Connector;
+use super::error::{FetchError, Part, Phase, Refusal};
+use super::policy::AddressPolicy;
+use super::redirect::{Message, location};
+use super::resolve::{Resolve, SystemResolver};
+use super::scope::Scope;
+use super::target::Target;
+use super::tls::Tls;
+
+/// The most redirects anyone may follow.
+const MAX_REDIRECTS: u8 = 5;
+
+/// The most header bytes that a connection reads before it gives up.
+const HEADER_CEILING: u32 = 64 * 1024;
+
+const IDLE: Duration = Duration::from_secs(60);
+const IDLE_PER_HOST: usize = 16;
+
+const AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("powerstrip/", env!("CARGO_PKG_VERSION")));
+
+/// Headers that frame the message or say whom it is for: a caller who could set them could
+/// smuggle a second request, or reach another host than the one that was checked.
+const OURS: [HeaderName; 9] = [
+    HOST,
+    CONNECTION,
+    CONTENT_LENGTH,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
+/// A request to send; mark a header value sensitive (`set_sensitive`) to have it treated as a credential.
+#[derive(Clone)]
+pub struct Request {
+    /// The method, `CONNECT` excepted.
+    pub method: Method,
+    /// The absolute URL, as written by whoever wants it.
+    pub url: String,
+    /// Headers, without those that frame the message.
+    pub headers: HeaderMap,
+    /// The body, empty for none.
+    pub body: Bytes,
+}
+
+impl Request {
+    /// A `GET` without headers.
+    pub fn get(url: impl Into<String>) -> Self {
+        Self { method: Method::GET, url: url.into(), headers: HeaderMap::new(), body: Bytes::new() }
+    }
+}
+
+/// What one request may cost.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Time for everything, redirects and body included; `None` for streams without an end.
+    pub deadline: Option<Duration>,
+    /// Time to resolve, dial and shake hands, for each hop.
+    pub connect: Duration,
+    /// Bytes of the body, on the wire and unpacked.
+    pub max_body_bytes: u64,
+    /// Bytes of the response headers; 64 KiB hold in any case.
+    pub max_header_bytes: u64,
+    /// Redirects to follow; 5 hold in any case.
+    pub max_redirects: u8,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            deadline: Some(Duration::from_secs(30)),
+            connect: Duration::from_secs(10),
+            max_body_bytes: 10 * 1024 * 1024,
+            max_header_bytes: u64::from(HEADER_CEILING),
+            max_redirects: MAX_REDIRECTS,
+        }
+    }
+}
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The status of the last hop.
+    pub status: StatusCode,
+    /// The headers of the last hop.
+    pub headers: HeaderMap,
+    /// The body, unpacked.
+    pub body: Bytes,
+    /// Where the answer came from after redirects.
+    pub final_url: Url,
+}
+
+/// An answer whose body is still arriving.
+pub struct StreamingResponse {
+    /// The status of the last hop.
+    pub status: StatusCode,
+    /// The headers of the last hop.
+    pub headers: HeaderMap,
+    /// The body, unpacked, with cap and deadline applied.
+    pub body: BodyStream,
+    /// Where the answer comes from after redirects.
+    pub final_url: Url,
+}
+
+/// The guarded HTTP client; clones share its connections.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+struct Inner {
+    connector: Connector,
+    pool: Mutex<Pool>,
+}
+
+type Connections = legacy::Client<Connector, Full<Bytes>>;
+
+/// Idle connections, all dialled under one policy and one set of own listeners.
+struct Pool {
+    generation: u64,
+    connections: Connections,
+}
+
+/// Puts a [`Client`] together.
+pub struct ClientBuilder {
+    policy: AddressPolicy,
+    resolver: Option<Arc<dyn Resolve>>,
+    roots: Vec<CertificateDer<'static>>,
+}
+
+impl ClientBuilder {
+    /// Asks this resolver instead of the machine's.
+    pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
+        self.resolver = Some(resolver);
+        self
+    }
+
+    /// Trusts these certificate authorities too.
+    pub fn trust(mut self, roots: Vec<CertificateDer<'static>>) -> Self {
+        self.roots = roots;
+        self
+    }
+
+    /// Builds the client; fails only if the machine's resolver cannot be set up.
+    pub fn build(self) -> io::Result<Client> {
+        let resolver = match self.resolver {
+            Some(resolver) => resolver,
+            None => Arc::new(SystemResolver::new()?),
+        };
+        let tls = Arc::new(Tls::new(self.roots));
+        Ok(Client::over(Connector { policy: self.policy, resolver, tls }))
+    }
+}
+
+impl Client {
+    /// A client under `policy` with the machine's resolver and trust store.
+    pub fn new(policy: AddressPolicy) -> io::Result<Self> {
+        Self::builder(policy).build()
+    }
+
+    /// A client with parts of the caller's choice.
+    pub fn builder(policy: AddressPolicy) -> ClientBuilder {
+        ClientBuilder { policy, resolver: None, roots: Vec::new() }
+    }
+
+    /// A client under another policy: same resolver and trust, connections of its own.
+    pub fn with_policy(&self, policy: AddressPolicy) -> Self {
+        Self::over(Connector { policy, ..self.0.connector.clone() })
+    }
+
+    /// The policy that every address has to pass.
+    pub fn policy(&self) -> &AddressPolicy {
+        &self.0.connector.policy
+    }
+
+    fn over(connector: Connector) -> Self {
+        let generation = connector.policy.own_listeners().generation();
+        let pool = Mutex::new(Pool { generation, connections: connections(&connector) });
+        Self(Arc::new(Inner { connector, pool }))
+    }
+
+    /// Sends a request, follows redirects and reads the whole answer; dropping the future cancels it.
+    pub async fn send(
+        &self,
+        request: Request,
+        limits: &Limits,
+        scope: &Scope,
+    ) -> Result<Response, FetchError> {
+        let StreamingResponse { status, headers, body, final_url } =
+            self.stream(request, limits, scope).await?;
+        Ok(Response { status, headers, body: body.bytes().await?, final_url })
+    }
+
+    /// Sends a request, follows redirects and hands the body over as it arrives.
+    pub async fn stream(
+        &self,
+        request: Request,
+        limits: &Limits,
+        scope: &Scope,
+    ) -> Result<StreamingResponse, FetchError> {
+        // An allowance beyond what the clock can hold is none.
+        let deadline = limits.deadline.and_then(|after| {
+            let at = Instant::now().checked_add(after)?;
+            Some(Deadline { at, after })
+        });
+        let following = self.follow(request, limits, scope);
+        let Answer { target, response, unpack } = match deadline {
+            None => following.await?,
+            Some(deadline) => tokio::time::timeout_at(deadline.at, following)
+                .await
+                .map_err(|_| deadline.missed())??,
+        };
+        let (mut head, incoming) = response.into_parts();
+        let body =
+            BodyStream::new(incoming, &mut head.headers, unpack, limits.max_body_bytes, deadline)?;
+        Ok(StreamingResponse {
+            status: head.status,
+            headers: head.headers,
+            body,
+            final_url: target.url().clone(),
+        })
+    }
+
+    async fn follow(
+        &self,
+        request: Request,
+        limits: &Limits,
+        scope: &Scope,
+    ) -> Result<Answer, FetchError> {
+        let policy = self.policy();
+        let mut target = Target::admit(&request.url, policy, scope)?;
+        let mut message =
+            Message { method: request.method, headers: request.headers, body: request.body };
+        // Who asks for a packing of their own wants to unpack it, too.
+        let unpack = !message.headers.contains_key(ACCEPT_ENCODING);
+        prepare(&mut message)?;
+        let limit = limits.max_redirects.min(MAX_REDIRECTS);
+        for _ in 0..=limit {
+            let response = self.exchange(&target, &message, limits).await?;
+            check_headers(response.headers(), limits)?;
+            let Some(location) = location(response.status(), response.headers())? else {
+                return Ok(Answer { target, response, unpack });
+            };
+            let next = target.join(location, policy, scope)?;
+            message.redirected(response.status());
+            if !next.same_origin(&target) {
+                message.drop_credentials();
+            }
+            target = next;
+        }
+        Err(Refusal::Redirects { limit }.into())
+    }
+
+    async fn exchange(
+        &self,
+        target: &Target,
+        message: &Message,
+        limits: &Limits,
+    ) -> Result<http::Response<Incoming>, FetchError> {
+        let mut request = http::Request::new(Full::new(message.body.clone()));
+        *request.method_mut() = message.method.clone();
+        *request.uri_mut() = target.uri()?;
+        *request.headers_mut() = message.headers.clone();
+        let captured = capture_connection(&mut request);
+        tokio::select! {
+            answer = self.connections().request(request) => answer.map_err(|e| cause(&e)),
+            () = unconnected(captured, limits.connect) => {
+                Err(FetchError::Timeout { phase: Phase::Connect, after: limits.connect })
+            }
+        }
+    }
+
+    /// The pool, emptied if a door of our own has opened since its connections were dialled.
+    fn connections(&self) -> Connections {
+        let generation = self.policy().own_listeners().generation();
+        let mut pool = self.0.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.generation != generation {
+            *pool = Pool { generation, connections: connections(&self.0.connector) };
+        }
+        pool.connections.clone()
+    }
+}
+
+/// The last hop's answer before its body is read.
+struct Answer {
+    target: Target,
+    response: http::Response<Incoming>,
+    unpack: bool,
+}
+
+fn connections(connector: &Connector) -> Connections {
+    legacy::Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(IDLE_PER_HOST)
+        .http1_max_buf_size(HEADER_CEILING as usize)
+        .http2_max_header_list_size(HEADER_CEILING)
+        .build(connector.clone())
+}
+
+fn prepare(message: &mut Message) -> Result<(), Refusal> {
+    if message.method == Method::CONNECT {
+        return Err(Refusal::Method(message.method.to_string()));
+    }
+    if let Some(name) = OURS.iter().find(|name| message.headers.contains_key(*name)) {
+        return Err(Refusal::Header(name.to_string()));
+    }
+    message.headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(OFFERED));
+    message.headers.entry(USER_AGENT).or_insert(AGENT);
+    Ok(())
+}
+
+fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), FetchError> {
+    let size: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if size as u64 > limits.max_header_bytes {
+        return Err(FetchError::TooLarge { part: Part::Headers, limit: limits.max_header_bytes });
+    }
+    Ok(())
+}
+
+/// Ends when `allowance` has passed without a connection, and never once there is one.
+async fn unconnected(mut captured: CaptureConnection, allowance: Duration) {
+    if tokio::time::timeout(allowance, captured.wait_for_connection_metadata()).await.is_ok() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Finds our own error among the causes of hyper's, or describes hyper's.
+fn cause(error: &legacy::Error) -> FetchError {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    let mut last = String::new();
+    while let Some(error) = next {
+        if let Some(own) = error.downcast_ref::<FetchError>() {
+            return own.clone();
+        }
+        if error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large) {
+            return FetchError::TooLarge { part: Part::Headers, limit: u64::from(HEADER_CEILING) };
+        }
+        last = error.to_string();
+        next = error.source();
+    }
+    FetchError::Protocol { why: last }
+}

@@ -1,0 +1,158 @@
+//! What can go wrong with a fetch, in types that callers can tell apart.
+//!
+//! No text here repeats a path, a query or a header: those may hold secrets.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use super::address::Class;
+
+/// Why a fetch gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// The guard said no; nothing was sent to the refused place.
+    #[error("refused: {0}")]
+    Refused(#[from] Refusal),
+    /// The name has no address, or the name server did not answer.
+    #[error("cannot resolve {host}: {why}")]
+    Resolve {
+        /// The name asked for.
+        host: String,
+        /// What the resolver said.
+        why: String,
+    },
+    /// No checked address accepted a connection.
+    #[error("cannot connect to {host}: {why}")]
+    Connect {
+        /// The host of the URL.
+        host: String,
+        /// What the operating system said.
+        why: String,
+    },
+    /// The server's certificate or handshake was not acceptable.
+    #[error("no secure connection to {host}: {why}")]
+    Tls {
+        /// The host of the URL.
+        host: String,
+        /// What the TLS library said.
+        why: String,
+    },
+    /// Time ran out.
+    #[error("timed out after {} ms {phase}", after.as_millis())]
+    Timeout {
+        /// Which allowance was used up.
+        phase: Phase,
+        /// The allowance.
+        after: Duration,
+    },
+    /// The answer is larger than the caller allows.
+    #[error("{part} exceeds {limit} bytes")]
+    TooLarge {
+        /// What was too large.
+        part: Part,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The other side broke the HTTP protocol or the connection.
+    #[error("broken exchange: {why}")]
+    Protocol {
+        /// What was wrong.
+        why: String,
+    },
+}
+
+/// Which time allowance ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Resolving, dialling and the TLS handshake.
+    Connect,
+    /// The whole exchange, redirects and body included.
+    Total,
+}
+
+impl std::fmt::Display for Phase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "while connecting",
+            Self::Total => "overall",
+        })
+    }
+}
+
+/// Which part of an answer was too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The response headers.
+    Headers,
+    /// The response body, on the wire or unpacked.
+    Body,
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Headers => "response headers",
+            Self::Body => "response body",
+        })
+    }
+}
+
+/// Why the guard refused a request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The text is no absolute URL.
+    #[error("not a usable URL: {0}")]
+    Url(String),
+    /// Only `http` and `https` leave the house.
+    #[error("scheme `{0}` is not allowed, only http and https")]
+    Scheme(String),
+    /// A user name or password stands in the URL.
+    #[error("the URL carries a user name or password")]
+    Userinfo,
+    /// `CONNECT` would make a tunnel that nobody checks.
+    #[error("method {0} is not allowed")]
+    Method(String),
+    /// The client itself writes this header.
+    #[error("header `{0}` is written by the gateway")]
+    Header(String),
+    /// The request is outside what the tool declared.
+    #[error("{scheme}://{host}:{port} is outside the tool's declared network")]
+    Scope {
+        /// `http` or `https`.
+        scheme: String,
+        /// The host of the URL.
+        host: String,
+        /// The port, default ports written out.
+        port: u16,
+    },
+    /// The host is, or resolves to, an address that is not on the public internet.
+    #[error("{host} is at {address}, {class}; name it in egress.allow if tools may reach it")]
+    Address {
+        /// The host of the URL.
+        host: String,
+        /// The offending address.
+        address: IpAddr,
+        /// The network it belongs to.
+        class: Class,
+    },
+    /// The address is one of our own listeners.
+    #[error("{address} is a listener of this gateway")]
+    OwnListener {
+        /// The listener that would have been called.
+        address: SocketAddr,
+    },
+    /// The connection ended up at another address than the checked one.
+    #[error("dialled {dialled} but reached {reached}")]
+    Peer {
+        /// The checked address.
+        dialled: SocketAddr,
+        /// Where the connection ended.
+        reached: SocketAddr,
+    },
+    /// One redirect more than allowed.
+    #[error("more than {limit} redirects")]
+    Redirects {
+        /// How many were followed.
+        limit: u8,
+    },
+}

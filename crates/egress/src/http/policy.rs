@@ -1,0 +1,187 @@
+//! Which addresses may be dialled: the public internet, and what `egress.allow` names on purpose.
+
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+
+use ipnet::IpNet;
+use serde::Deserialize;
+use url::Host;
+
+use super::address::{Class, classify};
+use super::error::Refusal;
+use super::host::{HostPattern, Names, PatternError};
+use super::listeners::OwnListeners;
+use super::target::Target;
+
+/// One entry of `egress.allow`: an address, a network or a host, optionally on one port only.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Rule(Admit);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Admit {
+    /// A rule speaks only for the kind of network it was written for: `0.0.0.0/0` opens no metadata service.
+    Network {
+        network: IpNet,
+        class: Class,
+        port: Option<u16>,
+    },
+    Host(HostPattern),
+}
+
+impl Rule {
+    /// The rule for a server that the configuration names: that host and port, nothing else.
+    pub fn for_url(url: &str) -> Result<Self, Refusal> {
+        let target = Target::parse(url)?;
+        let port = Some(target.port());
+        let network = match target.host() {
+            Host::Domain(_) => {
+                let host = Names::Exactly(target.host().clone());
+                return Ok(Self(Admit::Host(HostPattern { host, port })));
+            }
+            Host::Ipv4(ip) => IpNet::from(IpAddr::V4(*ip)),
+            Host::Ipv6(ip) => IpNet::from(IpAddr::V6(*ip)),
+        };
+        let (class, address) = (classify(network.addr()), network.addr());
+        if !can_be_dialled(class) {
+            return Err(Refusal::Address { host: target.host().to_string(), address, class });
+        }
+        Ok(Self(Admit::Network { network, class, port }))
+    }
+
+    fn network(entry: &str, network: IpNet, port: Option<u16>) -> Result<Self, PatternError> {
+        let network = network.trunc();
+        let class = classify(network.network());
+        if class != classify(network.broadcast()) {
+            return Err(PatternError::new(
+                entry,
+                "the network spans ranges of different kinds; write each by itself",
+            ));
+        }
+        if !can_be_dialled(class) {
+            return Err(PatternError::new(entry, "no server can have such an address"));
+        }
+        Ok(Self(Admit::Network { network, class, port }))
+    }
+
+    fn admits(&self, host: &Host<String>, address: SocketAddr, class: Class) -> bool {
+        match &self.0 {
+            Admit::Network { network, class: own, port } => {
+                *own == class
+                    && network.contains(&address.ip())
+                    && port.is_none_or(|port| port == address.port())
+            }
+            Admit::Host(pattern) => {
+                pattern.matches(host, address.port()) && names_may_lead_to(class, host, pattern)
+            }
+        }
+    }
+}
+
+/// A name is only as trustworthy as its DNS zone. It may lead into private networks; to this machine
+/// only if it says so itself or is held to one port; to metadata services and oddities never.
+fn names_may_lead_to(class: Class, host: &Host<String>, pattern: &HostPattern) -> bool {
+    match class {
+        Class::Private | Class::Shared | Class::UniqueLocal => true,
+        Class::Loopback => pattern.port.is_some() || is_localhost(host),
+        _ => false,
+    }
+}
+
+fn is_localhost(host: &Host<String>) -> bool {
+    matches!(host, Host::Domain(name) if name == "localhost" || name.ends_with(".localhost"))
+}
+
+fn can_be_dialled(class: Class) -> bool {
+    !matches!(class, Class::Unspecified | Class::Multicast | Class::EmbeddedV4)
+}
+
+impl FromStr for Rule {
+    type Err = PatternError;
+
+    fn from_str(entry: &str) -> Result<Self, PatternError> {
+        if entry.contains('/') {
+            let network = entry
+                .parse()
+                .map_err(|_| PatternError::new(entry, "not a network such as 10.1.0.0/16"))?;
+            return Self::network(entry, network, None);
+        }
+        let pattern = HostPattern::parse(entry)?;
+        match pattern.host {
+            Names::Exactly(Host::Ipv4(ip)) => {
+                Self::network(entry, IpAddr::V4(ip).into(), pattern.port)
+            }
+            Names::Exactly(Host::Ipv6(ip)) => {
+                Self::network(entry, IpAddr::V6(ip).into(), pattern.port)
+            }
+            _ => Ok(Self(Admit::Host(pattern))),
+        }
+    }
+}
+
+impl TryFrom<String> for Rule {
+    type Error = PatternError;
+
+    fn try_from(entry: String) -> Result<Self, PatternError> {
+        entry.parse()
+    }
+}
+
+/// Decides about addresses: global ones pass, others only by a rule, our own listeners never.
+#[derive(Clone, Debug, Default)]
+pub struct AddressPolicy {
+    allow: Vec<Rule>,
+    own: OwnListeners,
+}
+
+impl AddressPolicy {
+    /// A policy with the rules of `egress.allow` that keeps tools away from our own listeners.
+    pub fn new(allow: Vec<Rule>, own: OwnListeners) -> Self {
+        Self { allow, own }
+    }
+
+    /// The same policy with one rule more.
+    pub fn allowing(&self, rule: Rule) -> Self {
+        let mut policy = self.clone();
+        policy.allow.push(rule);
+        policy
+    }
+
+    /// The listeners that this policy denies.
+    pub fn own_listeners(&self) -> &OwnListeners {
+        &self.own
+    }
+
+    /// Checks one address that `host` stands for.
+    pub fn check(&self, host: &Host<String>, address: SocketAddr) -> Result<(), Refusal> {
+        if self.own.contains(address) {
+            return Err(Refusal::OwnListener { address });
+        }
+        let class = classify(address.ip());
+        if class == Class::Global || self.allow.iter().any(|rule| rule.admits(host, address, class))
+        {
+            return Ok(());
+        }
+        Err(Refusal::Address { host: host.to_string(), address: address.ip(), class })
+    }
+
+    /// Checks a target whose host is written as an address; a name has to be resolved first.
+    pub fn check_literal(&self, target: &Target) -> Result<(), Refusal> {
+        match literal(target.host()) {
+            Some(ip) => self.check(target.host(), SocketAddr::new(ip, target.port())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The address, where a host is written as one.
+pub(super) fn literal(host: &Host<String>) -> Option<IpAddr> {
+    match host {
+        Host::Domain(_) => None,
+        Host::Ipv4(ip) => Some(IpAddr::V4(*ip)),
+        Host::Ipv6(ip) => Some(IpAddr::V6(*ip)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+pub mod http;
+pub mod process;
+pub mod sandbox;

@@ -1,0 +1,138 @@
+//! Child processes: the only place in Powerstrip that starts one.
+//!
+//! No shell, a cleared environment, a private folder, limits, caps on every pipe, and a
+//! supervisor that leaves nothing running behind.
+
+mod capture;
+mod launch;
+mod limits;
+mod locate;
+mod piped;
+mod runner;
+mod spawner;
+mod spec;
+pub(crate) mod tree;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::sandbox::{Tier, TierMissing};
+
+pub use limits::Limits;
+pub use piped::{Piped, Process};
+pub use runner::Runner;
+pub use spec::Spec;
+pub use tree::become_subreaper;
+
+/// Name of the environment variable that marks every process of a run.
+pub const RUN_MARK: &str = "POWERSTRIP_RUN";
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It returned this code.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+impl Exit {
+    /// Whether the program returned 0.
+    pub fn success(self) -> bool {
+        self == Self::Code(0)
+    }
+
+    fn of(status: std::process::ExitStatus) -> Self {
+        use std::os::unix::process::ExitStatusExt;
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Code(code),
+            (None, signal) => Self::Signal(signal.unwrap_or_default()),
+        }
+    }
+}
+
+/// What a program that ran to its end left behind.
+#[derive(Debug)]
+pub struct Finished {
+    /// All of stdout.
+    pub stdout: Vec<u8>,
+    /// The end of stderr, up to the cap.
+    pub stderr: Vec<u8>,
+    /// How many bytes of stderr came before the part that was kept.
+    pub stderr_dropped: u64,
+    /// How the program ended.
+    pub exit: Exit,
+    /// The sandbox rung that held.
+    pub tier: Tier,
+    /// From the start of the launcher to the end of the program.
+    pub elapsed: Duration,
+}
+
+/// Why a run has no result. Where the program got far enough to speak, `stderr` keeps its last words.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The program, or the interpreter its first line names, does not exist here.
+    #[error("program `{}` was not found", program.display())]
+    NotFound {
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// The working folder does not exist or is no folder.
+    #[error("working folder `{}` is not a folder", path.display())]
+    WorkingFolder {
+        /// The folder as it was asked for.
+        path: PathBuf,
+    },
+    /// The host cannot confine the program as strictly as required.
+    #[error(transparent)]
+    Tier(#[from] TierMissing),
+    /// A part of the sandbox that this host offers could not be put in force, so nothing was started.
+    #[error("the sandbox could not be put in force: {reason}")]
+    Sandbox {
+        /// What the kernel said.
+        reason: String,
+    },
+    /// The program exists but could not be started.
+    #[error("`{}` could not be started: {reason}", program.display())]
+    Exec {
+        /// The program as it was asked for.
+        program: OsString,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// The launcher itself could not be started.
+    #[error("the launcher could not be started: {0}")]
+    Launcher(#[source] io::Error),
+    /// This executable's `main` does not call `maybe_run_launcher`, and no other launcher was named.
+    #[error("this executable is no launcher: its main must call `maybe_run_launcher` first")]
+    NoLauncher,
+    /// The deadline passed; everything the program had started is dead.
+    #[error("no result within {} ms", after.as_millis())]
+    TimedOut {
+        /// The time it was given.
+        after: Duration,
+        /// The end of stderr.
+        stderr: Vec<u8>,
+    },
+    /// The caller no longer wants the result; everything the program had started is dead.
+    #[error("cancelled")]
+    Cancelled {
+        /// The end of stderr.
+        stderr: Vec<u8>,
+    },
+    /// The program printed more than its cap and was killed at once.
+    #[error("stdout has more than {limit} bytes")]
+    TooMuchOutput {
+        /// Bytes read when the cap was passed; the program may have had more to say.
+        size: u64,
+        /// The cap.
+        limit: u64,
+        /// The end of stderr.
+        stderr: Vec<u8>,
+    },
+    /// A pipe to the program broke in a way that is not the program's end.
+    #[error("the program's pipes failed: {0}")]
+    Pipe(#[source] io::Error),
+}

@@ -1,0 +1,247 @@
+//! The runner: finds a program, decides its confinement, runs it within its bounds.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use futures_util::future::{Either, select};
+use tokio_util::sync::CancellationToken;
+
+use super::capture::{self, Stopped, Tail};
+use super::launch::{self, Launched, Ready};
+use super::locate::{self, Locator};
+use super::piped::Piped;
+use super::{Finished, Limits, RunError, Spec};
+use crate::sandbox::{self, Confinement, Host, Network, Step, Tier};
+
+/// A launcher answers a probe in milliseconds; a host under heavy load gets this long.
+const PROBE: Duration = Duration::from_secs(10);
+
+/// Starts programs for the gateway. One is made when the gateway starts and shared.
+#[derive(Debug)]
+pub struct Runner {
+    launcher: PathBuf,
+    host: Host,
+    locator: Locator,
+}
+
+impl Runner {
+    /// A runner whose launcher is this very executable, with the host's abilities found by trying them.
+    pub async fn new() -> Result<Self, RunError> {
+        if !sandbox::is_launcher_ready() {
+            return Err(RunError::NoLauncher);
+        }
+        // The link leads to the running image even after an upgrade has replaced the file.
+        let own = if cfg!(target_os = "linux") {
+            PathBuf::from("/proc/self/exe")
+        } else {
+            std::env::current_exe().map_err(RunError::Launcher)?
+        };
+        Self::with_launcher(own).await
+    }
+
+    /// A runner with another executable as launcher, whose `main` calls [`sandbox::maybe_run_launcher`].
+    pub async fn with_launcher(launcher: impl Into<PathBuf>) -> Result<Self, RunError> {
+        let locator = Locator::from_path(std::env::var_os("PATH"));
+        let mut runner = Self { launcher: launcher.into(), host: Host::BARE, locator };
+        runner.host = runner.probe().await?;
+        Ok(runner)
+    }
+
+    /// The same runner as on a host that offers nothing above `tier`.
+    pub fn at_most(mut self, tier: Tier) -> Self {
+        self.host = self.host.at_most(tier);
+        self
+    }
+
+    /// What this host offers, for health reports.
+    pub fn host(&self) -> Host {
+        self.host
+    }
+
+    /// Where a program lies: by path, or by name in the gateway's `PATH`, through the shims of version managers.
+    pub async fn locate(&self, program: impl AsRef<OsStr>) -> Result<PathBuf, RunError> {
+        self.locator.locate(program.as_ref()).await
+    }
+
+    /// Runs the program to its end. Whatever the outcome, nothing it started is left running;
+    /// dropping the future ends it too.
+    pub async fn run(&self, spec: Spec, cancel: &CancellationToken) -> Result<Finished, RunError> {
+        let begun = Instant::now();
+        let deadline = spec.deadline;
+        let limits = spec.limits.within(deadline);
+        let mut launched = self.launch(&spec, limits).await?;
+        let mut tail = Tail::new(spec.stderr_cap);
+
+        let outcome = {
+            let work = converse(&mut launched, &spec, &mut tail);
+            tokio::select! {
+                biased;
+                outcome = work => outcome,
+                () = cancel.cancelled() => Err(Broken::Cancelled),
+                () = tokio::time::sleep_until((begun + deadline).into()) => Err(Broken::TimedOut),
+            }
+        };
+        if let Err(broken) = &outcome {
+            launched.end(!matches!(broken, Broken::Over { .. })).await;
+        }
+        let (stderr, stderr_dropped) = tail.into_parts();
+        let failure = match &outcome {
+            Ok((_, exit)) => launched.failure(*exit, &stderr, &spec.program),
+            Err(_) => None,
+        };
+        let tier = launched.tier;
+        launched.clear().await;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        match outcome {
+            Ok((stdout, exit)) => {
+                let elapsed = begun.elapsed();
+                Ok(Finished { stdout, stderr, stderr_dropped, exit, tier, elapsed })
+            }
+            Err(Broken::Cancelled) => Err(RunError::Cancelled { stderr }),
+            Err(Broken::TimedOut) => Err(RunError::TimedOut { after: deadline, stderr }),
+            Err(Broken::Over { size }) => {
+                Err(RunError::TooMuchOutput { size, limit: spec.stdout_cap, stderr })
+            }
+            Err(Broken::Pipe(error)) => Err(RunError::Pipe(error)),
+        }
+    }
+
+    /// Starts a program that stays, and hands its pipes to the caller. Its stdin bytes, caps and
+    /// deadline are not used: a caller that talks to a child sets its own.
+    pub async fn spawn_piped(&self, spec: Spec) -> Result<Piped, RunError> {
+        Piped::of(self.launch(&spec, spec.limits).await?)
+    }
+
+    async fn launch(&self, spec: &Spec, limits: Limits) -> Result<Launched, RunError> {
+        let program = self.locator.locate(&spec.program).await?;
+        let folder = spec.folder.as_deref().map(launch::checked_folder).transpose()?;
+        let (mut confinement, tier) = spec.policy.on(&self.host)?;
+        let scratch = launch::scratch().await?;
+        if let Some(confinement) = &mut confinement {
+            confinement.read.extend(locate::installation(&program, &self.locator));
+            confinement.read.extend(folder.clone());
+            confinement.write.push(scratch.path().to_owned());
+        }
+        let ready = Ready {
+            launcher: &self.launcher,
+            program: &program,
+            arguments: &spec.arguments,
+            environment: &spec.environment,
+            folder: folder.as_deref(),
+            scratch: Some(scratch),
+            limits,
+            confinement,
+            tier,
+            probe: false,
+        };
+        ready.launch().await
+    }
+
+    /// Tries everything at once and drops what the kernel refuses until the rest holds.
+    async fn probe(&self) -> Result<Host, RunError> {
+        if !cfg!(target_os = "linux") {
+            return Ok(Host::BARE);
+        }
+        let mut host = Host { landlock_abi: u8::MAX, seccomp: true, namespaces: true };
+        loop {
+            let broken = match self.try_out(host).await? {
+                Ok(landlock_abi) => return Ok(Host { landlock_abi, ..host }),
+                Err(step) => step,
+            };
+            match broken {
+                Step::Namespaces if host.namespaces => host.namespaces = false,
+                Step::Landlock if host.landlock_abi > 0 => host.landlock_abi = 0,
+                Step::Seccomp if host.seccomp => host.seccomp = false,
+                step => {
+                    let reason = format!("the launcher fails at {step:?}");
+                    return Err(RunError::Sandbox { reason });
+                }
+            }
+            tracing::debug!(?broken, "this host lacks a part of the sandbox");
+        }
+    }
+
+    /// The Landlock ABI that held, or the step that failed.
+    async fn try_out(&self, host: Host) -> Result<Result<u8, Step>, RunError> {
+        let confinement = (host != Host::BARE).then(|| Confinement {
+            host,
+            network: Network::Denied,
+            unix_sockets: false,
+            read: Vec::new(),
+            write: Vec::new(),
+        });
+        let ready = Ready {
+            launcher: &self.launcher,
+            program: Path::new("/"),
+            arguments: &[],
+            environment: &[],
+            folder: None,
+            scratch: None,
+            limits: Limits::default(),
+            confinement,
+            tier: Tier::T0,
+            probe: true,
+        };
+        let mut launched = ready.launch().await?;
+        let mut tail = Tail::new(65_536);
+        let spec = Spec::new("");
+        let answer =
+            tokio::time::timeout(PROBE, converse(&mut launched, &spec, &mut tail)).await;
+        let Ok(Ok((stdout, exit))) = answer else { return Err(RunError::NoLauncher) };
+        if let Some(failure) = launched.launch_failure(exit, &tail.into_parts().0) {
+            return Ok(Err(failure.step));
+        }
+        let abi = std::str::from_utf8(&stdout).ok().and_then(|text| text.parse().ok());
+        abi.map(Ok).ok_or(RunError::NoLauncher)
+    }
+}
+
+enum Broken {
+    Cancelled,
+    TimedOut,
+    Over { size: u64 },
+    Pipe(std::io::Error),
+}
+
+/// Feeds stdin while stdout and stderr are read, until the program has ended.
+async fn converse(
+    launched: &mut Launched,
+    spec: &Spec,
+    tail: &mut Tail,
+) -> Result<(Vec<u8>, super::Exit), Broken> {
+    let child = launched.child().map_err(Broken::Pipe)?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let feeding = async {
+        if let Some(stdin) = stdin {
+            capture::feed(stdin, &spec.stdin).await;
+        }
+    };
+    let reading = async {
+        match stdout {
+            Some(stdout) => capture::whole(stdout, spec.stdout_cap).await,
+            None => Ok(Vec::new()),
+        }
+        .map_err(|stopped| match stopped {
+            Stopped::Broken(error) => Broken::Pipe(error),
+            Stopped::Over { size } => Broken::Over { size },
+        })
+    };
+    let listening = async {
+        if let Some(stderr) = stderr {
+            tail.fill(stderr).await;
+        }
+        Ok(())
+    };
+    let ending = async { launched.wait().await.map_err(Broken::Pipe) };
+    let rest = async { tokio::try_join!(reading, listening, ending) };
+
+    // A program may end without ever reading its stdin, so feeding alone holds nothing up.
+    let (stdout, (), exit) = match select(Box::pin(rest), Box::pin(feeding)).await {
+        Either::Left((rest, _)) => rest?,
+        Either::Right(((), rest)) => rest.await?,
+    };
+    Ok((stdout, exit))
+}

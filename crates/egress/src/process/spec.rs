@@ -1,0 +1,102 @@
+//! What to run, with what, and within which bounds.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Limits;
+use crate::sandbox::Policy;
+
+/// One program to run. Nothing is inherited from the gateway but what is named here.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    pub(super) program: OsString,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) stdin: Vec<u8>,
+    pub(super) stdout_cap: u64,
+    pub(super) stderr_cap: usize,
+    pub(super) deadline: Duration,
+    pub(super) limits: Limits,
+    pub(super) policy: Policy,
+}
+
+impl Spec {
+    /// A program by path, or by name to be looked up in the gateway's `PATH`.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: None,
+            stdin: Vec::new(),
+            stdout_cap: 262_144,
+            stderr_cap: 65_536,
+            deadline: Duration::from_secs(30),
+            limits: Limits::default(),
+            policy: Policy::default(),
+        }
+    }
+
+    /// Adds one argument; it reaches the program as it is, no shell reads it.
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets one variable in the otherwise empty environment.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Starts the program in this folder, which it may read, and write only if the policy says so.
+    /// Without one it starts in a private folder that is its own to write and vanishes with the run.
+    pub fn folder(mut self, path: impl Into<PathBuf>) -> Self {
+        self.folder = Some(path.into());
+        self
+    }
+
+    /// What the program reads from stdin.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// More stdout than this kills the program.
+    pub fn stdout_cap(mut self, bytes: u64) -> Self {
+        self.stdout_cap = bytes;
+        self
+    }
+
+    /// Of stderr, only the last bytes up to this many are kept.
+    pub fn stderr_cap(mut self, bytes: usize) -> Self {
+        self.stderr_cap = bytes;
+        self
+    }
+
+    /// The program and all it started are dead at most one second after this time.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets the resource limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets what the program may touch.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+}

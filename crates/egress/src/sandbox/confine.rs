@@ -1,0 +1,65 @@
+//! T1 in the process that becomes the program: privileges, files, signals, system calls.
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
+use super::launcher::{Confinement, Failure, Step};
+use super::{Network, seccomp};
+
+/// The newest Landlock ABI that our tests have met; newer rights are left to a newer release.
+const NEWEST: ABI = ABI::V7;
+
+/// Puts the confinement in force and returns the Landlock ABI that holds, 0 for none.
+pub(super) fn confine(confinement: &Confinement) -> Result<u8, Failure> {
+    rustix::thread::set_no_new_privs(true).map_err(Failure::at(Step::Session))?;
+    let landlock_abi = match confinement.host.landlock_abi {
+        0 => 0,
+        _ => fence_files(confinement)?,
+    };
+    drop_capabilities().map_err(Failure::at(Step::Session))?;
+    if confinement.host.seccomp {
+        seccomp::filter(confinement, landlock_abi)?;
+    }
+    Ok(landlock_abi)
+}
+
+fn fence_files(confinement: &Confinement) -> Result<u8, Failure> {
+    let status = restrict(confinement).map_err(Failure::at(Step::Landlock))?;
+    match (status.ruleset, status.landlock) {
+        (RulesetStatus::NotEnforced, _) | (_, LandlockStatus::NotEnabled) => {
+            Err(Failure::at(Step::Landlock)("the kernel does not enforce Landlock"))
+        }
+        (_, LandlockStatus::Available { effective_abi, .. }) => Ok(effective_abi as u8),
+        (_, LandlockStatus::NotImplemented) => {
+            Err(Failure::at(Step::Landlock)("the kernel has no Landlock"))
+        }
+    }
+}
+
+fn restrict(confinement: &Confinement) -> Result<landlock::RestrictionStatus, RulesetError> {
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?;
+    if confinement.network == Network::Denied {
+        ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
+    }
+    ruleset
+        .create()?
+        .add_rules(path_beneath_rules(&confinement.read, AccessFs::from_read(NEWEST)))?
+        .add_rules(path_beneath_rules(&confinement.write, AccessFs::from_all(NEWEST)))?
+        .restrict_self()
+}
+
+/// A gateway run as root must not hand root's powers down; without new privileges they stay gone.
+fn drop_capabilities() -> rustix::io::Result<()> {
+    let none = CapabilitySet::empty();
+    rustix::thread::clear_ambient_capability_set()?;
+    rustix::thread::set_capabilities(
+        None,
+        CapabilitySets { effective: none, permitted: none, inheritable: none },
+    )
+}

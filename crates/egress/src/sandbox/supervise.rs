@@ -1,0 +1,244 @@
+//! The launcher's processes on Linux.
+//!
+//! ```text
+//! gateway ─ supervisor ─ program            T0, T1
+//! gateway ─ supervisor ─ init ─ program     T2, init is process 1 of its own namespace
+//! ```
+//! The supervisor stays outside the sandbox, so that the program can neither see nor signal it.
+//! It is the reaper of everything the program leaves behind, and ends the way the program ended.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+use std::{fs, io, process, thread};
+
+use rustix::io::Errno;
+use rustix::mount::MountFlags;
+use rustix::pipe::PipeFlags;
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
+use rustix::thread::UnshareFlags;
+
+use super::launcher::{Confinement, FAILED, Failure, Orders, Program, Step};
+use super::raw::{self, Fork};
+use super::{Network, confine};
+use crate::process::tree;
+
+/// Runs the program under supervision; returns only if it could not be started.
+pub(super) fn run(orders: &Orders, program: &Program) -> Failure {
+    let Err(failure) = supervise(orders, program);
+    failure
+}
+
+fn supervise(orders: &Orders, program: &Program) -> Result<std::convert::Infallible, Failure> {
+    raw::seal_descriptors();
+    // The supervisor re-raises the program's fatal signal and must not leave a second core.
+    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })
+        .map_err(Failure::at(Step::Session))?;
+    rustix::process::setsid().map_err(Failure::at(Step::Session))?;
+    die_with_parent().map_err(Failure::at(Step::Session))?;
+    if parent() != orders.parent {
+        return Err(Failure::at(Step::Session)("the gateway ended before the launch"));
+    }
+    let isolated = orders.confinement.as_ref().filter(|confinement| confinement.host.namespaces);
+    match isolated {
+        Some(confinement) => supervise_namespace(orders, program, confinement),
+        None => supervise_tree(orders, program),
+    }
+}
+
+/// T0 and T1: the program is our child, and whatever it leaves behind becomes ours.
+fn supervise_tree(
+    orders: &Orders,
+    program: &Program,
+) -> Result<std::convert::Infallible, Failure> {
+    let me = rustix::process::getpid();
+    rustix::process::set_child_subreaper(Some(me)).map_err(Failure::at(Step::Session))?;
+    match raw::fork().map_err(Failure::at(Step::Session))? {
+        Fork::Child => {
+            let orphaned = || Failure::at(Step::Session)("the supervisor ended before the launch");
+            die_with_parent().map_err(Failure::at(Step::Session))?;
+            if rustix::process::getppid() != Some(me) {
+                return Err(orphaned());
+            }
+            start(orders, program)
+        }
+        Fork::Parent(child) => {
+            let _ = leave_pipes();
+            let status = wait_for(child);
+            sweep(me);
+            end_like(status.and_then(Ending::of))
+        }
+    }
+}
+
+/// T2: the program lives in namespaces whose first process is our child; when that one ends,
+/// the kernel kills everything in them.
+fn supervise_namespace(
+    orders: &Orders,
+    program: &Program,
+    confinement: &Confinement,
+) -> Result<std::convert::Infallible, Failure> {
+    enter_namespaces(confinement.network).map_err(Failure::at(Step::Namespaces))?;
+    let (alive, keep_alive) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)
+        .map_err(Failure::at(Step::Session))?;
+    let (mut verdict, mut judge) = io::pipe().map_err(Failure::at(Step::Session))?;
+
+    match raw::fork().map_err(Failure::at(Step::Namespaces))? {
+        Fork::Child => {
+            drop((keep_alive, verdict));
+            die_with_parent().map_err(Failure::at(Step::Session))?;
+            // Our parent's id means nothing inside the namespace; its end of the pipe does.
+            if rustix::io::read(&alive, &mut [0; 1]) != Err(Errno::AGAIN) {
+                return Err(Failure::at(Step::Session)("the supervisor ended before the launch"));
+            }
+            be_init(orders, program, &mut judge)
+        }
+        Fork::Parent(init) => {
+            drop((judge, alive));
+            let _ = leave_pipes();
+            let status = wait_for(init);
+            let mut signal = [0; 1];
+            let ending = match verdict.read_exact(&mut signal) {
+                Ok(()) => Some(Ending::Signal(i32::from(signal[0]))),
+                Err(_) => status.and_then(Ending::of),
+            };
+            drop(keep_alive);
+            end_like(ending)
+        }
+    }
+}
+
+/// Process 1 of the namespace: starts the program, reaps, and ends with it. The program is not
+/// process 1 itself because the kernel ignores most signals to that one, even its own.
+fn be_init(
+    orders: &Orders,
+    program: &Program,
+    judge: &mut io::PipeWriter,
+) -> Result<std::convert::Infallible, Failure> {
+    // Best effort: some containers mask parts of /proc and the kernel then refuses a fresh one.
+    // The old one still shows other processes' names, but Landlock keeps their contents closed.
+    let _ = rustix::mount::mount(
+        "proc",
+        "/proc",
+        "proc",
+        MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC,
+        None,
+    );
+    match raw::fork().map_err(Failure::at(Step::Namespaces))? {
+        Fork::Child => start(orders, program),
+        Fork::Parent(child) => {
+            let _ = leave_pipes();
+            match wait_for(child).and_then(Ending::of) {
+                Some(Ending::Code(code)) => process::exit(code),
+                // Process 1 cannot die by a signal of its own making, so the number is handed up.
+                Some(Ending::Signal(signal)) => {
+                    let _ = judge.write_all(&[signal.to_le_bytes()[0]]);
+                    process::exit(FAILED)
+                }
+                None => process::exit(FAILED),
+            }
+        }
+    }
+}
+
+/// The last steps before the program, in the process that becomes it.
+fn start(orders: &Orders, program: &Program) -> Result<std::convert::Infallible, Failure> {
+    let counted_apart =
+        orders.confinement.as_ref().is_some_and(|confinement| confinement.host.namespaces);
+    orders.limits.apply(counted_apart).map_err(Failure::at(Step::Limits))?;
+    let landlock_abi = match &orders.confinement {
+        Some(confinement) => confine::confine(confinement)?,
+        None => 0,
+    };
+    if orders.probe {
+        let _ = write!(io::stdout(), "{landlock_abi}");
+        process::exit(0);
+    }
+    Err(program.exec())
+}
+
+fn enter_namespaces(network: Network) -> io::Result<()> {
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let mut flags = UnshareFlags::NEWUSER
+        | UnshareFlags::NEWNS
+        | UnshareFlags::NEWPID
+        | UnshareFlags::NEWIPC
+        | UnshareFlags::NEWUTS;
+    if network == Network::Denied {
+        flags |= UnshareFlags::NEWNET;
+    }
+    raw::unshare(flags)?;
+    // We keep our own ids inside, so that files still belong to who they belong to.
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
+    fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
+}
+
+fn die_with_parent() -> rustix::io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+}
+
+fn parent() -> u32 {
+    rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs())
+}
+
+/// Lets go of the program's pipes, so that the gateway sees them close when the program closes them.
+fn leave_pipes() -> io::Result<()> {
+    let null = fs::File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    Ok(())
+}
+
+/// Waits until `child` ends, reaping every other process that became ours meanwhile.
+fn wait_for(child: Pid) -> Option<WaitStatus> {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == child => return Some(status),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Kills and reaps all that the program left behind. As subreaper we have every one of them
+/// below us, whatever session or group it made for itself.
+fn sweep(me: Pid) {
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => {
+                tree::signal(&tree::descendants(me), Signal::KILL);
+                thread::sleep(Duration::from_millis(1));
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+enum Ending {
+    Code(i32),
+    Signal(i32),
+}
+
+impl Ending {
+    fn of(status: WaitStatus) -> Option<Self> {
+        let code = status.exit_status().map(Self::Code);
+        code.or_else(|| status.terminating_signal().map(Self::Signal))
+    }
+}
+
+/// Ends the supervisor the way the program ended.
+fn end_like(ending: Option<Ending>) -> ! {
+    match ending {
+        Some(Ending::Code(code)) => process::exit(code),
+        Some(Ending::Signal(number)) => {
+            if let Some(signal) = Signal::from_named_raw(number) {
+                let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+            }
+            // A signal that we ignore (SIGPIPE) or that has no name: say it the way shells do.
+            process::exit(128 + number)
+        }
+        None => process::exit(FAILED),
+    }
+}

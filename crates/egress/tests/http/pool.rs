@@ -1,0 +1,59 @@
+//! Connections are kept, and only those that would pass the checks today.
+
+use std::sync::Arc;
+
+use egress::http::{AddressPolicy, Client, FetchError, OwnListeners, Refusal, Resolve};
+
+use crate::server::{Script, Server, client, get, reply, scripted};
+
+#[tokio::test]
+async fn one_connection_serves_many_requests() {
+    let server = Server::start(|_| reply(200, "hello")).await;
+    let client = client(&["127.0.0.1"]);
+    for _ in 0..20 {
+        get(&client, &server.url("/")).await.unwrap();
+    }
+    assert_eq!((server.seen().len(), server.connections()), (20, 1));
+}
+
+#[tokio::test]
+async fn names_that_share_an_address_do_not_share_connections() {
+    let server = Server::start(|_| reply(200, "hello")).await;
+    let script = Arc::new(
+        Script::default().name("a.test", &[&["127.0.0.1"]]).name("b.test", &[&["127.0.0.1"]]),
+    );
+    let client = scripted(&["127.0.0.1"], &script);
+    for name in ["a.test", "b.test", "a.test", "b.test"] {
+        get(&client, &format!("http://{name}:{}/", server.port())).await.unwrap();
+    }
+    assert_eq!((server.connections(), script.asked("a.test"), script.asked("b.test")), (2, 1, 1));
+}
+
+/// A name gives no address to check before the pool is asked, so the pool itself must forget.
+#[tokio::test]
+async fn a_door_that_opens_later_empties_the_pool() {
+    let server = Server::start(|_| reply(200, "hello")).await;
+    let script: Arc<dyn Resolve> = Arc::new(Script::default().name("a.test", &[&["127.0.0.1"]]));
+    let own = OwnListeners::default();
+    let policy = AddressPolicy::new(vec!["127.0.0.1".parse().unwrap()], own.clone());
+    let client = Client::builder(policy).resolver(script).build().unwrap();
+    let url = format!("http://a.test:{}/", server.port());
+    get(&client, &url).await.unwrap();
+    own.register(server.address);
+    let refused = get(&client, &url).await.unwrap_err();
+    assert_eq!(refused, FetchError::Refused(Refusal::OwnListener { address: server.address }));
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn many_requests_at_once_keep_their_answers() {
+    let server = Server::start(|seen| reply(200, seen.target.clone())).await;
+    let client = client(&["127.0.0.1"]);
+    let asking = (0..200).map(|n| {
+        let (client, url) = (client.clone(), server.url(&format!("/{n}")));
+        async move { (n, get(&client, &url).await.unwrap().body) }
+    });
+    for (n, body) in futures_util::future::join_all(asking).await {
+        assert_eq!(body, format!("/{n}").as_bytes());
+    }
+}

@@ -1,0 +1,233 @@
+//! Endings: codes, signals, deadlines, cancellation, and nothing left running after any of them.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use egress::process::{Exit, RunError, Spec};
+use egress::sandbox::Tier;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{alive, children, eventually, needle, python, run, rungs, runner};
+
+/// Ignores SIGTERM, and so do the two children it forks.
+const STUBBORN: &str = "
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork(); os.fork()
+time.sleep(60)";
+
+/// Leaves its session and its parent, the way daemons do, wiping its environment on the way.
+const DAEMON: &str = "
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execve(sys.executable, [sys.executable, '-I', '-c', 'import time; time.sleep(60)', sys.argv[1]], {})
+    os._exit(0)
+";
+
+#[tokio::test]
+async fn codes_and_signals_are_told_apart() {
+    for (_, runner) in rungs().await {
+        let code = run(&runner, python("raise SystemExit(125)")).await.unwrap();
+        assert_eq!(code.exit, Exit::Code(125));
+        for signal in [6, 9, 11, 15] {
+            let kill = format!("import os; os.kill(os.getpid(), {signal})");
+            let finished = run(&runner, python(&kill)).await.unwrap();
+            assert_eq!(finished.exit, Exit::Signal(signal));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_child_cannot_pretend_that_the_launcher_failed() {
+    let script = "import sys; print('__launch - {\"step\":\"Exec\",\"not_found\":true,\"reason\":\"\"}', \
+                  file=sys.stderr); sys.exit(125)";
+    let finished = run(&runner(Tier::T0).await, python(script)).await.unwrap();
+    assert_eq!(finished.exit, Exit::Code(125));
+}
+
+#[tokio::test]
+async fn a_family_that_ignores_sigterm_is_dead_within_a_second() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let spec = python(STUBBORN).arg(&needle).deadline(Duration::from_millis(700));
+        let begun = Instant::now();
+        let cancel = CancellationToken::new();
+        let running = runner.run(spec, &cancel);
+        let watching = eventually("four processes run", || children(&needle).len() >= 4);
+        let (error, ()) = tokio::join!(running, watching);
+        assert!(matches!(error.unwrap_err(), RunError::TimedOut { .. }));
+        assert!(begun.elapsed() < Duration::from_millis(1700), "{tier} {:?}", begun.elapsed());
+        assert!(alive(&needle).is_empty(), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_listens_may_end_politely() {
+    let script = "import signal, sys, time\n\
+                  def end(*_): print('saved', file=sys.stderr); sys.exit(0)\n\
+                  signal.signal(signal.SIGTERM, end)\n\
+                  print('ready', file=sys.stderr, flush=True); time.sleep(60)";
+    let folder = tempfile::tempdir().unwrap();
+    for (tier, runner) in rungs().await {
+        let marker = folder.path().join(tier.to_string());
+        std::fs::write(&marker, "").unwrap();
+        let script = script.replace("print('saved', file=sys.stderr)", "open(sys.argv[1], 'w').write('saved')");
+        let policy = egress::sandbox::Policy::new().write(&marker);
+        let spec = python(&script).arg(&marker).policy(policy).deadline(Duration::from_secs(1));
+        let error = run(&runner, spec).await.unwrap_err();
+        assert!(matches!(error, RunError::TimedOut { .. }));
+        assert_eq!(std::fs::read_to_string(&marker).unwrap(), "saved", "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_is_dead_after_the_deadline() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let script = format!("{DAEMON}\ntime.sleep(60)");
+        let spec = python(&script).arg(&needle).deadline(Duration::from_millis(700));
+        let cancel = CancellationToken::new();
+        // The child and its daemon; the process between them is gone.
+        let watching = eventually("the daemon runs", || children(&needle).len() >= 2);
+        let (error, ()) = tokio::join!(runner.run(spec, &cancel), watching);
+        assert!(matches!(error.unwrap_err(), RunError::TimedOut { .. }));
+        assert!(alive(&needle).is_empty(), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_does_not_outlive_a_run_that_ends_well() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let finished = run(&runner, python(DAEMON).arg(&needle)).await.unwrap();
+        assert!(finished.exit.success());
+        assert!(alive(&needle).is_empty(), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn killing_the_supervisor_frees_nobody() {
+    // At T0 nothing keeps a child from it; the run's mark finds what is left.
+    let runner = runner(Tier::T0).await;
+    let needle = needle();
+    let script = "
+import os, signal, time
+child = os.fork()
+if child == 0:
+    os.setsid(); time.sleep(60)
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(60)";
+    let finished = run(&runner, python(script).arg(&needle)).await.unwrap();
+    assert_eq!(finished.exit, Exit::Signal(9));
+    eventually("all are dead", || alive(&needle).is_empty()).await;
+}
+
+#[tokio::test]
+async fn the_supervisor_is_out_of_reach_once_confined() {
+    let script = "
+import os, signal
+try:
+    os.kill(os.getppid(), signal.SIGKILL); print('killed')
+except PermissionError:
+    print('refused')";
+    for (tier, runner) in crate::support::confining_rungs().await {
+        if runner.host().landlock_abi < 6 && tier == Tier::T1 {
+            continue;
+        }
+        let finished = run(&runner, python(script)).await.unwrap();
+        // In its own namespace the child's parent is init, which the kernel shields from it.
+        assert!(finished.exit.success(), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn cancelling_ends_everything() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let cancel = CancellationToken::new();
+        let running = runner.run(python(STUBBORN).arg(&needle), &cancel);
+        let cancelling = async {
+            eventually("four processes run", || children(&needle).len() >= 4).await;
+            cancel.cancel();
+            Instant::now()
+        };
+        let (error, cancelled) = tokio::join!(running, cancelling);
+        assert!(matches!(error.unwrap_err(), RunError::Cancelled { .. }));
+        assert!(cancelled.elapsed() < Duration::from_secs(1));
+        assert!(alive(&needle).is_empty(), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn dropping_the_run_ends_everything() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let cancel = CancellationToken::new();
+        tokio::select! {
+            _ = runner.run(python(STUBBORN).arg(&needle), &cancel) => panic!("it sleeps"),
+            () = eventually("four processes run", || children(&needle).len() >= 4) => {}
+        }
+        let what = format!("all are dead at {tier}");
+        eventually(&what, || alive(&needle).is_empty()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_that_has_passed_starts_nothing_that_stays() {
+    for (_, runner) in rungs().await {
+        let needle = needle();
+        let spec = python("import time; time.sleep(60)").arg(&needle).deadline(Duration::ZERO);
+        let error = run(&runner, spec).await.unwrap_err();
+        assert!(matches!(error, RunError::TimedOut { .. }));
+        assert!(alive(&needle).is_empty());
+    }
+}
+
+#[tokio::test]
+async fn kill_9_of_the_gateway_takes_the_children_along() {
+    for (tier, _) in rungs().await {
+        let needle = needle();
+        let daemon = format!("{DAEMON}\ntime.sleep(60)");
+        // A daemon that outlives the gateway is promised from T2 on.
+        let (script, expected) =
+            if tier == Tier::T2 { (daemon.as_str(), 2) } else { ("import time; time.sleep(60)", 1) };
+        let mut gateway = Command::new(env!("CARGO_BIN_EXE_egress-launcher"))
+            .args([&tier.to_string(), "python3", "-I", "-c", script, &needle])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The gateway in miniature has the word among its arguments too.
+        eventually("the children run", || children(&needle).len() > expected).await;
+        gateway.kill().unwrap();
+        gateway.wait().unwrap();
+        let what = format!("all are dead at {tier}");
+        eventually(&what, || alive(&needle).is_empty()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_fork_bomb_ends_with_its_run() {
+    let runner = runner(Tier::T2).await;
+    let needle = needle();
+    // Bounded, so that the test harms nobody when the runner fails.
+    let script = "import os, time\nfor _ in range(6): os.fork()\ntime.sleep(60)";
+    let spec = python(script).arg(&needle).deadline(Duration::from_millis(1500));
+    let error = run(&runner, spec).await.unwrap_err();
+    assert!(matches!(error, RunError::TimedOut { .. }));
+    assert!(alive(&needle).is_empty());
+}
+
+#[tokio::test]
+async fn no_zombie_is_left() {
+    for (_, runner) in rungs().await {
+        run(&runner, Spec::new("true")).await.unwrap();
+        let mine = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let children: Vec<_> = mine
+            .map(|thread| std::fs::read_to_string(thread.path().join("children")).unwrap())
+            .flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(children, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,85 @@
+//! Children that stay.
+
+use std::time::{Duration, Instant};
+
+use egress::process::{Exit, Piped};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+
+use crate::support::{alive, children, eventually, needle, python, rungs};
+
+const ECHO: &str = "
+import sys, os
+os.fork() or __import__('time').sleep(60)
+for line in sys.stdin: print(line.strip().upper(), flush=True)";
+
+#[tokio::test]
+async fn a_worker_answers_line_by_line_and_ends_with_its_input() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let Piped { mut stdin, stdout, mut stderr, mut process } =
+            runner.spawn_piped(python(ECHO).arg(&needle)).await.unwrap();
+        assert_eq!(process.tier(), tier);
+        let mut lines = BufReader::new(stdout).lines();
+        for word in ["one", "two", "three"] {
+            stdin.write_all(format!("{word}\n").as_bytes()).await.unwrap();
+            assert_eq!(lines.next_line().await.unwrap().unwrap(), word.to_uppercase());
+        }
+        drop(stdin);
+        assert_eq!(process.wait().await.unwrap(), Exit::Code(0));
+        assert!(alive(&needle).is_empty());
+        let mut said = String::new();
+        stderr.read_to_string(&mut said).await.unwrap();
+        assert_eq!(said, "");
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_worker_ends_its_family() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let piped = runner.spawn_piped(python(ECHO).arg(&needle)).await.unwrap();
+        eventually("worker and child run", || children(&needle).len() >= 2).await;
+        drop(piped);
+        let what = format!("all are dead at {tier}");
+        eventually(&what, || alive(&needle).is_empty()).await;
+    }
+}
+
+#[tokio::test]
+async fn killing_a_worker_takes_less_than_a_second() {
+    for (tier, runner) in rungs().await {
+        let needle = needle();
+        let deaf = format!("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n{ECHO}");
+        let piped = runner.spawn_piped(python(&deaf).arg(&needle)).await.unwrap();
+        eventually("worker and child run", || children(&needle).len() >= 2).await;
+        let begun = Instant::now();
+        piped.process.kill().await;
+        assert!(begun.elapsed() < Duration::from_secs(1));
+        assert!(alive(&needle).is_empty(), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_does_not_hang_on_the_thread_that_asked_for_it() {
+    for (_, runner) in rungs().await {
+        // The parent death signal would follow this thread if it started the child itself.
+        let (mut piped, runner_thread) = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                let piped = runtime.block_on(runner.spawn_piped(python(ECHO))).unwrap();
+                (piped, runtime)
+            });
+            asking.join().unwrap()
+        });
+        let _inside = runner_thread.enter();
+        let alive_after = tokio::task::spawn_blocking(move || {
+            let answer = runner_thread.block_on(async {
+                piped.stdin.write_all(b"still here\n").await.unwrap();
+                BufReader::new(&mut piped.stdout).lines().next_line().await.unwrap()
+            });
+            runner_thread.block_on(piped.process.kill());
+            answer
+        });
+        assert_eq!(alive_after.await.unwrap().as_deref(), Some("STILL HERE"));
+    }
+}

@@ -1,0 +1,63 @@
+//! Tools that need nothing installed: examples that are of use on their first day.
+
+mod echo;
+mod select;
+mod stats;
+mod time;
+
+use std::sync::Arc;
+
+use proto::{Annotations, Caps, Clock, Descriptor, RequestedLimits};
+use semver::Version;
+use serde_json::Value;
+use strip::Tool;
+
+/// The name that the catalog knows these tools' source by.
+pub(crate) const SOURCE: &str = "built-in";
+
+/// All built-in tools.
+pub(crate) fn tools(clock: Clock) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(echo::Echo::default()),
+        Arc::new(select::Select::default()),
+        Arc::new(stats::Stats::default()),
+        Arc::new(time::Now::new(clock)),
+    ]
+}
+
+/// What each built-in says about itself; the rest is the same for all of them.
+struct Sheet {
+    id: &'static str,
+    title: &'static str,
+    description: &'static str,
+    deterministic: bool,
+    input: Value,
+    output: Value,
+}
+
+impl Sheet {
+    fn descriptor(self) -> Descriptor {
+        Descriptor {
+            id: self.id.parse().expect("built-in ids are well formed"),
+            version: Version::new(1, 0, 0),
+            title: Some(self.title.to_owned()),
+            description: self.description.to_owned(),
+            input_schema: self.input,
+            output_schema: Some(self.output),
+            deterministic: self.deterministic,
+            limits: RequestedLimits::default(),
+            caps: Caps::default(),
+            annotations: Annotations {
+                title: None,
+                read_only_hint: Some(true),
+                destructive_hint: Some(false),
+                idempotent_hint: Some(self.deterministic),
+                open_world_hint: Some(false),
+            },
+            implementation: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::sync::Arc;
+
+use auth::LocalAccess;
+use proto::{Clock, Code};
+use serde_json::{Value, json};
+use strip::{Call, Door, Failure, Schema, Tool};
+
+use super::tools;
+
+/// 2026-02-28T23:59:59.500Z, a Saturday.
+const MOMENT: u64 = 1_772_323_199_500;
+
+fn tool(id: &str) -> Arc<dyn Tool> {
+    tools(Clock::manual(MOMENT)).into_iter().find(|tool| tool.descriptor().id.as_str() == id).unwrap()
+}
+
+async fn run(id: &str, input: Value) -> Result<Value, Failure> {
+    let tool = tool(id);
+    let call = Call::new(id, input, LocalAccess::default().user(), Door::Cli);
+    let data = tool.run(&call).await.map(|output| (*output.data).clone())?;
+    let schema = Schema::compile(tool.descriptor().output_schema.as_ref().unwrap()).unwrap();
+    assert_eq!(schema.violations(&data), [], "{id} keeps its own word");
+    Ok(data)
+}
+
+#[tokio::test]
+async fn echo_gives_back_what_it_got() {
+    let data = run("demo.echo", json!({"message": "hé\n🙂"})).await.unwrap();
+    assert_eq!(data, json!({"message": "hé\n🙂"}));
+}
+
+#[tokio::test]
+async fn time_is_told_in_utc_and_elsewhere() {
+    let data = run("time.now", json!({})).await.unwrap();
+    assert_eq!(data, json!({"time": "2026-02-28T23:59:59.500Z", "weekday": "Saturday", "unixMs": MOMENT}));
+    let east = run("time.now", json!({"offset": "+05:30"})).await.unwrap();
+    assert_eq!((&east["time"], &east["weekday"]), (&json!("2026-03-01T05:29:59.500+05:30"), &json!("Sunday")));
+    let west = run("time.now", json!({"offset": "-08:00"})).await.unwrap();
+    assert_eq!(west["time"], "2026-02-28T15:59:59.500-08:00");
+}
+
+#[test]
+fn dates_are_right_at_the_edges_of_the_calendar() {
+    for (ms, time) in [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+        (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
+        (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+    ] {
+        assert_eq!(super::time::describe(ms, 0)["time"], time);
+    }
+}
+
+#[tokio::test]
+async fn impossible_offsets_are_refused() {
+    for offset in ["+15:00", "+14:01", "-99:00", "+01:60"] {
+        let failure = run("time.now", json!({"offset": offset})).await.unwrap_err();
+        assert_eq!(failure.code, Code::InvalidInput, "{offset}");
+    }
+}
+
+#[tokio::test]
+async fn select_picks_by_path() {
+    let document = json!({"items": [{"n": "a", "p": 5}, {"n": "b", "p": 15}, {"n": "c", "p": 7}]});
+    let input = json!({"document": document, "path": "$.items[?@.p < 10].n"});
+    assert_eq!(run("json.select", input).await.unwrap(), json!({"matches": ["a", "c"], "total": 2}));
+    let input = json!({"document": document, "path": "$.items[*].n", "limit": 1});
+    assert_eq!(run("json.select", input).await.unwrap(), json!({"matches": ["a"], "total": 3}));
+    let input = json!({"document": document, "path": "$.nothing"});
+    assert_eq!(run("json.select", input).await.unwrap(), json!({"matches": [], "total": 0}));
+}
+
+#[tokio::test]
+async fn a_bad_path_is_the_callers_fault() {
+    for path in ["items", "$.[", "$..", ""] {
+        let failure = run("json.select", json!({"document": {}, "path": path})).await.unwrap_err();
+        assert_eq!(failure.code, Code::InvalidInput, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn stats_count() {
+    let data = run("text.stats", json!({"text": "two words\nünd 漢字\n"})).await.unwrap();
+    let expected = json!({"characters": 17, "words": 4, "lines": 2, "bytes": 22, "estimatedTokens": 6});
+    assert_eq!(data, expected);
+    let none = run("text.stats", json!({"text": ""})).await.unwrap();
+    assert_eq!(none, json!({"characters": 0, "words": 0, "lines": 0, "bytes": 0, "estimatedTokens": 0}));
+}

@@ -1,0 +1,41 @@
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::Context;
+use crate::{config, output};
+
+/// Show the configuration in force, its JSON Schema or its manual page
+#[derive(Debug, Args)]
+pub(crate) struct ConfigCommand {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Print the configuration that flags, environment, file and defaults add up to
+    Show,
+    /// Print the JSON Schema of powerstrip.yaml, for editors
+    Schema,
+    /// Print the manual page about powerstrip.yaml, in Markdown
+    Docs,
+}
+
+impl ConfigCommand {
+    pub(crate) fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
+        match self.what {
+            What::Show => {
+                let config = context.load()?.config;
+                if context.global.json {
+                    output::json(&config)?;
+                } else {
+                    output::text(serde_saphyr::to_string(&config)?)?;
+                }
+            }
+            What::Schema => output::json(&config::schema())?,
+            What::Docs => output::text(config::reference_page())?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,183 @@
+//! The configuration: one YAML file, and what flags and the environment say over it.
+
+mod docs;
+mod fault;
+mod file;
+mod limits;
+mod listen;
+mod overrides;
+mod reader;
+mod secret;
+mod telemetry;
+mod tree;
+mod units;
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strip::catalog::NameStyle;
+use strip::{Rate, RateRules, Settings};
+
+pub(crate) use docs::{reference_page, schema};
+pub(crate) use fault::{BadConfig, Fault};
+pub(crate) use file::load;
+pub(crate) use limits::Limits;
+pub(crate) use listen::Listen;
+pub(crate) use overrides::Overrides;
+pub(crate) use secret::Secret;
+pub(crate) use telemetry::{LogFormat, Telemetry};
+pub(crate) use units::Span;
+
+/// The file that is read when none is named.
+pub(crate) const FILE_NAME: &str = "powerstrip.yaml";
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "powerstrip.yaml")]
+pub(crate) struct Config {
+    /// The address to listen on. Without `auth`, which this version does not have yet, a loopback address.
+    pub(crate) listen: Listen,
+    /// Where the gateway keeps its database, its lock and its socket.
+    pub(crate) data_dir: PathBuf,
+    /// Folders searched for `**/*.tool.yaml`. They are watched: a tool dropped in is callable at once.
+    pub(crate) tools: Vec<PathBuf>,
+    /// The folder of prompts: `packs/<domain>/<name>.vN.md` and `REGISTRY.yaml`.
+    pub(crate) prompts: PathBuf,
+    /// How MCP clients see tools named.
+    pub(crate) tool_names: ToolNames,
+    /// What a call may cost.
+    pub(crate) limits: Limits,
+    /// What tools may reach.
+    pub(crate) egress: Egress,
+    /// Whether tools that run as processes must be confined.
+    pub(crate) sandbox: Sandbox,
+    /// Logs and traces.
+    pub(crate) telemetry: Telemetry,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: Listen::default(),
+            data_dir: ".powerstrip".into(),
+            tools: vec!["tools".into()],
+            prompts: "prompts".into(),
+            tool_names: ToolNames::default(),
+            limits: Limits::default(),
+            egress: Egress::default(),
+            sandbox: Sandbox::default(),
+            telemetry: Telemetry::default(),
+        }
+    }
+}
+
+/// The names in MCP listings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ToolNames {
+    /// Letters, digits, `_` and `-` only: every client and LLM API accepts them.
+    #[default]
+    Wire,
+    /// The tool's own id, such as `web.search.query`.
+    Canonical,
+}
+
+/// Reach beyond the public internet.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Egress {
+    /// Private hosts or networks that tools may reach on purpose, such as `127.0.0.1`, `10.1.0.0/16`
+    /// or `db.internal:5432`.
+    pub(crate) allow: Vec<Allow>,
+}
+
+/// One entry of `egress.allow`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub(crate) struct Allow {
+    text: String,
+    rule: egress::http::Rule,
+}
+
+impl Allow {
+    /// The entry as the guarded client takes it.
+    pub(crate) fn rule(&self) -> egress::http::Rule {
+        self.rule.clone()
+    }
+}
+
+impl TryFrom<String> for Allow {
+    type Error = egress::http::PatternError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Ok(Self { rule: text.parse()?, text })
+    }
+}
+
+impl From<Allow> for String {
+    fn from(allow: Allow) -> Self {
+        allow.text
+    }
+}
+
+/// How much confinement is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Sandbox {
+    /// As much as this host allows.
+    #[default]
+    Auto,
+    /// Refuse tools that the host cannot confine.
+    Required,
+    /// None; only limits on time, memory and output hold.
+    Off,
+}
+
+impl Config {
+    /// What the strip itself has to know.
+    pub(crate) fn settings(&self) -> Settings {
+        let rate = |rate: &units::Rate| Rate { count: rate.count, per: rate.per.0 };
+        let rules = &self.limits.rate;
+        Settings {
+            limits: self.limits.bounds(),
+            idempotency: self.limits.idempotency.0,
+            rate: RateRules {
+                principal: rules.principal.as_ref().map(rate),
+                tool: rules.tool.as_ref().map(rate),
+                tools: rules.tools.iter().map(|(id, rule)| (id.to_string(), rate(rule))).collect(),
+            },
+            name_style: match self.tool_names {
+                ToolNames::Wire => NameStyle::Wire,
+                ToolNames::Canonical => NameStyle::Canonical,
+            },
+        }
+    }
+
+    /// Makes paths of the file stand beside the file.
+    fn anchor(&mut self, base: &Path) {
+        for path in self.tools.iter_mut().chain([&mut self.data_dir, &mut self.prompts]) {
+            *path = clean(&base.join(&*path));
+        }
+    }
+}
+
+/// Takes `./` out of a path, so that messages show what people would type.
+fn clean(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
+/// A configuration that holds, and where it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    /// The file it was read from, if there is one.
+    pub(crate) file: Option<PathBuf>,
+    /// Headers for the OTLP collector, secrets fetched.
+    pub(crate) otlp_headers: Vec<(String, Secret)>,
+}
+
+#[cfg(test)]
+mod tests;

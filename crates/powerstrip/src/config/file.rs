@@ -1,0 +1,133 @@
+//! Reading the file and putting the layers over each other.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::tree::{Node, Step};
+use super::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, reader};
+use crate::environment::Environment;
+
+/// A config beyond this is no config.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Loads the configuration: flags over environment over file over defaults.
+pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadConfig> {
+    let from_environment = Overrides::of(environment).map_err(|fault| BadConfig(vec![fault]))?;
+    let overrides = flags.clone().or(from_environment);
+    let file = match &overrides.config {
+        Some(named) => Some(named.clone()),
+        None => Some(PathBuf::from(FILE_NAME)).filter(|path| path.exists()),
+    };
+    let (mut config, tree, mut faults) = match &file {
+        Some(path) => read_file(path)?,
+        None => (Config::default(), None, Vec::new()),
+    };
+    if let Some(base) = file.as_deref().and_then(Path::parent) {
+        config.anchor(base);
+    }
+    let judge = Judge { file: file.as_deref(), tree: tree.as_ref(), environment };
+    let otlp_headers = judge.otlp_headers(&config, &mut faults);
+    judge.limits(&config, &mut faults);
+    apply(&mut config, &overrides);
+    judge.listen(&config, &overrides, &mut faults);
+    if faults.is_empty() { Ok(Loaded { config, file, otlp_headers }) } else { Err(BadConfig(faults)) }
+}
+
+fn apply(config: &mut Config, overrides: &Overrides) {
+    let Overrides { config: _, data_dir, tools, prompts, listen } = overrides.clone();
+    if let Some(data_dir) = data_dir {
+        config.data_dir = data_dir;
+    }
+    if !tools.is_empty() {
+        config.tools = tools;
+    }
+    if let Some(prompts) = prompts {
+        config.prompts = prompts;
+    }
+    if let Some(listen) = listen {
+        config.listen = listen;
+    }
+}
+
+fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfig> {
+    let refused = |line, message: String| BadConfig(vec![Fault::of_file(path, line, message)]);
+    let text = read_text(path).map_err(|error| refused(None, format!("cannot be read: {error}")))?;
+    let tree = Node::parse(&text)
+        .map_err(|error| refused(error.location().map(|at| at.line()), brief(&error.to_string())))?;
+    let (config, misread) = reader::read::<Config>(tree.clone());
+    let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
+    Ok((config, Some(tree), faults))
+}
+
+fn read_text(path: &Path) -> io::Result<String> {
+    let length = std::fs::metadata(path)?.len();
+    if length > MAX_FILE_BYTES {
+        return Err(io::Error::other(format!("{length} bytes are too many for a config")));
+    }
+    std::fs::read_to_string(path)
+}
+
+/// The parser repeats the place, which our own line already names.
+fn brief(message: &str) -> String {
+    let first = message.lines().next().unwrap_or(message);
+    let first = first.split(" at line ").next().unwrap_or(first);
+    // Advice to programmers of the parser, not to people who write configs.
+    first.split(", set ").next().unwrap_or(first).trim_end_matches(':').to_owned()
+}
+
+/// Finds what the types alone cannot: settings that do not fit each other or the machine.
+struct Judge<'a> {
+    file: Option<&'a Path>,
+    tree: Option<&'a Node>,
+    environment: &'a Environment,
+}
+
+impl Judge<'_> {
+    fn fault(&self, path: &[&str], message: String) -> Fault {
+        let steps: Vec<_> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
+        Fault {
+            file: self.file.map(Path::to_owned),
+            line: self.tree.map(|tree| tree.line_of(&steps)),
+            key: path.join("."),
+            message,
+        }
+    }
+
+    fn otlp_headers(&self, config: &Config, faults: &mut Vec<Fault>) -> Vec<(String, super::Secret)> {
+        let Some(otlp) = &config.telemetry.otlp else { return Vec::new() };
+        let base = self.file.and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut headers = Vec::new();
+        for (name, source) in &otlp.headers {
+            match source.fetch(self.environment, base) {
+                Ok(secret) => headers.push((name.clone(), secret)),
+                Err(error) => {
+                    faults.push(self.fault(&["telemetry", "otlp", "headers", name], error.to_string()));
+                }
+            }
+        }
+        headers
+    }
+
+    fn limits(&self, config: &Config, faults: &mut Vec<Fault>) {
+        for key in config.limits.above_max() {
+            let message = format!("is above `limits.max.{key}`: raise the one or lower the other");
+            faults.push(self.fault(&["limits", key], message));
+        }
+    }
+
+    fn listen(&self, config: &Config, overrides: &Overrides, faults: &mut Vec<Fault>) {
+        if config.listen.is_loopback() {
+            return;
+        }
+        let message = format!(
+            "{} can be reached from other machines, and nothing would ask who calls: that needs `auth`, which \
+             powerstrip {} does not have yet. Listen on 127.0.0.1 and put a proxy that authenticates in front of it",
+            config.listen,
+            env!("CARGO_PKG_VERSION")
+        );
+        faults.push(match overrides.listen {
+            None => self.fault(&["listen"], message),
+            Some(_) => Fault { file: None, line: None, key: "--listen".to_owned(), message },
+        });
+    }
+}

@@ -1,0 +1,96 @@
+//! `limits`: what a call may cost.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proto::ToolId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strip::catalog::LimitBounds;
+
+use super::units::{Rate, Size, Span};
+
+/// The guardrails of every call. A tool may ask for less, or for more up to `max`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Limits {
+    /// How long a call may take.
+    pub(crate) timeout: Span,
+    /// The largest input of a call.
+    pub(crate) max_input_bytes: Size,
+    /// The largest answer of a call.
+    pub(crate) max_output_bytes: Size,
+    /// How long the answer of a deterministic tool is given again for the same input.
+    pub(crate) idempotency: Span,
+    /// How many calls are let in; nothing is limited unless set here.
+    pub(crate) rate: RateLimits,
+    /// What no tool can raise its own limits above.
+    pub(crate) max: MaxLimits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let limits = proto::Limits::default();
+        Self {
+            timeout: Span(limits.timeout),
+            max_input_bytes: Size(limits.max_input_bytes),
+            max_output_bytes: Size(limits.max_output_bytes),
+            idempotency: Span(Duration::from_secs(600)),
+            rate: RateLimits::default(),
+            max: MaxLimits::default(),
+        }
+    }
+}
+
+/// Rates, as in `100/1m`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RateLimits {
+    /// For each principal, over all tools.
+    pub(crate) principal: Option<Rate>,
+    /// For each tool that `tools` does not name.
+    pub(crate) tool: Option<Rate>,
+    /// For single tools, by id.
+    #[schemars(with = "BTreeMap<String, Rate>")]
+    pub(crate) tools: BTreeMap<ToolId, Rate>,
+}
+
+/// The operator's ceiling. Unset: ten minutes and 16 MB, or the limit itself if that is higher.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct MaxLimits {
+    /// The longest time-out that a tool may ask for.
+    pub(crate) timeout: Option<Span>,
+    /// The largest input that a tool may ask for.
+    pub(crate) max_input_bytes: Option<Size>,
+    /// The largest answer that a tool may ask for.
+    pub(crate) max_output_bytes: Option<Size>,
+}
+
+const CEILING_TIMEOUT: Span = Span(Duration::from_secs(600));
+const CEILING_BYTES: Size = Size(16 << 20);
+
+impl Limits {
+    /// The bounds as the catalog takes them.
+    pub(crate) fn bounds(&self) -> LimitBounds {
+        let Self { timeout, max_input_bytes: input, max_output_bytes: output, max, .. } = self;
+        LimitBounds {
+            default: proto::Limits { timeout: timeout.0, max_input_bytes: input.0, max_output_bytes: output.0 },
+            max: proto::Limits {
+                timeout: max.timeout.unwrap_or(CEILING_TIMEOUT.max(*timeout)).0,
+                max_input_bytes: max.max_input_bytes.unwrap_or(CEILING_BYTES.max(*input)).0,
+                max_output_bytes: max.max_output_bytes.unwrap_or(CEILING_BYTES.max(*output)).0,
+            },
+        }
+    }
+
+    /// The keys whose default lies above the operator's own ceiling.
+    pub(crate) fn above_max(&self) -> Vec<&'static str> {
+        let above = [
+            ("timeout", self.max.timeout.is_some_and(|max| max < self.timeout)),
+            ("max_input_bytes", self.max.max_input_bytes.is_some_and(|max| max < self.max_input_bytes)),
+            ("max_output_bytes", self.max.max_output_bytes.is_some_and(|max| max < self.max_output_bytes)),
+        ];
+        above.into_iter().filter(|(_, above)| *above).map(|(key, _)| key).collect()
+    }
+}

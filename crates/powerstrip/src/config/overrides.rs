@@ -1,0 +1,48 @@
+//! What flags and the environment say over the file.
+
+use std::path::PathBuf;
+
+use super::{Fault, Listen};
+use crate::environment::Environment;
+
+/// Settings from outside the file; unset ones leave the file's word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Overrides {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
+    pub(crate) tools: Vec<PathBuf>,
+    pub(crate) prompts: Option<PathBuf>,
+    pub(crate) listen: Option<Listen>,
+}
+
+impl Overrides {
+    /// What the environment says.
+    pub(crate) fn of(environment: &Environment) -> Result<Self, Fault> {
+        let listen = environment.text("POWERSTRIP_LISTEN").map(|text| text.parse()).transpose().map_err(
+            |error: super::listen::InvalidListen| Fault {
+                file: None,
+                line: None,
+                key: "POWERSTRIP_LISTEN".to_owned(),
+                message: error.to_string(),
+            },
+        )?;
+        Ok(Self {
+            config: environment.path("POWERSTRIP_CONFIG"),
+            data_dir: environment.path("POWERSTRIP_DATA_DIR"),
+            tools: environment.paths("POWERSTRIP_TOOLS"),
+            prompts: environment.path("POWERSTRIP_PROMPTS"),
+            listen,
+        })
+    }
+
+    /// These settings, and where they are silent, those.
+    pub(crate) fn or(self, beneath: Self) -> Self {
+        Self {
+            config: self.config.or(beneath.config),
+            data_dir: self.data_dir.or(beneath.data_dir),
+            tools: if self.tools.is_empty() { beneath.tools } else { self.tools },
+            prompts: self.prompts.or(beneath.prompts),
+            listen: self.listen.or(beneath.listen),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+
+use super::{BadConfig, Config, Loaded, Overrides, Sandbox, ToolNames, load};
+use crate::environment::Environment;
+
+struct Fixture {
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new(yaml: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("powerstrip.yaml"), yaml).unwrap();
+        Self { folder }
+    }
+
+    fn flags(&self) -> Overrides {
+        Overrides { config: Some(self.folder.path().join("powerstrip.yaml")), ..Overrides::default() }
+    }
+
+    fn load(&self) -> Result<Loaded, BadConfig> {
+        load(&self.flags(), &Environment::default())
+    }
+
+    /// The faults as a user reads them, without the folder.
+    fn faults(&self) -> String {
+        let shown = self.load().unwrap_err().to_string();
+        shown.replace(&format!("{}/", self.folder.path().display()), "")
+    }
+}
+
+fn config(yaml: &str) -> Config {
+    Fixture::new(yaml).load().unwrap().config
+}
+
+#[test]
+fn an_empty_file_is_the_defaults() {
+    for yaml in ["", "# nothing\n", "---\n", "{}", "limits:\n"] {
+        let fixture = Fixture::new(yaml);
+        let config = fixture.load().unwrap().config;
+        let mut expected = Config::default();
+        expected.anchor(fixture.folder.path());
+        assert_eq!(config, expected, "{yaml:?}");
+    }
+}
+
+#[test]
+fn every_key_is_read() {
+    let config = config(
+        "listen: '[::1]:8080'\n\
+         data_dir: data\n\
+         tools: [a, ./b]\n\
+         prompts: p\n\
+         tool_names: canonical\n\
+         sandbox: off\n\
+         egress: { allow: [127.0.0.1, 10.1.0.0/16, 'db.internal:5432'] }\n\
+         telemetry: { logs: json, otlp: 'http://127.0.0.1:4318/' }\n\
+         limits:\n  \
+           timeout: 1m\n  \
+           max_input_bytes: 64KB\n  \
+           max_output_bytes: 1024\n  \
+           idempotency: 1h\n  \
+           rate: { principal: 100/1m, tool: 10/s, tools: { demo.echo: 1/1s } }\n  \
+           max: { timeout: 5m }\n",
+    );
+    assert_eq!(config.listen.to_string(), "[::1]:8080");
+    assert_eq!(config.tool_names, ToolNames::Canonical);
+    assert_eq!(config.sandbox, Sandbox::Off);
+    assert_eq!(config.egress.allow.len(), 3);
+    assert_eq!(config.telemetry.otlp.as_ref().unwrap().endpoint, "http://127.0.0.1:4318");
+    let settings = config.settings();
+    assert_eq!(settings.limits.default.timeout.as_secs(), 60);
+    assert_eq!(settings.limits.default.max_input_bytes, 65_536);
+    assert_eq!(settings.limits.max.timeout.as_secs(), 300);
+    assert_eq!(settings.rate.principal.as_ref().unwrap().count.get(), 100);
+    assert!(settings.rate.tools.contains_key("demo.echo"));
+}
+
+#[test]
+fn paths_stand_beside_the_file() {
+    let fixture = Fixture::new("tools: [./packs, /abs]\nprompts: ./p\n");
+    let loaded = fixture.load().unwrap();
+    let base = fixture.folder.path();
+    assert_eq!(loaded.config.tools, [base.join("packs"), PathBuf::from("/abs")]);
+    assert_eq!(loaded.config.prompts, base.join("p"));
+    assert_eq!(loaded.config.data_dir, base.join(".powerstrip"));
+}
+
+#[test]
+fn flags_beat_environment_beats_file() {
+    let fixture = Fixture::new("data_dir: file\nprompts: file\ntools: [file]\nlisten: 127.0.0.1:1\n");
+    let environment = Environment::with([
+        ("POWERSTRIP_DATA_DIR", "env"),
+        ("POWERSTRIP_PROMPTS", "env"),
+        ("POWERSTRIP_TOOLS", "env1:env2"),
+    ]);
+    let flags = Overrides { data_dir: Some("flag".into()), ..fixture.flags() };
+    let config = load(&flags, &environment).unwrap().config;
+    assert_eq!(config.data_dir, Path::new("flag"));
+    assert_eq!(config.prompts, Path::new("env"));
+    assert_eq!(config.tools, [Path::new("env1"), Path::new("env2")]);
+    assert_eq!(config.listen.to_string(), "127.0.0.1:1");
+}
+
+#[test]
+fn all_faults_are_told_at_once_with_their_places() {
+    let fixture = Fixture::new(
+        "listen: here\n\
+         limts: {}\n\
+         servers:\n  \
+           crm: { url: 'https://x' }\n\
+         limits:\n  \
+           timeout: 30\n  \
+           max_input_bytes: lots\n  \
+           rate:\n    \
+             principal: often\n    \
+             tools: { 'bad id': 1/s }\n\
+         sandbox: requird\n\
+         egress:\n  \
+           allow:\n    \
+             - 127.0.0.1\n    \
+             - 'not a host'\n\
+         tools: ./tools\n\
+         nonsense_of_its_own: 1\n",
+    );
+    insta::assert_snapshot!(fixture.faults());
+}
+
+#[test]
+fn broken_yaml_names_its_line() {
+    insta::assert_snapshot!("unclosed", Fixture::new("listen: 127.0.0.1:1\ntools: [a, b\nprompts: p\n").faults());
+    insta::assert_snapshot!("twice", Fixture::new("prompts: a\ntools: []\nprompts: b\n").faults());
+    insta::assert_snapshot!("not_a_map", Fixture::new("- a\n- b\n").faults());
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut yaml = String::from("a: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..9 {
+        let refs = vec![format!("*a{}", level - 1); 10].join(", ");
+        yaml.push_str(&format!("b{level}: &a{level} [{refs}]\n"));
+    }
+    assert_eq!(Fixture::new(&yaml).load().unwrap_err().0.len(), 1);
+}
+
+#[test]
+fn booleans_are_strict() {
+    assert_eq!(Fixture::new("tool_names: NO\n").faults(), {
+        "powerstrip.yaml:1: tool_names: `NO` is not one of `wire`, `canonical`"
+    });
+}
+
+#[test]
+fn a_public_address_needs_auth() {
+    for listen in ["0.0.0.0:7777", "'[::]:7777'", "192.168.1.2:80"] {
+        let faults = Fixture::new(&format!("prompts: p\nlisten: {listen}\n")).faults();
+        assert!(faults.starts_with("powerstrip.yaml:2: listen: "), "{faults}");
+        assert!(faults.contains("`auth`"), "{faults}");
+    }
+    let flags = Overrides { listen: Some("0.0.0.0:1".parse().unwrap()), ..Overrides::default() };
+    let faults = load(&flags, &Environment::default()).unwrap_err().to_string();
+    assert!(faults.starts_with("--listen: 0.0.0.0:1 can be reached"), "{faults}");
+}
+
+#[test]
+fn limits_stay_below_their_ceiling() {
+    let faults = Fixture::new("limits:\n  timeout: 10m\n  max: { timeout: 1m }\n").faults();
+    assert!(faults.starts_with("powerstrip.yaml:2: limits.timeout: is above `limits.max.timeout`"), "{faults}");
+    let raised = config("limits: { timeout: 1h }").settings();
+    assert_eq!(raised.limits.max.timeout.as_secs(), 3600, "an unset ceiling is no trap");
+}
+
+#[test]
+fn secrets_come_from_the_environment_or_a_file() {
+    let fixture = Fixture::new(
+        "telemetry:\n  otlp:\n    endpoint: https://otlp.example.com\n    headers:\n      \
+         authorization: { env: TOKEN }\n      x-key: { file: key.txt }\n      x-plain: visible\n",
+    );
+    let secretless = fixture.faults();
+    assert!(secretless.contains("powerstrip.yaml:5: telemetry.otlp.headers.authorization: "), "{secretless}");
+    assert!(secretless.contains("`TOKEN` is not set"), "{secretless}");
+    assert!(secretless.contains("key.txt"), "{secretless}");
+
+    std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
+    let loaded = load(&fixture.flags(), &Environment::with([("TOKEN", "t0ken")])).unwrap();
+    let headers: Vec<_> = loaded.otlp_headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+    assert_eq!(headers, [("authorization", "t0ken"), ("x-key", "k3y"), ("x-plain", "visible")]);
+    let shown = format!("{loaded:?}");
+    assert!(!shown.contains("t0ken") && !shown.contains("k3y") && !shown.contains("visible"), "{shown}");
+}
+
+#[test]
+fn a_secret_has_one_source() {
+    for reference in ["{}", "{ env: A, file: b }", "{ vault: x }", "{ env: '' }", "5"] {
+        let yaml = format!("telemetry: {{ otlp: {{ endpoint: 'http://x', headers: {{ a: {reference} }} }} }}");
+        let faults = Fixture::new(&yaml).faults();
+        assert!(faults.contains("telemetry.otlp.headers.a"), "{reference}: {faults}");
+    }
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let flags = Overrides { config: Some("nowhere/powerstrip.yaml".into()), ..Overrides::default() };
+    let faults = load(&flags, &Environment::default()).unwrap_err().to_string();
+    assert!(faults.starts_with("nowhere/powerstrip.yaml: cannot be read"), "{faults}");
+}
+
+#[test]
+fn the_schema_accepts_what_the_reader_accepts() {
+    let schema = strip::Schema::compile(&super::schema()).unwrap();
+    let shown = serde_json::to_value(Config::default()).unwrap();
+    assert_eq!(schema.violations(&shown), []);
+    let wrong = serde_json::json!({"limits": {"timeout": "soon"}, "lisen": "x"});
+    assert_eq!(schema.violations(&wrong).len(), 2);
+}

@@ -1,0 +1,70 @@
+//! The process environment, read here and nowhere else.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the environment says, taken once when the program starts.
+#[derive(Clone, Default)]
+pub(crate) struct Environment(BTreeMap<OsString, OsString>);
+
+/// The variables that set something, and what each stands for.
+pub(crate) const VARIABLES: [(&str, &str); 6] = [
+    ("POWERSTRIP_CONFIG", "the config file, as --config"),
+    ("POWERSTRIP_DATA_DIR", "the data folder, as --data-dir"),
+    ("POWERSTRIP_TOOLS", "folders of tools, separated by `:`, as --tools"),
+    ("POWERSTRIP_PROMPTS", "the folder of prompts, as --prompts"),
+    ("POWERSTRIP_LISTEN", "the address to listen on, as --listen"),
+    ("POWERSTRIP_LOG", "what to log, as --log"),
+];
+
+impl Environment {
+    /// Takes the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    pub(crate) fn of_process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// An environment with these variables only.
+    #[cfg(test)]
+    pub(crate) fn with<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    fn set(&self, name: &str) -> Option<&OsString> {
+        self.0.get(std::ffi::OsStr::new(name)).filter(|value| !value.is_empty())
+    }
+
+    /// A variable that holds text; an empty one counts as unset.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.set(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// A variable that holds a path.
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        self.set(name).map(PathBuf::from)
+    }
+
+    /// A variable that holds paths, separated as in `PATH`.
+    pub(crate) fn paths(&self, name: &str) -> Vec<PathBuf> {
+        self.set(name).map_or_else(Vec::new, |value| {
+            std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty()).collect()
+        })
+    }
+
+    /// The value behind `{env: NAME}`; must be Unicode.
+    pub(crate) fn secret(&self, name: &str) -> Option<String> {
+        self.set(name).and_then(|value| value.to_str()).map(str::to_owned)
+    }
+
+    /// Variables with our prefix that set nothing: most likely misspelt.
+    pub(crate) fn unknown(&self) -> Vec<String> {
+        let known = |name: &str| VARIABLES.iter().any(|(known, _)| *known == name);
+        self.0
+            .keys()
+            .filter_map(|name| name.to_str())
+            .filter(|name| name.starts_with("POWERSTRIP_") && !known(name))
+            .map(str::to_owned)
+            .collect()
+    }
+}

@@ -1,0 +1,72 @@
+//! Log lines to standard error, and traces to a collector where one is set.
+
+mod export;
+
+use std::io;
+
+use anyhow::Context as _;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
+
+use crate::cmd::Context;
+use crate::config::{BadConfig, Fault, Loaded, LogFormat};
+use crate::output::Style;
+
+/// Libraries that are chatty at `info`; a filter of the user's own says otherwise if it wants to.
+const QUIETER: &str = "rmcp=warn,hyper=warn,h2=warn,sqlx=warn,opentelemetry=warn,opentelemetry_sdk=warn";
+
+/// What keeps traces flowing; end it with [`Telemetry::flush`].
+pub(crate) struct Telemetry(Option<SdkTracerProvider>);
+
+impl Telemetry {
+    /// Starts logging, at this level unless a flag or the environment says otherwise.
+    pub(crate) fn start(loaded: &Loaded, context: &Context, level: &str) -> anyhow::Result<Self> {
+        let asked = context.global.log.clone().or_else(|| context.environment.text("POWERSTRIP_LOG"));
+        let filter = match &asked {
+            Some(filter) => EnvFilter::try_new(filter).map_err(|error| bad_filter(filter, &error))?,
+            None => EnvFilter::try_new(format!("{level},{QUIETER}")).context("the usual log filter")?,
+        };
+        let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+        let lines = match loaded.config.telemetry.logs {
+            LogFormat::Text => {
+                let coloured = Style::stderr(&context.environment).is_coloured();
+                lines.with_ansi(coloured).with_target(false).boxed()
+            }
+            LogFormat::Json => lines.json().boxed(),
+        };
+        let provider = match &loaded.config.telemetry.otlp {
+            Some(otlp) => Some(export::provider(&otlp.endpoint, &loaded.otlp_headers)?),
+            None => None,
+        };
+        let traces = provider
+            .as_ref()
+            .map(|provider| tracing_opentelemetry::layer().with_tracer(provider.tracer("powerstrip")));
+        tracing_subscriber::registry().with(filter).with(traces).with(lines).try_init()?;
+        for name in context.environment.unknown() {
+            tracing::warn!("the environment variable {name} sets nothing; is it misspelt?");
+        }
+        Ok(Self(provider))
+    }
+
+    /// Sends what has not been sent yet.
+    pub(crate) async fn flush(self) {
+        let Some(provider) = self.0 else { return };
+        // Shutting down blocks until the collector has answered, which needs this runtime's other threads.
+        let ended = tokio::task::spawn_blocking(move || provider.shutdown()).await;
+        if let Ok(Err(error)) = ended {
+            tracing::warn!(%error, "the last traces could not be sent");
+        }
+    }
+}
+
+fn bad_filter(filter: &str, error: &dyn std::fmt::Display) -> BadConfig {
+    BadConfig(vec![Fault {
+        file: None,
+        line: None,
+        key: "--log".to_owned(),
+        message: format!("`{filter}` is not a log filter: {error}"),
+    }])
+}

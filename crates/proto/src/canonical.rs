@@ -1,0 +1,144 @@
+//! One byte form for equal JSON values, so that hashes of them can be compared.
+
+use std::fmt;
+use std::io::{self, Write as _};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 sum; shown as hex.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The raw sum.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// The SHA-256 sum of some bytes.
+pub fn digest(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}
+
+/// The canonical bytes of a value: no white space, object keys sorted, numbers as they were written.
+pub fn bytes(value: &Value) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    // Writing into a `Vec` cannot fail.
+    let _ = write(value, &mut out);
+    out
+}
+
+fn write(value: &Value, out: &mut Vec<u8>) -> io::Result<()> {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
+            out.push(b'{');
+            for (index, (key, item)) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                serde_json::to_writer(&mut *out, key)?;
+                out.push(b':');
+                write(item, out)?;
+            }
+            out.push(b'}');
+        }
+        Value::Array(items) => {
+            out.push(b'[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write(item, out)?;
+            }
+            out.push(b']');
+        }
+        Value::Number(number) => write!(out, "{number}")?,
+        scalar => serde_json::to_writer(&mut *out, scalar)?,
+    }
+    Ok(())
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let malformed = || serde::de::Error::custom("a digest is 64 hexadecimal digits");
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(malformed());
+        }
+        let mut sum = [0; 32];
+        for (index, byte) in sum.iter_mut().enumerate() {
+            *byte =
+                u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| malformed())?;
+        }
+        Ok(Digest(sum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn key_order_does_not_matter_but_values_do() {
+        let a: Value = serde_json::from_str(r#"{"b":1,"a":[true,null,"x"]}"#).expect("JSON");
+        assert_eq!(bytes(&a), br#"{"a":[true,null,"x"],"b":1}"#);
+        assert_ne!(bytes(&json!({"a": 1})), bytes(&json!({"a": "1"})));
+    }
+
+    fn json_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                proptest::collection::btree_map(any::<String>(), inner, 0..6)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn canonical_bytes_are_the_same_value(value in json_value()) {
+            let parsed: Value = serde_json::from_slice(&bytes(&value)).expect("canonical JSON parses");
+            assert_eq!(parsed, value);
+        }
+
+        #[test]
+        fn digests_survive_their_text(input in any::<Vec<u8>>()) {
+            let sum = digest(&input);
+            let text = serde_json::to_string(&sum).expect("a digest serialises");
+            assert_eq!(serde_json::from_str::<Digest>(&text).expect("its own text"), sum);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What went wrong, in the one vocabulary that every door speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Code {
+    InvalidInput,
+    NotFound,
+    RateLimit,
+    Timeout,
+    Unavailable,
+    Internal,
+    Nondeterministic,
+    Unsupported,
+    Denied,
+}
+
+struct Row {
+    code: Code,
+    name: &'static str,
+    http: u16,
+    retryable: bool,
+    blame: Blame,
+}
+
+/// One row per code; every door reads its mapping from here and nowhere else.
+const TABLE: [Row; 9] = [
+    row(Code::InvalidInput, "INVALID_INPUT", 400, false, Blame::Caller),
+    row(Code::NotFound, "NOT_FOUND", 404, false, Blame::Caller),
+    row(Code::RateLimit, "RATE_LIMIT", 429, true, Blame::Caller),
+    row(Code::Timeout, "TIMEOUT", 504, true, Blame::Tool),
+    row(Code::Unavailable, "UNAVAILABLE", 503, true, Blame::Gateway),
+    row(Code::Internal, "INTERNAL", 500, false, Blame::Tool),
+    row(Code::Nondeterministic, "NONDETERMINISTIC", 409, false, Blame::Tool),
+    row(Code::Unsupported, "UNSUPPORTED", 501, false, Blame::Gateway),
+    row(Code::Denied, "DENIED", 403, false, Blame::Caller),
+];
+
+const fn row(code: Code, name: &'static str, http: u16, retryable: bool, blame: Blame) -> Row {
+    Row { code, name, http, retryable, blame }
+}
+
+impl Code {
+    /// Every code, in the order of the table.
+    pub fn all() -> impl Iterator<Item = Code> {
+        TABLE.iter().map(|row| row.code)
+    }
+
+    fn row(self) -> &'static Row {
+        // The table is in declaration order; `table_is_in_order` keeps it so.
+        &TABLE[self as usize]
+    }
+
+    /// The name on the wire, such as `INVALID_INPUT`.
+    pub fn as_str(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The HTTP status of an envelope that failed with this code.
+    pub fn http_status(self) -> u16 {
+        self.row().http
+    }
+
+    /// Whether the same call may succeed later, unless the failure says otherwise.
+    pub fn retryable(self) -> bool {
+        self.row().retryable
+    }
+
+    /// Who is usually at fault.
+    pub fn blame(self) -> Blame {
+        self.row().blame
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text that is none of the codes.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not an error code")]
+pub struct UnknownCode(String);
+
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        TABLE
+            .iter()
+            .find(|row| row.name == text)
+            .map(|row| row.code)
+            .ok_or_else(|| UnknownCode(text.to_owned()))
+    }
+}
+
+/// Whose fault a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blame {
+    Caller,
+    Tool,
+    Gateway,
+}
+
+impl Blame {
+    /// The word that logs and audit rows carry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Blame::Caller => "caller",
+            Blame::Tool => "tool",
+            Blame::Gateway => "gateway",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_in_order() {
+        for (index, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.code as usize, index);
+            assert_eq!(row.name.parse::<Code>().ok(), Some(row.code));
+            assert_eq!(serde_json::to_value(row.code).ok(), Some(row.name.into()));
+        }
+    }
+
+    #[test]
+    fn unknown_codes_are_refused() {
+        assert!("invalid_input".parse::<Code>().is_err());
+    }
+}

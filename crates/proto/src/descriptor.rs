@@ -1,0 +1,135 @@
+use std::time::Duration;
+
+use semver::Version;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::canonical::{self, Digest, digest};
+use crate::{ToolId, clean};
+
+/// Everything that can be said about a tool without running it.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    pub id: ToolId,
+    pub version: Version,
+    pub title: Option<String>,
+    pub description: String,
+    pub input_schema: Value,
+    pub output_schema: Option<Value>,
+    /// Equal inputs give equal answers, so that an answer may be recorded and given again.
+    pub deterministic: bool,
+    pub limits: RequestedLimits,
+    pub caps: Caps,
+    pub annotations: Annotations,
+    /// The sum of what runs behind the description (a script, a command), where it can be known.
+    pub implementation: Option<Digest>,
+}
+
+/// Limits that a tool asks for; what it gets is decided by the operator's bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestedLimits {
+    pub timeout: Option<Duration>,
+    pub max_input_bytes: Option<usize>,
+    pub max_output_bytes: Option<usize>,
+}
+
+/// Limits in force for a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub timeout: Duration,
+    pub max_input_bytes: usize,
+    pub max_output_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(30),
+            max_input_bytes: 65_536,
+            max_output_bytes: 262_144,
+        }
+    }
+}
+
+impl RequestedLimits {
+    /// The limits in force: the operator's default where the tool is silent, never above the operator's maximum.
+    pub fn within(self, default: Limits, max: Limits) -> Limits {
+        Limits {
+            timeout: self.timeout.unwrap_or(default.timeout).min(max.timeout),
+            max_input_bytes: self
+                .max_input_bytes
+                .unwrap_or(default.max_input_bytes)
+                .min(max.max_input_bytes),
+            max_output_bytes: self
+                .max_output_bytes
+                .unwrap_or(default.max_output_bytes)
+                .min(max.max_output_bytes),
+        }
+    }
+}
+
+/// What a tool may reach outside itself; everything else is refused by the sandbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Caps {
+    /// Schemes (`https`) or hosts (`api.example.com`).
+    pub network: Vec<String>,
+    pub files: FileCaps,
+}
+
+/// Folders and files outside its own working folder that a tool may touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileCaps {
+    pub read: Vec<String>,
+    pub write: Vec<String>,
+}
+
+/// MCP's hints about a tool's behaviour.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct Annotations {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+impl Descriptor {
+    /// Whether a call may change something outside: its answer then waits for its audit row.
+    pub fn side_effecting(&self) -> bool {
+        !self.deterministic && self.annotations.read_only_hint != Some(true)
+    }
+
+    /// The sum over all that a model or a reviewer is shown, and over what runs behind it.
+    pub fn definition_hash(&self) -> Digest {
+        let definition = json!({
+            "id": self.id,
+            "version": self.version,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "outputSchema": self.output_schema,
+            "annotations": self.annotations,
+            "implementation": self.implementation,
+        });
+        digest(&canonical::bytes(&definition))
+    }
+
+    /// Removes invisible and control characters from all text that reaches a model; returns how many there were.
+    pub fn clean(&mut self) -> usize {
+        let mut removed = clean::text_in_place(&mut self.description);
+        for text in [&mut self.title, &mut self.annotations.title].into_iter().flatten() {
+            removed += clean::text_in_place(text);
+        }
+        removed += clean::json_in_place(&mut self.input_schema);
+        removed += self.output_schema.as_mut().map_or(0, clean::json_in_place);
+        removed
+    }
+}

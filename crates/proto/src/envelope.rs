@@ -1,0 +1,49 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Code, TraceId};
+
+/// The one answer shape of every REST, LSP, CLI and workflow call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    pub ok: bool,
+    /// Shared, because a recorded answer is handed to many callers.
+    pub data: Arc<Value>,
+    pub meta: Meta,
+    pub errors: Vec<ErrorItem>,
+}
+
+/// Facts about one call that are not its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Meta {
+    pub tool: String,
+    pub version: String,
+    pub duration_ms: u64,
+    pub trace_id: TraceId,
+    pub warnings: Vec<String>,
+}
+
+/// One thing that went wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorItem {
+    pub code: Code,
+    pub message: String,
+    pub retryable: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+}
+
+impl Envelope {
+    /// The code of the first error, if the call failed.
+    pub fn code(&self) -> Option<Code> {
+        self.errors.first().map(|error| error.code)
+    }
+
+    /// The HTTP status that this envelope travels under.
+    pub fn http_status(&self) -> u16 {
+        self.code().map_or(200, Code::http_status)
+    }
+}

@@ -1,0 +1,25 @@
+//! The words that every part of Powerstrip shares: ids, descriptors, envelopes, error codes, principals.
+//!
+//! Pure data: no runtime, no I/O. Whatever needs a clock, a socket or a task lives further up.
+
+pub mod canonical;
+pub mod clean;
+mod clock;
+mod code;
+mod descriptor;
+mod discovery;
+mod envelope;
+mod id;
+mod principal;
+pub mod wire;
+
+pub use canonical::{Digest, digest};
+pub use clock::Clock;
+pub use code::{Blame, Code};
+pub use descriptor::{Annotations, Caps, Descriptor, FileCaps, Limits, RequestedLimits};
+pub use discovery::{
+    Discovery, Health, ListedCaps, ListedPrompt, ListedPromptVersion, ListedTool, ServerInfo,
+};
+pub use envelope::{Envelope, ErrorItem, Meta};
+pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
+pub use principal::{Principal, TenantId};

@@ -1,0 +1,86 @@
+//! Names as MCP clients and LLM APIs accept them: `[A-Za-z0-9_-]`, short enough for every known client.
+//!
+//! A wire name is never split to find its tool: the catalog looks it up in a stored map.
+
+use crate::{ToolId, digest};
+
+/// Cursor counts server and tool together and stops at 60; 50 leaves it room for the gateway's own name.
+pub const MAX_LEN: usize = 50;
+
+const HASH_LEN: usize = 8;
+
+/// The preferred wire name of a tool; `older_major` is set for all but the newest major.
+pub fn preferred(id: &ToolId, older_major: Option<u64>) -> String {
+    let name = readable(id, older_major);
+    if name.len() <= MAX_LEN { name } else { hashed(id, older_major) }
+}
+
+/// The name a tool gets when its preferred one is too long or already taken.
+pub fn hashed(id: &ToolId, older_major: Option<u64>) -> String {
+    let suffix = version_suffix(older_major);
+    let sum = digest(id.as_str().as_bytes()).to_string();
+    let room = MAX_LEN - HASH_LEN - 1 - suffix.len();
+    let mut name = readable(id, None);
+    name.truncate(room);
+    format!("{name}_{}{suffix}", &sum[..HASH_LEN])
+}
+
+fn readable(id: &ToolId, older_major: Option<u64>) -> String {
+    let mut name = String::with_capacity(id.as_str().len() + 4);
+    for character in id.as_str().chars() {
+        match character {
+            ':' => name.push_str("__"),
+            c if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') => name.push(c),
+            _ => name.push('_'),
+        }
+    }
+    name + &version_suffix(older_major)
+}
+
+fn version_suffix(older_major: Option<u64>) -> String {
+    older_major.map(|major| format!("_v{major}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop, proptest};
+
+    use super::*;
+
+    fn id(text: &str) -> ToolId {
+        text.parse().expect("an id")
+    }
+
+    #[test]
+    fn readable_where_possible() {
+        assert_eq!(
+            preferred(&id("doc-parser-mcp:extract_text"), None),
+            "doc-parser-mcp__extract_text"
+        );
+        assert_eq!(preferred(&id("web.search.query"), None), "web_search_query");
+        assert_eq!(preferred(&id("web.search.query"), Some(1)), "web_search_query_v1");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_told_apart() {
+        let a = preferred(&id(&format!("server:{}a", "x".repeat(80))), None);
+        let b = preferred(&id(&format!("server:{}b", "x".repeat(80))), None);
+        assert_eq!(a.len(), MAX_LEN);
+        assert_ne!(a, b);
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_is_accepted_by_clients(
+            server in "[a-z][a-z0-9-]{0,60}",
+            tool in "[!-9;-?A-~]{1,90}",
+            major in prop::option::of(0_u64..u64::MAX),
+        ) {
+            let id = id(&format!("{server}:{tool}"));
+            for name in [preferred(&id, major), hashed(&id, major)] {
+                assert!((1..=MAX_LEN).contains(&name.len()), "{name}");
+                assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'), "{name}");
+            }
+        }
+    }
+}

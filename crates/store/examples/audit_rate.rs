@@ -1,0 +1,68 @@
+//! How many audit rows a second reach the disk: `cargo run --release -p store --example audit_rate [ROWS]`.
+#![expect(clippy::print_stdout, reason = "a measurement prints its result")]
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use proto::{TraceId, digest};
+use store::{AuditRow, AuditTrail, Database};
+
+const TASKS: u64 = 8;
+
+fn row(number: u64) -> AuditRow {
+    AuditRow {
+        trace: TraceId::random(),
+        at_unix_ms: 1_767_225_600_000 + number,
+        tenant: "local".into(),
+        subject: "someone@example.com".into(),
+        agent: Some("research".into()),
+        door: "mcp".into(),
+        tool: "doc-parser-mcp:extract_text".into(),
+        version: "1.4.2".into(),
+        definition: Some(digest(b"definition")),
+        arguments: digest(&number.to_le_bytes()),
+        decision: "ran".into(),
+        outcome: "OK".into(),
+        blame: None,
+        duration_us: number,
+    }
+}
+
+fn report(what: &str, rows: u64, took: Duration) {
+    println!("{what}: {:.0} rows/s ({rows} in {took:.2?})", rows as f64 / took.as_secs_f64());
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let rows: u64 = std::env::args().nth(1).map_or(Ok(500_000), |text| text.parse())?;
+    let folder = tempfile::tempdir_in(".")?;
+    let database = Database::open(folder.path()).await?;
+    let trail = AuditTrail::start(database.clone());
+
+    for (what, wait, rows) in [("unawaited", false, rows), ("awaited by 8 tasks", true, rows / 100)] {
+        let started = Instant::now();
+        let tasks: Vec<_> = (0..TASKS)
+            .map(|task| {
+                let trail = trail.clone();
+                tokio::spawn(async move {
+                    for number in 0..rows / TASKS {
+                        let receipt = trail.record(row(task + number * TASKS)).await?;
+                        if wait {
+                            receipt.committed().await?;
+                        }
+                    }
+                    Ok::<_, store::StoreError>(())
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await??;
+        }
+        trail.record(row(0)).await?.committed().await?;
+        report(what, rows, started.elapsed());
+    }
+
+    trail.close().await?;
+    database.close().await;
+    Ok(())
+}

@@ -1,0 +1,44 @@
+use proto::{Digest, TraceId};
+use serde::Serialize;
+
+/// What the audit trail keeps of one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AuditRow {
+    pub trace: TraceId,
+    pub at_unix_ms: u64,
+    pub tenant: String,
+    pub subject: String,
+    pub agent: Option<String>,
+    pub door: String,
+    pub tool: String,
+    pub version: String,
+    pub definition: Option<Digest>,
+    pub arguments: Digest,
+    /// `ran`, `replayed`, `shared` or `refused`.
+    pub decision: String,
+    /// `OK`, or the error code.
+    pub outcome: String,
+    pub blame: Option<String>,
+    pub duration_us: u64,
+}
+
+/// Which audit rows to show; a field that is `None` does not narrow the choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditFilter {
+    pub trace: Option<TraceId>,
+    pub tool: Option<String>,
+    pub outcome: Option<String>,
+    pub since_unix_ms: Option<u64>,
+    pub limit: u32,
+}
+
+impl Default for AuditFilter {
+    fn default() -> Self {
+        Self { trace: None, tool: None, outcome: None, since_unix_ms: None, limit: 100 }
+    }
+}
+
+/// A number as SQL knows it; databases have no unsigned ones.
+pub(crate) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,71 @@
+use std::path::Path;
+
+use crate::audit::{AuditFilter, AuditRow};
+use crate::sqlite::Sqlite;
+use crate::{StoreError, folder};
+
+/// The database of a gateway.
+#[derive(Clone, Debug)]
+pub struct Database(Engine);
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Sqlite(Sqlite),
+}
+
+impl Database {
+    /// Opens the database in a data folder, creates both if need be, and brings the schema up to date.
+    pub async fn open(data_dir: &Path) -> Result<Self, StoreError> {
+        folder::prepare(data_dir)?;
+        Ok(Self(Engine::Sqlite(Sqlite::open(data_dir).await?)))
+    }
+
+    /// Every stored pair of tool key and wire name, by tool key.
+    pub async fn wire_names(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.wire_names().await
+    }
+
+    /// Stores pairs of tool key and wire name, all or none; other tools keep the names they have.
+    pub async fn save_wire_names(&self, pairs: &[(String, String)]) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.save_wire_names(pairs).await
+    }
+
+    /// The audit rows that a filter lets through, newest first.
+    pub async fn audit_rows(&self, filter: AuditFilter) -> Result<Vec<AuditRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.audit_rows(filter).await
+    }
+
+    /// Ends all use of the database, once what is under way has finished.
+    pub async fn close(&self) {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.close().await;
+    }
+
+    /// Commits rows and, with them, that `writer` has now written `written` rows in all.
+    pub(crate) async fn append_audit(
+        &self,
+        rows: &[AuditRow],
+        writer: &str,
+        written: u64,
+    ) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.append_audit(rows, writer, written).await
+    }
+
+    /// How many rows of a writer are committed.
+    pub(crate) async fn audit_written(&self, writer: &str) -> Result<u64, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.audit_written(writer).await
+    }
+}
+
+#[cfg(test)]
+impl Database {
+    pub(crate) fn sqlite(&self) -> &Sqlite {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite
+    }
+}

@@ -1,0 +1,81 @@
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::StoreError;
+
+const LOCK_FILE: &str = "lock";
+
+/// A data folder that this process owns until the value is dropped or the process ends, however it ends.
+#[derive(Debug)]
+pub struct DataFolder {
+    path: PathBuf,
+    // The kernel ties the lock to this open file and lets go of it even after `kill -9`: it cannot go stale.
+    _lock: File,
+}
+
+/// What came of the wish to own a data folder.
+#[derive(Debug)]
+pub enum Claim {
+    Owner(DataFolder),
+    /// Another process was faster; its id, if it has already written it down.
+    OwnedBy {
+        pid: Option<u32>,
+    },
+}
+
+impl DataFolder {
+    /// Tries to become the one process that owns a data folder, and creates the folder if need be.
+    pub fn claim(path: &Path) -> Result<Claim, StoreError> {
+        prepare(path)?;
+        claim_prepared(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })
+    }
+
+    /// Where the folder is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn claim_prepared(path: &Path) -> io::Result<Claim> {
+    let mut file = open_private(&path.join(LOCK_FILE))?;
+    match file.try_lock() {
+        Ok(()) => {
+            file.set_len(0)?;
+            writeln!(file, "{}", std::process::id())?;
+            Ok(Claim::Owner(DataFolder { path: path.to_owned(), _lock: file }))
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            file.take(32).read_to_string(&mut text)?;
+            Ok(Claim::OwnedBy { pid: text.trim().parse().ok() })
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Makes sure that the folder is there, for its owner only.
+pub(crate) fn prepare(path: &Path) -> Result<(), StoreError> {
+    let fault = |source| StoreError::Folder { path: path.to_owned(), source };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
+    let mode = fs::metadata(path).map_err(fault)?.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    // Someone may have named a folder that others need, such as `/tmp`: only our own or an empty one is closed to them.
+    let ours = path.join(LOCK_FILE).exists() || fs::read_dir(path).map_err(fault)?.next().is_none();
+    let closed = ours && fs::set_permissions(path, Permissions::from_mode(0o700)).is_ok();
+    if !closed {
+        tracing::warn!(
+            folder = %path.display(),
+            "others may look into the data folder; the files in it are for its owner only"
+        );
+    }
+    Ok(())
+}
+
+/// Opens a file that only its owner may read and write, and creates it if need be.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}

@@ -1,0 +1,18 @@
+//! What outlives a call: the database, the audit trail, the cache, and who owns the data folder.
+//!
+//! The only crate with SQL. It knows nothing of tools, doors or HTTP.
+
+mod audit;
+mod cache;
+mod database;
+mod error;
+mod folder;
+mod sqlite;
+mod trail;
+
+pub use audit::{AuditFilter, AuditRow};
+pub use cache::Cache;
+pub use database::Database;
+pub use error::StoreError;
+pub use folder::{Claim, DataFolder};
+pub use trail::{AuditTrail, Receipt};

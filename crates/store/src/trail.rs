@@ -1,0 +1,213 @@
+//! The audit trail: rows are numbered as they come in and committed in groups by one writer task.
+//!
+//! A row costs its caller a short lock; only who waits for a receipt pays for watching the writer's progress.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
+use tokio::time::Instant;
+
+use crate::{AuditRow, Database, StoreError};
+
+mod writer;
+
+/// The most rows in memory, those under way to the disk included; who brings more waits.
+const MAX_ROWS: usize = 32_768;
+
+/// The most rows in one transaction.
+const BATCH_ROWS: usize = 4096;
+
+/// The way into the audit trail, for any number of tasks.
+#[derive(Clone, Debug)]
+pub struct AuditTrail(Arc<Handle>);
+
+/// Ends the writer when the last one who could bring a row is gone.
+#[derive(Debug)]
+struct Handle(Arc<Shared>);
+
+/// The promise to commit one row; to drop it is fine where nobody waits for the commit.
+#[derive(Debug)]
+pub struct Receipt {
+    number: u64,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// A permit for each row that memory still has room for; given back when rows are committed.
+    room: Semaphore,
+    /// Calls the writer: a first row, a full batch, a waiting receipt, the end.
+    wake: Notify,
+    closing: Notify,
+    /// The highest number whose receipt someone waits on.
+    urgent: AtomicU64,
+    /// Whether `progress` has bad news; asked on every call.
+    failing: AtomicBool,
+    progress: watch::Sender<Progress>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    rows: Vec<AuditRow>,
+    /// When the first of `rows` came in.
+    oldest: Option<Instant>,
+    /// The number of the row that came in last.
+    last: u64,
+    closed: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Progress {
+    /// All rows up to this number are committed.
+    committed: u64,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Healthy,
+    /// Rows are kept and tried again; new ones are refused.
+    Failing(Arc<str>),
+    /// The writer has ended; why it left rows behind, if it did.
+    Ended(Option<Arc<str>>),
+}
+
+impl AuditTrail {
+    /// Starts the writer task on the current runtime.
+    pub fn start(database: Database) -> Self {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            room: Semaphore::new(MAX_ROWS),
+            wake: Notify::new(),
+            closing: Notify::new(),
+            urgent: AtomicU64::new(0),
+            failing: AtomicBool::new(false),
+            progress: watch::Sender::new(Progress { committed: 0, state: State::Healthy }),
+        });
+        tokio::spawn(writer::Writer::new(database, Arc::clone(&shared)).run());
+        Self(Arc::new(Handle(shared)))
+    }
+
+    /// Takes a row in; waits only while memory is full, and refuses it while rows cannot be written.
+    pub async fn record(&self, row: AuditRow) -> Result<Receipt, StoreError> {
+        let shared = &self.0.0;
+        if shared.failing.load(Ordering::Acquire) {
+            return Err(shared.refusal());
+        }
+        let permit = match shared.room.try_acquire() {
+            Ok(permit) => permit,
+            Err(TryAcquireError::NoPermits) => shared.wait_for_room().await?,
+            Err(TryAcquireError::Closed) => return Err(shared.refusal()),
+        };
+        let (number, waiting) = {
+            let mut queue = shared.queue();
+            if queue.closed {
+                return Err(StoreError::AuditClosed);
+            }
+            if queue.rows.is_empty() {
+                queue.oldest = Some(Instant::now());
+            }
+            queue.rows.push(row);
+            queue.last += 1;
+            (queue.last, queue.rows.len())
+        };
+        permit.forget();
+        if waiting == 1 || waiting == BATCH_ROWS {
+            shared.wake.notify_one();
+        }
+        Ok(Receipt { number, shared: Arc::clone(shared) })
+    }
+
+    /// Why rows cannot be written at present; `None` while all is well.
+    pub fn failing(&self) -> Option<String> {
+        let shared = &self.0.0;
+        if !shared.failing.load(Ordering::Acquire) {
+            return None;
+        }
+        match &shared.progress.borrow().state {
+            State::Failing(reason) | State::Ended(Some(reason)) => Some(reason.to_string()),
+            State::Healthy | State::Ended(None) => None,
+        }
+    }
+
+    /// Takes no more rows and returns when all that came in are committed, or cannot be.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        let shared = &self.0.0;
+        shared.end();
+        let mut progress = shared.progress.subscribe();
+        let last = progress.wait_for(|now| matches!(now.state, State::Ended(_))).await;
+        match last.map(|now| now.state.clone()) {
+            Ok(State::Ended(Some(reason))) => Err(StoreError::AuditFailing(reason)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl Receipt {
+    /// Returns when the row is on disk, and makes the writer hurry.
+    ///
+    /// After an error the row may still be written later: the trail keeps what it has taken in and tries again.
+    pub async fn committed(self) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        let mut progress = shared.progress.subscribe();
+        if progress.borrow().committed >= self.number {
+            return Ok(());
+        }
+        shared.urgent.fetch_max(self.number, Ordering::AcqRel);
+        shared.wake.notify_one();
+        let settled =
+            |now: &Progress| now.committed >= self.number || !matches!(now.state, State::Healthy);
+        match progress.wait_for(settled).await {
+            Ok(now) if now.committed >= self.number => Ok(()),
+            _ => Err(shared.refusal()),
+        }
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that runs under the lock can leave the queue half changed.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn wait_for_room(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        let mut progress = self.progress.subscribe();
+        tokio::select! {
+            permit = self.room.acquire() => permit.map_err(|_| self.refusal()),
+            _ = progress.wait_for(|now| !matches!(now.state, State::Healthy)) => Err(self.refusal()),
+        }
+    }
+
+    fn refusal(&self) -> StoreError {
+        match &self.progress.borrow().state {
+            State::Failing(reason) | State::Ended(Some(reason)) => {
+                StoreError::AuditFailing(Arc::clone(reason))
+            }
+            State::Healthy | State::Ended(None) => StoreError::AuditClosed,
+        }
+    }
+
+    fn end(&self) {
+        self.queue().closed = true;
+        self.room.close();
+        self.wake.notify_one();
+        self.closing.notify_one();
+    }
+
+    fn publish(&self, committed: u64, state: State) {
+        let failing = !matches!(state, State::Healthy | State::Ended(None));
+        self.failing.store(failing, Ordering::Release);
+        self.progress.send_replace(Progress { committed, state });
+    }
+}
+
+#[cfg(test)]
+mod tests;

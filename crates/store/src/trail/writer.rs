@@ -1,0 +1,127 @@
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout_at};
+use uuid::Uuid;
+
+use super::{BATCH_ROWS, Shared, State};
+use crate::{AuditRow, Database, StoreError};
+
+/// How long rows that nobody waits on may gather: with a slow commit before and after, still under a second.
+const GATHER: Duration = Duration::from_millis(400);
+
+const FIRST_RETRY: Duration = Duration::from_millis(50);
+const LAST_RETRY: Duration = Duration::from_secs(2);
+
+/// How long a closing trail keeps trying before it gives its rows up.
+const CLOSING_GRACE: Duration = Duration::from_secs(2);
+
+/// The one task that writes audit rows.
+pub(super) struct Writer {
+    database: Database,
+    shared: Arc<Shared>,
+    name: String,
+    committed: u64,
+}
+
+impl Writer {
+    pub(super) fn new(database: Database, shared: Arc<Shared>) -> Self {
+        Self { database, shared, name: Uuid::new_v4().to_string(), committed: 0 }
+    }
+
+    pub(super) async fn run(mut self) {
+        while let Some(rows) = self.next_rows().await {
+            let mut left = rows.len();
+            for batch in rows.chunks(BATCH_ROWS) {
+                if let Err(error) = self.commit(batch).await {
+                    let reason = format!("{left} rows were not written: {error}");
+                    tracing::error!(%reason, "the audit trail ends incomplete");
+                    self.publish(State::Ended(Some(reason.into())));
+                    return;
+                }
+                left -= batch.len();
+                self.shared.room.add_permits(batch.len());
+            }
+        }
+        self.publish(State::Ended(None));
+    }
+
+    /// Waits for rows worth a commit; `None` when there will be no more.
+    async fn next_rows(&self) -> Option<Vec<AuditRow>> {
+        loop {
+            let due = {
+                let mut queue = self.shared.queue();
+                let due = queue.oldest.map(|oldest| oldest + GATHER);
+                let hurry = queue.closed
+                    || queue.rows.len() >= BATCH_ROWS
+                    || self.shared.urgent.load(Ordering::Acquire) > self.committed
+                    || due.is_some_and(|due| due <= Instant::now());
+                if hurry && !queue.rows.is_empty() {
+                    queue.oldest = None;
+                    return Some(mem::take(&mut queue.rows));
+                }
+                if queue.closed {
+                    return None;
+                }
+                due
+            };
+            let called = self.shared.wake.notified();
+            match due {
+                // Either way the queue is looked at again.
+                Some(due) => drop(timeout_at(due, called).await),
+                None => called.await,
+            }
+        }
+    }
+
+    /// Commits a batch, however often it takes; gives up only when the trail is closing.
+    async fn commit(&mut self, batch: &[AuditRow]) -> Result<(), StoreError> {
+        let written = self.committed + batch.len() as u64;
+        let mut result = self.database.append_audit(batch, &self.name, written).await;
+        let mut pause = FIRST_RETRY;
+        let mut give_up = None;
+        while let Err(error) = result {
+            tracing::error!(%error, "cannot write the audit trail; trying again");
+            self.publish(State::Failing(error.to_string().into()));
+            tokio::select! {
+                () = sleep(pause) => pause = (pause * 2).min(LAST_RETRY),
+                () = self.shared.closing.notified() => pause = FIRST_RETRY,
+            }
+            if self.shared.queue().closed {
+                let give_up = *give_up.get_or_insert_with(|| Instant::now() + CLOSING_GRACE);
+                if Instant::now() > give_up {
+                    return Err(error);
+                }
+            }
+            result = self.retry(batch, written).await;
+        }
+        self.committed = written;
+        self.publish(State::Healthy);
+        Ok(())
+    }
+
+    fn publish(&self, state: State) {
+        self.shared.publish(self.committed, state);
+    }
+
+    /// An error does not always mean that nothing was committed, so a retry asks before it writes.
+    async fn retry(&self, batch: &[AuditRow], written: u64) -> Result<(), StoreError> {
+        if self.database.audit_written(&self.name).await? >= written {
+            return Ok(());
+        }
+        self.database.append_audit(batch, &self.name, written).await
+    }
+}
+
+impl Drop for Writer {
+    /// Whoever waits must learn that nobody writes any more, even after a panic or at the runtime's end.
+    fn drop(&mut self) {
+        let ended = matches!(self.shared.progress.borrow().state, State::Ended(_));
+        if !ended {
+            self.shared.end();
+            self.publish(State::Ended(Some("its writer was stopped".into())));
+        }
+    }
+}

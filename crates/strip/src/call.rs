@@ -1,0 +1,115 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::{Envelope, Meta, Principal, TraceId};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::Failure;
+
+/// The way in that a call came by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    McpHttp,
+    McpStdio,
+    Http,
+    Lsp,
+    Cli,
+}
+
+impl Door {
+    /// The word that logs, metrics and audit rows carry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Door::McpHttp => "mcp-http",
+            Door::McpStdio => "mcp-stdio",
+            Door::Http => "http",
+            Door::Lsp => "lsp",
+            Door::Cli => "cli",
+        }
+    }
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One call on its way through the strip.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The tool as the caller named it: a canonical id, a short URI, a wire name, pinned or not.
+    pub tool: String,
+    pub input: Arc<Value>,
+    pub principal: Arc<Principal>,
+    pub door: Door,
+    pub trace: TraceId,
+    /// The caller's own key, by which a side-effecting call runs once however often it is sent.
+    pub idempotency_key: Option<String>,
+    /// Run a recorded call again and compare.
+    pub verify: bool,
+    /// A shorter time than the tool's own, if the caller has less.
+    pub patience: Option<Duration>,
+    /// Ends when the caller no longer wants the answer.
+    pub cancel: CancellationToken,
+}
+
+impl Call {
+    /// A call with a fresh trace id and no special wishes.
+    pub fn new(
+        tool: impl Into<String>,
+        input: Value,
+        principal: Arc<Principal>,
+        door: Door,
+    ) -> Self {
+        Self {
+            tool: tool.into(),
+            input: Arc::new(input),
+            principal,
+            door,
+            trace: TraceId::random(),
+            idempotency_key: None,
+            verify: false,
+            patience: None,
+            cancel: CancellationToken::new(),
+        }
+    }
+}
+
+/// What a tool hands back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    pub data: Arc<Value>,
+    pub warnings: Vec<String>,
+}
+
+impl Output {
+    /// Data without warnings.
+    pub fn new(data: Value) -> Self {
+        Self { data: Arc::new(data), warnings: Vec::new() }
+    }
+}
+
+/// The end of one call, ready for any door to render.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub result: Result<Arc<Value>, Failure>,
+    pub meta: Meta,
+}
+
+impl Answer {
+    /// The answer as an envelope; a failed call has `data: null`.
+    pub fn envelope(self) -> Envelope {
+        match self.result {
+            Ok(data) => Envelope { ok: true, data, meta: self.meta, errors: Vec::new() },
+            Err(failure) => Envelope {
+                ok: false,
+                data: Arc::new(Value::Null),
+                meta: self.meta,
+                errors: vec![failure.item()],
+            },
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Which tools there are: an immutable snapshot, swapped whole, so that a call never takes a lock to find its tool.
+
+mod names;
+mod snapshot;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use proto::{Descriptor, Digest, Limits, ToolId};
+use tokio::sync::watch;
+
+use crate::{Schema, Tool};
+
+pub use names::{NameStyle, WireNames};
+pub use snapshot::Snapshot;
+
+/// One tool in one major version, checked and ready to be called.
+pub struct Entry {
+    /// The cleaned copy of what the tool says about itself.
+    pub descriptor: Descriptor,
+    pub tool: Arc<dyn Tool>,
+    /// The name under which MCP clients see it.
+    pub wire: String,
+    pub input: Schema,
+    pub output: Option<Schema>,
+    pub limits: Limits,
+    pub definition: Digest,
+    /// The major that replaced this one.
+    pub superseded_by: Option<u64>,
+    /// How many invisible characters its definition carried.
+    pub hidden_characters: usize,
+    /// Who published it.
+    pub source: String,
+}
+
+/// A tool that was offered but is not in the catalog, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub source: String,
+    pub tool: ToolId,
+    pub reason: String,
+}
+
+/// Limits that hold where a tool is silent, and those that no tool can raise itself above.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitBounds {
+    pub default: Limits,
+    pub max: Limits,
+}
+
+/// The live catalog. Readers take snapshots; sources publish their whole list at a time.
+pub struct Catalog {
+    current: ArcSwap<Snapshot>,
+    offers: Mutex<Offers>,
+    revision: watch::Sender<u64>,
+}
+
+struct Offers {
+    /// Sources in the order in which they first published: the earlier one keeps a contested name.
+    order: Vec<String>,
+    tools: BTreeMap<String, Vec<Arc<dyn Tool>>>,
+    bounds: LimitBounds,
+    names: WireNames,
+}
+
+impl Catalog {
+    /// An empty catalog; `names` are the wire names given out in earlier lives.
+    pub fn new(bounds: LimitBounds, names: WireNames) -> Self {
+        Self {
+            current: ArcSwap::from_pointee(Snapshot::default()),
+            offers: Mutex::new(Offers { order: Vec::new(), tools: BTreeMap::new(), bounds, names }),
+            revision: watch::channel(0).0,
+        }
+    }
+
+    /// The catalog as it is now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Tells when the catalog changes; the value is the newest revision.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.revision.subscribe()
+    }
+
+    /// Replaces all that a source offers. Tools that cannot be admitted are left out and named in the snapshot's faults.
+    pub fn publish(&self, source: &str, tools: Vec<Arc<dyn Tool>>) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !offers.tools.contains_key(source) {
+            offers.order.push(source.to_owned());
+        }
+        offers.tools.insert(source.to_owned(), tools);
+        self.rebuild(&mut offers);
+    }
+
+    /// Changes the operator's bounds; every tool's limits are worked out again.
+    pub fn set_bounds(&self, bounds: LimitBounds) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        offers.bounds = bounds;
+        self.rebuild(&mut offers);
+    }
+
+    /// Wire names that were given out and are not yet stored.
+    pub fn take_new_names(&self) -> Vec<(String, String)> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner).names.take_new()
+    }
+
+    fn rebuild(&self, offers: &mut Offers) {
+        let previous = self.current.load();
+        let revision = previous.revision() + 1;
+        let listed: Vec<_> = offers
+            .order
+            .iter()
+            .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
+            .collect();
+        let next = Snapshot::build(&listed, offers.bounds, &mut offers.names, &previous, revision);
+        self.current.store(Arc::new(next));
+        self.revision.send_replace(revision);
+    }
+}

@@ -1,0 +1,52 @@
+use proto::{Discovery, Health as ListedHealth, ListedCaps, ListedTool, ServerInfo, ToolId};
+
+use crate::catalog::{Entry, Snapshot};
+use crate::prompts::Shelf;
+use crate::strip::Health;
+
+pub(crate) fn describe(snapshot: &Snapshot, shelf: &Shelf, health: &Health) -> Discovery {
+    Discovery {
+        server: ServerInfo {
+            name: "powerstrip".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        tools: snapshot.entries().iter().map(|entry| listed(entry)).collect(),
+        prompts: shelf.listed(),
+        health: ListedHealth {
+            status: if health.ready { "ok" } else { "degraded" }.to_owned(),
+            uptime_sec: health.uptime.as_secs(),
+        },
+    }
+}
+
+/// A server may name its tools with characters that a path cannot hold.
+fn in_path(id: &ToolId) -> String {
+    let mut path = String::with_capacity(id.as_str().len());
+    for byte in id.as_str().bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            path.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    path
+}
+
+fn listed(entry: &Entry) -> ListedTool {
+    let descriptor = &entry.descriptor;
+    let base = format!("/mcp/schema/{}@{}", in_path(&descriptor.id), descriptor.version.major);
+    ListedTool {
+        name: descriptor.id.to_string(),
+        version: descriptor.version.to_string(),
+        description: descriptor.description.clone(),
+        input_schema_ref: format!("{base}/input"),
+        output_schema_ref: descriptor.output_schema.as_ref().map(|_| format!("{base}/output")),
+        caps: ListedCaps {
+            timeout_ms: u64::try_from(entry.limits.timeout.as_millis()).unwrap_or(u64::MAX),
+            max_input_bytes: entry.limits.max_input_bytes,
+            max_output_bytes: entry.limits.max_output_bytes,
+            network: descriptor.caps.network.clone(),
+        },
+        deprecated: entry.superseded_by.is_some(),
+    }
+}

@@ -1,0 +1,142 @@
+//! Every call leaves one row, whatever became of it, even if its caller left in the middle.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use proto::{Clock, Code, Digest, Principal, TraceId};
+use store::{AuditRow, AuditTrail};
+
+use super::arguments::Arguments;
+use super::idempotency::Decision;
+use crate::catalog::Entry;
+use crate::{Call, Failure};
+
+pub(crate) struct Audit {
+    trail: AuditTrail,
+    clock: Clock,
+}
+
+impl Audit {
+    pub(crate) fn new(trail: AuditTrail, clock: Clock) -> Self {
+        Self { trail, clock }
+    }
+
+    /// Why rows cannot be written at present. Nothing runs that could not be accounted for.
+    pub(crate) fn failing(&self) -> Option<String> {
+        self.trail.failing()
+    }
+
+    /// Opens the row of a call.
+    pub(crate) fn open(
+        &self,
+        call: &Call,
+        arguments: &Arguments,
+        entry: Option<&Arc<Entry>>,
+    ) -> OpenRow<'_> {
+        OpenRow {
+            audit: self,
+            began: Instant::now(),
+            row: Some(Facts {
+                trace: call.trace,
+                at_unix_ms: self.clock.unix_ms(),
+                principal: Arc::clone(&call.principal),
+                door: call.door.as_str(),
+                tool: named(call, entry),
+                version: entry.map(|e| e.descriptor.version.to_string()).unwrap_or_default(),
+                definition: entry.map(|e| e.definition),
+                arguments: arguments.digest,
+            }),
+        }
+    }
+}
+
+fn named(call: &Call, entry: Option<&Arc<Entry>>) -> String {
+    match entry {
+        Some(entry) => entry.descriptor.id.to_string(),
+        None => call.tool.chars().take(200).collect(),
+    }
+}
+
+struct Facts {
+    trace: TraceId,
+    at_unix_ms: u64,
+    principal: Arc<Principal>,
+    door: &'static str,
+    tool: String,
+    version: String,
+    definition: Option<Digest>,
+    arguments: Digest,
+}
+
+impl Facts {
+    fn row(self, decision: &str, outcome: &str, blame: Option<&str>, began: Instant) -> AuditRow {
+        AuditRow {
+            trace: self.trace,
+            at_unix_ms: self.at_unix_ms,
+            tenant: self.principal.tenant.as_str().to_owned(),
+            subject: self.principal.subject.clone(),
+            agent: self.principal.agent.clone(),
+            door: self.door.to_owned(),
+            tool: self.tool,
+            version: self.version,
+            definition: self.definition,
+            arguments: self.arguments,
+            decision: decision.to_owned(),
+            outcome: outcome.to_owned(),
+            blame: blame.map(str::to_owned),
+            duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// A row that waits for its call to end; dropped before that, it tells that the caller left.
+pub(crate) struct OpenRow<'a> {
+    audit: &'a Audit,
+    began: Instant,
+    row: Option<Facts>,
+}
+
+impl OpenRow<'_> {
+    pub(crate) fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// Closes the row with the call's end. The answer to a call that may have changed something waits for it.
+    pub(crate) async fn close(
+        mut self,
+        decision: Decision,
+        failure: Option<&Failure>,
+        wait: bool,
+    ) -> Result<(), Failure> {
+        let Some(facts) = self.row.take() else { return Ok(()) };
+        let outcome = failure.map_or("OK", |failure| failure.code.as_str());
+        let blame = failure.map(|failure| failure.blame.as_str());
+        let row = facts.row(decision.as_str(), outcome, blame, self.began);
+        let receipt = self.audit.trail.record(row).await.map_err(unwritten)?;
+        if wait { receipt.committed().await.map_err(unwritten) } else { Ok(()) }
+    }
+}
+
+impl Drop for OpenRow<'_> {
+    fn drop(&mut self) {
+        let Some(facts) = self.row.take() else { return };
+        let row = facts.row("abandoned", "CANCELLED", Some("caller"), self.began);
+        let trail = self.audit.trail.clone();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = trail.record(row).await {
+                    tracing::error!(%error, "the audit row of an abandoned call could not be written");
+                }
+            });
+        }
+    }
+}
+
+fn unwritten(error: store::StoreError) -> Failure {
+    Failure::new(
+        Code::Unavailable,
+        "the call ran, but its audit row could not be written; look before you repeat it",
+    )
+    .retryable(false)
+    .caused_by(error)
+}

@@ -1,0 +1,74 @@
+//! A tool has its time and no more; a tool that panics ends its own call and nothing else.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use proto::Code;
+use serde_json::json;
+use tokio::time;
+use tokio_util::sync::CancellationToken;
+
+use crate::Failure;
+
+#[derive(Debug)]
+enum Ended {
+    OutOfTime { limit: Duration },
+    OutOfPatience { limit: Duration },
+    Cancelled,
+    Panicked,
+}
+
+/// Runs the tool's part of a call; dropping the work at the deadline ends whatever it started.
+pub(crate) async fn bound<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    match time::timeout(limit, AssertUnwindSafe(work).catch_unwind()).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(_panic)) => Err(Ended::Panicked.into()),
+        Err(_elapsed) => Err(Ended::OutOfTime { limit }.into()),
+    }
+}
+
+/// Waits for an answer as long as this caller wants it; the work itself may be shared with others.
+pub(crate) async fn patient<T>(
+    patience: Option<Duration>,
+    cancel: &CancellationToken,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let waited = async {
+        match patience {
+            None => work.await,
+            Some(limit) => time::timeout(limit, work)
+                .await
+                .unwrap_or_else(|_elapsed| Err(Ended::OutOfPatience { limit }.into())),
+        }
+    };
+    tokio::select! {
+        result = waited => result,
+        () = cancel.cancelled() => Err(Ended::Cancelled.into()),
+    }
+}
+
+impl From<Ended> for Failure {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::OutOfTime { limit } => Failure::new(
+                Code::Timeout,
+                format!("the tool did not answer within {} ms and was stopped", limit.as_millis()),
+            )
+            .details(json!({"timeoutMs": limit.as_millis()})),
+            Ended::OutOfPatience { limit } => Failure::new(
+                Code::Timeout,
+                format!("no answer within the {} ms that the caller gave", limit.as_millis()),
+            )
+            .details(json!({"timeoutMs": limit.as_millis()})),
+            Ended::Cancelled => Failure::new(Code::Unavailable, "the caller cancelled the call"),
+            Ended::Panicked => {
+                Failure::new(Code::Internal, "the tool crashed; its trace id is in the log")
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A tool that calls itself deterministic can be held to it: run again, compare, refuse a difference.
+
+use proto::Code;
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::catalog::Entry;
+
+#[derive(Debug)]
+enum Unproven {
+    NotClaimed,
+    Differs { path: String },
+}
+
+/// Refuses to verify what was never promised.
+pub(crate) fn check_claimed(entry: &Entry) -> Result<(), Failure> {
+    if entry.descriptor.deterministic { Ok(()) } else { Err(Unproven::NotClaimed.into()) }
+}
+
+/// Compares the recorded answer with a fresh one.
+pub(crate) fn check_same(recorded: &Value, fresh: &Value) -> Result<(), Failure> {
+    match first_difference(recorded, fresh) {
+        None => Ok(()),
+        Some(path) => Err(Unproven::Differs { path }.into()),
+    }
+}
+
+fn first_difference(a: &Value, b: &Value) -> Option<String> {
+    match (a, b) {
+        (Value::Object(left), Value::Object(right)) => {
+            let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
+            keys.into_iter().find_map(|key| match (left.get(key), right.get(key)) {
+                (Some(l), Some(r)) => first_difference(l, r).map(|rest| format!("/{key}{rest}")),
+                _ => Some(format!("/{key}")),
+            })
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            left.iter().zip(right).enumerate().find_map(|(index, (l, r))| {
+                first_difference(l, r).map(|rest| format!("/{index}{rest}"))
+            })
+        }
+        _ => (a != b).then(String::new),
+    }
+}
+
+impl From<Unproven> for Failure {
+    fn from(unproven: Unproven) -> Self {
+        match unproven {
+            Unproven::NotClaimed => Failure::new(
+                Code::InvalidInput,
+                "this tool is declared `deterministic: false`: there is nothing to verify",
+            ),
+            Unproven::Differs { path } => {
+                let place = if path.is_empty() { "as a whole" } else { path.as_str() };
+                Failure::new(
+                    Code::Nondeterministic,
+                    format!(
+                        "the same input gave two answers, which differ {place}; \
+                         declare the tool `deterministic: false` or make it so"
+                    ),
+                )
+                .details(json!({"path": path}))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::first_difference;
+
+    #[test]
+    fn the_first_difference_is_named() {
+        for (a, b, expected) in [
+            (json!({"a": [1, 2]}), json!({"a": [1, 2]}), None),
+            (json!({"a": [1, 2]}), json!({"a": [1, 3]}), Some("/a/1")),
+            (json!({"a": 1}), json!({"a": 1, "b": 2}), Some("/b")),
+            (json!({"a": 1, "b": 2}), json!({"a": 1}), Some("/b")),
+            (json!([1]), json!([1, 2]), Some("")),
+            (json!(1), json!("1"), Some("")),
+        ] {
+            assert_eq!(first_difference(&a, &b).as_deref(), expected, "{a} {b}");
+        }
+    }
+}

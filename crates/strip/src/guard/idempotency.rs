@@ -1,0 +1,229 @@
+//! The same question within the window gets the same answer, and equal calls at once run once.
+//!
+//! Shared work is a future that every waiting caller polls: when the one who began it leaves, the others carry it
+//! on, and when all have left it is dropped and the tool stops.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared, WeakShared};
+use proto::{Code, Digest, digest};
+use serde_json::{Value, json};
+use store::Cache;
+
+use super::arguments::Arguments;
+use crate::catalog::Entry;
+use crate::{Call, Failure, Output};
+
+/// What the tool's part of a call yields: its output and the output's size.
+pub(crate) type Worked = Result<(Output, usize), Failure>;
+
+type Flight = Shared<BoxFuture<'static, Worked>>;
+
+/// Work under way that an equal call may join.
+struct Departed {
+    number: u64,
+    arguments: Digest,
+    flight: WeakShared<BoxFuture<'static, Worked>>,
+}
+
+#[derive(Default)]
+struct Board {
+    departed: HashMap<Digest, Departed>,
+    count: u64,
+}
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The tool ran for this call.
+    Ran,
+    /// A recorded answer was given.
+    Replayed,
+    /// An equal call in flight was joined.
+    Shared,
+    /// A guard turned it away before the tool.
+    Refused,
+    /// The tool was reached, and no good answer came back.
+    Failed,
+}
+
+impl Decision {
+    /// The word that audit rows carry.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Decision::Ran => "ran",
+            Decision::Replayed => "replayed",
+            Decision::Shared => "shared",
+            Decision::Refused => "refused",
+            Decision::Failed => "failed",
+        }
+    }
+}
+
+pub(crate) struct Idempotency {
+    cache: Cache,
+    board: Arc<Mutex<Board>>,
+}
+
+/// Under which key a call is recorded, and for which arguments the key was first used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    key: Digest,
+    arguments: Digest,
+    chosen_by_caller: bool,
+}
+
+#[derive(Debug)]
+struct KeyReused;
+
+impl Idempotency {
+    pub(crate) fn new(cache: Cache) -> Self {
+        Self { cache, board: Arc::default() }
+    }
+
+    /// The key of a call, or none if it must run each time.
+    pub(crate) fn key(
+        call: &Call,
+        entry: &Entry,
+        arguments: &Arguments,
+    ) -> Result<Option<Key>, Failure> {
+        let asked = match &call.idempotency_key {
+            Some(key) => json!({"callerKey": key}),
+            None if !entry.descriptor.deterministic => return Ok(None),
+            None => match entry.tool.cache_key(&call.input)? {
+                Some(key) => json!({"cacheKey": key}),
+                None => json!({"arguments": arguments.digest}),
+            },
+        };
+        let principal = &call.principal;
+        let whole = json!([
+            entry.descriptor.id,
+            entry.descriptor.version,
+            entry.definition,
+            principal.tenant,
+            principal.subject,
+            principal.agent,
+            asked,
+        ]);
+        Ok(Some(Key {
+            key: digest(whole.to_string().as_bytes()),
+            arguments: arguments.digest,
+            chosen_by_caller: call.idempotency_key.is_some(),
+        }))
+    }
+
+    /// A recorded answer, if there is one.
+    pub(crate) async fn recorded(&self, key: &Key) -> Result<Option<Arc<Value>>, Failure> {
+        let Some(data) = self.cache.get(&key.key).await else { return Ok(None) };
+        if key.chosen_by_caller
+            && let Some(first) = self.cache.get(&key.first_use()).await
+            && *first != key.arguments.to_string()
+        {
+            return Err(KeyReused.into());
+        }
+        Ok(Some(data))
+    }
+
+    /// Gives the recorded answer, joins an equal call in flight, or does the work and records its success.
+    pub(crate) async fn once<W>(
+        &self,
+        key: Key,
+        window: Duration,
+        work: impl FnOnce() -> W,
+    ) -> Result<(Output, Decision), Failure>
+    where
+        W: Future<Output = Worked> + Send + 'static,
+    {
+        if let Some(data) = self.recorded(&key).await? {
+            return Ok((Output { data, warnings: Vec::new() }, Decision::Replayed));
+        }
+        let (flight, decision) = self.board(key, window, work)?;
+        flight.await.map(|(output, _)| (output, decision))
+    }
+
+    fn board<W>(
+        &self,
+        key: Key,
+        window: Duration,
+        work: impl FnOnce() -> W,
+    ) -> Result<(Flight, Decision), Failure>
+    where
+        W: Future<Output = Worked> + Send + 'static,
+    {
+        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(departed) = board.departed.get(&key.key)
+            && let Some(flight) = departed.flight.upgrade()
+        {
+            let reused = key.chosen_by_caller && departed.arguments != key.arguments;
+            // Before `flight` can be dropped: the last to leave a flight takes it off the board.
+            drop(board);
+            return if reused { Err(KeyReused.into()) } else { Ok((flight, Decision::Shared)) };
+        }
+        board.count += 1;
+        let number = board.count;
+        let landing = Landing { key: key.key, number, board: Arc::clone(&self.board) };
+        let flight = self.depart(key, window, work(), landing);
+        if let Some(weak) = flight.downgrade() {
+            let departed = Departed { number, arguments: key.arguments, flight: weak };
+            board.departed.insert(key.key, departed);
+        }
+        Ok((flight, Decision::Ran))
+    }
+
+    fn depart<W>(&self, key: Key, window: Duration, work: W, landing: Landing) -> Flight
+    where
+        W: Future<Output = Worked> + Send + 'static,
+    {
+        let cache = self.cache.clone();
+        async move {
+            let _landing = landing;
+            let worked = work.await;
+            if let Ok((output, size)) = &worked {
+                if key.chosen_by_caller {
+                    let first = Arc::new(Value::String(key.arguments.to_string()));
+                    cache.put(key.first_use(), first, 64, window).await;
+                }
+                cache.put(key.key, Arc::clone(&output.data), *size, window).await;
+            }
+            worked
+        }
+        .boxed()
+        .shared()
+    }
+}
+
+impl Key {
+    /// Where the arguments of a caller's own key are remembered.
+    fn first_use(&self) -> Digest {
+        digest(format!("first use of {}", self.key).as_bytes())
+    }
+}
+
+/// Takes a flight off the board when it has landed, or when everybody has left it.
+struct Landing {
+    key: Digest,
+    number: u64,
+    board: Arc<Mutex<Board>>,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        if board.departed.get(&self.key).is_some_and(|departed| departed.number == self.number) {
+            board.departed.remove(&self.key);
+        }
+    }
+}
+
+impl From<KeyReused> for Failure {
+    fn from(KeyReused: KeyReused) -> Self {
+        Failure::new(
+            Code::InvalidInput,
+            "this idempotency key was used with other arguments; choose a new key for a new call",
+        )
+    }
+}

@@ -1,0 +1,46 @@
+//! Input and output must fit the schemas that the tool declares; all violations are told at once.
+
+use proto::Code;
+use serde_json::{Value, json};
+
+use crate::catalog::Entry;
+use crate::{Failure, Violation};
+
+#[derive(Debug)]
+enum Misfit {
+    Input(Vec<Violation>),
+    Output(Vec<Violation>),
+}
+
+pub(crate) fn check_input(entry: &Entry, input: &Value) -> Result<(), Failure> {
+    let violations = entry.input.violations(input);
+    if violations.is_empty() { Ok(()) } else { Err(Misfit::Input(violations).into()) }
+}
+
+pub(crate) fn check_output(entry: &Entry, data: &Value) -> Result<(), Failure> {
+    let violations =
+        entry.output.as_ref().map(|schema| schema.violations(data)).unwrap_or_default();
+    if violations.is_empty() { Ok(()) } else { Err(Misfit::Output(violations).into()) }
+}
+
+impl From<Misfit> for Failure {
+    fn from(misfit: Misfit) -> Self {
+        let (code, what, violations) = match misfit {
+            Misfit::Input(violations) => {
+                (Code::InvalidInput, "the input does not fit the tool's schema", violations)
+            }
+            Misfit::Output(violations) => {
+                (Code::Internal, "the tool's answer does not fit its own output schema", violations)
+            }
+        };
+        let listed: Vec<_> = violations
+            .iter()
+            .map(|violation| match violation.path.as_str() {
+                "" => violation.message.clone(),
+                path => format!("{path}: {}", violation.message),
+            })
+            .collect();
+        Failure::new(code, format!("{what}: {}", listed.join("; ")))
+            .details(json!({"violations": violations}))
+    }
+}

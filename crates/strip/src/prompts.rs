@@ -1,0 +1,95 @@
+//! Prompts as files with versions: `packs/<domain>/<name>.vN.md`, described by `<name>.spec.yaml`, pinned in
+//! `REGISTRY.yaml`.
+//!
+//! A **body** (`outline.v2.md`) is a Jinja template over its arguments, by name: `{{ topic }}`. An optional argument
+//! that was not given may be tested (`{% if audience %}`) but not printed.
+//!
+//! A **spec** (`outline.spec.yaml`, for every major of the name; `outline.v1.spec.yaml`, if it exists, for that major
+//! alone) has the keys
+//! ```yaml
+//! description: Outline a report on a topic.      # required: people and models choose by it
+//! title: Report outline                          # for menus
+//! inputSchema:                                   # JSON Schema 2020-12 of an object; absent: no arguments
+//!   type: object
+//!   properties:
+//!     topic: { type: string, description: What the report is about, minLength: 1 }
+//!     depth: { type: integer, minimum: 1, maximum: 4, default: 2 }
+//!   required: [topic]
+//! constraints:
+//!   maxRenderedChars: 8000                       # a longer text is refused
+//!   maxArgumentChars: 2000                       # of each textual argument
+//! ```
+//! Arguments that `properties` does not name are refused unless the schema itself speaks of them
+//! (`additionalProperties`, `patternProperties`).
+//!
+//! The **registry** pins the SHA-256 of each body, as `sha256sum` prints it:
+//! ```yaml
+//! research/outline:
+//!   v1: 5f2c…
+//! ```
+//! A body that no longer matches its pin is an error and is not served: a changed text is a new version.
+
+mod files;
+mod prompt;
+mod registry;
+mod shelf;
+mod spec;
+mod template;
+mod yaml;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+
+use crate::Finding;
+
+pub use prompt::{Argument, Prompt};
+pub use registry::pin;
+pub use shelf::Shelf;
+
+/// The prompts as they are served now. Readers take the whole shelf; a reload puts another in its place.
+#[derive(Debug)]
+pub struct Prompts {
+    current: ArcSwap<Shelf>,
+    revision: watch::Sender<u64>,
+}
+
+impl Prompts {
+    /// No prompts yet.
+    pub fn empty() -> Self {
+        Self::new(Shelf::default())
+    }
+
+    /// Starts with a shelf.
+    pub fn new(shelf: Shelf) -> Self {
+        Self { current: ArcSwap::from_pointee(shelf), revision: watch::channel(0).0 }
+    }
+
+    /// The shelf as it stands.
+    pub fn shelf(&self) -> Arc<Shelf> {
+        self.current.load_full()
+    }
+
+    /// Puts another shelf in its place; listeners hear of it only if something on it differs.
+    pub fn replace(&self, shelf: Shelf) {
+        let previous = self.current.swap(Arc::new(shelf));
+        if *previous != **self.current.load() {
+            self.revision.send_modify(|revision| *revision += 1);
+        }
+    }
+
+    /// Tells when the prompts change; the value is the newest revision.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.revision.subscribe()
+    }
+}
+
+/// Everything that is wrong with the prompts of a folder.
+pub fn lint(dir: &Path) -> Vec<Finding> {
+    Shelf::load(dir).1
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+use std::sync::Arc;
+
+use proto::{Code, Digest};
+use serde_json::{Map, Value, json};
+
+use super::spec::{Constraints, Spec};
+use super::template;
+use crate::{Failure, Schema, Violation};
+
+/// What a caller may send in one request, as for a tool.
+const MAX_ARGUMENT_BYTES: usize = 65_536;
+
+/// As many completions as one MCP answer may carry.
+const MAX_COMPLETIONS: usize = 100;
+
+/// One prompt in one major version, checked and ready to be rendered.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    pub domain: String,
+    pub name: String,
+    pub major: u64,
+    pub title: Option<String>,
+    pub description: String,
+    /// The template as it is served: the file without its invisible characters.
+    pub body: String,
+    /// The spec file as JSON.
+    pub spec: Value,
+    /// Required ones first, in the order in which the spec requires them.
+    pub arguments: Vec<Argument>,
+    /// The SHA-256 of the body's file, which the registry pins.
+    pub digest: Digest,
+    /// The major that replaced this one.
+    pub superseded_by: Option<u64>,
+    input: Arc<Schema>,
+    constraints: Constraints,
+    /// The schema lets arguments through that `properties` does not name.
+    open: bool,
+}
+
+/// One argument of a prompt, as MCP lists it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    pub name: String,
+    pub description: Option<String>,
+    pub required: bool,
+    /// All values that the argument can have, if the spec names them.
+    pub completions: Vec<String>,
+    /// What the spec says about the argument, local references followed.
+    pub(super) schema: Value,
+}
+
+impl PartialEq for Prompt {
+    fn eq(&self, other: &Self) -> bool {
+        self.domain == other.domain
+            && self.name == other.name
+            && self.major == other.major
+            && self.digest == other.digest
+            && self.spec == other.spec
+            && self.superseded_by == other.superseded_by
+    }
+}
+
+impl Prompt {
+    pub(super) fn new(
+        domain: &str,
+        name: &str,
+        major: u64,
+        body: String,
+        digest: Digest,
+        spec: &Spec,
+    ) -> Self {
+        Self {
+            domain: domain.to_owned(),
+            name: name.to_owned(),
+            major,
+            title: spec.title.clone(),
+            description: spec.description.clone(),
+            body,
+            spec: spec.json.clone(),
+            arguments: spec.arguments.clone(),
+            digest,
+            superseded_by: None,
+            input: Arc::clone(&spec.input),
+            constraints: spec.constraints,
+            open: spec.open,
+        }
+    }
+
+    /// `<domain>/<name>`, without the major.
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.domain, self.name)
+    }
+
+    /// The name in MCP's list: the id, and `@N` behind it for a major that is no longer the newest.
+    pub fn wire_name(&self) -> String {
+        match self.superseded_by {
+            None => self.id(),
+            Some(_) => format!("{}@{}", self.id(), self.major),
+        }
+    }
+
+    /// The text for these arguments. Textual numbers, booleans and JSON are read as what the spec asks for, because
+    /// MCP sends every argument as text.
+    pub fn render(&self, arguments: &Value) -> Result<String, Failure> {
+        let arguments = self.accept(arguments)?;
+        let text = template::render(&self.body, &arguments).map_err(|fault| fault.failure(self))?;
+        if let Some(limit) = self.constraints.max_rendered_chars {
+            let size = text.chars().count();
+            if size > limit {
+                return Err(Failure::new(
+                    Code::InvalidInput,
+                    format!("the rendered prompt has {size} characters; its spec allows {limit}"),
+                )
+                .details(json!({"size": size, "limit": limit})));
+            }
+        }
+        Ok(text)
+    }
+
+    /// The values of an argument that begin like this, upper and lower case alike.
+    pub fn complete(&self, argument: &str, prefix: &str) -> Vec<String> {
+        let prefix = prefix.to_lowercase();
+        self.arguments
+            .iter()
+            .filter(|known| known.name == argument)
+            .flat_map(|known| &known.completions)
+            .filter(|value| value.to_lowercase().starts_with(&prefix))
+            .take(MAX_COMPLETIONS)
+            .cloned()
+            .collect()
+    }
+
+    /// The arguments with their types and defaults, or every way in which they break the spec.
+    fn accept(&self, arguments: &Value) -> Result<Value, Failure> {
+        let given = match arguments {
+            Value::Null => &Map::new(),
+            Value::Object(given) => given,
+            _ => return Err(refusal(vec![violation("", "arguments are an object".to_owned())])),
+        };
+        let size = proto::canonical::bytes(arguments).len();
+        if size > MAX_ARGUMENT_BYTES {
+            return Err(Failure::new(
+                Code::InvalidInput,
+                format!("the arguments have {size} bytes; {MAX_ARGUMENT_BYTES} are allowed"),
+            )
+            .details(json!({"size": size, "limit": MAX_ARGUMENT_BYTES})));
+        }
+        let mut accepted = given.clone();
+        let mut violations = Vec::new();
+        for argument in &self.arguments {
+            argument.settle(&mut accepted);
+            if let (Some(limit), Some(Value::String(text))) =
+                (self.constraints.max_argument_chars, accepted.get(&argument.name))
+            {
+                let size = text.chars().count();
+                if size > limit {
+                    violations.push(violation(
+                        &argument.name,
+                        format!("has {size} characters; the spec allows {limit}"),
+                    ));
+                }
+            }
+        }
+        if !self.open {
+            violations.extend(given.keys().filter_map(|name| self.unknown_argument(name)));
+        }
+        let accepted = Value::Object(accepted);
+        violations.extend(self.input.violations(&accepted));
+        if violations.is_empty() { Ok(accepted) } else { Err(refusal(violations)) }
+    }
+
+    fn unknown_argument(&self, name: &str) -> Option<Violation> {
+        let names = || self.arguments.iter().map(|argument| argument.name.as_str());
+        if names().any(|known| known == name) {
+            return None;
+        }
+        let shown: String = name.chars().take(100).collect();
+        let hint = super::spec::nearest(&shown, names())
+            .map(|nearest| format!("; did you mean `{nearest}`?"))
+            .unwrap_or_default();
+        Some(violation(&shown, format!("there is no argument `{shown}`{hint}")))
+    }
+}
+
+impl Argument {
+    /// Reads text as what the spec asks for; an optional argument left empty counts as not given.
+    fn settle(&self, arguments: &mut Map<String, Value>) {
+        let given = arguments.get(&self.name);
+        if !self.required && given.is_some_and(|value| value == "") {
+            arguments.remove(&self.name);
+        }
+        match arguments.get_mut(&self.name) {
+            Some(value) => {
+                if let Some(read) = value.as_str().and_then(|text| self.read(text)) {
+                    *value = read;
+                }
+            }
+            None => {
+                if let Some(default) = self.schema.get("default") {
+                    arguments.insert(self.name.clone(), default.clone());
+                }
+            }
+        }
+    }
+
+    /// The value that a text stands for, if the spec does not want a text.
+    fn read(&self, text: &str) -> Option<Value> {
+        let types: Vec<&str> = match self.schema.get("type") {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        if types.contains(&"string") {
+            return None;
+        }
+        let read: Value = serde_json::from_str(text.trim()).ok()?;
+        let wanted = match &read {
+            Value::Null => types.contains(&"null"),
+            Value::Bool(_) => types.contains(&"boolean"),
+            Value::Number(_) => types.contains(&"integer") || types.contains(&"number"),
+            Value::Array(_) => types.contains(&"array"),
+            Value::Object(_) => types.contains(&"object"),
+            Value::String(_) => false,
+        };
+        let listed =
+            || {
+                types.is_empty()
+                    && self.schema.get("enum").and_then(Value::as_array).is_some_and(|values| {
+                        values.contains(&read) && !values.contains(&text.into())
+                    })
+            };
+        (wanted || listed()).then_some(read)
+    }
+}
+
+fn violation(argument: &str, message: String) -> Violation {
+    let path = match argument {
+        "" => String::new(),
+        name => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+    };
+    Violation { path, message }
+}
+
+fn refusal(violations: Vec<Violation>) -> Failure {
+    let listed: Vec<_> = violations
+        .iter()
+        .take(5)
+        .map(|violation| match violation.path.as_str() {
+            "" => violation.message.clone(),
+            path => format!("{path}: {}", violation.message),
+        })
+        .collect();
+    let more = match violations.len().saturating_sub(listed.len()) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    Failure::new(
+        Code::InvalidInput,
+        format!("the arguments do not fit the prompt: {}{more}", listed.join("; ")),
+    )
+    .details(json!({"violations": violations}))
+}

@@ -1,0 +1,498 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use proto::{Code, ListedPrompt, ListedPromptVersion, PromptRef, digest};
+use serde_json::{Map, Value, json};
+
+use super::files::Folder;
+use super::prompt::Prompt;
+use super::registry::{self, Registry};
+use super::spec::{Spec, nearest};
+use super::template::{self, FaultKind};
+use super::yaml::{self, Fault};
+use crate::{Failure, Finding, Severity};
+
+/// The largest body that is read.
+pub(super) const MAX_BODY_BYTES: usize = 256 * 1024;
+
+const PACKS: &str = "packs";
+
+/// All prompts of a folder at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shelf {
+    prompts: Vec<Prompt>,
+}
+
+impl Shelf {
+    /// Reads a folder. What cannot be served is left out and named in the findings; a missing folder is an empty shelf.
+    pub fn load(dir: &Path) -> (Shelf, Vec<Finding>) {
+        Self::load_keeping(dir, &Shelf::default())
+    }
+
+    /// Reads a folder again. A prompt whose file is broken stays as it was on the previous shelf.
+    pub fn load_keeping(dir: &Path, previous: &Shelf) -> (Shelf, Vec<Finding>) {
+        let mut findings = Vec::new();
+        let folder = match Folder::open(dir) {
+            Ok(Some(folder)) => folder,
+            Ok(None) => return (Shelf::default(), findings),
+            Err(fault) => {
+                findings.push(Finding {
+                    severity: Severity::Error,
+                    file: dir.to_owned(),
+                    line: None,
+                    message: fault.message,
+                });
+                return (previous.clone(), findings);
+            }
+        };
+        let mut loading = Loading { folder: &folder, previous, findings, prompts: Vec::new() };
+        loading.load();
+        let Loading { mut prompts, mut findings, .. } = loading;
+        prompts.sort_by(|a, b| (&a.domain, &a.name, b.major).cmp(&(&b.domain, &b.name, a.major)));
+        let mut newest: Option<(String, u64)> = None;
+        for prompt in &mut prompts {
+            let id = prompt.id();
+            prompt.superseded_by = match &newest {
+                Some((known, major)) if *known == id => Some(*major),
+                _ => {
+                    newest = Some((id, prompt.major));
+                    None
+                }
+            };
+        }
+        findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        (Shelf { prompts }, findings)
+    }
+
+    /// All prompts, by domain and name, the newest major first.
+    pub fn prompts(&self) -> &[Prompt] {
+        &self.prompts
+    }
+
+    /// Finds a prompt; without a major, the newest.
+    pub fn get(&self, reference: &PromptRef) -> Result<&Prompt, Failure> {
+        let mut majors = self
+            .prompts
+            .iter()
+            .filter(|prompt| prompt.domain == reference.domain && prompt.name == reference.name)
+            .peekable();
+        if majors.peek().is_none() {
+            return Err(self.unknown(reference));
+        }
+        let served: Vec<_> = majors.collect();
+        match reference.major {
+            None => Ok(served[0]),
+            Some(major) => served
+                .iter()
+                .find(|prompt| prompt.major == major)
+                .copied()
+                .ok_or_else(|| no_such_major(reference, major, &served)),
+        }
+    }
+
+    /// The prompts as discovery lists them.
+    pub fn listed(&self) -> Vec<ListedPrompt> {
+        self.prompts
+            .chunk_by(|a, b| a.domain == b.domain && a.name == b.name)
+            .filter_map(|majors| {
+                let id = format!("mcp.prompt:{}", majors.first()?.id());
+                let versions = majors
+                    .iter()
+                    .map(|prompt| ListedPromptVersion {
+                        major: prompt.major,
+                        description: prompt.description.clone(),
+                        spec_ref: format!("/mcp/prompt/{}/{}", prompt.id(), prompt.major),
+                    })
+                    .collect();
+                Some(ListedPrompt { id, versions })
+            })
+            .collect()
+    }
+
+    fn unknown(&self, reference: &PromptRef) -> Failure {
+        let wanted = format!("{}/{}", reference.domain, reference.name);
+        let ids: BTreeSet<_> = self.prompts.iter().map(Prompt::id).collect();
+        let mut scored: Vec<_> = ids
+            .iter()
+            .map(|id| (strsim::jaro_winkler(&wanted, id), id))
+            .filter(|(score, _)| *score > 0.8)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        let nearest: Vec<_> = scored.into_iter().take(3).map(|(_, id)| id).collect();
+        let hint = match nearest.first() {
+            Some(nearest) => format!("; did you mean `{nearest}`?"),
+            None => "; `GET /mcp/discover` or `powerstrip prompts` lists what there is".to_owned(),
+        };
+        Failure::new(Code::NotFound, format!("there is no prompt `{wanted}`{hint}"))
+            .details(json!({"prompt": wanted, "nearest": nearest}))
+    }
+}
+
+fn no_such_major(reference: &PromptRef, major: u64, served: &[&Prompt]) -> Failure {
+    let id = format!("{}/{}", reference.domain, reference.name);
+    let majors: Vec<_> = served.iter().map(|prompt| prompt.major).collect();
+    let shown: Vec<_> = majors.iter().map(u64::to_string).collect();
+    Failure::new(
+        Code::NotFound,
+        format!("`{id}` has no major {major}; it is served in {}", shown.join(", ")),
+    )
+    .details(json!({"prompt": id, "majors": majors}))
+}
+
+/// A body's file, found by its name.
+pub(super) struct Body {
+    pub(super) domain: String,
+    pub(super) name: String,
+    pub(super) major: u64,
+    /// Relative to the prompts folder.
+    pub(super) path: String,
+}
+
+impl Body {
+    pub(super) fn id(&self) -> String {
+        format!("{}/{}", self.domain, self.name)
+    }
+
+    pub(super) fn changed(&self) -> String {
+        format!(
+            "the text differs from the one that {} pins as v{}: put the old text back and the new one into `{}.v{}.md`",
+            registry::FILE,
+            self.major,
+            self.name,
+            self.major.saturating_add(1)
+        )
+    }
+}
+
+/// The digits behind the `v`: no sign, no leading zero, so that one version has one name.
+pub(super) fn major(digits: &str) -> Option<u64> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
+        && (digits.len() == 1 || !digits.starts_with('0'));
+    digits.parse().ok().filter(|_| plain)
+}
+
+/// Splits `outline.v2` into name and major.
+fn versioned(stem: &str) -> Option<(&str, u64)> {
+    let (name, digits) = stem.rsplit_once(".v")?;
+    Some((name, major(digits)?))
+}
+
+/// The bodies of a folder whose names are right.
+pub(super) fn bodies(folder: &Folder) -> Result<Vec<Body>, Fault> {
+    let mut bodies = Vec::new();
+    for domain in folder.list(PACKS)?.unwrap_or_default().iter().filter(|item| item.is_dir) {
+        for item in folder.list(&format!("{PACKS}/{}", domain.name))?.unwrap_or_default() {
+            if let Ok(Kind::Body { name, major }) = Kind::of(&domain.name, &item.name) {
+                let path = format!("{PACKS}/{}/{}", domain.name, item.name);
+                bodies.push(Body { domain: domain.name.clone(), name, major, path });
+            }
+        }
+    }
+    Ok(bodies)
+}
+
+enum Kind {
+    Body {
+        name: String,
+        major: u64,
+    },
+    Spec {
+        name: String,
+        major: Option<u64>,
+    },
+    /// Notes for people.
+    Note,
+}
+
+impl Kind {
+    fn of(domain: &str, file: &str) -> Result<Self, String> {
+        if file.eq_ignore_ascii_case("README.md") {
+            return Ok(Kind::Note);
+        }
+        let kind = if let Some(stem) = file.strip_suffix(".spec.yaml") {
+            match versioned(stem) {
+                Some((name, major)) => Kind::Spec { name: name.to_owned(), major: Some(major) },
+                None => Kind::Spec { name: stem.to_owned(), major: None },
+            }
+        } else {
+            let (name, major) = file.strip_suffix(".md").and_then(versioned).ok_or(
+                "is neither `<name>.vN.md` nor `<name>.spec.yaml` and is not served".to_owned(),
+            )?;
+            Kind::Body { name: name.to_owned(), major }
+        };
+        let (Kind::Body { name, .. } | Kind::Spec { name, .. }) = &kind else {
+            return Ok(kind);
+        };
+        // A name that itself ends in a version would make its spec another prompt's.
+        if versioned(name).is_some() {
+            return Err(format!("the name `{name}` must not end in a version of its own"));
+        }
+        match format!("{domain}/{name}").parse::<PromptRef>() {
+            Ok(reference) if reference.domain == domain && reference.name == *name => Ok(kind),
+            Ok(_) => Err("has a name that is not a prompt's".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The files that share a name.
+#[derive(Default)]
+struct Files {
+    bodies: Vec<Body>,
+    specs: BTreeMap<Option<u64>, String>,
+}
+
+struct Loading<'a> {
+    folder: &'a Folder,
+    previous: &'a Shelf,
+    findings: Vec<Finding>,
+    prompts: Vec<Prompt>,
+}
+
+impl Loading<'_> {
+    fn load(&mut self) {
+        let registry = match Registry::read(self.folder) {
+            Ok(registry) => Some(registry),
+            Err(faults) => {
+                for fault in faults {
+                    self.report(Severity::Error, registry::FILE, fault.line, fault.message);
+                }
+                None
+            }
+        };
+        let domains = match self.folder.list(PACKS) {
+            Ok(domains) => domains.unwrap_or_default(),
+            Err(fault) => {
+                self.report(Severity::Error, PACKS, None, fault.message);
+                self.prompts.clone_from(&self.previous.prompts);
+                return;
+            }
+        };
+        let mut present = BTreeSet::new();
+        for domain in &domains {
+            let path = format!("{PACKS}/{}", domain.name);
+            if !domain.is_dir {
+                let message = "is not in a domain's folder and is not served".to_owned();
+                self.report(Severity::Warning, &path, None, message);
+                continue;
+            }
+            match self.folder.list(&path) {
+                Ok(items) => {
+                    let names = items.unwrap_or_default().into_iter().map(|item| item.name);
+                    for (name, files) in self.sort(&domain.name, names) {
+                        let id = format!("{}/{name}", domain.name);
+                        present.extend(files.bodies.iter().map(|body| (id.clone(), body.major)));
+                        self.load_name(files, registry.as_ref());
+                    }
+                }
+                Err(fault) => {
+                    self.report(Severity::Error, &path, None, fault.message);
+                    let kept = self.previous.prompts.iter().filter(|p| p.domain == domain.name);
+                    present.extend(kept.clone().map(|prompt| (prompt.id(), prompt.major)));
+                    self.prompts.extend(kept.cloned());
+                }
+            }
+        }
+        for (id, major, pin) in registry.iter().flat_map(Registry::pins) {
+            if !present.contains(&(id.to_owned(), major)) {
+                let message = format!(
+                    "`{id}` v{major} is pinned, but {PACKS}/{id}.v{major}.md is not there: callers may still ask for it"
+                );
+                self.report(Severity::Error, registry::FILE, pin.line, message);
+            }
+        }
+    }
+
+    fn report(&mut self, severity: Severity, file: &str, line: Option<usize>, message: String) {
+        self.findings.push(Finding { severity, file: self.folder.shown(file), line, message });
+    }
+
+    /// The files of a domain by the prompt's name.
+    fn sort(
+        &mut self,
+        domain: &str,
+        files: impl Iterator<Item = String>,
+    ) -> BTreeMap<String, Files> {
+        let mut names: BTreeMap<String, Files> = BTreeMap::new();
+        for file in files {
+            let path = format!("{PACKS}/{domain}/{file}");
+            match Kind::of(domain, &file) {
+                Ok(Kind::Note) => {}
+                Ok(Kind::Body { name, major }) => {
+                    let body = Body { domain: domain.to_owned(), name: name.clone(), major, path };
+                    names.entry(name).or_default().bodies.push(body);
+                }
+                Ok(Kind::Spec { name, major }) => {
+                    names.entry(name).or_default().specs.insert(major, path);
+                }
+                Err(reason) => self.report(Severity::Warning, &path, None, reason),
+            }
+        }
+        names
+    }
+
+    fn load_name(&mut self, files: Files, registry: Option<&Registry>) {
+        let mut specs = BTreeMap::new();
+        for (major, path) in &files.specs {
+            let described = |body: &&Body| major.is_none_or(|major| body.major == major);
+            if files.bodies.iter().any(|body| described(&body)) {
+                specs.insert(*major, self.read_spec(path));
+            } else {
+                let message = "describes a prompt that has no `<name>.vN.md`".to_owned();
+                self.report(Severity::Warning, path, None, message);
+            }
+        }
+        for body in &files.bodies {
+            let spec = specs.get(&Some(body.major)).or_else(|| specs.get(&None));
+            if spec.is_none() {
+                let message = format!("has no spec: write `{}.spec.yaml` beside it", body.name);
+                self.report(Severity::Error, &body.path, None, message);
+            }
+            let read = self.read_body(body, registry, spec.and_then(Option::as_ref));
+            let kept = || {
+                self.previous.prompts.iter().find(|prompt| {
+                    prompt.domain == body.domain
+                        && prompt.name == body.name
+                        && prompt.major == body.major
+                })
+            };
+            self.prompts.extend(read.or_else(|| kept().cloned()));
+        }
+    }
+
+    fn read_spec(&mut self, path: &str) -> Option<Spec> {
+        let text = match self.folder.read(path, yaml::MAX_BYTES) {
+            Ok(text) => text?,
+            Err(fault) => {
+                self.report(Severity::Error, path, fault.line, fault.message);
+                return None;
+            }
+        };
+        match Spec::parse(&text) {
+            Ok(spec) => {
+                if spec.hidden_characters > 0 {
+                    let message = hidden(spec.hidden_characters);
+                    self.report(Severity::Warning, path, None, message);
+                }
+                for (argument, line) in spec.arguments.iter().zip(&spec.argument_lines) {
+                    if argument.description.is_none() {
+                        let message =
+                            format!("the argument `{}` has no description", argument.name);
+                        self.report(Severity::Advice, path, *line, message);
+                    }
+                }
+                Some(spec)
+            }
+            Err(faults) => {
+                for fault in faults {
+                    self.report(Severity::Error, path, fault.line, fault.message);
+                }
+                None
+            }
+        }
+    }
+
+    fn read_body(
+        &mut self,
+        body: &Body,
+        registry: Option<&Registry>,
+        spec: Option<&Spec>,
+    ) -> Option<Prompt> {
+        let text = match self.folder.read(&body.path, MAX_BODY_BYTES) {
+            Ok(text) => text?,
+            Err(fault) => {
+                self.report(Severity::Error, &body.path, fault.line, fault.message);
+                return None;
+            }
+        };
+        let sum = digest(text.as_bytes());
+        let mut served = true;
+        match registry.map(|registry| registry.pin(&body.id(), body.major)) {
+            Some(Some(pin)) if pin.digest != sum => {
+                self.report(Severity::Error, &body.path, None, body.changed());
+                served = false;
+            }
+            Some(Some(_)) => {}
+            Some(None) => {
+                let message = format!(
+                    "is not pinned in {}: `powerstrip prompts pin` does it",
+                    registry::FILE
+                );
+                self.report(Severity::Warning, &body.path, None, message);
+            }
+            // A registry that cannot be read vouches for nothing.
+            None => served = false,
+        }
+        let (clean, removed) = proto::clean::text(&text);
+        if removed > 0 {
+            let line = text.lines().position(|line| proto::clean::text(line).1 > 0);
+            self.report(Severity::Warning, &body.path, line.map(|line| line + 1), hidden(removed));
+        }
+        let spec = spec?;
+        served &= self.try_body(body, &clean, spec);
+        served.then(|| Prompt::new(&body.domain, &body.name, body.major, clean, sum, spec))
+    }
+
+    /// Whether the body is a template that its spec's arguments can fill.
+    fn try_body(&mut self, body: &Body, text: &str, spec: &Spec) -> bool {
+        let names = match template::names(text) {
+            Ok(names) => names,
+            Err(fault) => {
+                self.report(Severity::Error, &body.path, fault.line, fault.message);
+                return false;
+            }
+        };
+        let known = || spec.arguments.iter().map(|argument| argument.name.as_str());
+        let mut good = true;
+        for name in names.iter().filter(|name| !spec.open && !known().any(|known| known == **name))
+        {
+            let hint = nearest(name, known())
+                .map(|nearest| format!("; did you mean `{nearest}`?"))
+                .unwrap_or_default();
+            let line = text.lines().position(|line| has_word(line, name)).map(|line| line + 1);
+            let message = format!("uses `{name}`, which the spec's `properties` do not name{hint}");
+            self.report(Severity::Error, &body.path, line, message);
+            good = false;
+        }
+        if !good {
+            return false;
+        }
+        let sample = |all: bool| -> Value {
+            let arguments = spec
+                .arguments
+                .iter()
+                .filter(|argument| {
+                    all || argument.required || argument.schema.get("default").is_some()
+                })
+                .map(|argument| (argument.name.clone(), template::sample(&argument.schema)));
+            Value::Object(arguments.collect::<Map<_, _>>())
+        };
+        for all in [true, false] {
+            let Err(fault) = template::render(text, &sample(all)) else {
+                continue;
+            };
+            match fault.kind {
+                FaultKind::Broken | FaultKind::TooLong | FaultKind::TooSlow => {
+                    self.report(Severity::Error, &body.path, fault.line, fault.message);
+                    return false;
+                }
+                FaultKind::Undefined if !all => {
+                    let message = "prints an optional argument that may not be given: test it with `{% if … %}` or give it a `default`".to_owned();
+                    self.report(Severity::Warning, &body.path, fault.line, message);
+                }
+                // The samples are guesses; real arguments may well do.
+                FaultKind::Undefined | FaultKind::Other => {}
+            }
+        }
+        true
+    }
+}
+
+fn hidden(count: usize) -> String {
+    let plural = if count == 1 { "character" } else { "characters" };
+    format!("{count} invisible {plural} left out of what is served")
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|part| part == word)
+}

@@ -1,0 +1,161 @@
+//! JSON Schema 2020-12, compiled once per tool: no remote references, linear-time patterns, and no more work per value
+//! than the value's size justifies.
+
+mod cost;
+mod document;
+mod graph;
+
+use std::fmt::{self, Write as _};
+
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use serde::Serialize;
+use serde_json::Value;
+
+use cost::{Cost, Effort};
+
+/// More violations than this help nobody and can be made by the thousand.
+const MAX_VIOLATIONS: usize = 100;
+
+/// A violation says what is wrong, it does not repeat the value.
+const MAX_MESSAGE_CHARS: usize = 300;
+
+/// Bounds the memory that one hostile pattern can compile to, and with it the time that a text takes to match.
+const MAX_PATTERN_BYTES: usize = 1 << 19;
+
+/// The largest schema, in canonical form.
+const MAX_SCHEMA_BYTES: usize = 256 * 1024;
+
+/// How deep a schema may be nested.
+const MAX_SCHEMA_DEPTH: usize = 64;
+
+/// A schema ready to check values.
+#[derive(Debug)]
+pub struct Schema {
+    validator: Validator,
+    cost: Cost,
+}
+
+/// Why a schema cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SchemaFault {
+    /// The place is a JSON Pointer into the schema; empty for the schema itself.
+    #[error("{message} (at `{path}` of the schema)")]
+    Invalid { path: String, message: String },
+}
+
+/// One way in which a value breaks its schema.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// A JSON Pointer into the value; empty for the value itself.
+    pub path: String,
+    pub message: String,
+}
+
+impl Schema {
+    /// Compiles a schema, or says what is wrong with it.
+    pub fn compile(schema: &Value) -> Result<Self, SchemaFault> {
+        // First of all: what follows recurses.
+        if deeper_than(schema, MAX_SCHEMA_DEPTH) {
+            return Err(fault("", format!("it is nested deeper than {MAX_SCHEMA_DEPTH} levels")));
+        }
+        let size = proto::canonical::bytes(schema).len();
+        if size > MAX_SCHEMA_BYTES {
+            let message = format!("it has {size} bytes; {MAX_SCHEMA_BYTES} are allowed");
+            return Err(fault("", message));
+        }
+        let cost = Cost::of(schema)?;
+        let validator = jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .with_pattern_options(
+                PatternOptions::regex()
+                    .size_limit(MAX_PATTERN_BYTES)
+                    .dfa_size_limit(MAX_PATTERN_BYTES),
+            )
+            .should_validate_formats(true)
+            .offline()
+            .build(schema)
+            .map_err(|error| locate(schema, &error))?;
+        Ok(Self { validator, cost })
+    }
+
+    /// Every way in which the value breaks the schema, none if it fits.
+    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        let effort = self.cost.effort(value);
+        if let Effort::Refused(reason) = effort {
+            return vec![Violation { path: String::new(), message: reason.to_owned() }];
+        }
+        if self.validator.is_valid(value) {
+            return Vec::new();
+        }
+        match effort {
+            Effort::Small => {
+                self.validator.iter_errors(value).take(MAX_VIOLATIONS).map(violation).collect()
+            }
+            Effort::Large => {
+                self.validator.validate(value).err().map(violation).into_iter().collect()
+            }
+            Effort::Huge | Effort::Refused(_) => vec![Violation {
+                path: String::new(),
+                message: "it does not fit; the schema has too many branches to say where"
+                    .to_owned(),
+            }],
+        }
+    }
+}
+
+fn fault(path: &str, message: impl Into<String>) -> SchemaFault {
+    SchemaFault::Invalid { path: path.to_owned(), message: message.into() }
+}
+
+/// The place in the schema: where the meta-schema was broken, or else which keyword could not be compiled.
+fn locate(schema: &Value, error: &ValidationError<'_>) -> SchemaFault {
+    match jsonschema::draft202012::meta::validate(schema) {
+        Err(broken) => fault(broken.instance_path().as_str(), shortened(&broken)),
+        Ok(()) => fault(error.schema_path().as_str(), shortened(error)),
+    }
+}
+
+fn violation(error: ValidationError<'_>) -> Violation {
+    Violation { path: error.instance_path().to_string(), message: shortened(&error) }
+}
+
+/// The message up to its cap; what lies behind is never even written.
+fn shortened(message: &dyn fmt::Display) -> String {
+    struct Capped {
+        text: String,
+        left: usize,
+    }
+    impl fmt::Write for Capped {
+        fn write_str(&mut self, part: &str) -> fmt::Result {
+            for character in part.chars() {
+                self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
+                self.text.push(character);
+            }
+            Ok(())
+        }
+    }
+    let mut capped = Capped { text: String::new(), left: MAX_MESSAGE_CHARS };
+    if write!(capped, "{message}").is_err() {
+        capped.text.push('…');
+    }
+    capped.text
+}
+
+/// Without recursion, since the value may be as deep as it likes.
+fn deeper_than(value: &Value, limit: usize) -> bool {
+    let mut open = vec![(value, 0)];
+    while let Some((value, depth)) = open.pop() {
+        if depth > limit {
+            return true;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! Where a schema's parts stand, and what its references point at.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+/// What a subschema is applied to, seen from the schema that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place<'a> {
+    /// The same value.
+    Same,
+    /// The member of this name.
+    Member(&'a str),
+    /// Members without a subschema of their own.
+    OtherMembers,
+    /// Possibly any member.
+    AnyMember,
+    /// Every member's name.
+    MemberName,
+    /// The item at this index.
+    Item(usize),
+    /// Items without a subschema of their own.
+    OtherItems,
+    /// Possibly any item.
+    AnyItem,
+    /// Nothing, unless a reference leads there.
+    Definition,
+}
+
+/// Calls back for every subschema that stands at a place of its own, with its pointer below the schema. Keywords of
+/// older drafts count too, because an embedded `$schema` can bring them back.
+pub(super) fn each_subschema<'a>(
+    schema: &'a Map<String, Value>,
+    mut visit: impl FnMut(Place<'a>, String, &'a Value),
+) {
+    for (keyword, value) in schema {
+        let place = match keyword.as_str() {
+            "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
+            | "dependencies" => Place::Same,
+            "properties" => Place::Member(""),
+            "additionalProperties" => Place::OtherMembers,
+            "patternProperties" | "unevaluatedProperties" => Place::AnyMember,
+            "propertyNames" => Place::MemberName,
+            "prefixItems" => Place::Item(0),
+            "items" | "additionalItems" => Place::OtherItems,
+            "contains" | "unevaluatedItems" => Place::AnyItem,
+            "$defs" | "definitions" | "contentSchema" => Place::Definition,
+            _ => continue,
+        };
+        let keyed = matches!(
+            keyword.as_str(),
+            "dependentSchemas"
+                | "dependencies"
+                | "properties"
+                | "patternProperties"
+                | "$defs"
+                | "definitions"
+        );
+        match value {
+            Value::Object(entries) if keyed => {
+                for (name, item) in entries.iter().filter(|(_, item)| is_schema(item)) {
+                    let place = if keyword == "properties" { Place::Member(name) } else { place };
+                    let step = name.replace('~', "~0").replace('/', "~1");
+                    visit(place, format!("/{keyword}/{step}"), item);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate().filter(|(_, item)| is_schema(item)) {
+                    let place = match keyword.as_str() {
+                        "prefixItems" | "items" => Place::Item(index),
+                        _ => place,
+                    };
+                    visit(place, format!("/{keyword}/{index}"), item);
+                }
+            }
+            item if is_schema(item) => visit(place, format!("/{keyword}"), item),
+            _ => {}
+        }
+    }
+}
+
+pub(super) fn is_schema(value: &Value) -> bool {
+    matches!(value, Value::Object(_) | Value::Bool(_))
+}
+
+/// The identity of a value inside one document.
+pub(super) fn address(value: &Value) -> usize {
+    std::ptr::from_ref(value) as usize
+}
+
+struct Anchor<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    resource: usize,
+    dynamic: bool,
+}
+
+/// What a reference stands for.
+pub(super) enum Target<'a> {
+    /// All schemas that it may mean; usually one.
+    Local(Vec<&'a Value>),
+    /// A meta-schema of JSON Schema itself, which is built in.
+    Meta,
+}
+
+/// One schema document and the names within it.
+pub(super) struct Document<'a> {
+    root: &'a Value,
+    ids: Vec<(&'a str, &'a Value)>,
+    anchors: Vec<Anchor<'a>>,
+    /// Every schema at a place of its own: its pointer, and the nearest schema above that has an `$id`.
+    places: HashMap<usize, (String, &'a Value)>,
+}
+
+impl<'a> Document<'a> {
+    /// Finds all schemas, ids and anchors.
+    pub(super) fn new(root: &'a Value) -> Self {
+        let mut document =
+            Self { root, ids: Vec::new(), anchors: Vec::new(), places: HashMap::new() };
+        document.place(root, String::new(), root);
+        document
+    }
+
+    fn place(&mut self, schema: &'a Value, pointer: String, resource: &'a Value) {
+        let Value::Object(map) = schema else {
+            self.places.insert(address(schema), (pointer, resource));
+            return;
+        };
+        let text = |key: &str| map.get(key).and_then(Value::as_str);
+        let id = text("$id").or_else(|| text("id"));
+        // An id that is only a fragment names an anchor, as drafts before 2019-09 wrote them.
+        let (resource, fragment) = match id {
+            Some(id) if id.starts_with('#') => (resource, id.strip_prefix('#')),
+            Some(id) => {
+                self.ids.push((id.trim_end_matches('#'), schema));
+                (schema, None)
+            }
+            None => (resource, None),
+        };
+        let anchors = [(text("$anchor"), false), (text("$dynamicAnchor"), true), (fragment, false)];
+        for (name, dynamic) in anchors {
+            let resource = address(resource);
+            self.anchors.extend(name.map(|name| Anchor { name, schema, resource, dynamic }));
+        }
+        self.places.insert(address(schema), (pointer.clone(), resource));
+        each_subschema(map, |_, step, item| {
+            self.place(item, format!("{pointer}{step}"), resource);
+        });
+    }
+
+    /// All schemas that stand at places of their own.
+    pub(super) fn root(&self) -> &'a Value {
+        self.root
+    }
+
+    /// The pointer of a schema, if it stands at a place of its own.
+    pub(super) fn pointer(&self, schema: &Value) -> Option<&str> {
+        self.places.get(&address(schema)).map(|(pointer, _)| pointer.as_str())
+    }
+
+    /// What a reference in a schema points at, or why it cannot be followed.
+    pub(super) fn resolve(
+        &self,
+        schema: &Value,
+        reference: &str,
+        dynamic: bool,
+    ) -> Result<Target<'a>, &'static str> {
+        let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let here = self.places.get(&address(schema)).map_or(self.root, |(_, resource)| *resource);
+        let resources = if uri.is_empty() { vec![here] } else { self.named(uri) };
+        if resources.is_empty() {
+            return if is_meta_schema(uri) {
+                Ok(Target::Meta)
+            } else {
+                Err("leads out of the schema; only references within it are followed")
+            };
+        }
+        let fragment = percent_decoded(fragment).ok_or("is not a reference")?;
+        let found: Vec<_> = if fragment.is_empty() {
+            resources
+        } else if fragment.starts_with('/') {
+            resources.iter().filter_map(|resource| resource.pointer(&fragment)).collect()
+        } else {
+            self.anchored(&fragment, &resources, dynamic)
+        };
+        if found.is_empty() || !found.iter().all(|target| is_schema(target)) {
+            return Err("points at no schema");
+        }
+        // Ids inside of what is not known to be a schema would be read differently by different readers.
+        let odd = found.iter().any(|target| self.pointer(target).is_none());
+        let embedded = self.ids.iter().any(|(_, schema)| !std::ptr::eq(*schema, self.root));
+        if odd && embedded {
+            return Err(
+                "points at a place that is not known to hold a schema, beside embedded `$id`s",
+            );
+        }
+        Ok(Target::Local(found))
+    }
+
+    fn named(&self, uri: &str) -> Vec<&'a Value> {
+        let exact = self.ids.iter().filter(|(id, _)| *id == uri);
+        let found: Vec<_> = exact.map(|(_, schema)| *schema).collect();
+        if !found.is_empty() {
+            return found;
+        }
+        // A relative reference: the last step tells, and where several could be meant, all of them are.
+        let last = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
+        let wanted = last(uri);
+        self.ids.iter().filter(|(id, _)| last(id) == wanted).map(|(_, schema)| *schema).collect()
+    }
+
+    fn anchored(&self, name: &str, resources: &[&'a Value], dynamic: bool) -> Vec<&'a Value> {
+        let named = || self.anchors.iter().filter(|anchor| anchor.name == name);
+        if dynamic {
+            // Every check begins at the root, so a dynamic anchor there is always the outermost one.
+            let root = address(self.root);
+            let mut outermost = named().filter(|anchor| anchor.dynamic && anchor.resource == root);
+            if let Some(anchor) = outermost.next() {
+                return vec![anchor.schema];
+            }
+            return named().map(|anchor| anchor.schema).collect();
+        }
+        let inside = |anchor: &&Anchor<'_>| {
+            resources.iter().any(|resource| address(resource) == anchor.resource)
+        };
+        named().filter(inside).map(|anchor| anchor.schema).collect()
+    }
+}
+
+fn is_meta_schema(uri: &str) -> bool {
+    ["https://json-schema.org/draft/", "http://json-schema.org/draft-"]
+        .iter()
+        .any(|prefix| uri.starts_with(prefix))
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
+        if *first == b'%' {
+            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &rest[2..];
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,212 @@
+//! Schemas that are small to write and endless to check.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use super::{compile, paths, refused};
+use crate::{Schema, SchemaFault};
+
+/// Far more than a refusal takes, far less than a bomb would.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// `d0: {keyword: [d1, d1]}`, `d1: {keyword: [d2, d2]}`, …
+fn doubling(keyword: &str, levels: usize) -> Value {
+    let mut definitions: Map<String, Value> = (0..levels)
+        .map(|level| {
+            let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+            (format!("d{level}"), json!({keyword: [next, next]}))
+        })
+        .collect();
+    definitions.insert(format!("d{levels}"), json!({"type": "string"}));
+    json!({"$ref": "#/$defs/d0", "$defs": definitions})
+}
+
+/// `{"x": {"x": … }}`
+fn chain(key: &str, depth: usize) -> Value {
+    (0..depth).fold(json!(1), |inner, _| json!({key: inner}))
+}
+
+#[test]
+fn doubling_in_place_is_refused_before_it_is_compiled() {
+    for keyword in ["anyOf", "oneOf", "allOf"] {
+        let started = Instant::now();
+        let (_, message) = refused(doubling(keyword, 30));
+        assert!(message.contains("branches"), "{message}");
+        assert!(started.elapsed() < AT_ONCE);
+        let small = compile(doubling(keyword, 4));
+        assert_eq!(small.violations(&json!(1)).is_empty(), false);
+    }
+}
+
+#[test]
+fn doubling_below_a_property_is_refused_when_a_value_reaches_it() {
+    let mut schema = doubling("anyOf", 30);
+    schema["$ref"].take();
+    schema = json!({"properties": {"a": {"properties": {"b": {"$ref": "#/$defs/d0"}}}},
+                    "$defs": schema["$defs"]});
+    let schema = compile(schema);
+    assert_eq!(schema.violations(&json!({"a": 1})), []);
+    let started = Instant::now();
+    let violations = schema.violations(&json!({"a": {"b": 1}}));
+    assert_eq!(paths(&violations), [""]);
+    assert!(violations[0].message.contains("too large or nested too deeply"));
+    assert!(started.elapsed() < AT_ONCE);
+}
+
+#[test]
+fn doubling_with_every_level_of_the_value_is_refused() {
+    for keyword in ["anyOf", "allOf", "oneOf"] {
+        for schema in [
+            json!({"type": "object", "properties": {"x": {keyword: [{"$ref": "#"}, {"$ref": "#"}]}}}),
+            json!({"type": "object", "additionalProperties": {keyword: [{"$ref": "#"}, {"$ref": "#"}]}}),
+            json!({"type": "object", "patternProperties":
+                {"x": {"$ref": "#"}, "^x": {"$ref": "#"}, "x$": {"$ref": "#"}}}),
+            json!({"$dynamicAnchor": "t", "type": "object", "properties":
+                {"x": {keyword: [{"$dynamicRef": "#t"}, {"$dynamicRef": "#t"}]}}}),
+            json!({"$id": "https://a.example/t", "type": "object", "properties":
+                {"x": {keyword: [{"$ref": "t"}, {"$ref": "https://a.example/t"}]}}}),
+        ] {
+            let compiled = compile(schema.clone());
+            let started = Instant::now();
+            let violations = compiled.violations(&chain("x", 60));
+            assert_eq!(violations.len(), 1, "{schema}");
+            assert!(violations[0].message.contains("nested too deeply"), "{schema}");
+            assert!(started.elapsed() < AT_ONCE, "{schema}: {:?}", started.elapsed());
+            // A shallow value is checked as ever.
+            let shallow = compiled.violations(&chain("x", 3));
+            assert!(!shallow.is_empty() && !shallow[0].message.contains("deeply"), "{schema}");
+        }
+    }
+    let arrays =
+        compile(json!({"type": "array", "items": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}));
+    let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+    assert_eq!(arrays.violations(&deep).len(), 1);
+}
+
+#[test]
+fn the_costliest_value_that_is_checked_is_checked_in_time() {
+    // Just under the budget at the bottom of the value.
+    let schema = compile(
+        json!({"type": "object", "properties": {"x": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}}),
+    );
+    let depth = (1..60).rev().find(|depth| {
+        !schema.violations(&chain("x", *depth)).iter().any(|v| v.message.contains("deeply"))
+    });
+    let depth = depth.unwrap();
+    assert!((10..30).contains(&depth), "{depth}");
+    let started = Instant::now();
+    assert_eq!(schema.violations(&chain("x", depth)).len(), 1);
+    assert!(started.elapsed() < AT_ONCE * 4, "{:?}", started.elapsed());
+}
+
+#[test]
+fn circles_in_place_are_refused() {
+    for schema in [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}]}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}),
+        json!({"$dynamicAnchor": "m", "if": {"$dynamicRef": "#m"}}),
+        json!({"$defs": {"unused": {"$ref": "#/$defs/unused"}}}),
+        json!({"$recursiveRef": "#"}),
+        json!({"dependentSchemas": {"a": {"$ref": "#"}}}),
+    ] {
+        let (_, message) = refused(schema.clone());
+        assert!(message.contains("without end"), "{schema}: {message}");
+    }
+}
+
+#[test]
+fn a_net_of_properties_compiles_quickly() {
+    // Each level names the next twice: 2^40 paths, but only one schema per part of a value.
+    let definitions: Map<String, Value> = (0..40)
+        .map(|level| {
+            let next = json!({"$ref": format!("#/$defs/d{}", (level + 1) % 40)});
+            (format!("d{level}"), json!({"properties": {"x": next, "y": next}}))
+        })
+        .collect();
+    let started = Instant::now();
+    let schema = compile(json!({"$ref": "#/$defs/d0", "$defs": definitions}));
+    assert_eq!(schema.violations(&chain("x", 100)), []);
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+}
+
+#[test]
+fn nested_unevaluated_properties_are_bounded() {
+    let nested = (0..20).fold(
+        json!({"type": "object"}),
+        |inner, _| json!({"unevaluatedProperties": false, "allOf": [inner], "anyOf": [true]}),
+    );
+    let started = Instant::now();
+    assert!(Schema::compile(&nested).is_err());
+    let fine = (0..3).fold(
+        json!({"properties": {"a": {}}}),
+        |inner, _| json!({"unevaluatedProperties": false, "allOf": [inner]}),
+    );
+    assert_eq!(compile(fine.clone()).violations(&json!({"a": 1})), []);
+    assert_eq!(compile(fine).violations(&json!({"b": 1})).is_empty(), false);
+    assert!(started.elapsed() < AT_ONCE);
+}
+
+#[test]
+fn size_and_depth_are_limited() {
+    let large = json!({"enum": ["x".repeat(300_000)]});
+    assert!(refused(large).1.contains("262144 are allowed"));
+    let deep = (0..80).fold(json!({}), |inner, _| json!({"items": inner}));
+    assert!(refused(deep).1.contains("deeper than 64"));
+    // Deep enough to end a thread that walks it by recursion.
+    let mut abyss = json!({});
+    for _ in 0..20_000 {
+        abyss = json!({"not": abyss});
+    }
+    let fault = Schema::compile(&abyss).unwrap_err();
+    assert!(matches!(fault, SchemaFault::Invalid { .. }));
+    // Dropping such a value recurses too; take it apart instead.
+    while let Some(inner) = abyss.get_mut("not").map(Value::take) {
+        abyss = inner;
+    }
+
+    let recursive = compile(json!({"properties": {"x": {"$ref": "#"}}}));
+    let violations = recursive.violations(&chain("x", 200));
+    assert!(violations[0].message.contains("nested too deeply"));
+    assert_eq!(recursive.violations(&chain("x", 120)), []);
+}
+
+#[test]
+fn many_branches_times_many_names_are_bounded() {
+    // A union of a thousand, each with its own names and a rule for others.
+    let union: Vec<Value> = (0..1_000)
+        .map(|n| json!({"properties": {format!("p{n}"): {}}, "additionalProperties": {"type": "null"}}))
+        .collect();
+    let started = Instant::now();
+    let _ = Schema::compile(&json!({"anyOf": union}));
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_large_bad_value_is_told_briefly() {
+    let schema = compile(json!({"items": {"anyOf": (0..20)
+        .map(|n| json!({"properties": {"kind": {"const": n}}, "required": ["kind"]}))
+        .collect::<Vec<_>>()}}));
+    let value: Value = (0..20_000).map(|_| json!({"kind": "none"})).collect();
+    let started = Instant::now();
+    let violations = schema.violations(&value);
+    assert_eq!(paths(&violations), ["/0"]);
+    assert!(started.elapsed() < AT_ONCE * 4, "{:?}", started.elapsed());
+}
+
+#[test]
+fn costly_patterns_are_bounded_too() {
+    let mut pattern = String::from("^(");
+    for n in 0..200 {
+        write!(pattern, "[ab]*a[ab]{{{}}}c|", 5 + n % 7).unwrap();
+    }
+    pattern.push_str("x)$");
+    let Ok(schema) = Schema::compile(&json!({"pattern": pattern})) else {
+        return;
+    };
+    let started = Instant::now();
+    let _ = schema.violations(&json!("ab".repeat(30_000)));
+    assert!(started.elapsed() < AT_ONCE * 4, "{:?}", started.elapsed());
+}

@@ -1,0 +1,158 @@
+//! The one order in which every call, whatever its door, passes the guards.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use proto::{Code, Meta};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog::{Entry, Snapshot};
+use crate::guard::arguments::Arguments;
+use crate::guard::idempotency::{Decision, Idempotency, Key, Worked};
+use crate::guard::{deadline, determinism, shape, size};
+use crate::strip::Guards;
+use crate::{Answer, Call, Failure, Output};
+
+impl Guards {
+    /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
+    pub(crate) async fn pass(&self, snapshot: &Snapshot, call: Call) -> Answer {
+        let arguments = Arguments::of(&call.input);
+        let found = snapshot.resolve(&call.tool);
+        let entry = found.as_ref().ok().map(|entry| Arc::clone(entry));
+        let row = self.audit.open(&call, &arguments, entry.as_ref());
+        let began = row.began();
+
+        let (mut result, decision) = match found.map(Arc::clone) {
+            _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
+            Err(unknown) => {
+                let refusal = self.rate().check(&call.principal, None).and(Err(unknown));
+                (refusal, Decision::Refused)
+            }
+            Ok(entry) => match self.checked(&call, &entry, &arguments) {
+                Err(refusal) => (Err(refusal), Decision::Refused),
+                Ok(key) => match self.answered(&call, &entry, key).await {
+                    Ok((output, decision)) => (Ok(output), decision),
+                    Err(failure) => (Err(failure), Decision::Failed),
+                },
+            },
+        };
+
+        let wait = result.is_ok() && entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
+        let failure = result.as_ref().err();
+        if let Err(unwritten) = row.close(decision, failure, wait).await {
+            // A failed call keeps its own failure: it says more about what happened.
+            result = result.and(Err(unwritten));
+        }
+        self.answer(&call, entry.as_deref(), began, result)
+    }
+
+    fn checked(
+        &self,
+        call: &Call,
+        entry: &Entry,
+        arguments: &Arguments,
+    ) -> Result<Option<Key>, Failure> {
+        self.rate().check(&call.principal, Some(entry))?;
+        size::check_input(entry, arguments)?;
+        shape::check_input(entry, &call.input)?;
+        if call.verify {
+            determinism::check_claimed(entry)?;
+        }
+        Idempotency::key(call, entry, arguments)
+    }
+
+    async fn answered(
+        &self,
+        call: &Call,
+        entry: &Arc<Entry>,
+        key: Option<Key>,
+    ) -> Result<(Output, Decision), Failure> {
+        let work = async {
+            let Some(key) = key else {
+                let (output, _) = worked(call.clone(), Arc::clone(entry)).await?;
+                return Ok((output, Decision::Ran));
+            };
+            // Shared work must not end because the caller who began it cancelled.
+            let mut unbound = call.clone();
+            unbound.cancel = CancellationToken::new();
+            let begin = || worked(unbound.clone(), Arc::clone(entry));
+            let (output, decision) = self.idempotency.once(key, self.window(), begin).await?;
+            if call.verify {
+                let (fresh, _) = worked(unbound, Arc::clone(entry)).await?;
+                determinism::check_same(&output.data, &fresh.data)?;
+            }
+            Ok((output, decision))
+        };
+        deadline::patient(call.patience, &call.cancel, work).await
+    }
+
+    fn unaccountable(&self) -> Failure {
+        let why = self.audit.failing().unwrap_or_default();
+        Failure::new(
+            Code::Unavailable,
+            format!("the audit trail cannot be written ({why}), so nothing is run until it can"),
+        )
+    }
+
+    fn answer(
+        &self,
+        call: &Call,
+        entry: Option<&Entry>,
+        began: Instant,
+        result: Result<Output, Failure>,
+    ) -> Answer {
+        let duration = began.elapsed();
+        let mut warnings = Vec::new();
+        if let Some(entry) = entry
+            && let Some(newer) = entry.superseded_by
+        {
+            warnings.push(format!(
+                "{} {} is deprecated; major {newer} replaces it",
+                entry.descriptor.id, entry.descriptor.version
+            ));
+        }
+        let result: Result<Arc<Value>, Failure> = result.map(|output| {
+            warnings.extend(output.warnings);
+            output.data
+        });
+        let outcome = result.as_ref().map_or_else(|failure| failure.code.as_str(), |_| "OK");
+        // Names that resolve to nothing share one label: callers must not be able to grow the metrics.
+        let tool = entry.map_or("unknown", |entry| entry.descriptor.id.as_str()).to_owned();
+        metrics::counter!("powerstrip_calls_total", "tool" => tool.clone(), "outcome" => outcome, "door" => call.door.as_str())
+            .increment(1);
+        metrics::histogram!("powerstrip_call_seconds", "tool" => tool)
+            .record(duration.as_secs_f64());
+        if let Err(failure) = &result {
+            let source = failure.source.as_ref().map(tracing::field::display);
+            tracing::warn!(trace = %call.trace, tool = %call.tool, door = %call.door, code = %failure.code,
+                blame = failure.blame.as_str(), source, "{}", failure.message);
+        } else {
+            tracing::debug!(trace = %call.trace, tool = %call.tool, door = %call.door, ?duration, "call answered");
+        }
+        Answer {
+            result,
+            meta: Meta {
+                tool: entry
+                    .map_or_else(|| call.tool.clone(), |entry| entry.descriptor.id.to_string()),
+                version: entry
+                    .map(|entry| entry.descriptor.version.to_string())
+                    .unwrap_or_default(),
+                duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+                trace_id: call.trace,
+                warnings,
+            },
+        }
+    }
+}
+
+/// The innermost part: the tool itself, under its deadline, and the checks on what it hands back.
+async fn worked(call: Call, entry: Arc<Entry>) -> Worked {
+    deadline::bound(entry.limits.timeout, async {
+        let output = entry.tool.run(&call).await?;
+        shape::check_output(&entry, &output.data)?;
+        let size = size::check_output(&entry, &output.data)?;
+        Ok((output, size))
+    })
+    .await
+}

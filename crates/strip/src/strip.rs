@@ -1,0 +1,130 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use proto::{Clock, Discovery};
+use store::{AuditTrail, Cache};
+
+use crate::catalog::{LimitBounds, NameStyle, WireNames};
+use crate::guard::audit::Audit;
+use crate::guard::idempotency::Idempotency;
+use crate::guard::rate::{RateGuard, RateRules};
+use crate::prompts::Prompts;
+use crate::{Answer, Call, Catalog, discovery};
+
+/// What an operator may set, also while the strip runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub limits: LimitBounds,
+    /// How long a recorded answer stands.
+    pub idempotency: Duration,
+    pub rate: RateRules,
+    pub name_style: NameStyle,
+}
+
+/// What the strip is built from.
+pub struct Parts {
+    pub audit: AuditTrail,
+    pub cache: Cache,
+    pub clock: Clock,
+    pub names: WireNames,
+}
+
+/// Whether the strip can do its work.
+#[derive(Clone, Debug)]
+pub struct Health {
+    pub ready: bool,
+    pub problems: Vec<String>,
+    pub uptime: Duration,
+}
+
+/// One core behind every door: the catalog, the prompts, and the guard stack.
+pub struct Strip {
+    catalog: Catalog,
+    prompts: Prompts,
+    guards: Guards,
+    started: Instant,
+}
+
+/// The guards and what the operator set for them.
+pub(crate) struct Guards {
+    pub(crate) audit: Audit,
+    pub(crate) idempotency: Idempotency,
+    rate: ArcSwap<RateGuard>,
+    settings: ArcSwap<Settings>,
+}
+
+impl Guards {
+    pub(crate) fn rate(&self) -> Arc<RateGuard> {
+        self.rate.load_full()
+    }
+
+    pub(crate) fn window(&self) -> Duration {
+        self.settings.load().idempotency
+    }
+}
+
+impl Strip {
+    /// A strip with no tools yet.
+    pub fn new(settings: Settings, parts: Parts) -> Arc<Self> {
+        Arc::new(Self {
+            catalog: Catalog::new(settings.limits, parts.names),
+            prompts: Prompts::empty(),
+            guards: Guards {
+                audit: Audit::new(parts.audit, parts.clock),
+                idempotency: Idempotency::new(parts.cache),
+                rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
+                settings: ArcSwap::from_pointee(settings),
+            },
+            started: Instant::now(),
+        })
+    }
+
+    /// Takes new settings at once; calls under way finish under the old ones.
+    pub fn reconfigure(&self, settings: Settings) {
+        let previous = self.guards.settings.load_full();
+        if previous.rate != settings.rate {
+            self.guards.rate.store(Arc::new(RateGuard::new(&settings.rate)));
+        }
+        self.catalog.set_bounds(settings.limits);
+        self.guards.settings.store(Arc::new(settings));
+    }
+
+    /// Which tools there are.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Which prompts there are.
+    pub fn prompts(&self) -> &Prompts {
+        &self.prompts
+    }
+
+    /// Which of a tool's names listings show.
+    pub fn name_style(&self) -> NameStyle {
+        self.guards.settings.load().name_style
+    }
+
+    /// Takes one call through the whole stack. Always answers; never panics.
+    pub async fn call(&self, call: Call) -> Answer {
+        let snapshot = self.catalog.snapshot();
+        self.guards.pass(&snapshot, call).await
+    }
+
+    /// What there is to call, as every door tells it.
+    pub fn discovery(&self) -> Discovery {
+        discovery::describe(&self.catalog.snapshot(), &self.prompts.shelf(), &self.health())
+    }
+
+    /// Whether the strip can do its work, and if not, why.
+    pub fn health(&self) -> Health {
+        let problems: Vec<_> = self
+            .guards
+            .audit
+            .failing()
+            .map(|why| format!("the audit trail cannot be written: {why}"))
+            .into_iter()
+            .collect();
+        Health { ready: problems.is_empty(), problems, uptime: self.started.elapsed() }
+    }
+}

@@ -1,0 +1,20 @@
+use async_trait::async_trait;
+use proto::Descriptor;
+use serde_json::Value;
+
+use crate::{Call, Failure, Output};
+
+/// Anything that can be plugged into the strip. What a tool does not check, the guard stack has checked for it.
+#[async_trait]
+pub trait Tool: Send + Sync + 'static {
+    /// What the tool says about itself; the catalog keeps a cleaned copy and shows only that.
+    fn descriptor(&self) -> &Descriptor;
+
+    /// What stands for the input when the answer is recorded, where the tool's author chose something else.
+    fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
+    /// Does the work. The future is dropped at the deadline: whatever it started must end with it.
+    async fn run(&self, call: &Call) -> Result<Output, Failure>;
+}

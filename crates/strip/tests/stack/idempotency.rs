@@ -1,0 +1,229 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use proto::Code;
+use serde_json::{Value, json};
+use strip::{Failure, Output};
+use tokio::sync::Semaphore;
+
+use crate::support::{Fake, ask, bench, code, principal, shared, tool};
+
+/// Answers with how often it has run, so that a replay can be told from a run.
+fn counter(id: &str) -> (Fake, Arc<AtomicUsize>) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let inner = Arc::clone(&count);
+    let fake = tool(id, move |_| {
+        let run = inner.fetch_add(1, Ordering::SeqCst) + 1;
+        Box::pin(async move { Ok(Output::new(json!({"run": run}))) })
+    });
+    (fake, count)
+}
+
+fn run_of(answer: strip::Answer) -> Value {
+    answer.result.unwrap()["run"].clone()
+}
+
+#[tokio::test]
+async fn the_same_question_gets_the_same_answer_for_ten_minutes() {
+    let bench = bench(vec![counter("t.count").0]).await;
+    assert_eq!(run_of(bench.call("t.count", json!({"a": 1, "b": 2})).await), 1);
+    bench.clock.advance(Duration::from_secs(599));
+    assert_eq!(
+        run_of(bench.call("t.count", json!({"b": 2, "a": 1})).await),
+        1,
+        "key order is no matter"
+    );
+    assert_eq!(
+        run_of(bench.call("t.count", json!({"a": 2, "b": 2})).await),
+        2,
+        "another input runs"
+    );
+    bench.clock.advance(Duration::from_secs(2));
+    assert_eq!(
+        run_of(bench.call("t.count", json!({"a": 1, "b": 2})).await),
+        3,
+        "after the window it runs"
+    );
+}
+
+#[tokio::test]
+async fn a_replay_has_its_own_trace() {
+    let bench = bench(vec![counter("t.count").0]).await;
+    let first = bench.call("t.count", json!({})).await;
+    let second = bench.call("t.count", json!({})).await;
+    assert_ne!(first.meta.trace_id, second.meta.trace_id);
+    assert_eq!(first.result.unwrap(), second.result.unwrap());
+}
+
+#[tokio::test]
+async fn answers_are_never_shared_between_principals() {
+    let bench = bench(vec![counter("t.count").0]).await;
+    for (expected, (tenant, subject)) in
+        [("acme", "ann"), ("acme", "bob"), ("umbrella", "ann")].into_iter().enumerate()
+    {
+        let mut call = ask("t.count", json!({}));
+        call.principal = principal(tenant, subject);
+        assert_eq!(run_of(bench.strip.call(call).await), expected + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_changed_definition_or_script_is_a_new_question() {
+    let (fake, count) = counter("t.count");
+    let bench = bench(vec![fake]).await;
+    assert_eq!(run_of(bench.call("t.count", json!({})).await), 1);
+    let (changed, _) = counter("t.count");
+    let changed = changed.with(|d| d.implementation = Some(proto::digest(b"another script")));
+    bench.strip.catalog().publish("tests", shared(vec![changed]));
+    assert_eq!(run_of(bench.call("t.count", json!({})).await), 1, "the new tool's own first run");
+    assert_eq!(count.load(Ordering::SeqCst), 1, "the old tool ran once");
+}
+
+#[tokio::test]
+async fn what_is_not_deterministic_runs_each_time() {
+    let (fake, _) = counter("t.send");
+    let bench = bench(vec![fake.with(|d| d.deterministic = false)]).await;
+    assert_eq!(run_of(bench.call("t.send", json!({})).await), 1);
+    assert_eq!(run_of(bench.call("t.send", json!({})).await), 2);
+}
+
+#[tokio::test]
+async fn a_callers_key_makes_a_side_effect_happen_once() {
+    let (fake, _) = counter("t.send");
+    let bench = bench(vec![fake.with(|d| d.deterministic = false)]).await;
+    let keyed = |input: Value| {
+        let mut call = ask("t.send", input);
+        call.idempotency_key = Some("order-17".to_owned());
+        call
+    };
+    assert_eq!(run_of(bench.strip.call(keyed(json!({"n": 1}))).await), 1);
+    assert_eq!(run_of(bench.strip.call(keyed(json!({"n": 1}))).await), 1);
+    let reused = bench.strip.call(keyed(json!({"n": 2}))).await;
+    assert_eq!(code(&reused), Some(Code::InvalidInput), "one key, other arguments");
+}
+
+#[tokio::test]
+async fn a_cache_key_replaces_the_input_but_not_the_principal() {
+    let (mut fake, _) = counter("t.count");
+    fake.cache_key = Some("all the same".to_owned());
+    let bench = bench(vec![fake]).await;
+    assert_eq!(run_of(bench.call("t.count", json!({"n": 1})).await), 1);
+    assert_eq!(run_of(bench.call("t.count", json!({"n": 2})).await), 1);
+    let mut other = ask("t.count", json!({"n": 1}));
+    other.principal = principal("umbrella", "eve");
+    assert_eq!(run_of(bench.strip.call(other).await), 2);
+}
+
+#[tokio::test]
+async fn only_successes_are_recorded() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let inner = Arc::clone(&calls);
+    let flaky = tool("t.flaky", move |_| {
+        let first = inner.fetch_add(1, Ordering::SeqCst) == 0;
+        Box::pin(async move {
+            if first {
+                Err(Failure::new(Code::Unavailable, "not yet"))
+            } else {
+                Ok(Output::new(json!({})))
+            }
+        })
+    });
+    let bench = bench(vec![flaky]).await;
+    assert_eq!(code(&bench.call("t.flaky", json!({})).await), Some(Code::Unavailable));
+    assert_eq!(code(&bench.call("t.flaky", json!({})).await), None);
+}
+
+/// A tool that waits at a gate and says how many are inside.
+fn gated(id: &str) -> (Fake, Arc<Semaphore>) {
+    let gate = Arc::new(Semaphore::new(0));
+    let inner = Arc::clone(&gate);
+    let fake = tool(id, move |_| {
+        let gate = Arc::clone(&inner);
+        Box::pin(async move {
+            gate.acquire().await.unwrap().forget();
+            Ok(Output::new(json!({"done": true})))
+        })
+    });
+    (fake, gate)
+}
+
+#[tokio::test]
+async fn equal_calls_in_flight_run_once() {
+    let (fake, gate) = gated("t.slow");
+    let runs = Arc::clone(&fake.runs);
+    let bench = bench(vec![fake]).await;
+    let waiting: Vec<_> = (0..50)
+        .map(|_| {
+            let strip = Arc::clone(&bench.strip);
+            tokio::spawn(async move { strip.call(ask("t.slow", json!({}))).await })
+        })
+        .collect();
+    while runs.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    gate.add_permits(1);
+    for call in waiting {
+        assert_eq!(*call.await.unwrap().result.unwrap(), json!({"done": true}));
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn shared_work_goes_on_when_its_first_caller_leaves() {
+    let (fake, gate) = gated("t.slow");
+    let runs = Arc::clone(&fake.runs);
+    let bench = bench(vec![fake]).await;
+    let mut first = Box::pin(bench.call("t.slow", json!({})));
+    let mut second = Box::pin(bench.call("t.slow", json!({})));
+    while runs.load(Ordering::SeqCst) == 0 {
+        assert!(futures_util::poll!(&mut first).is_pending());
+        tokio::task::yield_now().await;
+    }
+    assert!(futures_util::poll!(&mut second).is_pending());
+    drop(first);
+    gate.add_permits(1);
+    assert_eq!(*second.await.result.unwrap(), json!({"done": true}));
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn work_that_everybody_left_is_dropped_and_can_begin_anew() {
+    let (fake, gate) = gated("t.slow");
+    let runs = Arc::clone(&fake.runs);
+    let bench = bench(vec![fake]).await;
+    let mut first = Box::pin(bench.call("t.slow", json!({})));
+    while runs.load(Ordering::SeqCst) == 0 {
+        assert!(futures_util::poll!(&mut first).is_pending());
+        tokio::task::yield_now().await;
+    }
+    drop(first);
+    gate.add_permits(1);
+    assert_eq!(code(&bench.call("t.slow", json!({})).await), None);
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn verifying_runs_again_and_refuses_a_difference() {
+    let (liar, _) = counter("t.liar");
+    let bench = bench(vec![liar, crate::support::echo("t.echo")]).await;
+    let verify = |id: &str| {
+        let mut call = ask(id, json!({}));
+        call.verify = true;
+        call
+    };
+    let failure = bench.strip.call(verify("t.liar")).await.result.unwrap_err();
+    assert_eq!(failure.code, Code::Nondeterministic);
+    assert_eq!(failure.details, Some(json!({"path": "/run"})));
+    assert_eq!(code(&bench.strip.call(verify("t.echo")).await), None);
+}
+
+#[tokio::test]
+async fn there_is_nothing_to_verify_where_nothing_was_promised() {
+    let (fake, count) = counter("t.send");
+    let bench = bench(vec![fake.with(|d| d.deterministic = false)]).await;
+    let mut call = ask("t.send", json!({}));
+    call.verify = true;
+    assert_eq!(code(&bench.strip.call(call).await), Some(Code::InvalidInput));
+    assert_eq!(count.load(Ordering::SeqCst), 0, "a side effect must not happen for a check");
+}

@@ -1,0 +1,8 @@
+//! The guard stack and the catalog, driven through `Strip::call` with a real store behind it.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod audit;
+mod catalog;
+mod guards;
+mod idempotency;
+mod support;

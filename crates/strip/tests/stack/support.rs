@@ -1,0 +1,156 @@
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use proto::{
+    Annotations, Caps, Clock, Code, Descriptor, Limits, Principal, RequestedLimits, TenantId,
+};
+use serde_json::{Value, json};
+use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
+use strip::catalog::{LimitBounds, NameStyle, WireNames};
+use strip::{Answer, Call, Door, Failure, Output, Parts, Rate, RateRules, Settings, Strip, Tool};
+use tempfile::TempDir;
+
+pub(crate) type Work = dyn Fn(Call) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
+
+/// A tool whose every trait a test can set.
+pub(crate) struct Fake {
+    pub(crate) descriptor: Descriptor,
+    pub(crate) work: Box<Work>,
+    pub(crate) runs: Arc<AtomicUsize>,
+    pub(crate) cache_key: Option<String>,
+}
+
+#[async_trait]
+impl Tool for Fake {
+    fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
+        Ok(self.cache_key.clone())
+    }
+
+    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        (self.work)(call.clone()).await
+    }
+}
+
+/// Echoes its input, takes any object, and calls itself deterministic.
+pub(crate) fn echo(id: &str) -> Fake {
+    tool(id, |call| Box::pin(async move { Ok(Output::new(json!({"echo": *call.input}))) }))
+}
+
+pub(crate) fn tool(
+    id: &str,
+    work: impl Fn(Call) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync + 'static,
+) -> Fake {
+    Fake {
+        descriptor: Descriptor {
+            id: id.parse().unwrap(),
+            version: "1.0.0".parse().unwrap(),
+            title: None,
+            description: "a tool for tests".to_owned(),
+            input_schema: json!({"type": "object"}),
+            output_schema: Some(json!({"type": "object"})),
+            deterministic: true,
+            limits: RequestedLimits::default(),
+            caps: Caps::default(),
+            annotations: Annotations::default(),
+            implementation: None,
+        },
+        work: Box::new(work),
+        runs: Arc::default(),
+        cache_key: None,
+    }
+}
+
+impl Fake {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Descriptor)) -> Self {
+        change(&mut self.descriptor);
+        self
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) strip: Arc<Strip>,
+    pub(crate) clock: Clock,
+    pub(crate) trail: AuditTrail,
+    database: Database,
+    _folder: TempDir,
+}
+
+pub(crate) fn settings() -> Settings {
+    let max = Limits {
+        timeout: Duration::from_secs(120),
+        max_input_bytes: 1 << 20,
+        max_output_bytes: 1 << 20,
+    };
+    Settings {
+        limits: LimitBounds { default: Limits::default(), max },
+        idempotency: Duration::from_secs(600),
+        rate: RateRules::default(),
+        name_style: NameStyle::Wire,
+    }
+}
+
+pub(crate) fn rate(count: u32, seconds: u64) -> Option<Rate> {
+    Some(Rate { count: NonZeroU32::new(count).unwrap(), per: Duration::from_secs(seconds) })
+}
+
+pub(crate) async fn bench(tools: Vec<Fake>) -> Bench {
+    bench_with(settings(), tools).await
+}
+
+pub(crate) async fn bench_with(settings: Settings, tools: Vec<Fake>) -> Bench {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    let trail = AuditTrail::start(database.clone());
+    let clock = Clock::manual(1_800_000_000_000);
+    let parts = Parts {
+        audit: trail.clone(),
+        cache: Cache::memory(64 << 20, clock.clone()),
+        clock: clock.clone(),
+        names: WireNames::default(),
+    };
+    let strip = Strip::new(settings, parts);
+    strip.catalog().publish("tests", shared(tools));
+    Bench { strip, clock, trail, database, _folder: folder }
+}
+
+pub(crate) fn shared(tools: Vec<Fake>) -> Vec<Arc<dyn Tool>> {
+    tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
+}
+
+pub(crate) fn principal(tenant: &str, subject: &str) -> Arc<Principal> {
+    Arc::new(Principal {
+        tenant: TenantId::new(tenant),
+        subject: subject.to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+    })
+}
+
+pub(crate) fn ask(tool: &str, input: Value) -> Call {
+    Call::new(tool, input, principal("acme", "ann"), Door::Http)
+}
+
+impl Bench {
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> Answer {
+        self.strip.call(ask(tool, input)).await
+    }
+
+    /// The rows of the trail, newest first, after everything queued has been written.
+    pub(crate) async fn rows(&self) -> Vec<AuditRow> {
+        self.trail.close().await.unwrap();
+        self.database.audit_rows(AuditFilter::default()).await.unwrap()
+    }
+}
+
+pub(crate) fn code(answer: &Answer) -> Option<Code> {
+    answer.result.as_ref().err().map(|failure| failure.code)
+}

@@ -1,0 +1,199 @@
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::powerstrip_binary;
+
+/// What a gateway under test is started with.
+pub struct GatewayBuilder {
+    home: TempDir,
+    config: String,
+    environment: Vec<(String, String)>,
+}
+
+/// A real `powerstrip serve` on a free port, ended when it is dropped.
+pub struct Gateway {
+    child: Child,
+    home: TempDir,
+    address: String,
+    client: reqwest::Client,
+}
+
+/// One HTTP answer, read whole.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Value,
+}
+
+impl GatewayBuilder {
+    /// Adds a line or more to `powerstrip.yaml`.
+    pub fn config(mut self, yaml: &str) -> Self {
+        self.config.push_str(yaml);
+        self.config.push('\n');
+        self
+    }
+
+    /// Writes a file below the gateway's folder (`tools/x.tool.yaml`, `prompts/…`) before it starts.
+    pub fn file(self, path: &str, text: &str) -> Self {
+        write(&self.home.path().join(path), text);
+        self
+    }
+
+    /// Sets an environment variable of the gateway.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Starts the gateway and waits until it answers.
+    pub async fn start(self) -> Gateway {
+        let folder = self.home.path();
+        std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
+        write(&folder.join("powerstrip.yaml"), &format!("listen: 127.0.0.1:0\n{}", self.config));
+        let mut child = Command::new(powerstrip_binary())
+            .args(["serve", "--config", "powerstrip.yaml"])
+            .current_dir(folder)
+            .envs(self.environment)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the gateway starts");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        let address =
+            timeout(Duration::from_secs(30), listening(stderr, folder.join("stderr.log")))
+                .await
+                .expect("the gateway says where it listens")
+                .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
+        Gateway { child, home: self.home, address, client: reqwest::Client::new() }
+    }
+}
+
+/// Reads the log until it names the address, and goes on copying it to a file so that tests can read it.
+async fn listening(stderr: tokio::process::ChildStderr, copy: PathBuf) -> Result<String, String> {
+    let mut lines = BufReader::new(stderr).lines();
+    let mut log = String::new();
+    while let Ok(Some(line)) = lines.next_line().await {
+        log.push_str(&line);
+        log.push('\n');
+        let address = line.split("http://").nth(1).and_then(|rest| rest.split(['/', ' ']).next());
+        if let Some(address) = address {
+            let address = address.to_owned();
+            tokio::spawn(async move {
+                while let Ok(Some(line)) = lines.next_line().await {
+                    log.push_str(&line);
+                    log.push('\n');
+                    // The folder may be gone already when the test has ended.
+                    let _ = std::fs::write(&copy, &log);
+                }
+            });
+            return Ok(address);
+        }
+    }
+    Err(log)
+}
+
+impl Gateway {
+    /// A gateway with its own empty tools folder and default settings.
+    pub async fn start() -> Self {
+        Self::with().start().await
+    }
+
+    /// A gateway to be set up.
+    pub fn with() -> GatewayBuilder {
+        GatewayBuilder {
+            home: tempfile::tempdir().expect("a temporary folder"),
+            config: String::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The URL of a path on this gateway.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The folder that holds its config, tools, prompts and data.
+    pub fn folder(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder().join("stderr.log")).unwrap_or_default()
+    }
+
+    /// Writes a file below its folder while it runs, whole at once, as editors do.
+    pub fn write(&self, path: &str, text: &str) {
+        write(&self.folder().join(path), text);
+    }
+
+    /// Removes a file below its folder.
+    pub fn remove(&self, path: &str) {
+        std::fs::remove_file(self.folder().join(path)).expect("the file is there");
+    }
+
+    /// The gateway's process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the gateway runs")
+    }
+
+    /// GETs a path.
+    pub async fn get(&self, path: &str) -> Response {
+        answered(self.client.get(self.url(path))).await
+    }
+
+    /// Calls a tool through the HTTP envelope door.
+    pub async fn call(&self, tool: &str, input: &Value) -> Response {
+        self.call_with(tool, input, &[]).await
+    }
+
+    /// Calls a tool through the HTTP envelope door with headers.
+    pub async fn call_with(&self, tool: &str, input: &Value, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.client.post(self.url(&format!("/mcp/tool/{tool}"))).json(input);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        answered(request).await
+    }
+
+    /// Stops it as an operator would, and returns its exit code.
+    pub async fn stop(mut self) -> Option<i32> {
+        let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).expect("a process id");
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM)
+            .expect("it can be signalled");
+        let status = timeout(Duration::from_secs(30), self.child.wait()).await;
+        status.expect("it stops when told to").expect("it can be waited for").code()
+    }
+}
+
+async fn answered(request: reqwest::RequestBuilder) -> Response {
+    let response = request.send().await.expect("the gateway answers");
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().await.expect("the answer can be read");
+    let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+    Response { status, headers, body }
+}
+
+fn write(path: &Path, text: &str) {
+    let folder = path.parent().expect("a file lies in a folder");
+    std::fs::create_dir_all(folder).expect("the folder can be made");
+    let draft = path.with_extension("draft");
+    std::fs::write(&draft, text).expect("the file can be written");
+    std::fs::rename(&draft, path).expect("the file can be put in place");
+}

@@ -1,0 +1,10 @@
+//! What boundary tests are written with: a real gateway process on a free port, its data in a folder that goes
+//! away with the test, and clients for each of its doors.
+
+mod doors;
+mod gateway;
+mod workspace;
+
+pub use doors::{Door, StdioSession};
+pub use gateway::{Gateway, GatewayBuilder};
+pub use workspace::{eventually, powerstrip_binary};

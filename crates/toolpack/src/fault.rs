@@ -1,0 +1,45 @@
+use std::path::{Path, PathBuf};
+
+use strip::{Finding, Severity};
+
+/// Why a pack cannot be used, and where the reason stands.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Fault {
+    /// The file at fault where it is not the pack itself, such as a schema that it refers to.
+    pub file: Option<PathBuf>,
+    pub line: Option<usize>,
+    pub message: String,
+}
+
+impl Fault {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { file: None, line: None, message: message.into() }
+    }
+
+    pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
+        Self { file: None, line: Some(line), message: message.into() }
+    }
+
+    pub(crate) fn in_file(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
+        Self { file: Some(file.to_owned()), line, message: message.into() }
+    }
+
+    /// Gives the fault a line if it has none and concerns the pack itself.
+    pub(crate) fn or_line(mut self, line: usize) -> Self {
+        if self.file.is_none() && self.line.is_none() {
+            self.line = Some(line);
+        }
+        self
+    }
+
+    /// The fault as a finding about a pack.
+    pub fn finding(&self, pack: &Path) -> Finding {
+        Finding {
+            severity: Severity::Error,
+            file: self.file.clone().unwrap_or_else(|| pack.to_owned()),
+            line: self.line,
+            message: self.message.clone(),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A pack with all that it refers to: ready to be run.
+
+use std::path::{Path, PathBuf};
+
+use proto::{Descriptor, Digest, canonical, digest};
+use serde_json::{Value, json};
+
+use crate::manifest::{Execution, Manifest, Script, ScriptKind, Source};
+use crate::root::{Root, read_text};
+use crate::{Fault, parse_pack, schemas};
+
+/// A tools folder and the root around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    pub(crate) tools: PathBuf,
+    pub(crate) root: Root,
+}
+
+/// A manifest together with the files that it refers to.
+#[derive(Debug)]
+pub(crate) struct Pack {
+    pub(crate) manifest: Manifest,
+    pub(crate) descriptor: Descriptor,
+    /// The folder that the pack's own paths are relative to.
+    pub(crate) folder: PathBuf,
+    pub(crate) code: Option<Code>,
+    /// What its processes may read beside the system and the interpreter.
+    pub(crate) readable: Vec<PathBuf>,
+    /// The files whose change makes it another pack.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// The code behind a script kind.
+#[derive(Clone, Debug)]
+pub(crate) enum Code {
+    /// A program that reads one line, prints one line and ends.
+    Program(PathBuf),
+    /// A file that hands us a function.
+    Function(PathBuf),
+    /// A function of a Python module, looked for in these folders and then where the interpreter looks.
+    Module { module: String, function: String, search: Vec<PathBuf> },
+}
+
+impl Pack {
+    /// Reads the pack in this file and all files it refers to.
+    pub(crate) fn load(path: &Path, text: &str, folder: &Folder) -> Result<Self, Fault> {
+        let manifest = parse_pack(text)?;
+        let own_folder = path.parent().unwrap_or(path).to_owned();
+        let input = schemas::bundle(&folder.root, path, &manifest.input_schema.value)
+            .map_err(|fault| fault.or_line(manifest.input_schema.line))?;
+        let output = schemas::bundle(&folder.root, path, &manifest.output_schema.value)
+            .map_err(|fault| fault.or_line(manifest.output_schema.line))?;
+        let found = match &manifest.execution {
+            Execution::Script(script) => {
+                Some(Found::of(script, &own_folder, folder).map_err(|f| f.or_line(script.line))?)
+            }
+            Execution::Cli(_) | Execution::Http(_) => None,
+        };
+
+        let mut files = input.files;
+        files.extend(output.files);
+        let mut readable = vec![folder.tools.clone()];
+        let mut code_digest = None;
+        let mut code = None;
+        if let Some(found) = found {
+            files.extend(found.file);
+            readable.extend(found.readable);
+            code_digest = found.digest;
+            code = Some(found.code);
+        }
+        let descriptor = Descriptor {
+            id: manifest.id.clone(),
+            version: manifest.version.clone(),
+            title: manifest.title.clone(),
+            description: manifest.description.clone(),
+            input_schema: input.schema,
+            output_schema: Some(output.schema),
+            deterministic: manifest.deterministic,
+            limits: manifest.limits,
+            caps: manifest.caps.clone(),
+            annotations: manifest.annotations.clone(),
+            implementation: Some(implementation(&manifest, code_digest)),
+        };
+        Ok(Self { manifest, descriptor, folder: own_folder, code, readable, files })
+    }
+}
+
+/// Code that was found on the disk.
+struct Found {
+    code: Code,
+    file: Option<PathBuf>,
+    readable: Vec<PathBuf>,
+    digest: Option<Digest>,
+}
+
+impl Found {
+    fn of(script: &Script, own: &Path, folder: &Folder) -> Result<Self, Fault> {
+        match &script.source {
+            Source::File(written) => Self::file(script.kind, written, own, folder),
+            Source::Function { module, function } => Self::module(module, function, own, folder),
+        }
+    }
+
+    fn file(kind: ScriptKind, written: &str, own: &Path, folder: &Folder) -> Result<Self, Fault> {
+        let file = folder.root.file(own, written)?;
+        let text = read_text(&file)?;
+        let code = if exports_function(kind, &file, &text) {
+            Code::Function(file.clone())
+        } else {
+            Code::Program(file.clone())
+        };
+        let readable = match file.parent() {
+            Some(parent) if parent != folder.root.path() => parent.to_owned(),
+            // The root may be somebody's home: only the script itself is opened there.
+            _ => file.clone(),
+        };
+        let digest = Some(digest(text.as_bytes()));
+        Ok(Self { code, file: Some(file), readable: vec![readable], digest })
+    }
+
+    fn module(module: &str, function: &str, own: &Path, folder: &Folder) -> Result<Self, Fault> {
+        let mut search = vec![own.to_owned()];
+        if folder.tools != own {
+            search.push(folder.tools.clone());
+        }
+        let mut found = search.iter().find_map(|place| module_file(place, module));
+        if found.is_none() {
+            found = module_file(folder.root.path(), module);
+            if found.is_some() {
+                // Python lists the folder it imports from, so the root itself must be readable then.
+                search.push(folder.root.path().to_owned());
+            }
+        }
+        let digest = match &found {
+            Some(file) => Some(digest(read_text(&inside(folder, file)?)?.as_bytes())),
+            None => None,
+        };
+        let readable = search.clone();
+        let code = Code::Module { module: module.to_owned(), function: function.to_owned(), search };
+        Ok(Self { code, file: found, readable, digest })
+    }
+}
+
+fn inside(folder: &Folder, file: &Path) -> Result<PathBuf, Fault> {
+    let outside = || Fault::new(format!("`{}` leads out of the pack's root", file.display()));
+    let real = file.canonicalize().map_err(|_| outside())?;
+    if real.starts_with(folder.root.path()) { Ok(real) } else { Err(outside()) }
+}
+
+fn module_file(place: &Path, module: &str) -> Option<PathBuf> {
+    let path = module.split('.').fold(place.to_owned(), |path, part| path.join(part));
+    let package = path.join("__init__.py");
+    [path.with_extension("py"), package].into_iter().find(|file| file.is_file())
+}
+
+/// Whether a script hands over a function instead of reading and printing by itself.
+fn exports_function(kind: ScriptKind, file: &Path, text: &str) -> bool {
+    let lines = || text.lines().map(str::trim_start);
+    match kind {
+        ScriptKind::Python => false,
+        ScriptKind::Node => {
+            let module = file.extension().is_some_and(|ending| ending == "mjs");
+            lines().any(|line| {
+                line.starts_with("export default") || (!module && assigns_exports(line))
+            })
+        }
+        ScriptKind::Php => lines().any(|line| {
+            let value = line.strip_prefix("return").map(str::trim_start).unwrap_or_default();
+            let value = value.strip_prefix("static").map_or(value, str::trim_start);
+            value.starts_with("function") || value.starts_with("fn")
+        }),
+    }
+}
+
+fn assigns_exports(line: &str) -> bool {
+    line.strip_prefix("module.exports")
+        .map(str::trim_start)
+        .is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=="))
+}
+
+/// The sum of what runs behind the description, so that a changed script is a changed tool.
+fn implementation(manifest: &Manifest, code: Option<Digest>) -> Digest {
+    let how = match &manifest.execution {
+        Execution::Cli(cli) => json!({
+            "program": cli.program.source(),
+            "arguments": cli.arguments.iter().map(|arg| arg.text.source()).collect::<Vec<_>>(),
+        }),
+        Execution::Script(script) => json!({
+            "interpreter": script.interpreter,
+            "source": match &script.source {
+                Source::File(path) => path.clone(),
+                Source::Function { module, function } => format!("{module}:{function}"),
+            },
+        }),
+        Execution::Http(http) => json!({
+            "url": http.url.source(),
+            "method": http.method.as_str(),
+            "headers": http.headers.iter()
+                .map(|(name, value)| (name.as_str().to_owned(), Value::from(value.source())))
+                .collect::<serde_json::Map<_, _>>(),
+        }),
+    };
+    let whole = json!({
+        "execution": how,
+        "code": code,
+        "caps": manifest.caps,
+        "passthrough": manifest.passthrough,
+    });
+    digest(&canonical::bytes(&whole))
+}

@@ -1,0 +1,310 @@
+//! Schemas as packs write them, with references to files, made into one self-contained document.
+//!
+//! A referenced file becomes an entry of `$defs`, once however often it is named, and its own `#/…` references
+//! follow it there. Only files inside the pack's root can be named, and never in a circle.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::Fault;
+use crate::root::{Root, read_text};
+use crate::yaml;
+
+/// The most files that one schema may be made of.
+const MAX_FILES: usize = 64;
+
+/// Deeper schemas than this overflow somebody's stack.
+const MAX_DEPTH: usize = 64;
+
+/// Keywords whose value is a map from names to schemas.
+const NAMED: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/// Keywords whose value is data, in which `$ref` means nothing.
+const DATA: [&str; 6] = ["const", "enum", "default", "examples", "required", "dependentRequired"];
+
+/// A schema that needs no other file, and the files it was made of.
+#[derive(Debug)]
+pub(crate) struct Bundled {
+    pub(crate) schema: Value,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Makes a pack's schema self-contained.
+pub(crate) fn bundle(root: &Root, pack: &Path, schema: &Value) -> Result<Bundled, Fault> {
+    let folder = pack.parent().unwrap_or(pack);
+    let mut bundler = Bundler { root, defs: BTreeMap::new(), names: BTreeMap::new(), open: Vec::new() };
+    let mut schema = match whole_file(schema) {
+        Some(reference) => bundler.open_whole(folder, reference)?,
+        None => {
+            let mut schema = schema.clone();
+            bundler.rewrite(&mut schema, Place { folder, prefix: "", file: None }, 0)?;
+            schema
+        }
+    };
+    let files = bundler.names.keys().cloned().collect();
+    let Bundler { defs, .. } = bundler;
+    if !defs.is_empty() {
+        let own = schema
+            .as_object_mut()
+            .map(|map| map.entry("$defs").or_insert_with(|| Value::Object(Map::new())));
+        if let Some(Value::Object(own)) = own {
+            for (name, definition) in defs {
+                own.insert(name, definition);
+            }
+        }
+    }
+    refuse_idle_circles(&schema)?;
+    Ok(Bundled { schema, files })
+}
+
+/// `{ $ref: file }` and nothing else: the file is the schema.
+fn whole_file(schema: &Value) -> Option<&str> {
+    let map = schema.as_object().filter(|map| map.len() == 1)?;
+    map.get("$ref")?.as_str().filter(|reference| !reference.contains('#'))
+}
+
+struct Bundler<'a> {
+    root: &'a Root,
+    /// Finished definitions by name.
+    defs: BTreeMap<String, Value>,
+    /// The name of each file that was met.
+    names: BTreeMap<PathBuf, String>,
+    /// Files that are being read, the outermost first: meeting one of them again is a circle.
+    open: Vec<PathBuf>,
+}
+
+/// Where a piece of schema stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    folder: &'a Path,
+    /// Where this document's root lies in the bundle, such as `/$defs/address`.
+    prefix: &'a str,
+    file: Option<&'a Path>,
+}
+
+impl Place<'_> {
+    fn fault(&self, message: impl Into<String>) -> Fault {
+        match self.file {
+            Some(file) => Fault::in_file(file, None, message),
+            None => Fault::new(message),
+        }
+    }
+}
+
+impl Bundler<'_> {
+    fn open_whole(&mut self, folder: &Path, reference: &str) -> Result<Value, Fault> {
+        refuse_remote(reference).map_err(Fault::new)?;
+        let file = self.root.file(folder, reference)?;
+        // The file is the bundle's root itself, so it needs no place among the definitions.
+        self.names.insert(file.clone(), String::new());
+        self.load(&file, "")
+    }
+
+    fn load(&mut self, file: &Path, prefix: &str) -> Result<Value, Fault> {
+        self.open.push(file.to_owned());
+        let mut schema = read_schema(file)?;
+        let folder = file.parent().unwrap_or(file);
+        self.rewrite(&mut schema, Place { folder, prefix, file: Some(file) }, 0)?;
+        self.open.pop();
+        Ok(schema)
+    }
+
+    fn rewrite(&mut self, schema: &mut Value, place: Place<'_>, depth: usize) -> Result<(), Fault> {
+        if depth > MAX_DEPTH {
+            return Err(place.fault("the schema is nested too deeply"));
+        }
+        let map = match schema {
+            Value::Object(map) => map,
+            Value::Array(items) => {
+                return items.iter_mut().try_for_each(|item| self.rewrite(item, place, depth + 1));
+            }
+            _ => return Ok(()),
+        };
+        if !place.prefix.is_empty() && depth == 0 {
+            // They would make the definition a document of its own, in which `#/…` means something else.
+            map.remove("$id");
+            map.remove("$schema");
+        }
+        for (keyword, value) in map.iter_mut() {
+            match (keyword.as_str(), value) {
+                ("$ref", Value::String(reference)) => {
+                    *reference = self.reference(reference, place)?;
+                }
+                ("$dynamicRef", Value::String(reference)) if !reference.starts_with('#') => {
+                    return Err(place.fault("`$dynamicRef` cannot name another document"));
+                }
+                (keyword, Value::Object(schemas)) if NAMED.contains(&keyword) => {
+                    for schema in schemas.values_mut() {
+                        self.rewrite(schema, place, depth + 1)?;
+                    }
+                }
+                (keyword, _) if DATA.contains(&keyword) => {}
+                (_, value) => self.rewrite(value, place, depth + 1)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, reference: &str, place: Place<'_>) -> Result<String, Fault> {
+        refuse_remote(reference).map_err(|message| place.fault(message))?;
+        let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if path.is_empty() {
+            let pointer = fragment.is_empty() || fragment.starts_with('/');
+            return Ok(if pointer {
+                format!("#{}{fragment}", place.prefix)
+            } else {
+                reference.to_owned()
+            });
+        }
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return Err(place.fault(format!("`{reference}`: only `#/…` can name a part of a file")));
+        }
+        let file = self.root.file(place.folder, path).map_err(|fault| place.fault(fault.message))?;
+        if let Some(at) = self.open.iter().position(|open| *open == file) {
+            let circle: Vec<_> = self.open[at..].iter().map(|open| self.shown(open)).collect();
+            return Err(place.fault(format!(
+                "`{reference}` refers in a circle: {} → {}",
+                circle.join(" → "),
+                self.shown(&file)
+            )));
+        }
+        let prefix = match self.names.get(&file) {
+            Some(name) => format!("/$defs/{name}"),
+            None => {
+                if self.names.len() == MAX_FILES {
+                    return Err(place.fault(format!("the schema needs more than {MAX_FILES} files")));
+                }
+                let name = self.name_for(&file);
+                self.names.insert(file.clone(), name.clone());
+                let prefix = format!("/$defs/{name}");
+                let schema = self.load(&file, &prefix)?;
+                self.defs.insert(name, schema);
+                prefix
+            }
+        };
+        Ok(format!("#{prefix}{fragment}"))
+    }
+
+    /// A name for `$defs` that tells the reader where it came from and needs no escaping in a pointer.
+    fn name_for(&self, file: &Path) -> String {
+        let stem = file.file_name().and_then(|name| name.to_str()).unwrap_or("schema");
+        let stem = stem.split('.').next().unwrap_or(stem);
+        let plain: String =
+            stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let taken = |name: &str| self.names.values().any(|other| other == name);
+        // Two underscores: unlikely to be a name that the author uses in `$defs` by hand.
+        (0..)
+            .map(|n| if n == 0 { format!("file__{plain}") } else { format!("file__{plain}_{n}") })
+            .find(|name| !taken(name))
+            .unwrap_or_default()
+    }
+
+    fn shown(&self, file: &Path) -> String {
+        file.strip_prefix(self.root.path()).unwrap_or(file).display().to_string()
+    }
+}
+
+fn refuse_remote(reference: &str) -> Result<(), String> {
+    let scheme = reference.split(['/', '#', '?']).next().is_some_and(|start| start.contains(':'));
+    if scheme || reference.starts_with("//") {
+        let shown: String = reference.chars().take(200).collect();
+        return Err(format!("`{shown}` is not a file of this pack; nothing is fetched for a schema"));
+    }
+    Ok(())
+}
+
+fn read_schema(file: &Path) -> Result<Value, Fault> {
+    let text = read_text(file)?;
+    let yaml = file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let schema = if yaml {
+        yaml::parse(&text).map_err(|fault| Fault::in_file(file, fault.line, fault.message))?
+    } else {
+        serde_json::from_str::<Value>(&text).map_err(|error| {
+            Fault::in_file(file, Some(error.line()), format!("this is not JSON: {error}"))
+        })?
+    };
+    if !schema.is_object() && !schema.is_boolean() {
+        return Err(Fault::in_file(file, Some(1), "a schema is an object"));
+    }
+    Ok(schema)
+}
+
+/// Refuses references that come back to themselves without looking at another part of the value:
+/// checking a value against such a schema never ends.
+fn refuse_idle_circles(schema: &Value) -> Result<(), Fault> {
+    let mut done = Vec::new();
+    let mut starts = Vec::new();
+    collect_references(schema, &mut starts);
+    for start in starts {
+        follow(schema, &start, &mut Vec::new(), &mut done)?;
+    }
+    Ok(())
+}
+
+fn collect_references(schema: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(pointer) = local_pointer(map) {
+                found.push(pointer.to_owned());
+            }
+            map.values().for_each(|value| collect_references(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        _ => {}
+    }
+}
+
+fn local_pointer(map: &Map<String, Value>) -> Option<&str> {
+    map.get("$ref")?.as_str()?.strip_prefix('#').filter(|p| p.is_empty() || p.starts_with('/'))
+}
+
+fn follow(
+    schema: &Value,
+    pointer: &str,
+    path: &mut Vec<String>,
+    done: &mut Vec<String>,
+) -> Result<(), Fault> {
+    if path.iter().any(|earlier| earlier == pointer) {
+        return Err(Fault::new(format!("`$ref: #{pointer}` only leads back to itself")));
+    }
+    if done.iter().any(|earlier| earlier == pointer) {
+        return Ok(());
+    }
+    path.push(pointer.to_owned());
+    if let Some(target) = schema.pointer(pointer) {
+        in_place(target, &mut |next| follow(schema, next, path, done))?;
+    }
+    path.pop();
+    done.push(pointer.to_owned());
+    Ok(())
+}
+
+/// Visits the references that apply to the very same value as the schema itself.
+fn in_place(
+    schema: &Value,
+    visit: &mut dyn FnMut(&str) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let Value::Object(map) = schema else { return Ok(()) };
+    if let Some(pointer) = local_pointer(map) {
+        visit(pointer)?;
+    }
+    for keyword in ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"] {
+        match map.get(keyword) {
+            Some(Value::Array(items)) => {
+                items.iter().try_for_each(|item| in_place(item, visit))?;
+            }
+            Some(Value::Object(named)) if keyword == "dependentSchemas" => {
+                named.values().try_for_each(|item| in_place(item, visit))?;
+            }
+            Some(item) => in_place(item, visit)?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+# Runs a pack's Python code for Powerstrip: once, or line by line for as long as stdin is open.
+#
+# Requests and replies travel over private copies of stdin and stdout. The code itself sees /dev/null and stderr
+# there (a function), or files of its own for each call (a script): whatever it prints cannot pass for a reply.
+import importlib
+import inspect
+import io
+import json
+import os
+import sys
+import threading
+import traceback
+import types
+
+
+def private_pipes():
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, replies
+
+
+def encode(value):
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def words(error):
+    return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
+def scratch_file():
+    try:
+        return os.memfd_create("powerstrip")
+    except (AttributeError, OSError):
+        import tempfile
+
+        with tempfile.TemporaryFile() as file:
+            return os.dup(file.fileno())
+
+
+class Function:
+    def __init__(self, module, name, *search):
+        sys.path[:0] = search
+        function = getattr(importlib.import_module(module), name)
+        try:
+            self.wants_meta = "meta" in inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            self.wants_meta = False
+        self.function = function
+
+    def answer(self, request, _line):
+        more = {"meta": request.get("meta", {})} if self.wants_meta else {}
+        result = self.function(request["input"], **more)
+        if inspect.iscoroutine(result):
+            import asyncio
+
+            result = asyncio.run(result)
+        return {"data": result}
+
+    def can_stay(self):
+        return True
+
+
+class Script:
+    """A script that reads one line from stdin and prints one, run anew for each call with globals of its own."""
+
+    def __init__(self, path, limit):
+        self.path, self.limit = path, int(limit)
+        with io.open_code(path) as file:
+            self.code = compile(file.read(), path, "exec")
+        sys.path[0:1] = [os.path.dirname(path)]
+        self.folder, self.environment = os.getcwd(), dict(os.environ)
+
+    def answer(self, _request, line):
+        module = types.ModuleType("__main__")
+        module.__file__ = self.path
+        sys.modules["__main__"] = module
+        sys.argv = [self.path]
+        given, printed = scratch_file(), scratch_file()
+        os.write(given, line)
+        os.lseek(given, 0, os.SEEK_SET)
+        os.dup2(given, 0)
+        os.dup2(printed, 1)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+        try:
+            exec(self.code, module.__dict__)
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+            if status and not isinstance(end.code, int):
+                print(end.code, file=sys.stderr)
+        finally:
+            sys.stdout.flush()
+            os.dup2(2, 1)
+            size = os.fstat(printed).st_size
+            text = os.pread(printed, min(size, self.limit + 1), 0)
+            os.close(given)
+            os.close(printed)
+            os.chdir(self.folder)
+            os.environ.clear()
+            os.environ.update(self.environment)
+        if size > self.limit:
+            return {"size": size}
+        return {"printed": text.decode("utf-8", "replace"), "status": status}
+
+    def can_stay(self):
+        # A thread of an earlier call could print into a later one.
+        return threading.active_count() == 1
+
+
+def serve(code, requests, replies):
+    for line in requests:
+        request = json.loads(line)
+        reply = {"id": request.pop("id")}
+        try:
+            own = (json.dumps(request, ensure_ascii=False) + "\n").encode()
+            text = encode({**reply, **code.answer(request, own)})
+        except Exception as error:
+            traceback.print_exc()
+            text = encode({**reply, "failed": words(error)})
+        sys.stderr.flush()
+        replies.write(text.encode() + b"\n")
+        replies.flush()
+        if not code.can_stay():
+            os._exit(0)
+
+
+def main(how, form, *what):
+    requests, replies = private_pipes()
+    code = {"function": Function, "script": Script}[form](*what)
+    if how == "serve":
+        return serve(code, requests, replies)
+    result = code.answer(json.loads(requests.readline()), b"")
+    replies.write(encode(result["data"]).encode() + b"\n")
+    replies.flush()
+
+
+main(*sys.argv[1:])

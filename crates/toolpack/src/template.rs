@@ -1,0 +1,189 @@
+//! Templates that a pack's author writes. What a caller sends is only ever a value in them, never a template.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::sync::LazyLock;
+
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value, context};
+use proto::Code;
+use strip::Failure;
+
+use crate::Fault;
+
+/// Enough for any honest template, and over in milliseconds for a dishonest one.
+const FUEL: u64 = 50_000;
+
+/// The names that a template may look up.
+const KNOWN: [&str; 4] = ["input", "id", "version", "env"];
+
+/// Functions of the engine that only compute.
+const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
+
+static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut engine = Environment::new();
+    engine.set_fuel(Some(FUEL));
+    engine.set_undefined_behavior(UndefinedBehavior::Strict);
+    engine.set_auto_escape_callback(|_| AutoEscape::None);
+    engine.set_debug(false);
+    engine
+});
+
+/// One text of a pack, checked when the pack is loaded; plain where nothing in it is to be filled in.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    source: String,
+    names: BTreeSet<String>,
+    filled: bool,
+}
+
+impl Template {
+    /// Checks the syntax and the names of a template that begins in this line.
+    pub(crate) fn parse(source: String, line: usize) -> Result<Self, Fault> {
+        if !source.contains("{{") && !source.contains("{%") && !source.contains("{#") {
+            return Ok(Self { source, names: BTreeSet::new(), filled: false });
+        }
+        let names = {
+            let template = ENGINE.template_from_str(&source).map_err(|error| {
+                let at = line + error.line().unwrap_or(1).saturating_sub(1);
+                Fault::at(at, format!("the template cannot be read: {}", describe(&error)))
+            })?;
+            template.undeclared_variables(true).into_iter().collect::<BTreeSet<_>>()
+        };
+        for name in &names {
+            let first = name.split('.').next().unwrap_or(name);
+            if !KNOWN.contains(&first) && !FUNCTIONS.contains(&first) {
+                return Err(Fault::at(
+                    line,
+                    format!(
+                        "the template uses `{first}`; it can use `input`, `id`, `version` and `env`"
+                    ),
+                ));
+            }
+        }
+        Ok(Self { source, names, filled: true })
+    }
+
+    /// The text as the author wrote it.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether anything is filled in.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.filled
+    }
+
+    /// Whether the caller's input has a say in the result.
+    pub(crate) fn uses_input(&self) -> bool {
+        self.names.iter().any(|name| name == "input" || name.starts_with("input."))
+    }
+
+    /// The environment names that it reads.
+    pub(crate) fn env_names(&self) -> impl Iterator<Item = &str> {
+        self.names
+            .iter()
+            .filter_map(|name| name.strip_prefix("env."))
+            .map(|name| name.split('.').next().unwrap_or(name))
+    }
+
+    /// Whether a secret from the environment may stand in the result.
+    pub(crate) fn uses_env(&self) -> bool {
+        self.names.iter().any(|name| name == "env" || name.starts_with("env."))
+    }
+
+    /// Fills the template in; the result is never longer than `limit` bytes.
+    pub(crate) fn render(&self, values: &Values, limit: usize) -> Result<String, Failure> {
+        if !self.filled {
+            return Ok(self.source.clone());
+        }
+        if let Some(missing) = self.env_names().find(|name| !values.env.contains(*name)) {
+            return Err(Failure::new(
+                Code::Unsupported,
+                format!("the environment variable `{missing}` is not set"),
+            ));
+        }
+        let mut out = Capped { bytes: Vec::new(), limit, full: false };
+        let rendered = ENGINE
+            .template_from_str(&self.source)
+            .and_then(|template| template.render_captured_to(values.root.clone(), &mut out).map(drop));
+        if out.full {
+            return Err(Failure::new(
+                Code::InvalidInput,
+                format!("a template's result exceeds {limit} bytes"),
+            ));
+        }
+        rendered.map_err(|error| self.failure(&error))?;
+        String::from_utf8(out.bytes)
+            .map_err(|error| Failure::new(Code::Internal, "a template gave no text").caused_by(error))
+    }
+
+    fn failure(&self, error: &minijinja::Error) -> Failure {
+        let message = match error.kind() {
+            ErrorKind::UndefinedError => {
+                format!("the template `{}` needs a value that the input lacks", shown(&self.source))
+            }
+            ErrorKind::OutOfFuel => "a template did not come to an end".to_owned(),
+            _ => format!("the template `{}`: {}", shown(&self.source), describe(error)),
+        };
+        Failure::new(Code::InvalidInput, message)
+    }
+}
+
+/// What templates are filled in with, for one call.
+pub(crate) struct Values {
+    root: Value,
+    env: BTreeSet<String>,
+}
+
+impl Values {
+    pub(crate) fn new(
+        input: &serde_json::Value,
+        id: &str,
+        version: &str,
+        env: &BTreeMap<String, String>,
+    ) -> Self {
+        let root = context! {
+            input => Value::from_serialize(input),
+            id => id,
+            version => version,
+            env => Value::from_serialize(env),
+        };
+        Self { root, env: env.keys().cloned().collect() }
+    }
+}
+
+/// A writer that refuses to hold more than its limit: fuel bounds steps, not what one step writes.
+struct Capped {
+    bytes: Vec<u8>,
+    limit: usize,
+    full: bool,
+}
+
+impl Write for Capped {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + piece.len() > self.limit {
+            self.full = true;
+            return Err(io::Error::other("the result is too long"));
+        }
+        self.bytes.extend_from_slice(piece);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn describe(error: &minijinja::Error) -> String {
+    match error.detail() {
+        Some(detail) => detail.to_owned(),
+        None => error.kind().to_string(),
+    }
+}
+
+fn shown(source: &str) -> String {
+    source.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! A pack as a tool of the strip.
+
+mod cli;
+mod http;
+mod process;
+mod script;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use egress::sandbox::Tier;
+use proto::{Code, Descriptor};
+use serde_json::Value;
+use strip::{Call, Failure, Output, Tool};
+
+use crate::contract::Reply;
+use crate::manifest::{Example, Execution, FileStrategy};
+use crate::pack::Pack;
+use crate::runtime::Runtime;
+use crate::secrets::Secrets;
+use crate::template::Values;
+use crate::workers::Workers;
+
+/// The longest cache key that a template may make: a whole input fits, a runaway loop does not.
+const MAX_CACHE_KEY: usize = 16 << 20;
+
+/// One pack, callable.
+pub struct PackTool {
+    pack: Pack,
+    runtime: Arc<Runtime>,
+    /// The variables of `env.passthrough` that are set.
+    env: BTreeMap<String, String>,
+    secrets: Secrets,
+    workers: Option<Workers>,
+    /// The sandbox rung that held in the latest run.
+    tier: Mutex<Option<Tier>>,
+}
+
+/// How a pack is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackHealth {
+    /// The sandbox rung of the latest run; none before the first, and for kinds without a process.
+    pub tier: Option<Tier>,
+    /// Warm workers that wait for a call.
+    pub idle_workers: usize,
+}
+
+impl PackTool {
+    pub(crate) fn new(pack: Pack, runtime: Arc<Runtime>) -> Self {
+        let env = runtime.passed(&pack.manifest.passthrough);
+        let workers = match &pack.manifest.execution {
+            Execution::Script(script) => script.workers.map(Workers::new),
+            Execution::Cli(_) | Execution::Http(_) => None,
+        };
+        let secrets = Secrets::new(env.values());
+        Self { pack, runtime, env, secrets, workers, tier: Mutex::new(None) }
+    }
+
+    /// The canned calls of the pack.
+    pub fn examples(&self) -> &[Example] {
+        &self.pack.manifest.examples
+    }
+
+    /// How file arguments reach the tool, where the pack says so.
+    pub fn file_strategy(&self) -> Option<FileStrategy> {
+        self.pack.manifest.file_strategy
+    }
+
+    /// How the pack is doing.
+    pub fn health(&self) -> PackHealth {
+        PackHealth {
+            tier: *self.tier.lock().unwrap_or_else(PoisonError::into_inner),
+            idle_workers: self.workers.as_ref().map_or(0, Workers::idle),
+        }
+    }
+
+    pub(crate) fn pack(&self) -> &Pack {
+        &self.pack
+    }
+
+    /// Ends warm workers that have loaded code from this file's folder, or below.
+    pub(crate) fn code_changed(&self, file: &Path) {
+        if let Some(workers) = &self.workers
+            && self.pack.readable.iter().any(|place| file.starts_with(place))
+        {
+            workers.retire();
+        }
+    }
+
+    fn values(&self, input: &Value) -> Values {
+        let descriptor = &self.pack.descriptor;
+        let version = descriptor.version.to_string();
+        Values::new(input, descriptor.id.as_str(), &version, &self.env)
+    }
+
+    /// The time that this call gets: the tool's own, or less if the caller has less.
+    fn time(&self, call: &Call) -> Duration {
+        let own = self.runtime.timeout(self.pack.manifest.limits.timeout);
+        call.patience.map_or(own, |patience| own.min(patience))
+    }
+
+    fn max_output(&self) -> usize {
+        self.runtime.max_output(self.pack.manifest.limits.max_output_bytes)
+    }
+
+    fn remember_tier(&self, tier: Tier) {
+        *self.tier.lock().unwrap_or_else(PoisonError::into_inner) = Some(tier);
+    }
+
+    async fn reply(&self, call: &Call) -> Result<Reply, Failure> {
+        match (&self.pack.manifest.execution, &self.pack.code) {
+            (Execution::Cli(cli), _) => self.run_cli(cli, call).await,
+            (Execution::Http(http), _) => self.run_http(http, call).await,
+            (Execution::Script(script), Some(code)) => self.run_script(script, code, call).await,
+            (Execution::Script(_), None) => {
+                Err(Failure::new(Code::Internal, "the script was not loaded"))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for PackTool {
+    fn descriptor(&self) -> &Descriptor {
+        &self.pack.descriptor
+    }
+
+    fn cache_key(&self, input: &Value) -> Result<Option<String>, Failure> {
+        match &self.pack.manifest.cache_key {
+            Some(template) => template.render(&self.values(input), MAX_CACHE_KEY).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+        if self.pack.manifest.key_required && call.idempotency_key.is_none() {
+            return Err(Failure::new(
+                Code::InvalidInput,
+                "this tool acts, and asks for an idempotency key: the header `Idempotency-Key`, or \
+                 `_meta[\"powerstrip/idempotency-key\"]`",
+            ));
+        }
+        let reply = self.reply(call).await.map_err(|failure| self.secrets.hide_in(failure))?;
+        let data = match &self.pack.manifest.on_success {
+            Some(selection) => selection.take(reply.data)?,
+            None => reply.data,
+        };
+        Ok(Output { data: Arc::new(data), warnings: reply.warnings })
+    }
+}

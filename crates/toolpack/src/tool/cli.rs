@@ -1,0 +1,46 @@
+//! Commands: one argument per element, whatever it contains.
+
+use proto::Code;
+use serde_json::json;
+use strip::{Call, Failure};
+
+use super::PackTool;
+use crate::contract::Reply;
+use crate::manifest::{Argument, Cli};
+use crate::template::Values;
+
+/// The longest argument that Linux passes on.
+const MAX_ARGUMENT: usize = 128 * 1024 - 1;
+
+impl PackTool {
+    pub(super) async fn run_cli(&self, cli: &Cli, call: &Call) -> Result<Reply, Failure> {
+        let values = self.values(&call.input);
+        let program = cli.program.render(&values, MAX_ARGUMENT)?;
+        let arguments = cli
+            .arguments
+            .iter()
+            .enumerate()
+            .map(|(index, argument)| fill(argument, index + 1, &values))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.run_once(self.spec(&program).args(arguments), call).await
+    }
+}
+
+fn fill(argument: &Argument, index: usize, values: &Values) -> Result<String, Failure> {
+    let text = argument.text.render(values, MAX_ARGUMENT)?;
+    let refuse = |why: &str| {
+        Err(Failure::new(
+            Code::InvalidInput,
+            format!("the value for `{}` {why}", argument.text.source()),
+        )
+        .details(json!({"argument": index})))
+    };
+    if text.contains('\0') {
+        return refuse("contains a NUL character");
+    }
+    // Many programs would take it for an option, or for the name of a file to read.
+    if !argument.may_lead && text.starts_with(['-', '@']) {
+        return refuse("must not begin with `-` or `@`");
+    }
+    Ok(text)
+}

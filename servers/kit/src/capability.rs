@@ -1,0 +1,185 @@
+//! A described server as rmcp's handler.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsRequestMethod,
+    ListToolsResult, PaginatedRequestParams, PromptsCapability, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourcesCapability, ServerCapabilities, ServerConfig, Tool,
+    ToolsCapability,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+
+use crate::call;
+use crate::prompt::RegisteredPrompt;
+use crate::resource::{Locator, Reader, RegisteredTemplate};
+use crate::tool::RegisteredTool;
+use crate::{Ctx, Fault, Limits};
+
+/// Everything a server offers, in the order it was described.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) instructions: Option<String>,
+    pub(crate) limits: Limits,
+    pub(crate) tools: Vec<RegisteredTool>,
+    pub(crate) prompts: Vec<RegisteredPrompt>,
+    pub(crate) resources: Vec<(Resource, Reader)>,
+    pub(crate) templates: Vec<RegisteredTemplate>,
+}
+
+/// A server ready to be served; cheap to clone, one clone per session.
+#[derive(Clone)]
+pub struct Capability {
+    name: &'static str,
+    version: &'static str,
+    parts: Arc<Parts>,
+}
+
+impl Capability {
+    pub(crate) fn new(name: &'static str, version: &'static str, parts: Arc<Parts>) -> Self {
+        Self { name, version, parts }
+    }
+
+    /// The bounds of each call.
+    pub fn limits(&self) -> Limits {
+        self.parts.limits
+    }
+
+    fn offers_resources(&self) -> bool {
+        !(self.parts.resources.is_empty() && self.parts.templates.is_empty())
+    }
+
+    fn find_resource(&self, uri: &str) -> Option<(Locator, &Reader)> {
+        if let Some((resource, read)) = self.parts.resources.iter().find(|(resource, _)| resource.uri == uri) {
+            let locator = Locator { uri: resource.uri.clone(), variables: Default::default() };
+            return Some((locator, read));
+        }
+        self.parts.templates.iter().find_map(|template| Some((template.locate(uri)?, &template.read)))
+    }
+}
+
+/// Lists are one page, so no cursor was ever handed out.
+fn first_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|page| page.cursor) {
+        Some(cursor) => Err(ErrorData::invalid_params("unknown cursor", Some(json!({ "cursor": cursor })))),
+        None => Ok(()),
+    }
+}
+
+impl ServerHandler for Capability {
+    fn get_info(&self) -> ServerConfig {
+        let mut capabilities = ServerCapabilities::default();
+        capabilities.tools = (!self.parts.tools.is_empty()).then(ToolsCapability::default);
+        capabilities.prompts = (!self.parts.prompts.is_empty()).then(PromptsCapability::default);
+        capabilities.resources = self.offers_resources().then(ResourcesCapability::default);
+        let mut config =
+            ServerConfig::new(capabilities).with_server_info(Implementation::new(self.name, self.version));
+        config.instructions = self.parts.instructions.clone();
+        config
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if self.parts.tools.is_empty() {
+            return Err(ErrorData::method_not_found::<ListToolsRequestMethod>());
+        }
+        first_page(request)?;
+        Ok(ListToolsResult::with_all_items(self.parts.tools.iter().map(|tool| tool.listing.clone()).collect()))
+    }
+
+    // rmcp compares `Mcp-Param-*` headers with the arguments only for tools it can find here.
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.parts.tools.iter().find(|tool| tool.listing.name == name).map(|tool| tool.listing.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = self.parts.tools.iter().find(|tool| tool.listing.name == request.name) else {
+            return Err(ErrorData::invalid_params(format!("unknown tool: {}", request.name), None));
+        };
+        let ctx = Ctx::new(context, request.input_responses, request.request_state);
+        call::run(tool, request.arguments.unwrap_or_default(), ctx, self.parts.limits).await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        if self.parts.prompts.is_empty() {
+            return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
+        }
+        first_page(request)?;
+        Ok(ListPromptsResult::with_all_items(self.parts.prompts.iter().map(|prompt| prompt.listing.clone()).collect()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if self.parts.prompts.is_empty() {
+            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
+        }
+        let Some(prompt) = self.parts.prompts.iter().find(|prompt| prompt.listing.name == request.name) else {
+            return Err(ErrorData::invalid_params(format!("unknown prompt: {}", request.name), None));
+        };
+        let ctx = Ctx::new(context, request.input_responses, request.request_state);
+        let arguments = request.arguments.unwrap_or_default();
+        call::guard(prompt.get(arguments, ctx.clone()), &ctx, self.parts.limits.timeout).await.map_err(Fault::into_error)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        if !self.offers_resources() {
+            return Err(ErrorData::method_not_found::<ListResourcesRequestMethod>());
+        }
+        first_page(request)?;
+        let listed = self.parts.resources.iter().map(|(resource, _)| resource.clone()).collect();
+        Ok(ListResourcesResult::with_all_items(listed))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        if !self.offers_resources() {
+            return Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>());
+        }
+        first_page(request)?;
+        let listed = self.parts.templates.iter().map(|template| template.listing.clone()).collect();
+        Ok(ListResourceTemplatesResult::with_all_items(listed))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.offers_resources() {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        }
+        let Some((locator, read)) = self.find_resource(&request.uri) else {
+            return Err(ErrorData::resource_not_found("resource not found", Some(json!({ "uri": request.uri }))));
+        };
+        let ctx = Ctx::new(context, request.input_responses, request.request_state);
+        let contents = call::guard(read(locator, ctx.clone()), &ctx, self.parts.limits.timeout)
+            .await
+            .map_err(Fault::into_error)?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+}

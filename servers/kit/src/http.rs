@@ -1,0 +1,140 @@
+//! Streamable HTTP at `/mcp`, and `/healthz`.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router};
+use http::Method;
+use http_body_util::BodyExt;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How long the connections that are left may take to close once every stream has ended.
+const CLOSE_GRACE: Duration = Duration::from_secs(1);
+
+/// Who may connect, how large a request may be, and how long the end may take.
+#[derive(Debug, Clone)]
+pub struct Door {
+    /// Host headers accepted beside the loopback names and the address listened on.
+    pub allow_hosts: Vec<String>,
+    /// Origins accepted beside the loopback ones.
+    pub allow_origins: Vec<String>,
+    /// The largest request body.
+    pub body_bytes: usize,
+    /// How long calls in flight may go on after the signal to stop.
+    pub drain: Duration,
+}
+
+/// Serves until `stop` resolves, then lets calls in flight finish and closes what is left.
+pub async fn serve<H>(
+    handler: H,
+    listener: TcpListener,
+    door: Door,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()>
+where
+    H: ServerHandler + Clone,
+{
+    let streams = CancellationToken::new();
+    let in_flight = TaskTracker::new();
+    let app = router(handler, listener.local_addr()?, &door, &streams, &in_flight);
+
+    let stopping = CancellationToken::new();
+    let mut server = tokio::spawn({
+        let stopping = stopping.clone();
+        axum::serve(listener, app).with_graceful_shutdown(async move { stopping.cancelled().await }).into_future()
+    });
+    tokio::select! {
+        ended = &mut server => return ended.map_err(io::Error::other)?,
+        () = stop => stopping.cancel(),
+    }
+    in_flight.close();
+    if tokio::time::timeout(door.drain, in_flight.wait()).await.is_err() {
+        tracing::warn!(calls = in_flight.len(), "stopped with calls in flight");
+    }
+    // Sessions and subscriptions have no end of their own.
+    streams.cancel();
+    match tokio::time::timeout(CLOSE_GRACE, &mut server).await {
+        Ok(ended) => ended.map_err(io::Error::other)?,
+        Err(_elapsed) => {
+            server.abort();
+            Ok(())
+        }
+    }
+}
+
+fn router<H: ServerHandler + Clone>(
+    handler: H,
+    address: SocketAddr,
+    door: &Door,
+    streams: &CancellationToken,
+    in_flight: &TaskTracker,
+) -> Router {
+    let identity = handler.get_info().server_info;
+    let started = Instant::now();
+    let health = get(move || async move {
+        Json(json!({
+            "status": "ok",
+            "name": identity.name,
+            "version": identity.version,
+            "uptimeSec": started.elapsed().as_secs(),
+        }))
+    });
+    let mcp = StreamableHttpService::new(
+        move || Ok(handler.clone()),
+        Arc::new(LocalSessionManager::default()),
+        config(address, door, streams.clone()),
+    );
+    let in_flight = in_flight.clone();
+    Router::new()
+        .route_service("/mcp", mcp)
+        .route_layer(middleware::from_fn(move |request, next| track(in_flight.clone(), request, next)))
+        .route("/healthz", health)
+}
+
+/// rmcp accepts any Origin until it is given a list.
+fn config(address: SocketAddr, door: &Door, streams: CancellationToken) -> StreamableHttpServerConfig {
+    const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+    let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).into();
+    if !address.ip().is_unspecified() {
+        hosts.push(address.to_string());
+    }
+    hosts.extend(door.allow_hosts.iter().cloned());
+    let mut origins: Vec<String> = LOOPBACK.map(|host| format!("http://{host}:*")).into();
+    origins.extend(door.allow_origins.iter().cloned());
+    StreamableHttpServerConfig::default()
+        .with_allowed_hosts(hosts)
+        .with_allowed_origins(origins)
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(door.body_bytes)
+        .with_cancellation_token(streams)
+}
+
+/// Counts a call until the last byte of its answer is gone.
+async fn track(in_flight: TaskTracker, request: Request, next: Next) -> Response {
+    let endless = request.method() == Method::GET
+        || request.headers().get("mcp-method").is_some_and(|method| method == "subscriptions/listen");
+    if endless {
+        return next.run(request).await;
+    }
+    let token = in_flight.token();
+    let response = next.run(request).await;
+    response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _held_until_the_body_is_dropped = &token;
+            frame
+        }))
+    })
+}

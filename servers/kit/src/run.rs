@@ -1,0 +1,101 @@
+//! From `main` to the exit code.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::{Args, Command, FromArgMatches};
+use rmcp::ServerHandler;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::http::Door;
+use crate::{Capability, Options, Server, http, stdio};
+
+/// Exit code for a description or a flag that cannot be used.
+const MISUSE: u8 = 2;
+
+/// Runs a server as a program: reads the flags, serves until told to stop, and returns the exit code.
+pub fn main(server: Server) -> ExitCode {
+    main_with(server, |capability| capability)
+}
+
+/// Like [`main`], with a handler of the server's own around the capability, for what the kit does not model.
+pub fn main_with<H: ServerHandler + Clone>(server: Server, wrap: impl FnOnce(Capability) -> H) -> ExitCode {
+    let command = Options::augment_args(Command::new(server.name).version(server.version));
+    let options = match Options::from_arg_matches(&command.get_matches()) {
+        Ok(options) => options,
+        Err(error) => error.exit(),
+    };
+    if let Err(reason) = log_to_stderr(&options.log) {
+        return fail(MISUSE, &reason);
+    }
+    let limits = options.limits(server.current_limits());
+    let handler = match server.limits(limits).build() {
+        Ok(capability) => wrap(capability),
+        Err(error) => return fail(MISUSE, &error.to_string()),
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(1, &error.to_string()),
+    };
+    let outcome = runtime.block_on(serve(handler, options, limits.body_bytes));
+    // A thread may still wait in a read of stdin, which nothing can interrupt.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(1, &error.to_string()),
+    }
+}
+
+async fn serve<H: ServerHandler + Clone>(handler: H, options: Options, body_bytes: usize) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+    };
+    let Some(address) = options.listen else {
+        tracing::info!("speaking MCP over stdin and stdout; --listen serves HTTP instead");
+        return stdio::serve(handler, body_bytes, stop).await;
+    };
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+    announce(&listener)?;
+    let door = Door {
+        drain: options.drain(),
+        allow_hosts: options.allow_hosts,
+        allow_origins: options.allow_origins,
+        body_bytes,
+    };
+    http::serve(handler, listener, door, stop).await
+}
+
+/// Whoever started us on port 0 reads the URL from the first line of stdout.
+fn announce(listener: &TcpListener) -> io::Result<()> {
+    let url = format!("http://{}/mcp", listener.local_addr()?);
+    tracing::info!(%url, "listening");
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{url}")?;
+    stdout.flush()
+}
+
+fn log_to_stderr(filter: &str) -> Result<(), String> {
+    let filter = EnvFilter::try_new(filter).map_err(|error| format!("--log {filter}: {error}"))?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(io::stderr().is_terminal())
+        .with_writer(io::stderr)
+        .try_init()
+        .map_err(|error| error.to_string())
+}
+
+fn fail(code: u8, reason: &str) -> ExitCode {
+    // Nothing is left to tell if stderr is gone too.
+    let _ = writeln!(io::stderr(), "error: {reason}");
+    ExitCode::from(code)
+}

@@ -1,0 +1,152 @@
+//! Tools: what is listed, and what runs.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jsonschema::Validator;
+use rmcp::handler::server::common::schema_for_input;
+use rmcp::model::{CallToolResponse, JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Answer, BuildError, Ctx, Fault};
+
+/// How a tool presents itself; a model chooses by the description.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    name: Cow<'static, str>,
+    description: Cow<'static, str>,
+    title: Option<String>,
+    annotations: Option<ToolAnnotations>,
+    input_schema: Option<JsonObject>,
+    timeout: Option<Duration>,
+}
+
+impl ToolSpec {
+    /// A tool's name, 1–64 of `A-Za-z0-9_-`, and what it does.
+    pub fn new(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            title: None,
+            annotations: None,
+            input_schema: None,
+            timeout: None,
+        }
+    }
+
+    /// A name for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Hints: read-only, destructive, idempotent, open world.
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// A schema written by hand in place of the one derived from the input type.
+    pub fn input_schema(mut self, schema: JsonObject) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+
+    /// A time-out of the tool's own in place of the server's.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+pub(crate) type CallFuture = Pin<Box<dyn Future<Output = Result<CallToolResponse, Fault>> + Send>>;
+type Handler = Arc<dyn Fn(JsonObject, Ctx) -> CallFuture + Send + Sync>;
+
+/// A tool ready to be called.
+pub(crate) struct RegisteredTool {
+    pub(crate) listing: Tool,
+    pub(crate) timeout: Option<Duration>,
+    arguments: Validator,
+    handler: Handler,
+}
+
+impl RegisteredTool {
+    pub(crate) fn new<I, O, F, Fut>(spec: ToolSpec, handler: F) -> Result<Self, BuildError>
+    where
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Answer,
+        F: Fn(I, Ctx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, Fault>> + Send + 'static,
+    {
+        if !is_tool_name(&spec.name) {
+            return Err(BuildError::ToolName(spec.name.into_owned()));
+        }
+        let input_schema = match spec.input_schema {
+            Some(schema) => Arc::new(schema),
+            None => schema_for_input::<I>()
+                .map_err(|reason| BuildError::Schema { tool: spec.name.to_string(), reason })?,
+        };
+        let arguments = jsonschema::draft202012::new(&Value::Object(input_schema.as_ref().clone()))
+            .map_err(|error| BuildError::Schema { tool: spec.name.to_string(), reason: error.to_string() })?;
+        let mut listing = Tool::new(spec.name, spec.description, input_schema);
+        listing.title = spec.title;
+        listing.annotations = spec.annotations;
+        listing.output_schema = object_schema(&listing.name, O::output_schema())?;
+
+        let handler = Arc::new(handler);
+        let erased: Handler = Arc::new(move |arguments, ctx| {
+            let handler = Arc::clone(&handler);
+            Box::pin(async move {
+                let input = serde_json::from_value(Value::Object(arguments))
+                    .map_err(|error| Fault::invalid_input(error.to_string()))?;
+                handler(input, ctx).await?.into_response()
+            })
+        });
+        Ok(Self { listing, timeout: spec.timeout, arguments, handler: erased })
+    }
+
+    /// Checks the arguments against the listed schema, every breach at once, and starts the handler.
+    pub(crate) fn start(&self, arguments: JsonObject, ctx: Ctx) -> Result<CallFuture, Fault> {
+        let arguments = Value::Object(arguments);
+        let breaches: Vec<(String, String)> = self
+            .arguments
+            .iter_errors(&arguments)
+            .map(|error| (format!("/{}", error.instance_path().as_str().trim_start_matches('/')), error.to_string()))
+            .collect();
+        if !breaches.is_empty() {
+            return Err(refusal(breaches));
+        }
+        let Value::Object(arguments) = arguments else { unreachable!("an object was put in") };
+        Ok((self.handler)(arguments, ctx))
+    }
+}
+
+fn refusal(breaches: Vec<(String, String)>) -> Fault {
+    let lines: Vec<String> = breaches.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
+    let details: Vec<Value> = breaches
+        .into_iter()
+        .map(|(path, reason)| serde_json::json!({ "path": path, "reason": reason }))
+        .collect();
+    Fault::invalid_input(lines.join("\n")).details(serde_json::json!({ "errors": details }))
+}
+
+/// Legacy revisions know structured answers as objects only.
+fn object_schema(tool: &str, schema: Option<Arc<JsonObject>>) -> Result<Option<Arc<JsonObject>>, BuildError> {
+    match schema {
+        Some(schema) if schema.get("type").and_then(Value::as_str) != Some("object") => Err(BuildError::Schema {
+            tool: tool.to_owned(),
+            reason: "structured answers are objects: wrap the value in a struct".to_owned(),
+        }),
+        other => Ok(other),
+    }
+}
+
+/// What every client and model API accepts.
+fn is_tool_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}

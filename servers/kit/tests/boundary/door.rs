@@ -1,0 +1,96 @@
+//! Who may come in.
+
+use kit::{Blocks, Ctx, Fault, NoInput, Server, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::wire::{Post, door, exchange, get, modern, start, start_at};
+
+async fn hello(_: NoInput, _: Ctx) -> Result<Blocks, Fault> {
+    Ok(Blocks::new().text("hello"))
+}
+
+fn server() -> Server {
+    Server::new("door-test", "1.2.3").tool(ToolSpec::new("hello", "Says hello."), hello)
+}
+
+fn request() -> Post {
+    modern("tools/call", json!({ "name": "hello", "arguments": {} }))
+}
+
+#[tokio::test]
+async fn health_names_the_server() {
+    let running = start(server()).await;
+    let reply = get(running.address, "/healthz").await;
+    assert_eq!(reply.status, 200);
+    let health: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!(health["status"], "ok");
+    assert_eq!(health["name"], "door-test");
+    assert_eq!(health["version"], "1.2.3");
+    assert!(health["uptimeSec"].is_u64());
+    assert_eq!(get(running.address, "/elsewhere").await.status, 404);
+}
+
+#[tokio::test]
+async fn strangers_hosts_and_origins_are_refused() {
+    let running = start(server()).await;
+    for (name, value, status) in [
+        ("Host", "evil.com", 403),
+        ("Host", "127.0.0.1.evil.com", 403),
+        ("Origin", "https://evil.com", 403),
+        ("Origin", "http://localhost.evil.com", 403),
+        ("Origin", "null", 403),
+        ("Host", "localhost", 200),
+        ("Origin", "http://localhost:3000", 200),
+        ("Origin", "http://[::1]:3000", 200),
+    ] {
+        let reply = exchange(running.address, &request().with(name, value)).await;
+        assert_eq!(reply.status, status, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn named_hosts_and_origins_are_let_in() {
+    let named = kit::http::Door {
+        allow_hosts: vec!["tools.internal".into()],
+        allow_origins: vec!["https://app.example.com:443".into()],
+        ..door()
+    };
+    let running = start_at(server(), named).await;
+    let post = request().with("Host", "tools.internal:8080").with("Origin", "https://app.example.com");
+    assert_eq!(exchange(running.address, &post).await.status, 200);
+    assert_eq!(exchange(running.address, &request().with("Origin", "http://app.example.com")).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_and_one_below_it_is_not() {
+    let running = start(server()).await;
+    let padded = |bytes: usize| modern("tools/call", json!({ "name": "hello", "arguments": { "pad": "x".repeat(bytes) } }));
+    assert_eq!(exchange(running.address, &padded(32 << 10)).await.status, 200);
+    assert_eq!(exchange(running.address, &padded(64 << 10)).await.status, 413);
+}
+
+#[tokio::test]
+async fn malformed_requests_are_refused_and_the_server_goes_on() {
+    let running = start(server()).await;
+    for body in ["", "{", "[]", "null", "{\"jsonrpc\":\"2.0\"}", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"tools/list\"}"] {
+        let post = Post { body: body.to_owned(), ..request() };
+        let status = exchange(running.address, &post).await.status;
+        assert!((400..500).contains(&status), "{body:?} gave {status}");
+    }
+    assert_eq!(running.call("hello", json!({})).await["content"][0]["text"], "hello");
+}
+
+/// The handshake of older revisions, a session and its end.
+#[tokio::test]
+async fn legacy_clients_are_served_on_the_same_address() {
+    let running = start(server()).await;
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 7, "method": "initialize",
+        "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" } },
+    });
+    let reply = exchange(running.address, &Post { headers: vec![], body: hello.to_string() }).await;
+    assert_eq!(reply.status, 200);
+    let result = &reply.message()["result"];
+    assert_eq!(result["protocolVersion"], "2025-11-25");
+    assert_eq!(result["serverInfo"]["name"], "door-test");
+}

@@ -1,0 +1,47 @@
+# Sourced by scripts/conformance and scripts/clients: test tools of other people, at pinned versions, outside the checkout.
+# Every function prints a path; when a tool cannot be had it returns 1 and the reason is in $tools_error.
+
+NODE=22.23.3
+tools_home="${XDG_CACHE_HOME:-$HOME/.cache}/powerstrip"
+tools_error=$(mktemp)
+
+# install_once FOLDER COMMAND...: runs COMMAND with FOLDER as its last argument unless that succeeded before.
+install_once() {
+    local folder=$1
+    shift
+    [[ -e $folder/.ready ]] && return
+    mkdir -p "$tools_home"
+    (
+        flock 9
+        [[ -e $folder/.ready ]] && exit
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        "$@" "$folder" >"$tools_error" 2>&1 && touch "$folder/.ready"
+    ) 9>"$tools_home/install.lock"
+}
+
+# npm_tool NAME VERSION: the node_modules folder that holds the package.
+npm_tool() {
+    local folder="$tools_home/node-tools/${1//\//_}@$2"
+    install_once "$folder" npm install --no-audit --no-fund --loglevel=error "$1@$2" --prefix && echo "$folder/node_modules"
+}
+
+# python_tool NAME VERSION: a Python interpreter that can import the package.
+python_tool() {
+    local folder="$tools_home/python-tools/$1@$2"
+    install_once "$folder" make_venv "$1==$2" && echo "$folder/bin/python"
+}
+
+make_venv() {
+    python3 -m venv "$2" && "$2/bin/pip" install --quiet --disable-pip-version-check "$1"
+}
+
+# node_22: a Node that the suite and the Inspector can use, 22.19 or newer.
+node_22() {
+    local modules
+    if command -v node >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(+a > 22 || (+a === 22 && +b >= 19) ? 0 : 1)'; then
+        command -v node
+    else
+        modules=$(npm_tool node "$NODE") && [[ -x $modules/.bin/node ]] && echo "$modules/.bin/node"
+    fi
+}

@@ -1,9 +1,13 @@
 # Sourced by scripts/conformance and scripts/clients: test tools of other people, at pinned versions, outside the checkout.
 # Every function prints a path; when a tool cannot be had it returns 1 and the reason is in $tools_error.
+# $work is a folder that goes when the script ends.
 
 NODE=22.23.3
 tools_home="${XDG_CACHE_HOME:-$HOME/.cache}/powerstrip"
-tools_error=$(mktemp)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tools_error="$work/tools-error"
+touch "$tools_error"
 
 # install_once FOLDER COMMAND...: runs COMMAND with FOLDER as its last argument unless that succeeded before.
 install_once() {

@@ -49,7 +49,8 @@ async fn a_home_cannot_be_read() {
             let (confined, free) = confined_and_free(&runner, tier, &spec, Policy::new()).await;
             assert_eq!((confined.as_str(), free.as_str()), (REFUSED, "done"), "{tier} {action}");
         }
-        let granted = attempt("open(path).read()").arg(&key).policy(Policy::new().read(home.path()));
+        let granted =
+            attempt("open(path).read()").arg(&key).policy(Policy::new().read(home.path()));
         assert_eq!(said(&run(&runner, granted).await.unwrap()), "done");
     }
 }
@@ -254,11 +255,28 @@ async fn a_namespace_shows_only_its_own() {
 
 #[tokio::test]
 async fn threads_and_children_work_under_confinement() {
-    let script = "import subprocess, sys, threading, multiprocessing.pool as p\n\
-                  print(p.ThreadPool(4).map(abs, [-1, -2]), \
+    let script = "import subprocess, sys, concurrent.futures as f\n\
+                  print(list(f.ThreadPoolExecutor(4).map(abs, [-1, -2])), \
                   subprocess.check_output([sys.executable, '-I', '-c', 'print(3)']).decode().strip(), \
                   subprocess.run(['/bin/sh', '-c', 'exit 4']).returncode)";
     for (tier, runner) in confining_rungs().await {
         assert_eq!(said(&run(&runner, python(script)).await.unwrap()), "[1, 2] 3 4", "{tier}");
     }
+}
+
+#[tokio::test]
+async fn shared_memory_is_private_or_closed() {
+    let name = format!("/dev/shm/powerstrip-test-{}", std::process::id());
+    fs::write(&name, "ours").unwrap();
+    for (tier, runner) in confining_rungs().await {
+        let peek = attempt("open(path).read()").arg(&name);
+        let (confined, free) = confined_and_free(&runner, tier, &peek, Policy::new()).await;
+        let expected = if tier == Tier::T2 { "FileNotFoundError" } else { REFUSED };
+        assert_eq!((confined.as_str(), free.as_str()), (expected, "done"), "{tier}");
+
+        let pool = attempt("import multiprocessing as m; m.Pool(2).map(abs, [-1])");
+        let expected = if tier == Tier::T2 { "done" } else { REFUSED };
+        assert_eq!(said(&run(&runner, pool).await.unwrap()), expected, "{tier}");
+    }
+    fs::remove_file(&name).unwrap();
 }

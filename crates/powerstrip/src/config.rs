@@ -93,6 +93,13 @@ pub(crate) struct Egress {
     pub(crate) allow: Vec<Allow>,
 }
 
+impl Egress {
+    /// The entries as the guarded client takes them.
+    pub(crate) fn rules(&self) -> Vec<egress::http::Rule> {
+        self.allow.iter().map(|allow| allow.rule.clone()).collect()
+    }
+}
+
 /// One entry of `egress.allow`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
@@ -100,13 +107,6 @@ pub(crate) struct Egress {
 pub(crate) struct Allow {
     text: String,
     rule: egress::http::Rule,
-}
-
-impl Allow {
-    /// The entry as the guarded client takes it.
-    pub(crate) fn rule(&self) -> egress::http::Rule {
-        self.rule.clone()
-    }
 }
 
 impl TryFrom<String> for Allow {

@@ -57,6 +57,12 @@ impl Environment {
         self.set(name).and_then(|value| value.to_str()).map(str::to_owned)
     }
 
+    /// All variables that hold text, for tools whose packs name them.
+    pub(crate) fn texts(&self) -> BTreeMap<String, String> {
+        let text = |value: &OsString| value.to_str().map(str::to_owned);
+        self.0.iter().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
+    }
+
     /// Variables with our prefix that set nothing: most likely misspelt.
     pub(crate) fn unknown(&self) -> Vec<String> {
         let known = |name: &str| VARIABLES.iter().any(|(known, _)| *known == name);

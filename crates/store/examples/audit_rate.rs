@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use proto::{TraceId, digest};
-use store::{AuditRow, AuditTrail, Database};
+use store::{AuditFilter, AuditRow, AuditTrail, Database};
 
 const TASKS: u64 = 8;
 
@@ -39,7 +39,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let database = Database::open(folder.path()).await?;
     let trail = AuditTrail::start(database.clone());
 
-    for (what, wait, rows) in [("unawaited", false, rows), ("awaited by 8 tasks", true, rows / 100)] {
+    let mut last = TraceId::random();
+    for (what, wait, rows) in [("unawaited", false, rows), ("awaited by 8 tasks", true, rows / 100)]
+    {
         let started = Instant::now();
         let tasks: Vec<_> = (0..TASKS)
             .map(|task| {
@@ -58,9 +60,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         for task in tasks {
             task.await??;
         }
-        trail.record(row(0)).await?.committed().await?;
+        let row = row(0);
+        last = row.trace;
+        trail.record(row).await?.committed().await?;
         report(what, rows, started.elapsed());
     }
+
+    let started = Instant::now();
+    let filter = AuditFilter { trace: Some(last), ..AuditFilter::default() };
+    assert_eq!(database.audit_rows(filter).await?.len(), 1);
+    println!("one trace found in {:.2?}", started.elapsed());
 
     trail.close().await?;
     database.close().await;

@@ -37,8 +37,3 @@ impl Default for AuditFilter {
         Self { trace: None, tool: None, outcome: None, since_unix_ms: None, limit: 100 }
     }
 }
-
-/// A number as SQL knows it; databases have no unsigned ones.
-pub(crate) fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}

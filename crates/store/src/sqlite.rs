@@ -1,28 +1,21 @@
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Clock, Digest, TraceId};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::Error as ValueError;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
-    SqliteRow, SqliteSynchronous,
+    SqliteSynchronous,
 };
-use sqlx::{ConnectOptions as _, Connection as _, QueryBuilder, Row as _, SqlSafeStr as _};
+use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
-use crate::audit::{AuditFilter, AuditRow, integer};
-use crate::{StoreError, folder};
+use crate::{AuditFilter, AuditRow, StoreError, folder};
+
+mod audit;
 
 const DATABASE_FILE: &str = "powerstrip.db";
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What a writer left behind is of use only to its own retries, which do not come days later.
-const WRITER_MARK_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// A SQLite file: one connection that writes, so that writers queue here and not at the file's lock, and a few that read.
 #[derive(Clone, Debug)]
@@ -37,35 +30,19 @@ impl Sqlite {
         // SQLite gives its side files the mode of the database file, so this one line covers all of them.
         folder::open_private(&path)
             .map_err(|source| StoreError::Folder { path: path.clone(), source })?;
-        let fault = |source| StoreError::Open { path: path.clone(), source };
 
-        let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            // Without it macOS only hands the data to the disk, which may still lose it.
-            .pragma("fullfsync", "ON")
-            .pragma("journal_size_limit", "67108864")
-            .busy_timeout(BUSY_TIMEOUT)
-            .disable_statement_logging();
-        let pool = || {
-            SqlitePoolOptions::new()
-                .acquire_timeout(Duration::from_secs(10))
-                .test_before_acquire(false)
-        };
-        let writer = pool()
+        let options = connect_options(&path);
+        let writer = pool_options()
             .max_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
             .connect_with(options.clone())
             .await
-            .map_err(fault)?;
+            .map_err(|source| StoreError::Open { path: path.clone(), source })?;
         migrate(&writer, &path).await?;
         assert_durable(&writer, &path).await?;
-        let readers = pool()
-            .max_connections(4)
-            .min_connections(0)
-            .connect_lazy_with(options.pragma("query_only", "ON"));
+        let readers =
+            pool_options().max_connections(4).connect_lazy_with(options.pragma("query_only", "ON"));
         Ok(Self { writer, readers })
     }
 
@@ -91,47 +68,81 @@ impl Sqlite {
         written: u64,
     ) -> Result<(), StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result = insert_audit(&mut connection, rows, writer, written).await;
+        let result = audit::insert(&mut connection, rows, writer, written).await;
         settle(connection, result)
     }
 
     pub(crate) async fn audit_written(&self, writer: &str) -> Result<u64, StoreError> {
-        let written: Option<i64> =
-            sqlx::query_scalar("SELECT written FROM audit_writers WHERE writer = ?1")
-                .bind(writer)
-                .fetch_optional(&self.readers)
-                .await?;
-        Ok(unsigned(written.unwrap_or(0)))
+        audit::written(&self.readers, writer).await
     }
 
     pub(crate) async fn audit_rows(
         &self,
         filter: AuditFilter,
     ) -> Result<Vec<AuditRow>, StoreError> {
-        let mut query = QueryBuilder::new(
-            "SELECT trace, at_ms, tenant, owner, agent, door, tool, version, definition, \
-             arguments, decision, outcome, blame, duration_us FROM audit WHERE 1 = 1",
-        );
-        if let Some(trace) = filter.trace {
-            query.push(" AND trace = ").push_bind(trace.to_string());
-        }
-        if let Some(tool) = filter.tool {
-            query.push(" AND tool = ").push_bind(tool);
-        }
-        if let Some(outcome) = filter.outcome {
-            query.push(" AND outcome = ").push_bind(outcome);
-        }
-        if let Some(since) = filter.since_unix_ms {
-            query.push(" AND at_ms >= ").push_bind(integer(since));
-        }
-        query.push(" ORDER BY at_ms DESC, seq DESC LIMIT ").push_bind(i64::from(filter.limit));
-        query.build().fetch_all(&self.readers).await?.iter().map(audit_row).collect()
+        audit::select(&self.readers, filter).await
     }
 
     pub(crate) async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+fn connect_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        // Without it macOS only hands the data to the disk, which may still lose it.
+        .pragma("fullfsync", "ON")
+        // In pages: a checkpoint waits for the disk, so a busy trail makes fewer and larger ones.
+        .pragma("wal_autocheckpoint", "4000")
+        // In bytes: what a burst leaves behind is given back to the disk.
+        .pragma("journal_size_limit", "67108864")
+        .busy_timeout(BUSY_TIMEOUT)
+        .disable_statement_logging()
+}
+
+fn pool_options() -> SqlitePoolOptions {
+    SqlitePoolOptions::new().acquire_timeout(Duration::from_secs(10)).test_before_acquire(false)
+}
+
+fn migrations() -> Migrator {
+    let first = include_str!("../migrations/sqlite/0001_first.sql").into_sql_str();
+    Migrator::with_migrations(vec![Migration::new(
+        1,
+        "first".into(),
+        MigrationType::Simple,
+        first,
+        false,
+    )])
+}
+
+async fn migrate(writer: &SqlitePool, path: &Path) -> Result<(), StoreError> {
+    let migrations = migrations();
+    migrations.run(writer).await.map_err(|source| match source {
+        MigrateError::VersionMissing(found) => StoreError::NewerDatabase {
+            path: path.to_owned(),
+            found,
+            known: migrations.iter().map(|known| known.version).max().unwrap_or(0),
+        },
+        source => StoreError::Migration { path: path.to_owned(), source },
+    })
+}
+
+/// Reads back what was asked for: SQLite passes over a pragma that it cannot follow.
+async fn assert_durable(writer: &SqlitePool, path: &Path) -> Result<(), StoreError> {
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(writer).await?;
+    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(writer).await?;
+    for (pragma, expected, found) in
+        [("journal_mode", "wal", journal), ("synchronous", "2", synchronous.to_string())]
+    {
+        if found != expected {
+            return Err(StoreError::NotDurable { path: path.to_owned(), pragma, expected, found });
+        }
+    }
+    Ok(())
 }
 
 /// Gives a connection back after a transaction, unless that failed: on a full disk SQLite rolls back by itself,
@@ -167,147 +178,12 @@ async fn replace_wire_names(
     transaction.commit().await
 }
 
-/// A statement that inserts so many audit rows.
-struct Insert {
-    rows: usize,
-    sql: String,
-}
-
-/// Row by row would be a trip to SQLite's thread each, and a JSON array, taken apart in SQL, costs three times the CPU;
-/// a few widths, so that any number of rows takes few statements and all of them stay prepared.
-static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| {
-    [256, 64, 16, 4, 1].map(|rows| {
-        let sql = format!("INSERT INTO audit ({COLUMNS}) VALUES {}", vec![VALUES; rows].join(", "));
-        Insert { rows, sql }
-    })
-});
-
-const COLUMNS: &str = "trace, at_ms, tenant, owner, agent, door, tool, version, definition, \
-    arguments, decision, outcome, blame, duration_us";
-
-const VALUES: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
-/// The rows' values in the order of `COLUMNS`.
-fn bound(rows: &[AuditRow]) -> Result<SqliteArguments, sqlx::Error> {
-    let mut values = SqliteArguments::default();
-    values.reserve(rows.len() * 14, 0);
-    rows.iter().try_for_each(|row| bind(row, &mut values)).map_err(sqlx::Error::Encode)?;
-    Ok(values)
-}
-
-fn bind(row: &AuditRow, values: &mut SqliteArguments) -> Result<(), BoxDynError> {
-    values.add(trace_bytes(row.trace)?)?;
-    values.add(integer(row.at_unix_ms))?;
-    values.add(&row.tenant)?;
-    values.add(&row.subject)?;
-    values.add(&row.agent)?;
-    values.add(&row.door)?;
-    values.add(&row.tool)?;
-    values.add(&row.version)?;
-    values.add(row.definition.as_ref().map(|sum| sum.as_bytes().as_slice()))?;
-    values.add(row.arguments.as_bytes().as_slice())?;
-    values.add(&row.decision)?;
-    values.add(&row.outcome)?;
-    values.add(&row.blame)?;
-    values.add(integer(row.duration_us))
-}
-
-async fn insert_audit(
-    connection: &mut SqliteConnection,
-    rows: &[AuditRow],
-    writer: &str,
-    written: u64,
-) -> Result<(), sqlx::Error> {
-    let now = Clock::default().unix_ms();
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let mut rest = rows;
-    while let Some(insert) = INSERTS.iter().find(|insert| insert.rows <= rest.len()) {
-        let (now, later) = rest.split_at(insert.rows);
-        sqlx::query_with(insert.sql.as_str().into_sql_str(), bound(now)?).execute(&mut *transaction).await?;
-        rest = later;
+#[cfg(test)]
+impl Sqlite {
+    /// Opens the writing connection anew, with a pragma that makes the disk look full or the file read-only.
+    pub(crate) async fn hamper(&self, data_dir: &Path, pragma: &'static str, value: &'static str) {
+        let options = connect_options(&data_dir.join(DATABASE_FILE)).pragma(pragma, value);
+        self.writer.set_connect_options(options);
+        self.writer.acquire().await.expect("the connection").close().await.expect("to close it");
     }
-    sqlx::query(
-        "INSERT INTO audit_writers (writer, written, at_ms) VALUES (?1, ?2, ?3) \
-         ON CONFLICT (writer) DO UPDATE SET written = excluded.written, at_ms = excluded.at_ms",
-    )
-    .bind(writer)
-    .bind(integer(written))
-    .bind(integer(now))
-    .execute(&mut *transaction)
-    .await?;
-    if written == rows.len() as u64 {
-        sqlx::query("DELETE FROM audit_writers WHERE at_ms < ?1")
-            .bind(integer(now.saturating_sub(WRITER_MARK_MS)))
-            .execute(&mut *transaction)
-            .await?;
-    }
-    transaction.commit().await
-}
-
-fn migrations() -> Migrator {
-    let first = include_str!("../migrations/sqlite/0001_first.sql").into_sql_str();
-    Migrator::with_migrations(vec![Migration::new(
-        1,
-        "first".into(),
-        MigrationType::Simple,
-        first,
-        false,
-    )])
-}
-
-async fn migrate(writer: &SqlitePool, path: &Path) -> Result<(), StoreError> {
-    let migrations = migrations();
-    migrations.run(writer).await.map_err(|source| match source {
-        MigrateError::VersionMissing(found) => StoreError::NewerDatabase {
-            path: path.to_owned(),
-            found,
-            known: migrations.iter().map(|known| known.version).max().unwrap_or(0),
-        },
-        source => StoreError::Migration { path: path.to_owned(), source },
-    })
-}
-
-/// Reads back what was asked for: SQLite answers a pragma that it cannot follow with silence.
-async fn assert_durable(writer: &SqlitePool, path: &Path) -> Result<(), StoreError> {
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(writer).await?;
-    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(writer).await?;
-    for (pragma, expected, found) in
-        [("journal_mode", "wal", journal), ("synchronous", "2", synchronous.to_string())]
-    {
-        if found != expected {
-            return Err(StoreError::NotDurable { path: path.to_owned(), pragma, expected, found });
-        }
-    }
-    Ok(())
-}
-
-fn audit_row(row: &SqliteRow) -> Result<AuditRow, StoreError> {
-    Ok(AuditRow {
-        trace: parsed::<TraceId>("the trace id", row.try_get(0)?)?,
-        at_unix_ms: unsigned(row.try_get(1)?),
-        tenant: row.try_get(2)?,
-        subject: row.try_get(3)?,
-        agent: row.try_get(4)?,
-        door: row.try_get(5)?,
-        tool: row.try_get(6)?,
-        version: row.try_get(7)?,
-        definition: row
-            .try_get::<Option<&str>, _>(8)?
-            .map(|text| parsed::<Digest>("the definition's hash", text))
-            .transpose()?,
-        arguments: parsed::<Digest>("the arguments' hash", row.try_get(9)?)?,
-        decision: row.try_get(10)?,
-        outcome: row.try_get(11)?,
-        blame: row.try_get(12)?,
-        duration_us: unsigned(row.try_get(13)?),
-    })
-}
-
-fn parsed<'a, T: Deserialize<'a>>(column: &'static str, text: &'a str) -> Result<T, StoreError> {
-    T::deserialize(IntoDeserializer::<ValueError>::into_deserializer(text))
-        .map_err(|_| StoreError::Unreadable { column, value: text.chars().take(100).collect() })
-}
-
-fn unsigned(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or(0)
 }

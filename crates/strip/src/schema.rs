@@ -4,6 +4,7 @@
 mod cost;
 mod document;
 mod graph;
+mod pattern;
 
 use std::fmt::{self, Write as _};
 
@@ -11,7 +12,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde::Serialize;
 use serde_json::Value;
 
-use cost::{Cost, Effort};
+use cost::{Cost, Telling};
 
 /// More violations than this help nobody and can be made by the thousand.
 const MAX_VIOLATIONS: usize = 100;
@@ -21,6 +22,9 @@ const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Bounds the memory that one hostile pattern can compile to, and with it the time that a text takes to match.
 const MAX_PATTERN_BYTES: usize = 1 << 19;
+
+const PATTERN_HINT: &str =
+    "; look-around and back-references are not supported, and a pattern must not be too large";
 
 /// The largest schema, in canonical form.
 const MAX_SCHEMA_BYTES: usize = 256 * 1024;
@@ -80,24 +84,22 @@ impl Schema {
 
     /// Every way in which the value breaks the schema, none if it fits.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
-        let effort = self.cost.effort(value);
-        if let Effort::Refused(reason) = effort {
+        if let Err(reason) = self.cost.admit(value) {
             return vec![Violation { path: String::new(), message: reason.to_owned() }];
         }
         if self.validator.is_valid(value) {
             return Vec::new();
         }
-        match effort {
-            Effort::Small => {
+        match self.cost.telling(value) {
+            Telling::All => {
                 self.validator.iter_errors(value).take(MAX_VIOLATIONS).map(violation).collect()
             }
-            Effort::Large => {
+            Telling::First => {
                 self.validator.validate(value).err().map(violation).into_iter().collect()
             }
-            Effort::Huge | Effort::Refused(_) => vec![Violation {
+            Telling::Nothing => vec![Violation {
                 path: String::new(),
-                message: "it does not fit; the schema has too many branches to say where"
-                    .to_owned(),
+                message: "it does not fit; the schema has too many branches to say where".to_owned(),
             }],
         }
     }
@@ -111,7 +113,11 @@ fn fault(path: &str, message: impl Into<String>) -> SchemaFault {
 fn locate(schema: &Value, error: &ValidationError<'_>) -> SchemaFault {
     match jsonschema::draft202012::meta::validate(schema) {
         Err(broken) => fault(broken.instance_path().as_str(), shortened(&broken)),
-        Ok(()) => fault(error.schema_path().as_str(), shortened(error)),
+        Ok(()) => {
+            let path = error.schema_path().as_str();
+            let hint = if path.contains("/pattern") { PATTERN_HINT } else { "" };
+            fault(path, format!("{}{hint}", shortened(error)))
+        }
     }
 }
 

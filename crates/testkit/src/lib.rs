@@ -3,8 +3,10 @@
 
 mod doors;
 mod gateway;
+mod service;
 mod workspace;
 
 pub use doors::{Door, StdioSession};
-pub use gateway::{Gateway, GatewayBuilder};
+pub use gateway::{Gateway, GatewayBuilder, Response};
+pub use service::Service;
 pub use workspace::{eventually, powerstrip_binary};

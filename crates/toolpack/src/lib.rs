@@ -1,1 +1,28 @@
+//! Declarative tools: a `*.tool.yaml` dropped into a folder becomes a tool of the strip.
+//!
+//! Nothing here starts a process or opens a connection by itself, and nothing reads the process environment:
+//! packs run through `egress`, with what the binary put into [`Runtime`].
 
+mod contract;
+mod fault;
+mod lint;
+mod loader;
+mod manifest;
+mod pack;
+mod root;
+mod runtime;
+mod schemas;
+mod secrets;
+mod select;
+mod template;
+mod tool;
+mod watch;
+mod workers;
+mod yaml;
+
+pub use fault::Fault;
+pub use lint::{CannedCall, canned_calls, lint};
+pub use loader::{Loaded, Toolpacks};
+pub use manifest::{Example, FileStrategy, Manifest, parse_pack};
+pub use runtime::Runtime;
+pub use tool::{PackHealth, PackTool};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
+use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value, context};
 use proto::Code;
 use strip::Failure;
@@ -143,10 +144,10 @@ impl Values {
         env: &BTreeMap<String, String>,
     ) -> Self {
         let root = context! {
-            input => Value::from_serialize(input),
+            input => Value::from(Serde(input)),
             id => id,
             version => version,
-            env => Value::from_serialize(env),
+            env => Value::from(Serde(env)),
         };
         Self { root, env: env.keys().cloned().collect() }
     }

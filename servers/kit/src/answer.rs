@@ -62,13 +62,16 @@ impl Blocks {
 
     /// Adds a text document.
     pub fn document(mut self, uri: &str, mime_type: &str, text: impl Into<String>) -> Self {
-        self.0.push(ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(mime_type)));
+        self.0.push(ContentBlock::resource(
+            ResourceContents::text(text, uri).with_mime_type(mime_type),
+        ));
         self
     }
 
     /// Adds a binary file.
     pub fn file(mut self, uri: &str, mime_type: &str, bytes: &[u8]) -> Self {
-        let contents = ResourceContents::blob(STANDARD.encode(bytes), uri).with_mime_type(mime_type);
+        let contents =
+            ResourceContents::blob(STANDARD.encode(bytes), uri).with_mime_type(mime_type);
         self.0.push(ContentBlock::resource(contents));
         self
     }

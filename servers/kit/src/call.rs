@@ -92,6 +92,7 @@ fn json_size(value: &impl Serialize) -> Result<usize, Fault> {
         }
     }
     let mut count = Count(0);
-    serde_json::to_writer(&mut count, value).map_err(|error| Fault::internal(format!("the answer is not JSON: {error}")))?;
+    serde_json::to_writer(&mut count, value)
+        .map_err(|error| Fault::internal(format!("the answer is not JSON: {error}")))?;
     Ok(count.0)
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsRequestMethod,
-    ListToolsResult, PaginatedRequestParams, PromptsCapability, ReadResourceRequestMethod, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourcesCapability, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, GetPromptRequestMethod, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsRequestMethod, ListToolsResult, PaginatedRequestParams,
+    PromptsCapability, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourcesCapability, ServerCapabilities, ServerConfig, Tool,
     ToolsCapability,
 };
 use rmcp::service::RequestContext;
@@ -44,28 +45,30 @@ impl Capability {
         Self { name, version, parts }
     }
 
-    /// The bounds of each call.
-    pub fn limits(&self) -> Limits {
-        self.parts.limits
-    }
-
     fn offers_resources(&self) -> bool {
         !(self.parts.resources.is_empty() && self.parts.templates.is_empty())
     }
 
     fn find_resource(&self, uri: &str) -> Option<(Locator, &Reader)> {
-        if let Some((resource, read)) = self.parts.resources.iter().find(|(resource, _)| resource.uri == uri) {
+        if let Some((resource, read)) =
+            self.parts.resources.iter().find(|(resource, _)| resource.uri == uri)
+        {
             let locator = Locator { uri: resource.uri.clone(), variables: Default::default() };
             return Some((locator, read));
         }
-        self.parts.templates.iter().find_map(|template| Some((template.locate(uri)?, &template.read)))
+        self.parts
+            .templates
+            .iter()
+            .find_map(|template| Some((template.locate(uri)?, &template.read)))
     }
 }
 
 /// Lists are one page, so no cursor was ever handed out.
 fn first_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|page| page.cursor) {
-        Some(cursor) => Err(ErrorData::invalid_params("unknown cursor", Some(json!({ "cursor": cursor })))),
+        Some(cursor) => {
+            Err(ErrorData::invalid_params("unknown cursor", Some(json!({ "cursor": cursor }))))
+        }
         None => Ok(()),
     }
 }
@@ -76,8 +79,8 @@ impl ServerHandler for Capability {
         capabilities.tools = (!self.parts.tools.is_empty()).then(ToolsCapability::default);
         capabilities.prompts = (!self.parts.prompts.is_empty()).then(PromptsCapability::default);
         capabilities.resources = self.offers_resources().then(ResourcesCapability::default);
-        let mut config =
-            ServerConfig::new(capabilities).with_server_info(Implementation::new(self.name, self.version));
+        let mut config = ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(self.name, self.version));
         config.instructions = self.parts.instructions.clone();
         config
     }
@@ -91,12 +94,18 @@ impl ServerHandler for Capability {
             return Err(ErrorData::method_not_found::<ListToolsRequestMethod>());
         }
         first_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.parts.tools.iter().map(|tool| tool.listing.clone()).collect()))
+        Ok(ListToolsResult::with_all_items(
+            self.parts.tools.iter().map(|tool| tool.listing.clone()).collect(),
+        ))
     }
 
     // rmcp compares `Mcp-Param-*` headers with the arguments only for tools it can find here.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.parts.tools.iter().find(|tool| tool.listing.name == name).map(|tool| tool.listing.clone())
+        self.parts
+            .tools
+            .iter()
+            .find(|tool| tool.listing.name == name)
+            .map(|tool| tool.listing.clone())
     }
 
     async fn call_tool(
@@ -104,7 +113,8 @@ impl ServerHandler for Capability {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.parts.tools.iter().find(|tool| tool.listing.name == request.name) else {
+        let Some(tool) = self.parts.tools.iter().find(|tool| tool.listing.name == request.name)
+        else {
             return Err(ErrorData::invalid_params(format!("unknown tool: {}", request.name), None));
         };
         let ctx = Ctx::new(context, request.input_responses, request.request_state);
@@ -120,7 +130,9 @@ impl ServerHandler for Capability {
             return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
         }
         first_page(request)?;
-        Ok(ListPromptsResult::with_all_items(self.parts.prompts.iter().map(|prompt| prompt.listing.clone()).collect()))
+        Ok(ListPromptsResult::with_all_items(
+            self.parts.prompts.iter().map(|prompt| prompt.listing.clone()).collect(),
+        ))
     }
 
     async fn get_prompt(
@@ -131,12 +143,19 @@ impl ServerHandler for Capability {
         if self.parts.prompts.is_empty() {
             return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
         }
-        let Some(prompt) = self.parts.prompts.iter().find(|prompt| prompt.listing.name == request.name) else {
-            return Err(ErrorData::invalid_params(format!("unknown prompt: {}", request.name), None));
+        let Some(prompt) =
+            self.parts.prompts.iter().find(|prompt| prompt.listing.name == request.name)
+        else {
+            return Err(ErrorData::invalid_params(
+                format!("unknown prompt: {}", request.name),
+                None,
+            ));
         };
         let ctx = Ctx::new(context, request.input_responses, request.request_state);
         let arguments = request.arguments.unwrap_or_default();
-        call::guard(prompt.get(arguments, ctx.clone()), &ctx, self.parts.limits.timeout).await.map_err(Fault::into_error)
+        call::guard(prompt.get(arguments, ctx.clone()), &ctx, self.parts.limits.timeout)
+            .await
+            .map_err(Fault::into_error)
     }
 
     async fn list_resources(
@@ -174,7 +193,10 @@ impl ServerHandler for Capability {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
         let Some((locator, read)) = self.find_resource(&request.uri) else {
-            return Err(ErrorData::resource_not_found("resource not found", Some(json!({ "uri": request.uri }))));
+            return Err(ErrorData::resource_not_found(
+                "resource not found",
+                Some(json!({ "uri": request.uri })),
+            ));
         };
         let ctx = Ctx::new(context, request.input_responses, request.request_state);
         let contents = call::guard(read(locator, ctx.clone()), &ctx, self.parts.limits.timeout)

@@ -25,7 +25,8 @@ impl Ctx {
     /// Tells the caller how far the work is; nothing is sent when nobody asked, or when nobody listens any more.
     pub async fn progress(&self, done: f64, total: f64, message: &str) {
         let Some(token) = self.request.meta.get_progress_token() else { return };
-        let notice = ProgressNotificationParam::new(token, done).with_total(total).with_message(message);
+        let notice =
+            ProgressNotificationParam::new(token, done).with_total(total).with_message(message);
         if let Err(error) = self.request.peer.notify_progress(notice).await {
             tracing::debug!(%error, "progress could not be delivered");
         }

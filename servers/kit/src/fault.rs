@@ -67,14 +67,6 @@ impl Fault {
         self
     }
 
-    /// The code of the envelope; a JSON-RPC error has none.
-    pub fn code(&self) -> Option<Code> {
-        match self.0.as_ref() {
-            Cause::Tool { code, .. } => Some(*code),
-            Cause::Protocol(_) => None,
-        }
-    }
-
     /// The answer to `tools/call`: the code and message as text, and again in `_meta`.
     pub(crate) fn into_call_result(self) -> Result<CallToolResult, ErrorData> {
         match *self.0 {

@@ -54,7 +54,9 @@ where
     let stopping = CancellationToken::new();
     let mut server = tokio::spawn({
         let stopping = stopping.clone();
-        axum::serve(listener, app).with_graceful_shutdown(async move { stopping.cancelled().await }).into_future()
+        axum::serve(listener, app)
+            .with_graceful_shutdown(async move { stopping.cancelled().await })
+            .into_future()
     });
     tokio::select! {
         ended = &mut server => return ended.map_err(io::Error::other)?,
@@ -100,12 +102,18 @@ fn router<H: ServerHandler + Clone>(
     let in_flight = in_flight.clone();
     Router::new()
         .route_service("/mcp", mcp)
-        .route_layer(middleware::from_fn(move |request, next| track(in_flight.clone(), request, next)))
+        .route_layer(middleware::from_fn(move |request, next| {
+            track(in_flight.clone(), request, next)
+        }))
         .route("/healthz", health)
 }
 
 /// rmcp accepts any Origin until it is given a list.
-fn config(address: SocketAddr, door: &Door, streams: CancellationToken) -> StreamableHttpServerConfig {
+fn config(
+    address: SocketAddr,
+    door: &Door,
+    streams: CancellationToken,
+) -> StreamableHttpServerConfig {
     const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
     let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).into();
     if !address.ip().is_unspecified() {
@@ -125,7 +133,10 @@ fn config(address: SocketAddr, door: &Door, streams: CancellationToken) -> Strea
 /// Counts a call until the last byte of its answer is gone.
 async fn track(in_flight: TaskTracker, request: Request, next: Next) -> Response {
     let endless = request.method() == Method::GET
-        || request.headers().get("mcp-method").is_some_and(|method| method == "subscriptions/listen");
+        || request
+            .headers()
+            .get("mcp-method")
+            .is_some_and(|method| method == "subscriptions/listen");
     if endless {
         return next.run(request).await;
     }

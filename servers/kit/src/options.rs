@@ -18,7 +18,7 @@ pub struct Options {
     #[arg(long = "allow-host", value_name = "HOST")]
     pub allow_hosts: Vec<String>,
 
-    /// Accept browser requests from this origin too, such as https://app.example.com:443
+    /// Accept browser requests from this origin too, such as `https://app.example.com:443`
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     pub allow_origins: Vec<String>,
 

@@ -35,7 +35,11 @@ impl RegisteredPrompt {
         Self { listing, handler: erased }
     }
 
-    pub(crate) async fn get(&self, arguments: JsonObject, ctx: Ctx) -> Result<GetPromptResponse, Fault> {
+    pub(crate) async fn get(
+        &self,
+        arguments: JsonObject,
+        ctx: Ctx,
+    ) -> Result<GetPromptResponse, Fault> {
         let arguments = self.check(arguments)?;
         (self.handler)(arguments, ctx).await
     }

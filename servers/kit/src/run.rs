@@ -21,7 +21,10 @@ pub fn main(server: Server) -> ExitCode {
 }
 
 /// Like [`main`], with a handler of the server's own around the capability, for what the kit does not model.
-pub fn main_with<H: ServerHandler + Clone>(server: Server, wrap: impl FnOnce(Capability) -> H) -> ExitCode {
+pub fn main_with<H: ServerHandler + Clone>(
+    server: Server,
+    wrap: impl FnOnce(Capability) -> H,
+) -> ExitCode {
     let command = Options::augment_args(Command::new(server.name).version(server.version));
     let options = match Options::from_arg_matches(&command.get_matches()) {
         Ok(options) => options,
@@ -48,7 +51,11 @@ pub fn main_with<H: ServerHandler + Clone>(server: Server, wrap: impl FnOnce(Cap
     }
 }
 
-async fn serve<H: ServerHandler + Clone>(handler: H, options: Options, body_bytes: usize) -> io::Result<()> {
+async fn serve<H: ServerHandler + Clone>(
+    handler: H,
+    options: Options,
+    body_bytes: usize,
+) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let stop = async move {
@@ -62,9 +69,9 @@ async fn serve<H: ServerHandler + Clone>(handler: H, options: Options, body_byte
         tracing::info!("speaking MCP over stdin and stdout; --listen serves HTTP instead");
         return stdio::serve(handler, body_bytes, stop).await;
     };
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
+    })?;
     announce(&listener)?;
     let door = Door {
         drain: options.drain(),

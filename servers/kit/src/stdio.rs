@@ -14,7 +14,8 @@ pub(crate) async fn serve<H: ServerHandler>(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let (reader, writer) = stdio_pipes();
-    let transport = AsyncRwTransport::<RoleServer, _, _>::new(reader, writer).with_max_line_length(body_bytes);
+    let transport =
+        AsyncRwTransport::<RoleServer, _, _>::new(reader, writer).with_max_line_length(body_bytes);
     let stopping = CancellationToken::new();
     tokio::spawn({
         let stopping = stopping.clone();

@@ -27,7 +27,10 @@ pub struct ToolSpec {
 
 impl ToolSpec {
     /// A tool's name, 1–64 of `A-Za-z0-9_-`, and what it does.
-    pub fn new(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+    ) -> Self {
         Self {
             name: name.into(),
             description: description.into(),
@@ -91,7 +94,10 @@ impl RegisteredTool {
                 .map_err(|reason| BuildError::Schema { tool: spec.name.to_string(), reason })?,
         };
         let arguments = jsonschema::draft202012::new(&Value::Object(input_schema.as_ref().clone()))
-            .map_err(|error| BuildError::Schema { tool: spec.name.to_string(), reason: error.to_string() })?;
+            .map_err(|error| BuildError::Schema {
+                tool: spec.name.to_string(),
+                reason: error.to_string(),
+            })?;
         let mut listing = Tool::new(spec.name, spec.description, input_schema);
         listing.title = spec.title;
         listing.annotations = spec.annotations;
@@ -115,7 +121,12 @@ impl RegisteredTool {
         let breaches: Vec<(String, String)> = self
             .arguments
             .iter_errors(&arguments)
-            .map(|error| (format!("/{}", error.instance_path().as_str().trim_start_matches('/')), error.to_string()))
+            .map(|error| {
+                (
+                    format!("/{}", error.instance_path().as_str().trim_start_matches('/')),
+                    error.to_string(),
+                )
+            })
             .collect();
         if !breaches.is_empty() {
             return Err(refusal(breaches));
@@ -126,7 +137,8 @@ impl RegisteredTool {
 }
 
 fn refusal(breaches: Vec<(String, String)>) -> Fault {
-    let lines: Vec<String> = breaches.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
+    let lines: Vec<String> =
+        breaches.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
     let details: Vec<Value> = breaches
         .into_iter()
         .map(|(path, reason)| serde_json::json!({ "path": path, "reason": reason }))
@@ -135,12 +147,17 @@ fn refusal(breaches: Vec<(String, String)>) -> Fault {
 }
 
 /// Legacy revisions know structured answers as objects only.
-fn object_schema(tool: &str, schema: Option<Arc<JsonObject>>) -> Result<Option<Arc<JsonObject>>, BuildError> {
+fn object_schema(
+    tool: &str,
+    schema: Option<Arc<JsonObject>>,
+) -> Result<Option<Arc<JsonObject>>, BuildError> {
     match schema {
-        Some(schema) if schema.get("type").and_then(Value::as_str) != Some("object") => Err(BuildError::Schema {
-            tool: tool.to_owned(),
-            reason: "structured answers are objects: wrap the value in a struct".to_owned(),
-        }),
+        Some(schema) if schema.get("type").and_then(Value::as_str) != Some("object") => {
+            Err(BuildError::Schema {
+                tool: tool.to_owned(),
+                reason: "structured answers are objects: wrap the value in a struct".to_owned(),
+            })
+        }
         other => Ok(other),
     }
 }

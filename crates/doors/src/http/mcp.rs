@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use strip::Strip;
 
 use super::body::{self, BodyFault};
-use super::sessions::Sessions;
+use super::sessions::{SessionFault, Sessions};
 use super::{Options, Shared, reply};
 use crate::mcp::{Caller, Core, Handler};
 
@@ -132,6 +132,10 @@ where
             malformed(request)
         }
         StatusCode::NOT_FOUND => error(parts.status, SESSION_NOT_FOUND, &reason, None),
+        // rmcp knows one status for a session that cannot be made; a client that waits may well get one.
+        StatusCode::INTERNAL_SERVER_ERROR if reason.contains(SessionFault::FULL) => {
+            error(StatusCode::SERVICE_UNAVAILABLE, INTERNAL_ERROR, &reason, None)
+        }
         status if status.is_server_error() => {
             tracing::error!(%status, reason, "rmcp failed on a request");
             error(status, INTERNAL_ERROR, "the gateway failed on this request", None)

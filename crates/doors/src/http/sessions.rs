@@ -18,10 +18,15 @@ use rmcp::transport::streamable_http_server::session::{
 /// Why a session cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionFault {
-    #[error("{0} sessions are open, which is as many as this gateway keeps; close one or try later")]
+    #[error("{0} {text}; close one or try later", text = SessionFault::FULL)]
     Full(usize),
     #[error(transparent)]
     Local(#[from] LocalSessionManagerError),
+}
+
+impl SessionFault {
+    /// What the fault is known by once rmcp has made a text of it.
+    pub(super) const FULL: &str = "sessions are open, which is as many as this gateway keeps";
 }
 
 pub(super) struct Sessions {

@@ -15,10 +15,7 @@ pub(super) enum Stopped {
 }
 
 /// Reads to the end, or until there is one byte more than the cap.
-pub(super) async fn whole(
-    mut pipe: impl AsyncRead + Unpin,
-    cap: u64,
-) -> Result<Vec<u8>, Stopped> {
+pub(super) async fn whole(mut pipe: impl AsyncRead + Unpin, cap: u64) -> Result<Vec<u8>, Stopped> {
     let mut bytes = Vec::new();
     loop {
         bytes.reserve(CHUNK.min(8192.max(bytes.len())));

@@ -215,7 +215,8 @@ impl Drop for Launched {
 
 /// A folder of its own for one run, readable by nobody else.
 pub(super) async fn scratch() -> Result<TempDir, RunError> {
-    let made = tokio::task::spawn_blocking(|| tempfile::Builder::new().prefix("powerstrip-").tempdir());
+    let made =
+        tokio::task::spawn_blocking(|| tempfile::Builder::new().prefix("powerstrip-").tempdir());
     match made.await {
         Ok(folder) => folder.map_err(RunError::Launcher),
         Err(error) => Err(RunError::Launcher(io::Error::other(error))),

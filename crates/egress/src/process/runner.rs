@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{Either, select};
@@ -17,12 +18,12 @@ use crate::sandbox::{self, Confinement, Host, Network, Step, Tier};
 /// A launcher answers a probe in milliseconds; a host under heavy load gets this long.
 const PROBE: Duration = Duration::from_secs(10);
 
-/// Starts programs for the gateway. One is made when the gateway starts and shared.
-#[derive(Debug)]
+/// Starts programs for the gateway. One is made when the gateway starts; clones are cheap and share what it learns.
+#[derive(Debug, Clone)]
 pub struct Runner {
     launcher: PathBuf,
     host: Host,
-    locator: Locator,
+    locator: Arc<Locator>,
 }
 
 impl Runner {
@@ -42,7 +43,7 @@ impl Runner {
 
     /// A runner with another executable as launcher, whose `main` calls [`sandbox::maybe_run_launcher`].
     pub async fn with_launcher(launcher: impl Into<PathBuf>) -> Result<Self, RunError> {
-        let locator = Locator::from_path(std::env::var_os("PATH"));
+        let locator = Arc::new(Locator::from_path(std::env::var_os("PATH")));
         let mut runner = Self { launcher: launcher.into(), host: Host::BARE, locator };
         runner.host = runner.probe().await?;
         Ok(runner)
@@ -188,8 +189,7 @@ impl Runner {
         let mut launched = ready.launch().await?;
         let mut tail = Tail::new(65_536);
         let spec = Spec::new("");
-        let answer =
-            tokio::time::timeout(PROBE, converse(&mut launched, &spec, &mut tail)).await;
+        let answer = tokio::time::timeout(PROBE, converse(&mut launched, &spec, &mut tail)).await;
         let Ok(Ok((stdout, exit))) = answer else { return Err(RunError::NoLauncher) };
         if let Some(failure) = launched.launch_failure(exit, &tail.into_parts().0) {
             return Ok(Err(failure.step));

@@ -1,8 +1,11 @@
 //! T1 in the process that becomes the program: privileges, files, signals, system calls.
 
+use std::path::PathBuf;
+
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, RestrictionStatus,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    path_beneath_rules,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -12,12 +15,13 @@ use super::{Network, seccomp};
 /// The newest Landlock ABI that our tests have met; newer rights are left to a newer release.
 const NEWEST: ABI = ABI::V7;
 
-/// Puts the confinement in force and returns the Landlock ABI that holds, 0 for none.
-pub(super) fn confine(confinement: &Confinement) -> Result<u8, Failure> {
+/// Puts the confinement in force, with `own` writable too, and returns the Landlock ABI that
+/// holds, 0 for none.
+pub(super) fn confine(confinement: &Confinement, own: &[PathBuf]) -> Result<u8, Failure> {
     rustix::thread::set_no_new_privs(true).map_err(Failure::at(Step::Session))?;
     let landlock_abi = match confinement.host.landlock_abi {
         0 => 0,
-        _ => fence_files(confinement)?,
+        _ => fence_files(confinement, own)?,
     };
     drop_capabilities().map_err(Failure::at(Step::Session))?;
     if confinement.host.seccomp {
@@ -26,8 +30,8 @@ pub(super) fn confine(confinement: &Confinement) -> Result<u8, Failure> {
     Ok(landlock_abi)
 }
 
-fn fence_files(confinement: &Confinement) -> Result<u8, Failure> {
-    let status = restrict(confinement).map_err(Failure::at(Step::Landlock))?;
+fn fence_files(confinement: &Confinement, own: &[PathBuf]) -> Result<u8, Failure> {
+    let status = restrict(confinement, own).map_err(Failure::at(Step::Landlock))?;
     match (status.ruleset, status.landlock) {
         (RulesetStatus::NotEnforced, _) | (_, LandlockStatus::NotEnabled) => {
             Err(Failure::at(Step::Landlock)("the kernel does not enforce Landlock"))
@@ -39,7 +43,8 @@ fn fence_files(confinement: &Confinement) -> Result<u8, Failure> {
     }
 }
 
-fn restrict(confinement: &Confinement) -> Result<landlock::RestrictionStatus, RulesetError> {
+fn restrict(confinement: &Confinement, own: &[PathBuf]) -> Result<RestrictionStatus, RulesetError> {
+    let writable = confinement.write.iter().chain(own);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -50,7 +55,7 @@ fn restrict(confinement: &Confinement) -> Result<landlock::RestrictionStatus, Ru
     ruleset
         .create()?
         .add_rules(path_beneath_rules(&confinement.read, AccessFs::from_read(NEWEST)))?
-        .add_rules(path_beneath_rules(&confinement.write, AccessFs::from_all(NEWEST)))?
+        .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
         .restrict_self()
 }
 

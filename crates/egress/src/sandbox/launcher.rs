@@ -120,7 +120,14 @@ pub(super) struct Program {
 
 impl Program {
     /// Replaces this process by the program; the environment and the folder are already its own.
-    pub(super) fn exec(&self) -> Failure {
+    #[cfg(target_os = "linux")]
+    pub(super) fn exec(self) -> Failure {
+        Failure::exec(&super::raw::exec(self.path, self.arguments))
+    }
+
+    /// Replaces this process by the program; the environment and the folder are already its own.
+    #[cfg(not(target_os = "linux"))]
+    fn exec(self) -> Failure {
         use std::os::unix::process::CommandExt;
         Failure::exec(&process::Command::new(&self.path).args(&self.arguments).exec())
     }
@@ -135,18 +142,18 @@ fn launch(mut arguments: impl Iterator<Item = OsString>) -> ! {
         failure.report("-")
     };
     let program = Program { path, arguments: arguments.collect() };
-    let failure = run(&orders, &program);
+    let failure = run(&orders, program);
     failure.report(&orders.token)
 }
 
 #[cfg(target_os = "linux")]
-fn run(orders: &Orders, program: &Program) -> Failure {
+fn run(orders: &Orders, program: Program) -> Failure {
     super::supervise::run(orders, program)
 }
 
 /// Elsewhere the ladder ends at T0: own session and limits, then the program in our place.
 #[cfg(not(target_os = "linux"))]
-fn run(orders: &Orders, program: &Program) -> Failure {
+fn run(orders: &Orders, program: Program) -> Failure {
     if orders.confinement.is_some() {
         return Failure::at(Step::Landlock)("this system has no sandbox");
     }

@@ -133,8 +133,7 @@ fn compile(mut rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendEr
     // would walk past a list of refusals.
     if cfg!(target_arch = "x86_64") {
         const X32: i64 = 0x4000_0000;
-        let twins: Vec<_> =
-            rules.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
+        let twins: Vec<_> = rules.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
         rules.extend(twins);
     }
     SeccompFilter::new(

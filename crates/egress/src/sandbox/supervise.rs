@@ -7,7 +7,9 @@
 //! The supervisor stays outside the sandbox, so that the program can neither see nor signal it.
 //! It is the reaper of everything the program leaves behind, and ends the way the program ended.
 
+use std::convert::Infallible;
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io, process, thread};
 
@@ -22,13 +24,16 @@ use super::raw::{self, Fork};
 use super::{Network, confine};
 use crate::process::tree;
 
+/// Where programs share memory and semaphores (`shm_open`, `sem_open`).
+const SHARED_MEMORY: &str = "/dev/shm";
+
 /// Runs the program under supervision; returns only if it could not be started.
-pub(super) fn run(orders: &Orders, program: &Program) -> Failure {
+pub(super) fn run(orders: &Orders, program: Program) -> Failure {
     let Err(failure) = supervise(orders, program);
     failure
 }
 
-fn supervise(orders: &Orders, program: &Program) -> Result<std::convert::Infallible, Failure> {
+fn supervise(orders: &Orders, program: Program) -> Result<Infallible, Failure> {
     raw::seal_descriptors();
     // The supervisor re-raises the program's fatal signal and must not leave a second core.
     rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })
@@ -46,10 +51,7 @@ fn supervise(orders: &Orders, program: &Program) -> Result<std::convert::Infalli
 }
 
 /// T0 and T1: the program is our child, and whatever it leaves behind becomes ours.
-fn supervise_tree(
-    orders: &Orders,
-    program: &Program,
-) -> Result<std::convert::Infallible, Failure> {
+fn supervise_tree(orders: &Orders, program: Program) -> Result<Infallible, Failure> {
     let me = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(me)).map_err(Failure::at(Step::Session))?;
     match raw::fork().map_err(Failure::at(Step::Session))? {
@@ -59,7 +61,7 @@ fn supervise_tree(
             if rustix::process::getppid() != Some(me) {
                 return Err(orphaned());
             }
-            start(orders, program)
+            start(orders, program, Vec::new())
         }
         Fork::Parent(child) => {
             let _ = leave_pipes();
@@ -74,9 +76,9 @@ fn supervise_tree(
 /// the kernel kills everything in them.
 fn supervise_namespace(
     orders: &Orders,
-    program: &Program,
+    program: Program,
     confinement: &Confinement,
-) -> Result<std::convert::Infallible, Failure> {
+) -> Result<Infallible, Failure> {
     enter_namespaces(confinement.network).map_err(Failure::at(Step::Namespaces))?;
     let (alive, keep_alive) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)
         .map_err(Failure::at(Step::Session))?;
@@ -111,20 +113,12 @@ fn supervise_namespace(
 /// process 1 itself because the kernel ignores most signals to that one, even its own.
 fn be_init(
     orders: &Orders,
-    program: &Program,
+    program: Program,
     judge: &mut io::PipeWriter,
-) -> Result<std::convert::Infallible, Failure> {
-    // Best effort: some containers mask parts of /proc and the kernel then refuses a fresh one.
-    // The old one still shows other processes' names, but Landlock keeps their contents closed.
-    let _ = rustix::mount::mount(
-        "proc",
-        "/proc",
-        "proc",
-        MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC,
-        None,
-    );
+) -> Result<Infallible, Failure> {
+    let own = mount_own();
     match raw::fork().map_err(Failure::at(Step::Namespaces))? {
-        Fork::Child => start(orders, program),
+        Fork::Child => start(orders, program, own),
         Fork::Parent(child) => {
             let _ = leave_pipes();
             match wait_for(child).and_then(Ending::of) {
@@ -140,13 +134,27 @@ fn be_init(
     }
 }
 
-/// The last steps before the program, in the process that becomes it.
-fn start(orders: &Orders, program: &Program) -> Result<std::convert::Infallible, Failure> {
+/// Gives the namespace its own view of processes and its own shared memory, and returns what of
+/// it may be written. Best effort: some containers mask parts of /proc, and the kernel then
+/// refuses a fresh one. The old one shows other processes' names, but Landlock keeps their
+/// contents closed; and shared memory that is not our own stays closed altogether.
+fn mount_own() -> Vec<PathBuf> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let _ = rustix::mount::mount("proc", "/proc", "proc", flags, None);
+    match rustix::mount::mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, c"size=64m,mode=0700") {
+        Ok(()) => vec![PathBuf::from(SHARED_MEMORY)],
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The last steps before the program, in the process that becomes it. `own` may be written
+/// beside what the confinement grants.
+fn start(orders: &Orders, program: Program, own: Vec<PathBuf>) -> Result<Infallible, Failure> {
     let counted_apart =
         orders.confinement.as_ref().is_some_and(|confinement| confinement.host.namespaces);
     orders.limits.apply(counted_apart).map_err(Failure::at(Step::Limits))?;
     let landlock_abi = match &orders.confinement {
-        Some(confinement) => confine::confine(confinement)?,
+        Some(confinement) => confine::confine(confinement, &own)?,
         None => 0,
     };
     if orders.probe {
@@ -233,10 +241,8 @@ fn end_like(ending: Option<Ending>) -> ! {
     match ending {
         Some(Ending::Code(code)) => process::exit(code),
         Some(Ending::Signal(number)) => {
-            if let Some(signal) = Signal::from_named_raw(number) {
-                let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
-            }
-            // A signal that we ignore (SIGPIPE) or that has no name: say it the way shells do.
+            raw::die_by(number);
+            // Not a signal that ends a process after all: say it the way shells do.
             process::exit(128 + number)
         }
         None => process::exit(FAILED),

@@ -51,8 +51,7 @@ const READABLE: &[&str] = &[
 ];
 
 /// Devices without memory.
-const WRITABLE: &[&str] =
-    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+const WRITABLE: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 pub(super) fn readable() -> impl Iterator<Item = PathBuf> {
     READABLE.iter().map(PathBuf::from)

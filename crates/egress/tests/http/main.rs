@@ -1,7 +1,7 @@
 //! The guarded HTTP client against real servers on loopback.
 //!
-//! No test dials anything but loopback: a public address in a DNS answer stands beside a private one,
-//! and the whole answer is refused before anyone is called.
+//! No test dials anything but loopback: where a story needs a good address, loopback plays it,
+//! opened by a rule for the one port of the test's own server.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod content;

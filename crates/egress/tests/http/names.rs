@@ -55,39 +55,50 @@ async fn a_name_that_flips_to_a_private_address_is_refused() {
     }
 }
 
-/// The classic: checked while public, private when dialled. With one lookup there is no second answer to dial.
+/// The classic: good while checked, bad when dialled. With one lookup there is no second answer to dial.
 #[tokio::test]
 async fn a_flip_between_check_and_dial_has_nothing_to_hit() {
     let server = Server::start(|_| closing()).await;
-    let script = Arc::new(
-        Script::default().name("flip.test", &[&["127.0.0.1"], &["93.184.216.34"], &["127.0.0.1"]]),
-    );
-    let client = scripted(&[], &script);
-    let refused = get(&client, &format!("http://flip.test:{}/", server.port())).await.unwrap_err();
-    assert!(address_refused(&refused, Class::Loopback), "{refused:?}");
-    assert_eq!((script.asked("flip.test"), server.connections()), (1, 0));
+    let script =
+        Arc::new(Script::default().name("flip.test", &[&["127.0.0.1"], &["127.0.0.2"], &["::1"]]));
+    let client = scripted(&[&format!("127.0.0.1:{}", server.port())], &script);
+    let answer = get(&client, &format!("http://flip.test:{}/", server.port())).await.unwrap();
+    assert_eq!(&answer.body[..], b"hello");
+    assert_eq!((script.asked("flip.test"), server.connections()), (1, 1));
 }
 
+/// The good address is the server itself, so an answer would come if anyone looked at it alone.
 #[tokio::test]
 async fn one_bad_address_among_good_ones_refuses_the_name() {
     let server = Server::start(|_| reply(200, "reached")).await;
     for answer in [
-        &["93.184.216.34", "127.0.0.1"][..],
-        &["127.0.0.1", "93.184.216.34"],
-        &["2606:4700::1111", "93.184.216.34", "::1"],
-        &["93.184.216.34", "192.168.0.1"],
+        &["127.0.0.1", "127.0.0.2"][..],
+        &["127.0.0.2", "127.0.0.1"],
+        &["127.0.0.1", "::1"],
+        &["127.0.0.1", "127.0.0.1", "127.0.0.1", "::ffff:127.0.0.1"],
     ] {
         let script = Arc::new(Script::default().name("mixed.test", &[answer]));
-        let refused =
-            get(&scripted(&[], &script), &format!("http://mixed.test:{}/", server.port()))
-                .await
-                .unwrap_err();
+        let client = scripted(&[&format!("127.0.0.1:{}", server.port())], &script);
+        let url = format!("http://mixed.test:{}/", server.port());
+        let refused = get(&client, &url).await.unwrap_err();
         assert!(
             matches!(refused, FetchError::Refused(Refusal::Address { .. })),
             "{answer:?}: {refused:?}"
         );
     }
     assert_eq!(server.connections(), 0);
+}
+
+/// More addresses than are ever tried: the bad one at the end still refuses the name.
+#[tokio::test]
+async fn an_address_that_would_never_be_tried_is_checked_too() {
+    let server = Server::start(|_| reply(200, "reached")).await;
+    let mut answer = vec!["127.0.0.1"; 30];
+    answer.push("127.0.0.2");
+    let script = Arc::new(Script::default().name("long.test", &[&answer]));
+    let client = scripted(&[&format!("127.0.0.1:{}", server.port())], &script);
+    let refused = get(&client, &format!("http://long.test:{}/", server.port())).await.unwrap_err();
+    assert!(address_refused(&refused, Class::Loopback), "{refused:?}");
 }
 
 #[tokio::test]

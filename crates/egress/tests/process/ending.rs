@@ -31,8 +31,10 @@ async fn codes_and_signals_are_told_apart() {
     for (_, runner) in rungs().await {
         let code = run(&runner, python("raise SystemExit(125)")).await.unwrap();
         assert_eq!(code.exit, Exit::Code(125));
-        for signal in [6, 9, 11, 15] {
-            let kill = format!("import os; os.kill(os.getpid(), {signal})");
+        for signal in [6, 7, 9, 11, 13, 15, 34] {
+            let kill = format!(
+                "import os, signal; signal.signal(13, signal.SIG_DFL); os.kill(os.getpid(), {signal})"
+            );
             let finished = run(&runner, python(&kill)).await.unwrap();
             assert_eq!(finished.exit, Exit::Signal(signal));
         }
@@ -73,7 +75,8 @@ async fn a_child_that_listens_may_end_politely() {
     for (tier, runner) in rungs().await {
         let marker = folder.path().join(tier.to_string());
         std::fs::write(&marker, "").unwrap();
-        let script = script.replace("print('saved', file=sys.stderr)", "open(sys.argv[1], 'w').write('saved')");
+        let script = script
+            .replace("print('saved', file=sys.stderr)", "open(sys.argv[1], 'w').write('saved')");
         let policy = egress::sandbox::Policy::new().write(&marker);
         let spec = python(&script).arg(&marker).policy(policy).deadline(Duration::from_secs(1));
         let error = run(&runner, spec).await.unwrap_err();
@@ -191,8 +194,11 @@ async fn kill_9_of_the_gateway_takes_the_children_along() {
         let needle = needle();
         let daemon = format!("{DAEMON}\ntime.sleep(60)");
         // A daemon that outlives the gateway is promised from T2 on.
-        let (script, expected) =
-            if tier == Tier::T2 { (daemon.as_str(), 2) } else { ("import time; time.sleep(60)", 1) };
+        let (script, expected) = if tier == Tier::T2 {
+            (daemon.as_str(), 2)
+        } else {
+            ("import time; time.sleep(60)", 1)
+        };
         let mut gateway = Command::new(env!("CARGO_BIN_EXE_egress-launcher"))
             .args([&tier.to_string(), "python3", "-I", "-c", script, &needle])
             .stdin(Stdio::null())

@@ -59,27 +59,17 @@ async fn killing_a_worker_takes_less_than_a_second() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_does_not_hang_on_the_thread_that_asked_for_it() {
     for (_, runner) in rungs().await {
+        let runtime = tokio::runtime::Handle::current();
         // The parent death signal would follow this thread if it started the child itself.
-        let (mut piped, runner_thread) = std::thread::scope(|scope| {
-            let asking = scope.spawn(|| {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                let piped = runtime.block_on(runner.spawn_piped(python(ECHO))).unwrap();
-                (piped, runtime)
-            });
-            asking.join().unwrap()
-        });
-        let _inside = runner_thread.enter();
-        let alive_after = tokio::task::spawn_blocking(move || {
-            let answer = runner_thread.block_on(async {
-                piped.stdin.write_all(b"still here\n").await.unwrap();
-                BufReader::new(&mut piped.stdout).lines().next_line().await.unwrap()
-            });
-            runner_thread.block_on(piped.process.kill());
-            answer
-        });
-        assert_eq!(alive_after.await.unwrap().as_deref(), Some("STILL HERE"));
+        let asking = std::thread::spawn(move || runtime.block_on(runner.spawn_piped(python(ECHO))));
+        let asked = tokio::task::spawn_blocking(move || asking.join().unwrap());
+        let mut piped = asked.await.unwrap().unwrap();
+
+        piped.stdin.write_all(b"still here\n").await.unwrap();
+        let answer = BufReader::new(&mut piped.stdout).lines().next_line().await.unwrap();
+        assert_eq!(answer.as_deref(), Some("STILL HERE"));
     }
 }

@@ -97,7 +97,8 @@ async fn a_background_process_that_holds_stdout_does_not_hold_the_run() {
         let needle = needle();
         let script = format!("sh -c 'sleep 60; : {needle}' & echo done");
         let begun = Instant::now();
-        let finished = run(&runner, Spec::new("sh").args(["-c", &script]).env("PATH", "/usr/bin:/bin"));
+        let finished =
+            run(&runner, Spec::new("sh").args(["-c", &script]).env("PATH", "/usr/bin:/bin"));
         assert_eq!(said(&finished.await.unwrap()), "done");
         assert!(begun.elapsed() < Duration::from_secs(10));
         eventually("the background process dies", || alive(&needle).is_empty()).await;

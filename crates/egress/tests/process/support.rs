@@ -4,16 +4,19 @@ use std::time::{Duration, Instant};
 
 use egress::process::{Finished, RunError, Runner, Spec};
 use egress::sandbox::{Mode, Policy, Tier};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 /// A runner that climbs no higher than `tier`.
-pub async fn runner(tier: Tier) -> Runner {
+pub(crate) async fn runner(tier: Tier) -> Runner {
+    static RUNNER: OnceCell<Runner> = OnceCell::const_new();
     let launcher = env!("CARGO_BIN_EXE_egress-launcher");
-    Runner::with_launcher(launcher).await.unwrap().at_most(tier)
+    let probed = RUNNER.get_or_init(async || Runner::with_launcher(launcher).await.unwrap()).await;
+    probed.clone().at_most(tier)
 }
 
 /// The rungs that this host has above T0.
-pub async fn confining_rungs() -> Vec<(Tier, Runner)> {
+pub(crate) async fn confining_rungs() -> Vec<(Tier, Runner)> {
     let offered = runner(Tier::T2).await.host().tier();
     let mut rungs = Vec::new();
     for tier in [Tier::T1, Tier::T2] {
@@ -25,24 +28,24 @@ pub async fn confining_rungs() -> Vec<(Tier, Runner)> {
 }
 
 /// Every rung of this host.
-pub async fn rungs() -> Vec<(Tier, Runner)> {
+pub(crate) async fn rungs() -> Vec<(Tier, Runner)> {
     let mut rungs = vec![(Tier::T0, runner(Tier::T0).await)];
     rungs.extend(confining_rungs().await);
     rungs
 }
 
 /// A Python child that runs `script`.
-pub fn python(script: &str) -> Spec {
+pub(crate) fn python(script: &str) -> Spec {
     Spec::new("python3").args(["-I", "-c", script])
 }
 
-pub async fn run(runner: &Runner, spec: Spec) -> Result<Finished, RunError> {
+pub(crate) async fn run(runner: &Runner, spec: Spec) -> Result<Finished, RunError> {
     runner.run(spec, &CancellationToken::new()).await
 }
 
 /// Runs the child confined by `policy` and, to show that it would do it if it could, unconfined.
 /// Both times it must end well; the two outputs are returned.
-pub async fn confined_and_free(
+pub(crate) async fn confined_and_free(
     runner: &Runner,
     tier: Tier,
     spec: &Spec,
@@ -56,14 +59,14 @@ pub async fn confined_and_free(
 }
 
 /// Stdout of a child that ended well.
-pub fn said(finished: &Finished) -> String {
+pub(crate) fn said(finished: &Finished) -> String {
     let stderr = String::from_utf8_lossy(&finished.stderr);
     assert!(finished.exit.success(), "{:?} {stderr}", finished.exit);
     String::from_utf8(finished.stdout.clone()).unwrap().trim().to_owned()
 }
 
 /// Waits for something that must become true.
-pub async fn eventually(what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
         assert!(begun.elapsed() < Duration::from_secs(10), "never happened: {what}");
@@ -72,12 +75,12 @@ pub async fn eventually(what: &str, condition: impl Fn() -> bool) {
 }
 
 /// Processes, zombies aside, whose command line holds `needle`.
-pub fn alive(needle: &str) -> Vec<u32> {
+pub(crate) fn alive(needle: &str) -> Vec<u32> {
     with_command_line(|line| line.contains(needle))
 }
 
 /// The same without the launcher's own processes.
-pub fn children(needle: &str) -> Vec<u32> {
+pub(crate) fn children(needle: &str) -> Vec<u32> {
     with_command_line(|line| line.contains(needle) && !line.contains("__launch"))
 }
 
@@ -93,6 +96,6 @@ fn with_command_line(wanted: impl Fn(&str) -> bool) -> Vec<u32> {
 }
 
 /// A word that only one test's children carry.
-pub fn needle() -> String {
+pub(crate) fn needle() -> String {
     format!("needle-{}", uuid::Uuid::new_v4())
 }

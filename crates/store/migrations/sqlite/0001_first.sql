@@ -1,5 +1,5 @@
 -- One row per call, whatever the door. Numbers are never given twice, so a gap shows that something is missing.
--- Ids and hashes are raw bytes: they are most of a row, and the index on traces stays half as large.
+-- Ids and hashes are raw bytes: they are most of a row.
 CREATE TABLE audit (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
     trace       BLOB    NOT NULL,
@@ -18,8 +18,9 @@ CREATE TABLE audit (
     duration_us BIGINT  NOT NULL
 );
 
-CREATE INDEX audit_at ON audit (at_ms);
-CREATE INDEX audit_trace ON audit (trace);
+-- Grows at its end only. Traces are random: an index led by them would write a page per row. A trace is found by
+-- reading this narrow index through, which takes about a tenth of a second for a million rows.
+CREATE INDEX audit_at ON audit (at_ms, trace);
 
 -- Append-only. Whoever adds retention replaces `audit_keeps_rows` in a migration of its own, for rows past a stored horizon only.
 CREATE TRIGGER audit_keeps_values BEFORE UPDATE ON audit

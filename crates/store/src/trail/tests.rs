@@ -1,1 +1,180 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::time::Duration;
+
+use proto::{TraceId, digest};
+use tempfile::TempDir;
+
+use super::writer::Writer;
+use super::*;
+use crate::AuditFilter;
+
+fn row() -> AuditRow {
+    AuditRow {
+        trace: TraceId::random(),
+        at_unix_ms: 1,
+        tenant: "local".into(),
+        subject: "someone".into(),
+        agent: None,
+        door: "mcp".into(),
+        tool: "server:tool".into(),
+        version: "1.0.0".into(),
+        definition: None,
+        arguments: digest(b"{}"),
+        decision: "ran".into(),
+        outcome: "OK".into(),
+        blame: None,
+        duration_us: 1,
+    }
+}
+
+async fn opened() -> (TempDir, Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    (folder, database)
+}
+
+async fn stored(database: &Database) -> usize {
+    let filter = AuditFilter { limit: u32::MAX, ..AuditFilter::default() };
+    database.audit_rows(filter).await.unwrap().len()
+}
+
+async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < patience, "{what} did not come about");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Rows until the trail fails; how many it took in, and what their receipts said.
+async fn record_until_failing(trail: &AuditTrail) -> (usize, Vec<String>) {
+    let (mut taken, mut refusals) = (0, Vec::new());
+    for _ in 0..10_000 {
+        let Ok(receipt) = trail.record(row()).await else { break };
+        taken += 1;
+        if let Err(error) = receipt.committed().await {
+            refusals.push(error.to_string());
+        }
+    }
+    (taken, refusals)
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_and_loses_nothing() {
+    let (folder, database) = opened().await;
+    database.sqlite().hamper(folder.path(), "max_page_count", "20").await;
+    let trail = AuditTrail::start(database.clone());
+
+    let (taken, refusals) = record_until_failing(&trail).await;
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert!(refusals[0].contains("database or disk is full"), "{refusals:?}");
+    assert!(trail.failing().unwrap().contains("database or disk is full"));
+    let refused = trail.record(row()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::AuditFailing(_)), "{refused}");
+    assert_eq!(stored(&database).await, taken - 1);
+
+    database.sqlite().hamper(folder.path(), "max_page_count", "1000000").await;
+    until("recovery", || trail.failing().is_none()).await;
+    trail.record(row()).await.unwrap().committed().await.unwrap();
+    assert_eq!(stored(&database).await, taken + 1);
+    trail.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_read_only_database_is_told_and_loses_nothing() {
+    let (folder, database) = opened().await;
+    database.sqlite().hamper(folder.path(), "query_only", "ON").await;
+    let trail = AuditTrail::start(database.clone());
+
+    let receipts = [trail.record(row()).await.unwrap(), trail.record(row()).await.unwrap()];
+    for receipt in receipts {
+        let error = receipt.committed().await.unwrap_err().to_string();
+        assert!(error.contains("readonly"), "{error}");
+    }
+    database.sqlite().hamper(folder.path(), "query_only", "OFF").await;
+    until("recovery", || trail.failing().is_none()).await;
+    assert_eq!(stored(&database).await, 2);
+}
+
+#[tokio::test]
+async fn rows_that_cannot_be_written_at_the_end_are_counted() {
+    let (folder, database) = opened().await;
+    database.sqlite().hamper(folder.path(), "query_only", "ON").await;
+    let trail = AuditTrail::start(database.clone());
+    for _ in 0..3 {
+        trail.record(row()).await.unwrap();
+    }
+    let error = trail.close().await.unwrap_err().to_string();
+    assert!(error.contains("3 rows were not written") && error.contains("readonly"), "{error}");
+    assert!(trail.failing().is_some());
+    assert!(matches!(trail.record(row()).await.unwrap_err(), StoreError::AuditFailing(_)));
+}
+
+/// The commit went through but its answer was lost: the second try must not write the rows again.
+#[tokio::test]
+async fn a_retry_does_not_write_twice() {
+    let (_folder, database) = opened().await;
+    let trail = AuditTrail::start(database.clone());
+    let writer = Writer::new(database.clone(), Arc::clone(&trail.0.0));
+    let batch = [row(), row()];
+    for _ in 0..3 {
+        writer.retry(&batch, 2).await.unwrap();
+        assert_eq!(stored(&database).await, 2);
+    }
+}
+
+#[tokio::test]
+async fn who_brings_too_many_rows_waits_and_none_is_dropped() {
+    let (folder, database) = opened().await;
+    let trail = AuditTrail::start(database.clone());
+    let path = folder.path().join("powerstrip.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+    let other = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    let lock = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+
+    for _ in 0..MAX_ROWS {
+        trail.record(row()).await.unwrap();
+    }
+    let mut waiting = Box::pin(trail.record(row()));
+    tokio::select! {
+        biased;
+        _ = &mut waiting => panic!("there was no room for this row"),
+        () = std::future::ready(()) => {}
+    }
+    lock.rollback().await.unwrap();
+    waiting.await.unwrap();
+    trail.close().await.unwrap();
+    assert_eq!(stored(&database).await, MAX_ROWS + 1);
+}
+
+#[tokio::test]
+async fn who_waits_for_room_hears_of_a_failure() {
+    let (_folder, database) = opened().await;
+    let trail = AuditTrail::start(database);
+    let _all = trail.0.0.room.acquire_many(MAX_ROWS as u32).await.unwrap();
+    let waiting = trail.record(row());
+    let (result, ()) = tokio::join!(waiting, async {
+        trail.0.0.publish(0, State::Failing("the disk is gone".into()));
+    });
+    let error = result.unwrap_err().to_string();
+    assert_eq!(error, "the audit trail cannot be written: the disk is gone");
+}
+
+#[tokio::test]
+async fn a_stopped_writer_leaves_nobody_waiting() {
+    let (_folder, database) = opened().await;
+    let shared = {
+        let trail = AuditTrail::start(database.clone());
+        Arc::clone(&trail.0.0)
+    };
+    let trail = AuditTrail(Arc::new(Handle(shared)));
+    until("the end", || matches!(trail.0.0.progress.borrow().state, State::Ended(_))).await;
+    assert!(matches!(trail.record(row()).await.unwrap_err(), StoreError::AuditClosed));
+
+    let trail = AuditTrail::start(database.clone());
+    drop(Writer::new(database, Arc::clone(&trail.0.0)));
+    let error = trail.record(row()).await.unwrap_err().to_string();
+    assert!(error.contains("its writer was stopped"), "{error}");
+    assert!(trail.close().await.is_err());
+}

@@ -107,7 +107,7 @@ impl Writer {
     }
 
     /// An error does not always mean that nothing was committed, so a retry asks before it writes.
-    async fn retry(&self, batch: &[AuditRow], written: u64) -> Result<(), StoreError> {
+    pub(super) async fn retry(&self, batch: &[AuditRow], written: u64) -> Result<(), StoreError> {
         if self.database.audit_written(&self.name).await? >= written {
             return Ok(());
         }

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::graph::{Parts, Way, spreads};
+use super::graph::{Parts, Spread, Way, spreads};
 use super::{SchemaFault, fault};
 
 /// JSON parsers stop here too.
@@ -18,6 +18,12 @@ const BUDGET: u64 = 5_000_000;
 
 /// Steps that every part of a value may take however many parts there are: the size limits bound their number.
 const STEPS_PER_PART: u64 = 200;
+
+/// Steps of the pattern engine that one check may take.
+const TEXT_BUDGET: u64 = 40_000_000;
+
+/// Steps of the pattern engine that every byte may take: patterns as people write them take no more.
+const STEPS_PER_BYTE: u64 = 64;
 
 /// Below this many steps at any part, values need not be counted.
 const CHEAP: u64 = 64;
@@ -33,93 +39,128 @@ const TELLABLE: u64 = 5_000;
 pub(super) struct Cost {
     /// Steps at one part of a value, by its depth; the last one holds for all that is deeper.
     by_depth: Vec<u64>,
+    /// The weight of all patterns that can meet one text, by its depth.
+    patterns: Vec<u64>,
 }
 
-/// What a check of one value may do.
+/// How much can be said about a value that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effort {
-    /// List all violations.
-    Small,
-    /// Tell the first one.
-    Large,
-    /// Tell only whether it fits.
-    Huge,
-    /// Do nothing.
-    Refused(&'static str),
+pub(super) enum Telling {
+    /// All violations.
+    All,
+    /// The first one.
+    First,
+    /// Only that it does not fit.
+    Nothing,
 }
 
 impl Cost {
     /// Works out the cost of a schema, and refuses one that is too costly for the simplest value.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaFault> {
         let spreads = spreads(schema)?;
-        let mut row: Vec<u64> = spreads.iter().map(|spread| spread.steps).collect();
-        let steps = row.clone();
-        let mut by_depth = vec![root(&row)];
-        for depth in 1..=MAX_VALUE_DEPTH {
-            let next: Vec<u64> = spreads
-                .iter()
-                .map(|spread| {
-                    let names = if depth == 1 { sum(&spread.names, &steps) } else { 0 };
-                    members(&spread.members, &row)
-                        .saturating_add(names)
-                        .max(members(&spread.items, &row))
-                })
-                .collect();
-            by_depth.push(root(&next));
-            // Names are met at the first depth only, so equal rows before the second say nothing.
-            if (next == row && depth > 1) || root(&next) > BUDGET {
-                break;
-            }
-            row = next;
-        }
+        let by_depth = climb(&spreads, BUDGET, |spread| spread.steps);
+        let patterns = climb(&spreads, TEXT_BUDGET, |spread| spread.patterns);
         if by_depth.iter().take(2).any(|steps| *steps > BUDGET) {
             let message =
                 "it has so many branches that checking the simplest value would take too long";
             return Err(fault("", message));
         }
-        Ok(Self { by_depth })
+        Ok(Self { by_depth, patterns })
     }
 
-    /// What may be done for a value. Free for schemas that are cheap whatever the value.
-    pub(super) fn effort(&self, value: &Value) -> Effort {
-        let most = self.by_depth.iter().copied().max().unwrap_or_default();
-        let ends = self.by_depth.last() == Some(&0);
-        if most <= CHEAP && ends {
-            return Effort::Small;
+    /// Refuses a value that would take too long. Free for schemas that are cheap whatever the value.
+    pub(super) fn admit(&self, value: &Value) -> Result<(), &'static str> {
+        let cheap = self.by_depth.iter().all(|steps| *steps <= CHEAP)
+            && self.by_depth.last() == Some(&0)
+            && self.patterns.iter().all(|steps| *steps <= STEPS_PER_BYTE);
+        if cheap { Ok(()) } else { self.count(value).map(|_| ()) }
+    }
+
+    /// How much can be said about an admitted value.
+    pub(super) fn telling(&self, value: &Value) -> Telling {
+        match self.count(value) {
+            Ok(Count { steps: ..=SMALL, .. }) => Telling::All,
+            Ok(Count { worst: ..=TELLABLE, .. }) => Telling::First,
+            _ => Telling::Nothing,
         }
-        let mut steps: u64 = 0;
+    }
+
+    fn count(&self, value: &Value) -> Result<Count, &'static str> {
+        let mut count = Count { steps: 0, worst: 0 };
         let mut parts: u64 = 0;
-        let mut worst: u64 = 0;
+        let (mut text_steps, mut bytes) = (0_u64, 0_u64);
         let mut level = vec![value];
-        for depth in 0.. {
-            if level.is_empty() {
-                break;
-            }
+        let mut depth = 0;
+        while !level.is_empty() {
             if depth > MAX_VALUE_DEPTH {
-                return Effort::Refused("it is nested too deeply");
+                return Err("it is nested too deeply");
             }
-            let each = self.at(depth);
-            let count = u64::try_from(level.len()).unwrap_or(u64::MAX);
-            parts = parts.saturating_add(count);
-            steps = steps.saturating_add(each.saturating_mul(count));
-            worst = worst.max(each);
-            if steps > BUDGET && steps > parts.saturating_mul(STEPS_PER_PART) {
-                return Effort::Refused(
-                    "it is too large or nested too deeply for a schema with this many branches",
-                );
+            let each = at(&self.by_depth, depth);
+            let width = length(level.len());
+            parts = parts.saturating_add(width);
+            count.steps = count.steps.saturating_add(each.saturating_mul(width));
+            count.worst = count.worst.max(each);
+            if count.steps > BUDGET && count.steps > parts.saturating_mul(STEPS_PER_PART) {
+                return Err("it is too large or nested too deeply for a schema with this many branches");
+            }
+            // Patterns for the names of members stand here, those of `propertyNames` one level deeper.
+            let here = at(&self.patterns, depth);
+            let with_names = here.saturating_add(at(&self.patterns, depth + 1));
+            for part in &level {
+                let (size, each) = match part {
+                    Value::String(text) => (length(text.len()), here),
+                    Value::Object(map) => (map.keys().map(|key| length(key.len())).sum(), with_names),
+                    _ => continue,
+                };
+                bytes = bytes.saturating_add(size);
+                text_steps = text_steps.saturating_add(size.saturating_mul(each));
+            }
+            if text_steps > TEXT_BUDGET && text_steps > bytes.saturating_mul(STEPS_PER_BYTE) {
+                return Err("its texts are too long for the patterns of the schema");
             }
             level = level.into_iter().flat_map(children).collect();
+            depth += 1;
         }
-        match (steps, worst) {
-            (..=SMALL, _) => Effort::Small,
-            (_, ..=TELLABLE) => Effort::Large,
-            _ => Effort::Huge,
-        }
+        Ok(count)
     }
+}
 
-    fn at(&self, depth: usize) -> u64 {
-        self.by_depth.get(depth).or(self.by_depth.last()).copied().unwrap_or_default()
+/// What can meet one part of a value, depth by depth, until it no longer changes or is far too much.
+fn climb(spreads: &[Spread], limit: u64, here: impl Fn(&Spread) -> u64) -> Vec<u64> {
+    let base: Vec<u64> = spreads.iter().map(here).collect();
+    let mut row = base.clone();
+    let mut by_depth = vec![root(&row)];
+    for depth in 1..=MAX_VALUE_DEPTH {
+        let next: Vec<u64> = spreads
+            .iter()
+            .map(|spread| {
+                // A name is a text and has no parts of its own.
+                let names = if depth == 1 { sum(&spread.names, &base) } else { 0 };
+                met(&spread.members, &row).saturating_add(names).max(met(&spread.items, &row))
+            })
+            .collect();
+        by_depth.push(root(&next));
+        // Names count at the first depth only, so that equal rows before the second say nothing.
+        if (next == row && depth > 1) || root(&next) > limit {
+            break;
+        }
+        row = next;
     }
+    by_depth
+}
+
+fn at(by_depth: &[u64], depth: usize) -> u64 {
+    by_depth.get(depth).or(by_depth.last()).copied().unwrap_or_default()
+}
+
+fn length(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+struct Count {
+    steps: u64,
+    /// The most steps at one part.
+    worst: u64,
 }
 
 fn root(row: &[u64]) -> u64 {
@@ -132,7 +173,7 @@ fn sum(ways: &[Way], row: &[u64]) -> u64 {
     })
 }
 
-fn members(parts: &Parts, row: &[u64]) -> u64 {
+fn met(parts: &Parts, row: &[u64]) -> u64 {
     let most = parts.groups.iter().map(|group| sum(group, row)).max().unwrap_or_default();
     most.saturating_add(sum(&parts.every, row))
 }

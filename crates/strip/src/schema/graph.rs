@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::document::{Document, Place, Target, address, each_subschema};
+use super::pattern;
 use super::{SchemaFault, fault};
 
 /// How often `unevaluated…` makes the schemas beside it run again, to learn what they covered.
@@ -27,6 +28,8 @@ pub(super) type Way = (usize, u64);
 pub(super) struct Spread {
     /// Steps at the value itself.
     pub(super) steps: u64,
+    /// The weight of all patterns for its text or its members' names.
+    pub(super) patterns: u64,
     pub(super) members: Parts,
     pub(super) items: Parts,
     /// What is applied to the names of members.
@@ -68,6 +71,7 @@ struct Node<'a> {
     schema: Option<&'a Value>,
     pointer: String,
     steps: u64,
+    patterns: u64,
     /// Applied to the same value.
     same: Vec<Way>,
     parts: Vec<(Place<'a>, usize)>,
@@ -88,6 +92,7 @@ impl<'a> Graph<'_, 'a> {
                 schema: Some(schema),
                 pointer: self.document.pointer(schema).map_or_else(pointer, str::to_owned),
                 steps: 1,
+                patterns: 0,
                 same: Vec::new(),
                 parts: Vec::new(),
                 is_met: false,
@@ -104,6 +109,7 @@ impl<'a> Graph<'_, 'a> {
             schema: None,
             pointer: String::new(),
             steps: META_SCHEMA_STEPS,
+            patterns: META_SCHEMA_STEPS,
             same: Vec::new(),
             parts,
             is_met: true,
@@ -136,6 +142,13 @@ impl<'a> Graph<'_, 'a> {
         };
         let lists = listed("enum") + listed("required") + listed("dependentRequired");
         self.nodes[index].steps = 1 + u64::try_from(lists / LISTED_PER_STEP).unwrap_or(u64::MAX);
+
+        let of_names = map.get("patternProperties").and_then(Value::as_object);
+        let of_text = map.get("pattern").and_then(Value::as_str);
+        self.nodes[index].patterns = of_text
+            .into_iter()
+            .chain(of_names.into_iter().flatten().map(|(pattern, _)| pattern.as_str()))
+            .fold(0, |sum: u64, pattern| sum.saturating_add(pattern::weight(pattern)));
 
         let mut subschemas = Vec::new();
         each_subschema(map, |place, step, item| subschemas.push((place, step, item)));
@@ -246,6 +259,8 @@ impl<'a> Graph<'_, 'a> {
         for (node, times) in &applied {
             let steps = self.nodes[*node].steps.saturating_mul(*times);
             spread.steps = spread.steps.saturating_add(steps);
+            let patterns = self.nodes[*node].patterns.saturating_mul(*times);
+            spread.patterns = spread.patterns.saturating_add(patterns);
             let named = self.nodes[*node].parts.iter().filter(|(p, _)| *p == Place::MemberName);
             spread.names.extend(named.map(|(_, target)| (*target, *times)));
         }

@@ -69,6 +69,7 @@ fn a_fault_says_where_in_the_schema_it_is() {
         (json!({"properties": {"a": {"type": "strnig"}}}), "/properties/a/type", "strnig"),
         (json!({"type": "object", "required": "a"}), "/required", "array"),
         (json!({"properties": {"a": {"pattern": "("}}}), "/properties/a/pattern", "regex"),
+        (json!({"patternProperties": {"(": {}}}), "/patternProperties", "regex"),
         (json!({"multipleOf": 0}), "/multipleOf", "0"),
         (json!({"maxLength": -1}), "/maxLength", "-1"),
         (json!("string"), "", "string"),
@@ -149,7 +150,7 @@ fn patterns_are_matched_in_linear_time() {
     for pattern in ["(?=a)b", "(?<!x)y", r"(a)\1"] {
         let (path, message) = refused(json!({"properties": {"a": {"pattern": pattern}}}));
         assert_eq!(path, "/properties/a/pattern");
-        assert!(message.contains("look-around") || message.contains("regex"), "{message}");
+        assert!(message.contains("look-around"), "{message}");
         refused(json!({"patternProperties": {pattern: true}}));
     }
     // Compiled, this would take gigabytes.

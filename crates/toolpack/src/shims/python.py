@@ -88,11 +88,12 @@ class Script:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
         try:
             exec(self.code, module.__dict__)
-            status = 0
+            status, why = 0, ""
         except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-            if status and not isinstance(end.code, int):
-                print(end.code, file=sys.stderr)
+            if end.code is None or isinstance(end.code, int):
+                status, why = end.code or 0, ""
+            else:
+                status, why = 1, str(end.code)
         finally:
             sys.stdout.flush()
             os.dup2(2, 1)
@@ -105,7 +106,7 @@ class Script:
             os.environ.update(self.environment)
         if size > self.limit:
             return {"size": size}
-        return {"printed": text.decode("utf-8", "replace"), "status": status}
+        return {"printed": text.decode("utf-8", "replace"), "status": status, "why": why}
 
     def can_stay(self):
         # A thread of an earlier call could print into a later one.

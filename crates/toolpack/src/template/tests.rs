@@ -15,7 +15,7 @@ fn values_are_filled_in() {
     assert_eq!(render("q={{ input.q }}", json!({"q": "a b"})).unwrap(), "q=a b");
     assert_eq!(
         render("{{id}}|{{version}}|{{ input | tojson }}", json!({"b": 1, "a": "<x>"})).unwrap(),
-        r#"demo.x|1.2.3|{"a":"\u003cx\u003e","b":1}"#
+        r#"demo.x|1.2.3|{"a": "\u003cx\u003e", "b": 1}"#
     );
     assert_eq!(render("Bearer {{env.TOKEN}}", json!({})).unwrap(), "Bearer s3cret");
     assert_eq!(render("{{ input.q | urlencode }}", json!({"q": "a&b/c"})).unwrap(), "a%26b/c");

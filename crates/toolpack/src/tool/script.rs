@@ -1,12 +1,10 @@
 //! Python, Node and PHP: a script of its own making, or a function that our shim calls.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
-use egress::process::Spec;
+use egress::process::{Exit, Spec};
 use proto::Code as ErrorCode;
-use serde_json::Value;
 use strip::{Call, Failure};
 
 use super::PackTool;
@@ -14,7 +12,7 @@ use super::process::{failure, hint, judge_end};
 use crate::contract::{self, Reply};
 use crate::manifest::{Script, ScriptKind};
 use crate::pack::Code;
-use crate::workers::{Broken, Exchange, Worker, Workers};
+use crate::workers::{Answer, Worker, Workers};
 
 const PYTHON: &str = include_str!("../shims/python.py");
 const NODE: &str = include_str!("../shims/node.js");
@@ -59,7 +57,7 @@ impl PackTool {
                 let what = [OsString::from("function"), module.into(), function.into()];
                 spec.args(["-c", PYTHON, shift.word()])
                     .args(what)
-                    .args(search.iter().map(PathBuf::as_os_str))
+                    .args(search.iter().cloned())
             }
             (ScriptKind::Python, Code::Program(file)) if shift == Shift::Serve => spec
                 .args(["-c", PYTHON, shift.word(), "script"])
@@ -85,72 +83,89 @@ impl PackTool {
         call: &Call,
     ) -> Result<Reply, Failure> {
         let turn = workers.turn().await;
-        let start = async {
-            let spec = self.script_spec(script, code, Shift::Serve);
-            let piped = self.runtime.runner.spawn_piped(spec).await.map_err(failure)?;
-            Ok::<_, Failure>(Worker::new(piped))
-        };
-        let mut worker = match turn.idle() {
+        let mut worker = match turn.idle().await {
             Some(worker) => worker,
-            None => start.await?,
+            None => self.start(self.script_spec(script, code, Shift::Serve)).await?,
         };
-        self.remember_tier(worker.tier());
-        worker.serves(call.trace);
         let tier = worker.tier();
+        self.remember_tier(tier);
 
-        let stays = !matches!((script.kind, code), (ScriptKind::Node | ScriptKind::Php, Code::Program(_)));
-        let outcome = if stays {
-            self.ask(workers, &mut worker, call).await
-        } else {
-            self.use_up(&mut worker, call).await
-        };
-        let stderr = worker.take_stderr();
-        self.log_stderr(stderr.as_bytes(), call, outcome.is_err());
-        if stays {
-            // One that answered in form is healthy, whatever the answer was. Any other was dropped on the way.
-            if !matches!(outcome, Err(Ending::Broken(_))) {
+        // Until the worker is given back it belongs to this future: whoever drops that, ends the worker.
+        let reply = if stays(script.kind, code) {
+            let outcome = self.ask(workers, &mut worker, call).await;
+            self.log_stderr(&worker.take_stderr(), call, !matches!(outcome, Ok(Ok(_))));
+            if outcome.is_ok() {
                 turn.give_back(worker);
             }
+            outcome.unwrap_or_else(Err)
         } else {
+            let outcome = self.use_up(&mut worker, call).await;
+            self.log_stderr(&worker.take_stderr(), call, outcome.is_err());
             drop(worker);
-            self.start_ahead(&turn, script, code).await;
-        }
-        let mut reply = outcome.map_err(|ending| match ending {
-            Ending::Failed(failure) => failure,
-            Ending::Broken(failure) => failure,
-        })?;
+            self.start_ahead(workers, self.script_spec(script, code, Shift::Serve));
+            outcome
+        };
+        let mut reply = reply?;
         reply.warnings.extend(self.tier_warning(tier));
         Ok(reply)
     }
 
-    /// Asks a worker that stays, and opens its answer.
-    async fn ask(&self, workers: &Workers, worker: &mut Worker, call: &Call) -> Result<Reply, Ending> {
-        let id = workers.next_id.fetch_add(1, Ordering::Relaxed);
+    async fn start(&self, spec: Spec) -> Result<Worker, Failure> {
+        self.runtime.runner.spawn_piped(spec).await.map(Worker::new).map_err(failure)
+    }
+
+    /// Starts the next program while nobody waits for it.
+    fn start_ahead(&self, workers: &Workers, spec: Spec) {
+        let runner = Arc::clone(&self.runtime.runner);
+        workers.start_ahead(async move { runner.spawn_piped(spec).await.map(Worker::new) });
+    }
+
+    /// Asks a worker that stays. The outer error means that the worker is no longer to be trusted.
+    async fn ask(
+        &self,
+        workers: &Workers,
+        worker: &mut Worker,
+        call: &Call,
+    ) -> Result<Result<Reply, Failure>, Failure> {
         let limit = self.max_output();
-        let exchange = worker
-            .exchange(id, contract::request(call), limit)
-            .await
-            .map_err(|broken| Ending::Broken(explain(broken, limit)))?;
-        match exchange {
-            Exchange::Data(data) => contract::open(data).map_err(Ending::Failed),
-            Exchange::Printed { text, status } => {
-                let exit = egress::process::Exit::Code(status);
-                judge_end(text.as_bytes(), exit, worker.recent_stderr().as_bytes()).map_err(Ending::Failed)
+        let answer = worker.ask(workers.next_id(), contract::request(call), limit).await?;
+        Ok(match answer {
+            Answer::Data(data) => contract::open(data),
+            Answer::Printed { text, status, why } => {
+                judge_end(text.as_bytes(), Exit::Code(status), why.as_bytes())
             }
-            Exchange::TooLarge { size } => Err(Ending::Failed(contract::too_large(size, limit as u64))),
-            Exchange::Failed(why) => {
-                Err(Ending::Failed(contract::broken(format!("the tool failed{}", hint(&why)))))
+            Answer::TooLarge { size } => Err(contract::too_large(size, limit as u64)),
+            Answer::Failed(why) => {
+                Err(contract::broken(format!("the tool failed{}", hint(&why))))
             }
-        }
+        })
     }
 
     /// Gives a program that was started ahead its one line, and reads it to its end.
-    async fn use_up(&self, worker: &mut Worker, call: &Call) -> Result<Reply, Ending> {
-        let limit = self.max_output();
-        let (stdout, exit) = worker
-            .finish(contract::request(call), limit)
-            .await
-            .map_err(|broken| Ending::Broken(explain(broken, limit)))?;
-        judge_end(&stdout, exit, worker.recent_stderr().as_bytes()).map_err(Ending::Failed)
+    async fn use_up(&self, worker: &mut Worker, call: &Call) -> Result<Reply, Failure> {
+        let (stdout, exit) = worker.finish(contract::request(call), self.max_output()).await?;
+        judge_end(&stdout, exit, worker.stderr_so_far().as_bytes())
+    }
+}
+
+/// Whether an interpreter can run this code again and again. Node and PHP cannot run a whole program twice
+/// in one process; theirs are started ahead of the call instead, and end with it.
+fn stays(kind: ScriptKind, code: &Code) -> bool {
+    kind == ScriptKind::Python || !matches!(code, Code::Program(_))
+}
+
+/// How long a shim works.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shift {
+    Once,
+    Serve,
+}
+
+impl Shift {
+    fn word(self) -> &'static str {
+        match self {
+            Shift::Once => "once",
+            Shift::Serve => "serve",
+        }
     }
 }

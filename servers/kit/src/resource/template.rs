@@ -16,7 +16,8 @@ impl UriTemplate {
         let mut rest = template;
         while let Some((literal, after)) = rest.split_once('{') {
             let (name, tail) = after.split_once('}')?;
-            let named = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let named = !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if !named || literal.contains('}') || variables.iter().any(|known| known == name) {
                 return None;
             }

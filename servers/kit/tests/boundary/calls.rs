@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kit::rmcp::ErrorData;
+use kit::rmcp::model::ToolAnnotations;
 use kit::{Blocks, Ctx, Fault, Limits, NoInput, Server, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,12 @@ async fn sum(input: Sum, _: Ctx) -> Result<Total, Fault> {
 }
 
 fn summing() -> Server {
-    Server::new("calls-test", "0.0.0").tool(ToolSpec::new("sum", "Adds numbers."), sum)
+    Server::new("calls-test", "0.0.0").tool(
+        ToolSpec::new("sum", "Adds numbers.")
+            .title("Sum")
+            .annotations(ToolAnnotations::new().read_only(true)),
+        sum,
+    )
 }
 
 #[tokio::test]
@@ -39,6 +45,8 @@ async fn a_typed_tool_lists_both_schemas_and_answers_structured_and_as_text() {
     let running = start(summing()).await;
     let listed = running.ask("tools/list", json!({})).await["result"]["tools"][0].clone();
     assert_eq!(listed["name"], "sum");
+    assert_eq!(listed["title"], "Sum");
+    assert_eq!(listed["annotations"], json!({ "readOnlyHint": true }));
     assert_eq!(listed["inputSchema"]["required"], json!(["numbers", "label"]));
     assert_eq!(listed["inputSchema"]["properties"]["numbers"]["description"], "The numbers.");
     assert_eq!(listed["outputSchema"]["properties"]["total"]["type"], "integer");
@@ -57,12 +65,21 @@ async fn every_breach_of_the_schema_is_told_at_once() {
     let fault = &answer["_meta"]["powerstrip/fault"];
     assert_eq!(fault["code"], "INVALID_INPUT");
     assert_eq!(fault["retryable"], false);
-    let mut paths: Vec<&str> =
-        fault["details"]["errors"].as_array().unwrap().iter().map(|error| error["path"].as_str().unwrap()).collect();
+    let mut paths: Vec<&str> = fault["details"]["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| error["path"].as_str().unwrap())
+        .collect();
     paths.sort_unstable();
     assert_eq!(paths, ["/", "/numbers", "/numbers/1"]);
     let text = answer["content"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("INVALID_INPUT: ") && text.contains("label") && text.contains("/numbers/1"), "{text}");
+    assert!(
+        text.starts_with("INVALID_INPUT: ")
+            && text.contains("label")
+            && text.contains("/numbers/1"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -107,7 +124,10 @@ async fn a_panic_ends_its_call_only_and_tells_nobody_what_it_said() {
     assert_eq!(answer["isError"], true);
     assert_eq!(answer["_meta"]["powerstrip/fault"]["code"], "INTERNAL");
     assert!(!answer.to_string().contains("secret"));
-    assert_eq!(running.call("sum", json!({ "numbers": [2], "label": "" })).await["structuredContent"]["total"], 2);
+    assert_eq!(
+        running.call("sum", json!({ "numbers": [2], "label": "" })).await["structuredContent"]["total"],
+        2
+    );
 }
 
 async fn never(_: NoInput, _: Ctx) -> Result<Blocks, Fault> {
@@ -119,12 +139,16 @@ async fn a_call_ends_at_the_servers_time_out_or_at_the_tools_own() {
     let server = Server::new("calls-test", "0.0.0")
         .limits(Limits { timeout: Duration::from_millis(50), ..Limits::default() })
         .tool(ToolSpec::new("hang", "Hangs."), never)
-        .tool(ToolSpec::new("wait", "Waits.").timeout(Duration::from_secs(20)), |_: NoInput, _| async {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            Ok(Blocks::new().text("waited"))
-        });
+        .tool(
+            ToolSpec::new("wait", "Waits.").timeout(Duration::from_secs(20)),
+            |_: NoInput, _| async {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                Ok(Blocks::new().text("waited"))
+            },
+        );
     let running = start(server).await;
-    let (hung, waited) = tokio::join!(running.call("hang", json!({})), running.call("wait", json!({})));
+    let (hung, waited) =
+        tokio::join!(running.call("hang", json!({})), running.call("wait", json!({})));
     assert_eq!(hung["_meta"]["powerstrip/fault"]["code"], "TIMEOUT");
     assert_eq!(hung["content"][0]["text"], "TIMEOUT: no answer within 50 ms");
     assert_eq!(waited["content"][0]["text"], "waited");
@@ -171,18 +195,25 @@ async fn work_stops_when_the_caller_leaves() {
         }
     });
     let running = start(server).await;
-    let connection = send(running.address, &modern("tools/call", json!({ "name": "hang", "arguments": {} }))).await;
+    let connection =
+        send(running.address, &modern("tools/call", json!({ "name": "hang", "arguments": {} })))
+            .await;
     started.notified().await;
     drop(connection);
-    tokio::time::timeout(Duration::from_secs(10), dropped.notified()).await.expect("the handler is dropped");
+    tokio::time::timeout(Duration::from_secs(10), dropped.notified())
+        .await
+        .expect("the handler is dropped");
 }
 
 #[tokio::test]
 async fn progress_is_told_to_those_who_asked() {
-    let server = Server::new("calls-test", "0.0.0").tool(ToolSpec::new("walk", "Walks."), |_: NoInput, ctx: Ctx| async move {
-        ctx.progress(1.0, 2.0, "half way").await;
-        Ok(Blocks::new().text("there"))
-    });
+    let server = Server::new("calls-test", "0.0.0").tool(
+        ToolSpec::new("walk", "Walks."),
+        |_: NoInput, ctx: Ctx| async move {
+            ctx.progress(1.0, 2.0, "half way").await;
+            Ok(Blocks::new().text("there"))
+        },
+    );
     let running = start(server).await;
     let asking = json!({ "name": "walk", "arguments": {}, "_meta": { "progressToken": "mine" } });
     let messages = exchange(running.address, &modern("tools/call", asking)).await.messages();
@@ -192,4 +223,28 @@ async fn progress_is_told_to_those_who_asked() {
     assert_eq!(messages[0]["params"]["message"], "half way");
     let silent = json!({ "name": "walk", "arguments": {} });
     assert_eq!(exchange(running.address, &modern("tools/call", silent)).await.messages().len(), 1);
+}
+
+#[tokio::test]
+async fn blocks_carry_text_pictures_sound_documents_and_files() {
+    let server = Server::new("calls-test", "0.0.0").tool(
+        ToolSpec::new("show", "Shows."),
+        |_: NoInput, _| async {
+            Ok(Blocks::new()
+                .text("look")
+                .image(&[1, 2, 3], "image/png")
+                .audio(&[4, 5, 6], "audio/wav")
+                .document("doc://a", "text/markdown", "# A")
+                .file("doc://b", "application/pdf", &[7, 8, 9]))
+        },
+    );
+    let running = start(server).await;
+    let expected = json!([
+        { "type": "text", "text": "look" },
+        { "type": "image", "data": "AQID", "mimeType": "image/png" },
+        { "type": "audio", "data": "BAUG", "mimeType": "audio/wav" },
+        { "type": "resource", "resource": { "uri": "doc://a", "mimeType": "text/markdown", "text": "# A" } },
+        { "type": "resource", "resource": { "uri": "doc://b", "mimeType": "application/pdf", "blob": "BwgJ" } },
+    ]);
+    assert_eq!(running.call("show", json!({})).await["content"], expected);
 }

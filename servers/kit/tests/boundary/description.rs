@@ -37,7 +37,8 @@ fn names_that_clients_refuse_are_refused() {
 
 #[test]
 fn nothing_is_described_twice() {
-    let tools = empty().tool(ToolSpec::new("a", "One."), hello).tool(ToolSpec::new("a", "Two."), hello);
+    let tools =
+        empty().tool(ToolSpec::new("a", "One."), hello).tool(ToolSpec::new("a", "Two."), hello);
     assert_eq!(refusal(tools), BuildError::Twice { kind: "tool", name: "a".into() });
     let prompt = || Prompt::new("p", None::<String>, None);
     let prompts = empty().prompt(prompt(), text).prompt(prompt(), text);
@@ -52,8 +53,9 @@ fn schemas_that_cannot_be_served_are_refused() {
     schema.insert("type".into(), "no such type".into());
     let arguments = empty().tool(ToolSpec::new("odd", "Odd.").input_schema(schema), hello);
     assert!(matches!(refusal(arguments), BuildError::Schema { tool, .. } if tool == "odd"));
-    let template = empty().resource_template(ResourceTemplate::new("a://{b", "b"), |at: Locator, _| async move {
-        Ok(ResourceContents::text("", at.uri))
-    });
+    let template = empty()
+        .resource_template(ResourceTemplate::new("a://{b", "b"), |at: Locator, _| async move {
+            Ok(ResourceContents::text("", at.uri))
+        });
     assert_eq!(refusal(template), BuildError::UriTemplate("a://{b".into()));
 }

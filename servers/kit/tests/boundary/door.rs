@@ -56,15 +56,21 @@ async fn named_hosts_and_origins_are_let_in() {
         ..door()
     };
     let running = start_at(server(), named).await;
-    let post = request().with("Host", "tools.internal:8080").with("Origin", "https://app.example.com");
+    let post =
+        request().with("Host", "tools.internal:8080").with("Origin", "https://app.example.com");
     assert_eq!(exchange(running.address, &post).await.status, 200);
-    assert_eq!(exchange(running.address, &request().with("Origin", "http://app.example.com")).await.status, 403);
+    assert_eq!(
+        exchange(running.address, &request().with("Origin", "http://app.example.com")).await.status,
+        403
+    );
 }
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_and_one_below_it_is_not() {
     let running = start(server()).await;
-    let padded = |bytes: usize| modern("tools/call", json!({ "name": "hello", "arguments": { "pad": "x".repeat(bytes) } }));
+    let padded = |bytes: usize| {
+        modern("tools/call", json!({ "name": "hello", "arguments": { "pad": "x".repeat(bytes) } }))
+    };
     assert_eq!(exchange(running.address, &padded(32 << 10)).await.status, 200);
     assert_eq!(exchange(running.address, &padded(64 << 10)).await.status, 413);
 }
@@ -72,7 +78,14 @@ async fn a_body_over_the_limit_is_refused_and_one_below_it_is_not() {
 #[tokio::test]
 async fn malformed_requests_are_refused_and_the_server_goes_on() {
     let running = start(server()).await;
-    for body in ["", "{", "[]", "null", "{\"jsonrpc\":\"2.0\"}", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"tools/list\"}"] {
+    for body in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{\"jsonrpc\":\"2.0\"}",
+        "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"tools/list\"}",
+    ] {
         let post = Post { body: body.to_owned(), ..request() };
         let status = exchange(running.address, &post).await.status;
         assert!((400..500).contains(&status), "{body:?} gave {status}");

@@ -73,7 +73,12 @@ async fn an_open_session_does_not_hold_up_the_end() {
     });
     let (session, _) = legacy(address, &hello, None).await;
     let session = session.expect("a session is given");
-    legacy(address, &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }), Some(&session)).await;
+    legacy(
+        address,
+        &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        Some(&session),
+    )
+    .await;
 
     let mut stream = TcpStream::connect(address).await.unwrap();
     let open = format!(
@@ -86,10 +91,19 @@ async fn an_open_session_does_not_hold_up_the_end() {
     assert_eq!(&first, b"HTTP/1.1 200");
     running.tell_to_stop();
     running.ended().await;
+    // The last chunk of a body that was ended, not cut off.
+    let mut rest = Vec::new();
+    let patience = Duration::from_secs(10);
+    tokio::time::timeout(patience, stream.read_to_end(&mut rest)).await.unwrap().unwrap();
+    assert!(rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
 }
 
 /// Sends one message of an older revision; the session it was given and the whole answer.
-async fn legacy(address: std::net::SocketAddr, message: &Value, session: Option<&str>) -> (Option<String>, String) {
+async fn legacy(
+    address: std::net::SocketAddr,
+    message: &Value,
+    session: Option<&str>,
+) -> (Option<String>, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let body = message.to_string();
     let session = session.map(|id| format!("Mcp-Session-Id: {id}\r\n")).unwrap_or_default();
@@ -101,8 +115,8 @@ async fn legacy(address: std::net::SocketAddr, message: &Value, session: Option<
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
-    let given = answer
-        .lines()
-        .find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(str::to_owned));
+    let given = answer.lines().find_map(|line| {
+        line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(str::to_owned)
+    });
     (given, answer)
 }

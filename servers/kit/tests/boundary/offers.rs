@@ -1,7 +1,8 @@
 //! Prompts, resources, and what is said of those that are not there.
 
 use kit::rmcp::model::{
-    GetPromptResult, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate, Role,
+    GetPromptResult, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents,
+    ResourceTemplate, Role,
 };
 use kit::{Blocks, Ctx, Fault, Locator, NoInput, PromptArguments, Server, ToolSpec};
 use serde_json::{Value, json};
@@ -30,7 +31,10 @@ fn full() -> Server {
     Server::new("offers-test", "0.0.0")
         .instructions("Ask for letters.")
         .tool(ToolSpec::new("hello", "Says hello."), hello)
-        .prompt(Prompt::new("letter", Some("A letter."), Some(vec![required("to"), required("about")])), letter)
+        .prompt(
+            Prompt::new("letter", Some("A letter."), Some(vec![required("to"), required("about")])),
+            letter,
+        )
         .resource(Resource::new("shelf://fixed", "fixed"), echo)
         .resource(Resource::new("shelf://gone", "gone"), gone)
         .resource_template(ResourceTemplate::new("shelf://{book}/{page}", "pages"), echo)
@@ -44,28 +48,43 @@ async fn what_is_offered_is_declared_listed_and_served() {
         assert!(discovered["capabilities"][capability].is_object(), "{discovered}");
     }
     assert_eq!(discovered["instructions"], "Ask for letters.");
-    assert_eq!(running.ask("prompts/list", json!({})).await["result"]["prompts"][0]["name"], "letter");
-    assert_eq!(running.ask("resources/list", json!({})).await["result"]["resources"][1]["uri"], "shelf://gone");
+    assert_eq!(
+        running.ask("prompts/list", json!({})).await["result"]["prompts"][0]["name"],
+        "letter"
+    );
+    assert_eq!(
+        running.ask("resources/list", json!({})).await["result"]["resources"][1]["uri"],
+        "shelf://gone"
+    );
     let templates = running.ask("resources/templates/list", json!({})).await;
     assert_eq!(templates["result"]["resourceTemplates"][0]["uriTemplate"], "shelf://{book}/{page}");
 
     let arguments = json!({ "to": "Ada", "about": "engines" });
-    let prompt = running.ask("prompts/get", json!({ "name": "letter", "arguments": arguments })).await;
+    let prompt =
+        running.ask("prompts/get", json!({ "name": "letter", "arguments": arguments })).await;
     assert_eq!(prompt["result"]["messages"][0]["content"]["text"], "Write to Ada about engines.");
     let read = async |uri: &str| running.ask("resources/read", json!({ "uri": uri })).await;
     assert_eq!(read("shelf://fixed").await["result"]["contents"][0]["text"], "{}");
     let page = read("shelf://dune/7").await["result"]["contents"][0].clone();
-    assert_eq!(page, json!({ "uri": "shelf://dune/7", "text": "{\"book\": \"dune\", \"page\": \"7\"}", "mimeType": page["mimeType"] }));
+    assert_eq!(
+        page,
+        json!({ "uri": "shelf://dune/7", "text": "{\"book\": \"dune\", \"page\": \"7\"}", "mimeType": page["mimeType"] })
+    );
 }
 
 #[tokio::test]
 async fn bad_requests_for_prompts_and_resources_say_what_is_wrong() {
     let running = start(full()).await;
-    let error = async |method: &str, params: Value| running.ask(method, params).await["error"].clone();
-    let missing = error("prompts/get", json!({ "name": "letter", "arguments": { "about": 7 } })).await;
+    let error =
+        async |method: &str, params: Value| running.ask(method, params).await["error"].clone();
+    let missing =
+        error("prompts/get", json!({ "name": "letter", "arguments": { "about": 7 } })).await;
     assert_eq!(missing["code"], -32602);
     let said = missing["message"].as_str().unwrap();
-    assert!(said.contains("`to` is required") && said.contains("`about` is not a string"), "{said}");
+    assert!(
+        said.contains("`to` is required") && said.contains("`about` is not a string"),
+        "{said}"
+    );
     assert_eq!(error("prompts/get", json!({ "name": "nosuch" })).await["code"], -32602);
     let stranger = error("resources/read", json!({ "uri": "shelf://a/b/c" })).await;
     assert_eq!(stranger["code"], -32602);
@@ -77,7 +96,9 @@ async fn bad_requests_for_prompts_and_resources_say_what_is_wrong() {
 
 #[tokio::test]
 async fn what_is_not_offered_is_neither_declared_nor_answered() {
-    let running = start(Server::new("bare", "0.0.0").tool(ToolSpec::new("hello", "Says hello."), hello)).await;
+    let running =
+        start(Server::new("bare", "0.0.0").tool(ToolSpec::new("hello", "Says hello."), hello))
+            .await;
     let discovered = running.ask("server/discover", json!({})).await["result"].clone();
     assert!(discovered["capabilities"].get("prompts").is_none(), "{discovered}");
     for (method, params) in [

@@ -21,7 +21,12 @@ pub(crate) struct Running {
 }
 
 pub(crate) fn door() -> Door {
-    Door { allow_hosts: vec![], allow_origins: vec![], body_bytes: 64 << 10, drain: Duration::from_secs(10) }
+    Door {
+        allow_hosts: vec![],
+        allow_origins: vec![],
+        body_bytes: 64 << 10,
+        drain: Duration::from_secs(10),
+    }
 }
 
 pub(crate) async fn start(server: Server) -> Running {
@@ -44,7 +49,11 @@ impl Running {
     }
 
     pub(crate) async fn ended(self) {
-        tokio::time::timeout(PATIENCE, self.ended).await.expect("the server ends").unwrap().unwrap();
+        tokio::time::timeout(PATIENCE, self.ended)
+            .await
+            .expect("the server ends")
+            .unwrap()
+            .unwrap();
     }
 
     /// One request of the stateless revision; the answer's JSON-RPC message.
@@ -99,8 +108,14 @@ impl Post {
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str("Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n");
-        head.push_str(&format!("Connection: close\r\nContent-Length: {}\r\n\r\n{}", self.body.len(), self.body));
+        head.push_str(
+            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n",
+        );
+        head.push_str(&format!(
+            "Connection: close\r\nContent-Length: {}\r\n\r\n{}",
+            self.body.len(),
+            self.body
+        ));
         head
     }
 }
@@ -117,7 +132,10 @@ impl Reply {
         if let Ok(whole) = serde_json::from_str(&self.body) {
             return vec![whole];
         }
-        self.body.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok()).collect()
+        self.body
+            .lines()
+            .filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok())
+            .collect()
     }
 
     /// The answer, which comes last.
@@ -148,9 +166,12 @@ pub(crate) async fn get(address: SocketAddr, path: &str) -> Reply {
 pub(crate) async fn receive(mut stream: TcpStream) -> Reply {
     let mut bytes = Vec::new();
     // A server that refuses a body may reset the connection after its answer.
-    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server answers");
+    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes))
+        .await
+        .expect("the server answers");
     let text = String::from_utf8(bytes).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no HTTP answer: {text:?}"));
+    let (head, body) =
+        text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no HTTP answer: {text:?}"));
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
     Reply { status, body: if chunked { unchunk(body) } else { body.to_owned() } }

@@ -9,10 +9,9 @@ use super::linux::{descendants, descendants_by_scan};
 
 #[test]
 fn both_ways_find_a_grandchild_in_another_session() {
-    let script = "setsid sh -c 'echo $$; read line' & wait";
+    let script = "setsid sh -c 'echo $$; exec sleep 60' & wait";
     let mut child = Command::new("sh")
         .args(["-c", script])
-        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -1,0 +1,77 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use serde_json::json;
+use tokio::net::TcpStream;
+
+use crate::support::{gateway, modern, next_event, open, send};
+
+#[tokio::test]
+async fn calls_under_way_finish_while_new_ones_are_turned_away() {
+    let mut gateway = gateway().await;
+    let request = gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
+    let (headers, body) = modern(json!(1), "tools/call", json!({"name": "test_slow"}));
+    let mcp_request = gateway.mcp(&headers, &body);
+    let finish = async {
+        gateway.gate.begun.recv().await.unwrap();
+        gateway.gate.begun.recv().await.unwrap();
+    };
+    let rest = tokio::spawn(send(gateway.address, request));
+    let mcp = tokio::spawn(send(gateway.address, mcp_request));
+    finish.await;
+
+    gateway.shutdown.cancel();
+    let ready = gateway.get("/readyz").await;
+    assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(ready.json()["problems"], json!(["the gateway is shutting down"]));
+    let late = gateway.call("test.echo", json!({})).await;
+    assert_eq!(late.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(late.code(), json!("UNAVAILABLE"));
+    assert!(late.headers.contains_key("retry-after"));
+    assert_eq!(gateway.get("/healthz").await.status, StatusCode::OK);
+
+    gateway.gate.open.add_permits(2);
+    assert_eq!(rest.await.unwrap().status, StatusCode::OK);
+    assert_eq!(mcp.await.unwrap().status, StatusCode::OK);
+    gateway.served.await.unwrap().unwrap();
+    assert!(TcpStream::connect(gateway.address).await.is_err());
+}
+
+#[tokio::test]
+async fn calls_that_do_not_finish_are_cut_when_the_drain_time_is_over() {
+    let mut gateway = gateway().await;
+    let request = gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
+    let cut = tokio::spawn(open(gateway.address, request));
+    gateway.gate.begun.recv().await.unwrap();
+    gateway.shutdown.cancel();
+    let served = tokio::time::timeout(Duration::from_secs(10), gateway.served);
+    served.await.expect("the gateway stops").unwrap().unwrap();
+    assert!(cut.await.unwrap().is_err());
+    gateway.gate.cancelled.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn listeners_do_not_hold_up_the_shutdown() {
+    let gateway = gateway().await;
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let greeted = gateway.send(gateway.mcp(&HashMap::new(), &hello)).await;
+    let listen = gateway
+        .request(Method::GET, "/mcp")
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", &greeted.headers["mcp-session-id"]);
+    let legacy = gateway.open(listen.body(Full::default()).unwrap()).await.unwrap();
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let (headers, body) = modern(json!(1), "subscriptions/listen", filter);
+    let mut modern = gateway.open(gateway.mcp(&headers, &body)).await.unwrap().into_body();
+    next_event(&mut modern, |m| m["method"] == "notifications/subscriptions/acknowledged").await;
+
+    let began = std::time::Instant::now();
+    gateway.shutdown.cancel();
+    next_event(&mut modern, |m| m["id"] == 1 && m.get("result").is_some()).await;
+    legacy.into_body().collect().await.unwrap();
+    gateway.served.await.unwrap().unwrap();
+    assert!(began.elapsed() < Duration::from_millis(1_400), "the drain time was not waited for");
+}

@@ -1,0 +1,15 @@
+//! The doors as a client meets them: a real strip behind real sockets.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod admission;
+mod drain;
+mod lsp;
+mod mcp_legacy;
+mod mcp_modern;
+mod openapi;
+mod rest;
+mod slow;
+#[cfg(unix)]
+mod socket;
+mod stdio;
+mod support;

@@ -1,0 +1,74 @@
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use doors::{LocalDoor, LspClient, SocketDoor};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{settings, strip};
+
+#[tokio::test]
+async fn local_processes_share_one_strip_over_the_socket() {
+    let (strip, mut gate, folder) = strip(settings()).await;
+    let path = folder.path().join("powerstrip.sock");
+    let socket = SocketDoor::bind(&path).await.unwrap();
+    assert_eq!(socket.path(), path);
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let shutdown = CancellationToken::new();
+    let user = auth::LocalAccess::default().user();
+    let door = LocalDoor::new(Arc::clone(&strip), user, shutdown.clone());
+    let served = tokio::spawn(socket.serve(door, shutdown.clone()));
+
+    let clients: Vec<_> = (0..20)
+        .map(|number| {
+            let path = path.clone();
+            tokio::spawn(async move {
+                let client = LspClient::connect(UnixStream::connect(path).await.unwrap());
+                let params = json!({"tool": "test.echo", "input": {"n": number}});
+                let envelope = client.request("mcp.tool.invoke", params).await.unwrap();
+                assert_eq!(envelope["data"], json!({"n": number}));
+            })
+        })
+        .collect();
+    for client in clients {
+        client.await.unwrap();
+    }
+
+    let mut mcp = BufReader::new(UnixStream::connect(&path).await.unwrap());
+    mcp.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await.unwrap();
+    let mut line = String::new();
+    mcp.read_line(&mut line).await.unwrap();
+    assert!(line.contains("\"id\":1"));
+
+    // A call under way is finished; the listener and its file go.
+    let client = LspClient::connect(UnixStream::connect(&path).await.unwrap());
+    let slow = tokio::spawn(async move {
+        client.request("mcp.tool.invoke", json!({"tool": "test.slow"})).await.unwrap()
+    });
+    gate.begun.recv().await.unwrap();
+    shutdown.cancel();
+    gate.open.add_permits(1);
+    assert_eq!(slow.await.unwrap()["ok"], json!(true));
+    tokio::time::timeout(Duration::from_secs(10), served).await.unwrap().unwrap().unwrap();
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_stale_socket_is_replaced_and_a_live_one_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let live = SocketDoor::bind(&path).await.unwrap();
+    let second = SocketDoor::bind(&path).await.err().unwrap();
+    assert_eq!(second.kind(), std::io::ErrorKind::AddrInUse);
+    drop(live);
+    std::fs::write(&path, "precious").unwrap();
+    let occupied = SocketDoor::bind(&path).await.err().unwrap();
+    assert_eq!(occupied.kind(), std::io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+}

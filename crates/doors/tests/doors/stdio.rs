@@ -1,0 +1,113 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::task::JoinHandle;
+
+use crate::support::{Gate, echo, modern, settings, shared, strip};
+
+struct Pipe {
+    client: BufReader<DuplexStream>,
+    strip: std::sync::Arc<strip::Strip>,
+    gate: Gate,
+    served: JoinHandle<std::io::Result<()>>,
+    _folder: tempfile::TempDir,
+}
+
+async fn pipe() -> Pipe {
+    let (strip, gate, folder) = strip(settings()).await;
+    let (client, server) = tokio::io::duplex(1 << 20);
+    let (read, write) = tokio::io::split(server);
+    let user = auth::LocalAccess::default().user();
+    let served = tokio::spawn(doors::serve_session(strip.clone(), user, read, write));
+    Pipe { client: BufReader::new(client), strip, gate, served, _folder: folder }
+}
+
+impl Pipe {
+    async fn say(&mut self, message: &Value) {
+        self.client.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        let reading = self.client.read_line(&mut line);
+        tokio::time::timeout(Duration::from_secs(10), reading).await.expect("a line in time").unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    async fn hello(&mut self) {
+        self.say(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}))
+            .await;
+        assert_eq!(self.hear().await["result"]["protocolVersion"], json!("2025-06-18"));
+        self.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    }
+}
+
+#[tokio::test]
+async fn old_clients_are_served_line_by_line() {
+    let mut pipe = pipe().await;
+    pipe.hello().await;
+    pipe.say(&json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call",
+        "params": {"name": "test_whoami"}}))
+        .await;
+    let answer = pipe.hear().await;
+    assert_eq!(answer["id"], json!("a"));
+    assert_eq!(answer["result"]["structuredContent"]["door"], json!("mcp-stdio"));
+    assert_eq!(answer["result"]["structuredContent"]["subject"], json!("local"));
+    pipe.say(&json!({"jsonrpc": "2.0", "id": 5, "method": "ping"})).await;
+    assert_eq!(pipe.hear().await["id"], json!(5));
+    pipe.strip.catalog().publish("later", shared(vec![echo("later.echo")]));
+    assert_eq!(pipe.hear().await["method"], json!("notifications/tools/list_changed"));
+}
+
+#[tokio::test]
+async fn new_clients_need_no_hello() {
+    let mut pipe = pipe().await;
+    let (_, discover) = modern(json!(1), "server/discover", json!({}));
+    pipe.say(&discover).await;
+    assert!(pipe.hear().await["result"]["supportedVersions"].is_array());
+    let (_, list) = modern(json!(2), "tools/list", json!({}));
+    pipe.say(&list).await;
+    assert!(pipe.hear().await["result"]["tools"].as_array().unwrap().len() > 5);
+    let (_, call) = modern(json!(3), "tools/call", json!({"name": "test_list"}));
+    pipe.say(&call).await;
+    assert_eq!(pipe.hear().await["result"]["structuredContent"], json!([1, 2, 3]));
+}
+
+#[tokio::test]
+async fn a_cancelled_notification_reaches_the_call() {
+    let mut pipe = pipe().await;
+    pipe.hello().await;
+    pipe.say(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "test_slow"}})).await;
+    pipe.gate.begun.recv().await.unwrap();
+    pipe.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})).await;
+    let told = tokio::time::timeout(Duration::from_secs(10), pipe.gate.cancelled.recv());
+    told.await.expect("the call is told").unwrap();
+}
+
+#[tokio::test]
+async fn a_last_line_without_its_end_is_still_answered() {
+    let mut pipe = pipe().await;
+    pipe.hello().await;
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "test_echo", "arguments": {"last": true}}});
+    let stream = pipe.client.get_mut();
+    stream.write_all(call.to_string().as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    assert_eq!(pipe.hear().await["result"]["structuredContent"], json!({"last": true}));
+    pipe.served.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn leaving_without_a_word_is_no_fault() {
+    for said in ["", "\n\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"] {
+        let mut pipe = pipe().await;
+        pipe.client.write_all(said.as_bytes()).await.unwrap();
+        pipe.client.shutdown().await.unwrap();
+        pipe.served.await.unwrap().unwrap();
+        let mut rest = String::new();
+        pipe.client.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest.contains("\"id\":1"), said.contains("ping"));
+    }
+}

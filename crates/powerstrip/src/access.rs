@@ -1,0 +1,222 @@
+//! How a command reaches a strip: in this process, in the one that owns the data folder, or at a URL.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use auth::LocalAccess;
+use doors::{LspClient, LspError};
+use proto::{Discovery, Envelope, PromptRef};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use store::{Claim, DataFolder};
+use strip::{Call, Door};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::cmd::Context;
+use crate::config::Loaded;
+use crate::gateway::{Freshness, Gateway, SocketPlace};
+use crate::handover;
+use crate::remote::{Remote, modern_request};
+
+/// How long an owner may take to open its socket, or an ending one to let go of the folder.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+const STEP: Duration = Duration::from_millis(20);
+
+/// JSON-RPC's word for a method that does not exist.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// One call, as the command line asks for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation {
+    pub(crate) tool: String,
+    pub(crate) input: Value,
+    pub(crate) verify: bool,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) patience: Option<Duration>,
+}
+
+/// A strip within reach.
+pub(crate) enum Access {
+    /// This process owns the data folder and holds the strip itself.
+    Here(Box<Gateway>),
+    /// Another process owns it.
+    Beside(Beside),
+    /// A gateway at a URL.
+    Elsewhere(Remote),
+}
+
+/// The process that owns the data folder.
+pub(crate) struct Beside {
+    folder: PathBuf,
+    client: LspClient<UnixStream>,
+}
+
+impl Access {
+    /// Reaches the gateway at the URL, or else the owner of the data folder, which may turn out to be us.
+    pub(crate) async fn open(context: &Context, loaded: &Loaded, url: Option<&Url>) -> anyhow::Result<Self> {
+        if let Some(url) = url {
+            return Ok(Self::Elsewhere(Remote::new(url)?));
+        }
+        let folder = &loaded.config.data_dir;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            // An heir that waits for the folder goes first.
+            let claim = match handover::is_awaited(folder) {
+                true => Claim::OwnedBy { pid: None },
+                false => DataFolder::claim(folder)?,
+            };
+            let pid = match claim {
+                Claim::Owner(owned) => {
+                    let gateway = Gateway::open(&loaded.config, &context.environment, owned, Freshness::Once);
+                    return Ok(Self::Here(Box::new(gateway.await?)));
+                }
+                Claim::OwnedBy { pid } => pid,
+            };
+            if let Some(client) = greet(folder).await {
+                return Ok(Self::Beside(Beside { folder: folder.clone(), client }));
+            }
+            if Instant::now() > deadline {
+                let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+                bail!("{who} holds the data folder {} but does not answer", folder.display());
+            }
+            tokio::time::sleep(STEP).await;
+        }
+    }
+
+    /// What there is to call.
+    pub(crate) async fn discovery(&self) -> anyhow::Result<Discovery> {
+        match self {
+            Self::Here(gateway) => Ok(gateway.strip().discovery()),
+            Self::Beside(owner) => owner.ask("mcp.discover", json!({})).await,
+            Self::Elsewhere(remote) => remote.discovery().await,
+        }
+    }
+
+    /// Calls a tool; gives up waiting, and tells the tool so, when cancelled.
+    pub(crate) async fn invoke(
+        &self,
+        invocation: &Invocation,
+        cancel: CancellationToken,
+    ) -> anyhow::Result<Envelope> {
+        let answer = async {
+            match self {
+                Self::Here(gateway) => {
+                    let user = LocalAccess::default().user();
+                    let mut call = Call::new(&invocation.tool, invocation.input.clone(), user, Door::Cli);
+                    call.verify = invocation.verify;
+                    call.idempotency_key = invocation.idempotency_key.clone();
+                    call.patience = invocation.patience;
+                    call.cancel = cancel.clone();
+                    Ok(gateway.strip().call(call).await.envelope())
+                }
+                Self::Beside(owner) => {
+                    let params = json!({
+                        "tool": invocation.tool,
+                        "input": invocation.input,
+                        "verify": invocation.verify,
+                        "idempotencyKey": invocation.idempotency_key,
+                        "timeoutMs": invocation.patience.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+                    });
+                    owner.ask("mcp.tool.invoke", params).await
+                }
+                Self::Elsewhere(remote) => remote.invoke(invocation).await,
+            }
+        };
+        match self {
+            // The strip itself ends a cancelled call, and leaves an audit row.
+            Self::Here(_) => answer.await,
+            Self::Beside(_) | Self::Elsewhere(_) => tokio::select! {
+                answer = answer => answer,
+                () = cancel.cancelled() => bail!("interrupted"),
+            },
+        }
+    }
+
+    /// A prompt's body and spec.
+    pub(crate) async fn prompt(&self, prompt: &PromptRef) -> anyhow::Result<Value> {
+        match self {
+            Self::Here(gateway) => {
+                let shelf = gateway.strip().prompts().shelf();
+                let prompt = shelf.get(prompt)?;
+                Ok(json!({"body": prompt.body, "spec": prompt.spec}))
+            }
+            Self::Beside(owner) => {
+                let params = json!({"domain": prompt.domain, "name": prompt.name, "major": prompt.major});
+                owner.ask("mcp.prompt.get", params).await
+            }
+            Self::Elsewhere(remote) => remote.prompt(prompt).await,
+        }
+    }
+
+    /// A prompt's text for these arguments.
+    pub(crate) async fn render(&self, prompt: &PromptRef, arguments: &Value) -> anyhow::Result<String> {
+        let result = match self {
+            Self::Here(gateway) => {
+                let shelf = gateway.strip().prompts().shelf();
+                return Ok(shelf.get(prompt)?.render(arguments)?);
+            }
+            Self::Beside(owner) => owner.render(prompt, arguments).await?,
+            Self::Elsewhere(remote) => remote.render(prompt, arguments).await?,
+        };
+        let text = result["messages"][0]["content"]["text"].as_str();
+        text.map(str::to_owned).context("the gateway's answer holds no text")
+    }
+
+    /// Lets go.
+    pub(crate) async fn close(self) {
+        if let Self::Here(gateway) = self {
+            gateway.close().await;
+        }
+    }
+}
+
+/// Connects to the owner of a folder, and makes sure that somebody answers: an ending owner may still take
+/// connections that it will never serve.
+async fn greet(folder: &Path) -> Option<LspClient<UnixStream>> {
+    let place = SocketPlace::of(folder).ok()?;
+    let client = LspClient::connect(UnixStream::connect(place.path()).await.ok()?);
+    match tokio::time::timeout(PATIENCE, client.request("powerstrip.hello", json!({}))).await {
+        Ok(Err(LspError::Refused { code: METHOD_NOT_FOUND, .. }) | Ok(_)) => Some(client),
+        Ok(Err(_)) | Err(_) => None,
+    }
+}
+
+impl Beside {
+    async fn ask<T: DeserializeOwned>(&self, method: &str, params: Value) -> anyhow::Result<T> {
+        let answer = self.client.request(method, params).await.map_err(|error| match error {
+            LspError::Refused { message, .. } => anyhow::Error::msg(message),
+            LspError::Closed => anyhow::Error::msg(
+                "the process that owns the data folder ended before it answered; what it had begun may be done",
+            ),
+            other => other.into(),
+        })?;
+        serde_json::from_value(answer).context("the owner of the data folder answers in another form than this version")
+    }
+
+    /// The LSP door does not render prompts; the MCP door on the same socket does.
+    async fn render(&self, prompt: &PromptRef, arguments: &Value) -> anyhow::Result<Value> {
+        let place = SocketPlace::of(&self.folder)?;
+        let stream = UnixStream::connect(place.path()).await?;
+        let (read, mut write) = stream.into_split();
+        let request = modern_request("prompts/get", json!({"name": prompt.to_string(), "arguments": arguments}));
+        write.write_all(format!("{request}\n").as_bytes()).await?;
+        let mut lines = BufReader::new(read).lines();
+        while let Some(line) = lines.next_line().await? {
+            let mut message: Value = serde_json::from_str(&line)?;
+            if message["id"] != request["id"] {
+                continue;
+            }
+            if let Some(error) = message.get("error") {
+                bail!("{}", error["message"].as_str().unwrap_or("the prompt was refused"));
+            }
+            return Ok(message["result"].take());
+        }
+        bail!("the process that owns the data folder ended before it answered")
+    }
+}

@@ -1,0 +1,121 @@
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use proto::{Envelope, ErrorItem};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::{Context, FAILED, Usage};
+use crate::access::{Access, Invocation};
+use crate::config::Span;
+use crate::output::{self, Style};
+use crate::telemetry::Telemetry;
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip call demo.echo --input '{\"message\":\"hi\"}'
+  powerstrip call json.select --input @query.json
+  cat query.json | powerstrip call json.select --input - --json
+  powerstrip call text.stats --input '{\"text\":\"a b\"}' --url http://127.0.0.1:7777
+
+The answer's data goes to standard output, with --json the whole envelope; what went wrong goes to standard error.
+Beside a running gateway on the same data folder, the call goes through that gateway.";
+
+/// Call a tool and print its answer
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CallCommand {
+    /// The tool: an id (`demo.echo`), pinned (`demo.echo@1`), a wire name or a short URI.
+    tool: String,
+    /// The input: JSON, `@FILE` to read it from a file, `-` to read it from standard input.
+    #[arg(long, short, value_name = "JSON|@FILE|-", default_value = "{}", hide_default_value = true)]
+    input: String,
+    /// Run a recorded call again and compare: differing answers fail with NONDETERMINISTIC.
+    #[arg(long)]
+    verify: bool,
+    /// A key of your own: however often a call with it is sent, it runs once.
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+    /// Give up after this long, if the tool's own limit is not shorter: `500ms`, `10s`.
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<Span>,
+    /// Call through the gateway at this URL.
+    #[arg(long, value_name = "URL")]
+    url: Option<Url>,
+}
+
+impl CallCommand {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let loaded = context.load()?;
+        let invocation = Invocation {
+            input: input(&self.input)?,
+            tool: self.tool,
+            verify: self.verify,
+            idempotency_key: self.idempotency_key,
+            patience: self.timeout.map(|span| span.0),
+        };
+        let telemetry = Telemetry::start(&loaded, context, "warn")?;
+        let access = Access::open(context, &loaded, self.url.as_ref()).await?;
+        let cancel = CancellationToken::new();
+        let interrupted = cancel.clone();
+        tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                interrupted.cancel();
+            }
+        });
+        let answer = access.invoke(&invocation, cancel).await;
+        access.close().await;
+        telemetry.flush().await;
+        print(&answer?, context)
+    }
+}
+
+fn input(text: &str) -> anyhow::Result<Value> {
+    let text = match text.strip_prefix('@') {
+        Some(file) => {
+            std::fs::read_to_string(Path::new(file)).with_context(|| format!("--input {text}: cannot read the file"))?
+        }
+        None if text == "-" => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).context("--input -: cannot read standard input")?;
+            text
+        }
+        None => text.to_owned(),
+    };
+    serde_json::from_str(&text).map_err(|error| Usage(format!("--input is not JSON: {error}")).into())
+}
+
+fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {
+    if context.global.json {
+        output::json(envelope)?;
+    } else {
+        let style = Style::stderr(&context.environment);
+        for warning in &envelope.meta.warnings {
+            output::note(format_args!("{} {warning}", style.doubtful("warning:")));
+        }
+        for error in &envelope.errors {
+            explain(error, style);
+        }
+        if envelope.ok {
+            output::json(&*envelope.data)?;
+        }
+    }
+    Ok(if envelope.ok { ExitCode::SUCCESS } else { FAILED })
+}
+
+/// The message, and all schema errors below it.
+fn explain(error: &ErrorItem, style: Style) {
+    output::note(format_args!("{} {}", style.bad(format_args!("{}:", error.code)), error.message));
+    let violations = error.details.as_ref().and_then(|details| details["errors"].as_array());
+    for violation in violations.into_iter().flatten() {
+        let path = violation["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("/");
+        output::note(format_args!("  {path}: {}", violation["message"].as_str().unwrap_or_default()));
+    }
+    if error.retryable {
+        output::note(style.faint("  the same call may succeed later"));
+    }
+}

@@ -1,0 +1,199 @@
+//! The whole strip in one process: store, egress, tools, prompts and the local socket, put together and taken apart.
+
+mod place;
+mod prompts;
+mod settings;
+mod sources;
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use auth::LocalAccess;
+use doors::{LocalDoor, SocketDoor};
+use egress::http::{AddressPolicy, Client, OwnListeners};
+use egress::process::Runner;
+use egress::sandbox::Tier;
+use proto::Clock;
+use store::{AuditTrail, Cache, DataFolder, Database};
+use strip::catalog::WireNames;
+use strip::{Parts, Strip};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::builtin;
+use crate::config::Config;
+use crate::environment::Environment;
+
+pub(crate) use place::SocketPlace;
+pub(crate) use settings::needs_restart;
+use sources::Sources;
+
+/// How many bytes of recorded answers are kept in memory.
+const CACHE_BYTES: u64 = 64 << 20;
+
+/// How long sessions that have just been opened may still bring their first request when the process ends.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// What the rest of a gateway is built from, and what must be taken apart in order.
+pub(crate) struct Gateway {
+    strip: Arc<Strip>,
+    sources: tokio::sync::Mutex<Sources>,
+    store: Store,
+    listeners: OwnListeners,
+    runner: Arc<Runner>,
+    door: LocalDoor,
+    /// Ends sessions and watches.
+    ending: CancellationToken,
+    /// Stops new local sessions, a little before the others end.
+    closing: CancellationToken,
+    socket: Option<JoinHandle<()>>,
+    names: JoinHandle<()>,
+}
+
+struct Store {
+    database: Database,
+    audit: AuditTrail,
+    /// Let go of last of all.
+    folder: DataFolder,
+}
+
+/// Whether files are read once or followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// For a command that ends soon.
+    Once,
+    /// For a process that stays.
+    Followed,
+}
+
+impl Gateway {
+    /// Builds everything on a data folder that this process owns.
+    pub(crate) async fn open(
+        config: &Config,
+        environment: &Environment,
+        folder: DataFolder,
+        freshness: Freshness,
+    ) -> anyhow::Result<Self> {
+        let (runner, database) = tokio::join!(Runner::new(), Database::open(folder.path()));
+        let runner = Arc::new(runner.context("processes cannot be started on this host")?);
+        let database = database?;
+        let audit = AuditTrail::start(database.clone());
+        let clock = Clock::default();
+        let parts = Parts {
+            audit: audit.clone(),
+            cache: Cache::memory(CACHE_BYTES, clock.clone()),
+            clock: clock.clone(),
+            names: WireNames::from_stored(database.wire_names().await?),
+        };
+        let strip = Strip::new(config.settings(), parts);
+        strip.catalog().publish(builtin::SOURCE, builtin::tools(clock));
+
+        let listeners = OwnListeners::default();
+        let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
+        let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
+        let ending = CancellationToken::new();
+        let sources = Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
+
+        let door = LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone());
+        let closing = CancellationToken::new();
+        let socket = open_socket(&folder, door.clone(), closing.clone()).await;
+        let names = tokio::spawn(keep_names(Arc::clone(&strip), database.clone(), ending.clone()));
+        Ok(Self {
+            strip,
+            sources: tokio::sync::Mutex::new(sources),
+            store: Store { database, audit, folder },
+            listeners,
+            runner,
+            door,
+            ending,
+            closing,
+            socket,
+            names,
+        })
+    }
+
+    /// The strip behind every door.
+    pub(crate) fn strip(&self) -> &Arc<Strip> {
+        &self.strip
+    }
+
+    /// The door for pipes of this process.
+    pub(crate) fn door(&self) -> &LocalDoor {
+        &self.door
+    }
+
+    /// Our own listeners, which no tool may call.
+    pub(crate) fn listeners(&self) -> &OwnListeners {
+        &self.listeners
+    }
+
+    /// How far this host can confine processes.
+    pub(crate) fn tier(&self) -> Tier {
+        self.runner.host().tier()
+    }
+
+    /// Ends sessions, commits what is not committed, and lets go of the data folder.
+    pub(crate) async fn close(self) {
+        self.closing.cancel();
+        if self.socket.is_some() {
+            tokio::time::sleep(LAST_WORDS).await;
+        }
+        self.ending.cancel();
+        if let Some(socket) = self.socket {
+            let _ = socket.await;
+        }
+        self.sources.into_inner().close().await;
+        let _ = self.names.await;
+        if let Err(error) = self.store.audit.close().await {
+            tracing::error!(%error, "the last audit rows could not be written");
+        }
+        self.store.database.close().await;
+        drop(self.store.folder);
+    }
+}
+
+/// Opens the socket in the data folder. Without it, the gateway works; only commands beside it do not reach it.
+async fn open_socket(folder: &DataFolder, door: LocalDoor, closing: CancellationToken) -> Option<JoinHandle<()>> {
+    let opened = async {
+        let place = SocketPlace::of(folder.path())?;
+        let socket = SocketDoor::bind(place.path()).await?;
+        Ok::<_, std::io::Error>((place, socket))
+    };
+    match opened.await {
+        Ok((place, socket)) => Some(tokio::spawn(async move {
+            // The place keeps the folder open by which the socket is named.
+            let _place = place;
+            if let Err(error) = socket.serve(door, closing).await {
+                tracing::warn!(%error, "the local socket is closed");
+            }
+        })),
+        Err(error) => {
+            tracing::warn!(%error, "commands beside this process cannot reach it: no local socket");
+            None
+        }
+    }
+}
+
+/// Stores wire names as they are given out, so that they outlive this process.
+async fn keep_names(strip: Arc<Strip>, database: Database, ending: CancellationToken) {
+    let mut changes = strip.catalog().changes();
+    loop {
+        changes.borrow_and_update();
+        let new = strip.catalog().take_new_names();
+        if !new.is_empty()
+            && let Err(error) = database.save_wire_names(&new).await
+        {
+            tracing::error!(%error, "the names given to tools could not be stored");
+        }
+        tokio::select! {
+            changed = changes.changed() => if changed.is_err() { return },
+            () = ending.cancelled() => {
+                let last = strip.catalog().take_new_names();
+                if !last.is_empty() {
+                    let _ = database.save_wire_names(&last).await;
+                }
+                return;
+            }
+        }
+    }
+}

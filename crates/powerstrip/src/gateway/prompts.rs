@@ -1,0 +1,44 @@
+//! The prompts folder, read once or followed.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use strip::prompts::Shelf;
+use strip::{Finding, Severity, Strip};
+use tokio_util::sync::CancellationToken;
+
+use crate::watch::watch;
+
+/// Puts the folder's prompts on the shelf; what is broken stays as it was.
+pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, told: &Mutex<Vec<Finding>>) {
+    let (strip, folder) = (Arc::clone(strip), folder.to_owned());
+    let loaded = tokio::task::spawn_blocking(move || {
+        let (shelf, findings) = Shelf::load_keeping(&folder, &strip.prompts().shelf());
+        strip.prompts().replace(shelf);
+        findings
+    });
+    match loaded.await {
+        Ok(findings) => report(findings, told),
+        Err(error) => tracing::error!(%error, "looking at the prompts failed"),
+    }
+}
+
+/// Follows the folder until cancelled.
+pub(super) async fn follow(strip: Arc<Strip>, folder: PathBuf, told: Mutex<Vec<Finding>>, cancel: CancellationToken) {
+    watch(folder.clone(), cancel, || load(&strip, &folder, &told)).await;
+}
+
+/// Says what is newly wrong, and what is mended.
+fn report(findings: Vec<Finding>, told: &Mutex<Vec<Finding>>) {
+    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+    for finding in findings.iter().filter(|finding| !told.contains(finding)) {
+        match finding.severity {
+            Severity::Error => tracing::warn!(%finding, "a prompt cannot be used"),
+            Severity::Warning | Severity::Advice => tracing::debug!(%finding, "a prompt could be better"),
+        }
+    }
+    for finding in told.iter().filter(|finding| finding.severity == Severity::Error && !findings.contains(finding)) {
+        tracing::info!(file = %finding.file.display(), "a prompt is mended");
+    }
+    *told = findings;
+}

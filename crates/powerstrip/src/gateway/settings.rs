@@ -1,0 +1,35 @@
+//! A changed config, put in force while the gateway runs.
+
+use super::Gateway;
+use crate::config::Config;
+
+impl Gateway {
+    /// Puts another config in force, as far as that is possible without a restart.
+    pub(crate) async fn reconfigure(&self, before: &Config, now: &Config) {
+        let mut sources = self.sources.lock().await;
+        self.strip.reconfigure(now.settings());
+        if before.egress != now.egress {
+            sources.allow(now);
+        }
+        let runs_differently = before.tools != now.tools
+            || before.egress != now.egress
+            || before.sandbox != now.sandbox
+            || before.limits.max != now.limits.max;
+        if runs_differently {
+            sources.follow_packs(now).await;
+        }
+        if before.prompts != now.prompts {
+            sources.follow_prompts(now.prompts.clone()).await;
+        }
+    }
+}
+
+/// The keys that differ and need a restart.
+pub(crate) fn needs_restart(before: &Config, now: &Config) -> Vec<&'static str> {
+    let keys = [
+        ("listen", before.listen != now.listen),
+        ("data_dir", before.data_dir != now.data_dir),
+        ("telemetry", before.telemetry != now.telemetry),
+    ];
+    keys.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect()
+}

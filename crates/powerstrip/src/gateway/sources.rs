@@ -1,0 +1,138 @@
+//! Where tools and prompts come from: folders, read once or followed, and read anew when the config changes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use egress::http::{AddressPolicy, Client};
+use egress::process::Runner;
+use egress::sandbox::{Mode, Tier};
+use strip::Strip;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use toolpack::{Runtime, Toolpacks};
+
+use super::{Freshness, prompts};
+use crate::config::{Config, Sandbox};
+use crate::environment::Environment;
+
+/// What `sandbox: required` asks for: files and system calls fenced.
+const REQUIRED: Tier = Tier::T1;
+
+/// The folders in use, and the tasks that follow them.
+pub(super) struct Sources {
+    strip: Arc<Strip>,
+    runner: Arc<Runner>,
+    client: Client,
+    environment: BTreeMap<String, String>,
+    freshness: Freshness,
+    ending: CancellationToken,
+    packs: Following,
+    prompts: Following,
+}
+
+/// A task that follows a folder.
+struct Following {
+    cancel: CancellationToken,
+    task: Option<JoinHandle<()>>,
+}
+
+impl Following {
+    fn none(ending: &CancellationToken) -> Self {
+        Self { cancel: ending.child_token(), task: None }
+    }
+
+    async fn end(&mut self) {
+        self.cancel.cancel();
+        if let Some(task) = self.task.take() {
+            let _ = task.await;
+        }
+    }
+}
+
+impl Sources {
+    pub(super) async fn open(
+        config: &Config,
+        strip: &Arc<Strip>,
+        runner: &Arc<Runner>,
+        client: Client,
+        environment: &Environment,
+        freshness: Freshness,
+        ending: &CancellationToken,
+    ) -> Self {
+        let mut sources = Self {
+            strip: Arc::clone(strip),
+            runner: Arc::clone(runner),
+            client,
+            environment: environment.texts(),
+            freshness,
+            ending: ending.clone(),
+            packs: Following::none(ending),
+            prompts: Following::none(ending),
+        };
+        sources.follow_packs(config).await;
+        sources.follow_prompts(config.prompts.clone()).await;
+        sources
+    }
+
+    /// The client for the tools, under another set of rules.
+    pub(super) fn allow(&mut self, config: &Config) {
+        let listeners = self.client.policy().own_listeners().clone();
+        self.client = self.client.with_policy(AddressPolicy::new(config.egress.rules(), listeners));
+    }
+
+    /// Reads the packs anew, with all that the config says about how they run.
+    pub(super) async fn follow_packs(&mut self, config: &Config) {
+        self.packs.end().await;
+        let runtime = Arc::new(Runtime {
+            runner: Arc::clone(&self.runner),
+            http: self.client.clone(),
+            environment: self.environment.clone(),
+            sandbox: match config.sandbox {
+                Sandbox::Auto => Mode::Auto,
+                Sandbox::Required => Mode::Required(REQUIRED),
+                Sandbox::Off => Mode::Off,
+            },
+            max: config.limits.bounds().max,
+        });
+        let packs = Arc::new(Toolpacks::new(config.tools.clone(), runtime));
+        let cancel = self.ending.child_token();
+        self.publish(&packs).await;
+        let task = (self.freshness == Freshness::Followed)
+            .then(|| tokio::spawn(packs.watch(Arc::clone(self.strip.catalog()), cancel.clone())));
+        self.packs = Following { cancel, task };
+    }
+
+    /// Reads the packs once, so that whoever asks next finds them.
+    async fn publish(&self, packs: &Arc<Toolpacks>) {
+        let (packs, strip) = (Arc::clone(packs), Arc::clone(&self.strip));
+        let quiet = self.freshness == Freshness::Once;
+        let published = tokio::task::spawn_blocking(move || {
+            let loaded = packs.load();
+            strip.catalog().publish(toolpack::SOURCE, loaded.as_tools());
+            // A follower reports by itself.
+            for finding in loaded.findings.iter().filter(|_| quiet) {
+                tracing::warn!(%finding, "a toolpack cannot be used");
+            }
+        });
+        if let Err(error) = published.await {
+            tracing::error!(%error, "looking at the toolpacks failed");
+        }
+    }
+
+    /// Reads the prompts, from this folder from now on.
+    pub(super) async fn follow_prompts(&mut self, folder: PathBuf) {
+        self.prompts.end().await;
+        let told = Mutex::default();
+        prompts::load(&self.strip, &folder, &told).await;
+        let cancel = self.ending.child_token();
+        let task = (self.freshness == Freshness::Followed)
+            .then(|| tokio::spawn(prompts::follow(Arc::clone(&self.strip), folder, told, cancel.clone())));
+        self.prompts = Following { cancel, task };
+    }
+
+    pub(super) async fn close(mut self) {
+        self.packs.end().await;
+        self.prompts.end().await;
+    }
+}

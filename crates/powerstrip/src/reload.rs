@@ -1,0 +1,84 @@
+//! The config file, followed: `SIGHUP` or a change puts it in force, a broken one leaves things as they are.
+
+use std::sync::Arc;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::cmd::Context;
+use crate::config::{BadConfig, Config, Loaded, Overrides, load};
+use crate::gateway::{Gateway, needs_restart};
+use crate::watch::watch;
+
+/// What is followed, and what was last seen.
+pub(crate) struct Reload {
+    gateway: Arc<Gateway>,
+    flags: Overrides,
+    context: Arc<Context>,
+    seen: Mutex<Seen>,
+}
+
+struct Seen {
+    /// What is in force.
+    config: Config,
+    /// The latest attempt that failed, so that it is told once.
+    refused: Option<BadConfig>,
+}
+
+impl Reload {
+    /// Follows the file that a configuration was loaded from.
+    pub(crate) fn new(gateway: Arc<Gateway>, context: Arc<Context>, flags: Overrides, loaded: &Loaded) -> Self {
+        let seen = Mutex::new(Seen { config: loaded.config.clone(), refused: None });
+        Self { gateway, flags, context, seen }
+    }
+
+    /// Reloads on `SIGHUP` and on changes of the file, until cancelled.
+    pub(crate) async fn follow(self, loaded: Loaded, cancel: CancellationToken) {
+        let signals = async {
+            let Ok(mut hangups) = signal(SignalKind::hangup()) else { return };
+            while hangups.recv().await.is_some() {
+                tracing::info!("SIGHUP: looking at the config");
+                self.reload(true).await;
+            }
+        };
+        let changes = async {
+            match loaded.file {
+                Some(file) => watch(file, cancel.clone(), || self.reload(false)).await,
+                None => cancel.cancelled().await,
+            }
+        };
+        tokio::select! {
+            () = signals => {}
+            () = changes => {}
+            () = cancel.cancelled() => {}
+        }
+    }
+
+    async fn reload(&self, asked: bool) {
+        let mut seen = self.seen.lock().await;
+        match load(&self.flags, &self.context.environment) {
+            Ok(loaded) if loaded.config == seen.config => {
+                if asked || seen.refused.take().is_some() {
+                    tracing::info!("the config is as it was");
+                }
+            }
+            Ok(loaded) => {
+                for key in needs_restart(&seen.config, &loaded.config) {
+                    tracing::warn!("`{key}` has changed: it takes effect at the next start");
+                }
+                self.gateway.reconfigure(&seen.config, &loaded.config).await;
+                tracing::info!("the config is reloaded");
+                *seen = Seen { config: loaded.config, refused: None };
+            }
+            Err(refused) => {
+                if asked || seen.refused.as_ref() != Some(&refused) {
+                    for fault in &refused.0 {
+                        tracing::error!("the config is not reloaded: {fault}");
+                    }
+                }
+                seen.refused = Some(refused);
+            }
+        }
+    }
+}

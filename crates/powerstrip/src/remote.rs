@@ -1,0 +1,170 @@
+//! A gateway elsewhere, reached over HTTP through the guarded client, with that one host within reach.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bytes::Bytes;
+use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Request, Response, Rule, Scope};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use proto::{Discovery, Envelope, PromptRef};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::access::Invocation;
+
+/// Answers of a gateway are bounded by its own limits; this only keeps a stranger from filling our memory.
+const MAX_BODY: u64 = 64 << 20;
+
+/// The revision of MCP in which one request stands by itself.
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// A gateway at a URL.
+#[derive(Clone)]
+pub(crate) struct Remote {
+    client: Client,
+    base: String,
+}
+
+impl Remote {
+    /// The gateway at this URL; nothing is sent yet.
+    pub(crate) fn new(url: &Url) -> anyhow::Result<Self> {
+        let base = url.as_str().trim_end_matches('/').trim_end_matches("/mcp").trim_end_matches('/').to_owned();
+        let rule = Rule::for_url(&base).with_context(|| format!("--url {url}"))?;
+        let policy = AddressPolicy::new(vec![rule], OwnListeners::default());
+        Ok(Self { client: Client::new(policy)?, base })
+    }
+
+    /// The client, for exchanges that stream.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The URL of a path on the gateway.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    /// What the gateway offers.
+    pub(crate) async fn discovery(&self) -> anyhow::Result<Discovery> {
+        self.get("/mcp/discover").await
+    }
+
+    /// A prompt's body and spec.
+    pub(crate) async fn prompt(&self, prompt: &PromptRef) -> anyhow::Result<Value> {
+        let major = match prompt.major {
+            Some(major) => major,
+            None => self.newest(prompt).await?,
+        };
+        self.get(&format!("/mcp/prompt/{}/{}/{major}", prompt.domain, prompt.name)).await
+    }
+
+    async fn newest(&self, prompt: &PromptRef) -> anyhow::Result<u64> {
+        let id = format!("{}/{}", prompt.domain, prompt.name);
+        let listed = self.discovery().await?.prompts.into_iter().find(|listed| listed.id == id);
+        let newest = listed.and_then(|listed| listed.versions.iter().map(|version| version.major).max());
+        newest.with_context(|| format!("there is no prompt `{id}`"))
+    }
+
+    /// A prompt, filled in.
+    pub(crate) async fn render(&self, prompt: &PromptRef, arguments: &Value) -> anyhow::Result<Value> {
+        let message = modern_request("prompts/get", json!({"name": prompt.to_string(), "arguments": arguments}));
+        let mut headers = json_headers();
+        for (name, value) in
+            [("mcp-protocol-version", MODERN), ("mcp-method", "prompts/get"), ("mcp-name", &prompt.to_string())]
+        {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value)?);
+        }
+        let response = self.send(Method::POST, "/mcp", headers, message.to_string().into(), None).await?;
+        let text = String::from_utf8_lossy(&response.body);
+        let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.len() > 2);
+        let mut answer: Value = serde_json::from_str(event.unwrap_or(&text)).context("the answer is not JSON")?;
+        if let Some(error) = answer.get("error") {
+            bail!("{}", error["message"].as_str().unwrap_or("the prompt was refused"));
+        }
+        Ok(answer["result"].take())
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn invoke(&self, invocation: &Invocation) -> anyhow::Result<Envelope> {
+        let mut headers = json_headers();
+        if let Some(key) = &invocation.idempotency_key {
+            headers.insert("idempotency-key", HeaderValue::from_str(key).context("--idempotency-key")?);
+        }
+        if invocation.verify {
+            headers.insert("powerstrip-verify", HeaderValue::from_static("true"));
+        }
+        if let Some(patience) = invocation.patience {
+            headers.insert("powerstrip-timeout-ms", HeaderValue::from(u64::try_from(patience.as_millis())?));
+        }
+        let path = tool_path(&invocation.tool);
+        let body = Bytes::from(invocation.input.to_string());
+        let response = self.send(Method::POST, &path, headers, body, None).await?;
+        parsed(&response)
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        let deadline = Some(Duration::from_secs(30));
+        let response = self.send(Method::GET, path, HeaderMap::new(), Bytes::new(), deadline).await?;
+        if !response.status.is_success() {
+            let envelope: Result<Envelope, _> = serde_json::from_slice(&response.body);
+            let error = envelope.ok().and_then(|envelope| envelope.errors.into_iter().next());
+            match error {
+                Some(error) => bail!("{}: {}", error.code, error.message),
+                None => bail!("{} answered {} to {path}", self.base, response.status),
+            }
+        }
+        parsed(&response)
+    }
+
+    /// One whole exchange.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Bytes,
+        deadline: Option<Duration>,
+    ) -> anyhow::Result<Response> {
+        let request = Request { method, url: self.url(path), headers, body };
+        let limits = Limits { deadline, max_body_bytes: MAX_BODY, max_redirects: 0, ..Limits::default() };
+        let sent = self.client.send(request, &limits, &Scope::everything()).await;
+        sent.with_context(|| format!("{} cannot be reached", self.base))
+    }
+}
+
+/// The path of a tool's route; an id may hold characters that a path may not.
+pub(crate) fn tool_path(tool: &str) -> String {
+    let mut path = String::from("/mcp/tool/");
+    for byte in tool.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' | b'@' => path.push(char::from(byte)),
+            other => path.push_str(&format!("%{other:02X}")),
+        }
+    }
+    path
+}
+
+/// A request of MCP that needs no session.
+pub(crate) fn modern_request(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+pub(crate) fn json_headers() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    headers
+}
+
+fn parsed<T: DeserializeOwned>(response: &Response) -> anyhow::Result<T> {
+    serde_json::from_slice(&response.body).with_context(|| {
+        let start: String = String::from_utf8_lossy(&response.body).chars().take(200).collect();
+        format!("{} does not answer like a gateway (status {}): {start}", response.final_url, response.status)
+    })
+}

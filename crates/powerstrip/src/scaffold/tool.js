@@ -1,0 +1,5 @@
+'use strict';
+
+module.exports = function run(input) {
+  return { greeting: `Hello, ${input.name}!` };
+};

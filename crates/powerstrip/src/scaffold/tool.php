@@ -1,0 +1,5 @@
+<?php
+
+return function (array $input): array {
+    return ['greeting' => "Hello, {$input['name']}!"];
+};

@@ -1,0 +1,174 @@
+use std::sync::LazyLock;
+
+use proto::{Clock, Digest, TraceId};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error as ValueError;
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool, SqliteRow};
+use sqlx::{Arguments as _, Connection as _, QueryBuilder, Row as _};
+use uuid::Uuid;
+
+use crate::{AuditFilter, AuditRow, StoreError};
+
+/// What a writer noted is of use only to its own retries, which do not come days later.
+const WRITER_NOTE_MS: u64 = 24 * 60 * 60 * 1000;
+
+const COLUMNS: &str = "trace, at_ms, tenant, owner, agent, door, tool, version, definition, \
+    arguments, decision, outcome, blame, duration_us";
+
+const VALUES: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// A statement that inserts so many rows at once.
+struct Insert {
+    rows: usize,
+    sql: String,
+}
+
+/// One row at a time would be a trip to SQLite's thread each, and a JSON array, taken apart in SQL, costs three times
+/// the CPU. A few widths: any number of rows takes few statements, and all of them stay prepared.
+static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| {
+    [256, 64, 16, 4, 1].map(|rows| {
+        let values = vec![VALUES; rows].join(", ");
+        Insert { rows, sql: format!("INSERT INTO audit ({COLUMNS}) VALUES {values}") }
+    })
+});
+
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    rows: &[AuditRow],
+    writer: &str,
+    written: u64,
+) -> Result<(), sqlx::Error> {
+    let now = Clock::default().unix_ms();
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let mut rest = rows;
+    while let Some(insert) = INSERTS.iter().find(|insert| (1..=rest.len()).contains(&insert.rows)) {
+        let (next, later) = rest.split_at(insert.rows);
+        sqlx::query_with(insert.sql.as_str(), bound(next)?).execute(&mut *transaction).await?;
+        rest = later;
+    }
+    sqlx::query(
+        "INSERT INTO audit_writers (writer, written, at_ms) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (writer) DO UPDATE SET written = excluded.written, at_ms = excluded.at_ms",
+    )
+    .bind(writer)
+    .bind(integer(written))
+    .bind(integer(now))
+    .execute(&mut *transaction)
+    .await?;
+    if written == rows.len() as u64 {
+        sqlx::query("DELETE FROM audit_writers WHERE at_ms < ?1")
+            .bind(integer(now.saturating_sub(WRITER_NOTE_MS)))
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await
+}
+
+/// The rows' values in the order of `COLUMNS`.
+fn bound(rows: &[AuditRow]) -> Result<SqliteArguments, sqlx::Error> {
+    let mut values = SqliteArguments::default();
+    values.reserve(rows.len() * 14, 0);
+    rows.iter().try_for_each(|row| bind(row, &mut values)).map_err(sqlx::Error::Encode)?;
+    Ok(values)
+}
+
+fn bind(row: &AuditRow, values: &mut SqliteArguments) -> Result<(), BoxDynError> {
+    values.add(trace_bytes(row.trace).as_slice())?;
+    values.add(integer(row.at_unix_ms))?;
+    values.add(row.tenant.as_str())?;
+    values.add(row.subject.as_str())?;
+    values.add(row.agent.as_deref())?;
+    values.add(row.door.as_str())?;
+    values.add(row.tool.as_str())?;
+    values.add(row.version.as_str())?;
+    values.add(row.definition.as_ref().map(|sum| sum.as_bytes().as_slice()))?;
+    values.add(row.arguments.as_bytes().as_slice())?;
+    values.add(row.decision.as_str())?;
+    values.add(row.outcome.as_str())?;
+    values.add(row.blame.as_deref())?;
+    values.add(integer(row.duration_us))
+}
+
+pub(super) async fn written(readers: &SqlitePool, writer: &str) -> Result<u64, StoreError> {
+    let written: Option<i64> =
+        sqlx::query_scalar("SELECT written FROM audit_writers WHERE writer = ?1")
+            .bind(writer)
+            .fetch_optional(readers)
+            .await?;
+    Ok(written.map_or(0, unsigned))
+}
+
+pub(super) async fn select(
+    readers: &SqlitePool,
+    filter: AuditFilter,
+) -> Result<Vec<AuditRow>, StoreError> {
+    let mut query = QueryBuilder::new("SELECT ");
+    query.push(COLUMNS).push(" FROM audit WHERE 1 = 1");
+    if let Some(trace) = filter.trace {
+        query.push(" AND trace = ").push_bind(trace_bytes(trace));
+    }
+    if let Some(tool) = filter.tool {
+        query.push(" AND tool = ").push_bind(tool);
+    }
+    if let Some(outcome) = filter.outcome {
+        query.push(" AND outcome = ").push_bind(outcome);
+    }
+    if let Some(since) = filter.since_unix_ms {
+        query.push(" AND at_ms >= ").push_bind(integer(since));
+    }
+    query.push(" ORDER BY at_ms DESC, seq DESC LIMIT ").push_bind(i64::from(filter.limit));
+    query.build().fetch_all(readers).await?.iter().map(row).collect()
+}
+
+fn row(row: &SqliteRow) -> Result<AuditRow, StoreError> {
+    Ok(AuditRow {
+        trace: trace(row.try_get(0)?)?,
+        at_unix_ms: unsigned(row.try_get(1)?),
+        tenant: row.try_get(2)?,
+        subject: row.try_get(3)?,
+        agent: row.try_get(4)?,
+        door: row.try_get(5)?,
+        tool: row.try_get(6)?,
+        version: row.try_get(7)?,
+        definition: row.try_get::<Option<&[u8]>, _>(8)?.map(sum).transpose()?,
+        arguments: sum(row.try_get(9)?)?,
+        decision: row.try_get(10)?,
+        outcome: row.try_get(11)?,
+        blame: row.try_get(12)?,
+        duration_us: unsigned(row.try_get(13)?),
+    })
+}
+
+fn trace_bytes(trace: TraceId) -> Vec<u8> {
+    // A trace id is a UUID and nothing else, so that its text always reads as one.
+    Uuid::parse_str(&trace.to_string()).unwrap_or_default().as_bytes().to_vec()
+}
+
+fn trace(bytes: &[u8]) -> Result<TraceId, StoreError> {
+    let uuid = Uuid::from_slice(bytes).map(|uuid| uuid.to_string()).unwrap_or_else(|_| hex(bytes));
+    parsed("the trace id", &uuid)
+}
+
+fn sum(bytes: &[u8]) -> Result<Digest, StoreError> {
+    parsed("the hash", &hex(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parsed<'a, T: Deserialize<'a>>(column: &'static str, text: &'a str) -> Result<T, StoreError> {
+    T::deserialize(IntoDeserializer::<ValueError>::into_deserializer(text))
+        .map_err(|_| StoreError::Unreadable { column, value: text.chars().take(100).collect() })
+}
+
+/// A number as SQL knows it; databases have no unsigned ones.
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,8 @@
+//! The store as others use it, on real files and with real processes.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod database;
+mod folder;
+mod process;
+mod support;
+mod trail;

@@ -1,0 +1,211 @@
+//! The rules of the house that ARCHITECTURE.md states, checked against what Cargo and the tree say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Which of our crates each crate may use. Arrows point down only; what is not listed is an absence that we promise.
+const ARROWS: [(&str, &[&str]); 12] = [
+    ("proto", &[]),
+    ("store", &["proto"]),
+    ("egress", &[]),
+    ("auth", &["proto"]),
+    ("strip", &["proto", "store"]),
+    ("toolpack", &["proto", "egress", "strip"]),
+    ("doors", &["proto", "auth", "strip"]),
+    ("powerstrip", &["proto", "store", "egress", "auth", "strip", "toolpack", "doors"]),
+    ("testkit", &[]),
+    ("kit", &[]),
+    ("fixture", &["kit"]),
+    ("powerstrip-bench", &[]),
+];
+
+/// Libraries of which a second copy would cost every user build time and memory.
+const ONE_COPY: [&str; 12] = [
+    "axum",
+    "hyper",
+    "jsonschema",
+    "moka",
+    "reqwest",
+    "rmcp",
+    "rustls",
+    "serde_json",
+    "sqlx",
+    "tokio",
+    "tower-http",
+    "tracing-subscriber",
+];
+
+/// Libraries that must not come in, and what takes their place.
+const BANNED: [(&str, &str); 4] = [
+    ("openssl", "rustls with aws-lc-rs"),
+    ("native-tls", "rustls with aws-lc-rs"),
+    ("ring", "aws-lc-rs"),
+    ("serde_yaml", "serde-saphyr"),
+];
+
+/// Licences that we can ship. A dependency needs one of its alternatives, and all of its parts, to be here.
+const LICENCES: [&str; 14] = [
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON")
+}
+
+fn packages(metadata: &Value) -> &Vec<Value> {
+    metadata["packages"].as_array().expect("a list of packages")
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+#[test]
+fn arrows_point_down_only() {
+    let metadata = metadata();
+    let ours: BTreeMap<_, _> = packages(&metadata)
+        .iter()
+        .filter(|package| package["source"].is_null())
+        .map(|package| (text(package, "name"), package))
+        .collect();
+    let allowed: BTreeMap<_, _> = ARROWS.into_iter().collect();
+    assert_eq!(
+        ours.keys().collect::<Vec<_>>(),
+        allowed.keys().collect::<Vec<_>>(),
+        "a new crate states its arrows here and in ARCHITECTURE.md"
+    );
+    for (name, package) in &ours {
+        for dependency in package["dependencies"].as_array().expect("a list") {
+            let used = text(dependency, "name");
+            // Tests may reach for more: `kind` is null for what ships.
+            if ours.contains_key(used) && dependency["kind"].is_null() {
+                assert!(allowed[name].contains(&used), "`{name}` must not know `{used}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn big_libraries_come_once_and_banned_ones_never() {
+    let metadata = metadata();
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in packages(&metadata) {
+        versions.entry(text(package, "name")).or_default().insert(text(package, "version"));
+    }
+    for name in ONE_COPY {
+        assert_eq!(
+            versions.get(name).map_or(0, BTreeSet::len),
+            1,
+            "{name}: {:?}",
+            versions.get(name)
+        );
+    }
+    // Metadata lists the packages of every platform; what is banned must not even be there.
+    for (name, instead) in BANNED {
+        assert!(!versions.contains_key(name), "`{name}` came in; {instead} takes its place");
+    }
+}
+
+#[test]
+fn every_licence_is_one_that_we_can_ship() {
+    for package in packages(&metadata()) {
+        let licence = text(package, "license");
+        let (name, ours) = (text(package, "name"), package["source"].is_null());
+        assert!(
+            ours || !licence.is_empty() || package["license_file"].is_string(),
+            "{name} has no licence"
+        );
+        assert!(licence.is_empty() || shippable(licence), "{name}: {licence}");
+    }
+}
+
+fn shippable(expression: &str) -> bool {
+    // `(A OR B) AND C`: every part must offer one alternative that we know.
+    let expression = expression.replace('/', " OR ");
+    expression.split(" AND ").all(|part| {
+        part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim_matches(['(', ')', ' '])))
+    })
+}
+
+#[test]
+fn files_stay_small_and_flat() {
+    let mut faults = Vec::new();
+    for file in sources(&root()) {
+        let lines = std::fs::read_to_string(&file).expect("a source file").lines().count();
+        if lines > 500 {
+            faults.push(format!("{} has {lines} lines", file.display()));
+        }
+        if file.file_name().is_some_and(|name| name == "mod.rs") {
+            faults.push(format!("{}: use `foo.rs` beside `foo/`", file.display()));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_house_is_drawn_as_it_stands() {
+    let drawn = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    for (name, _) in ARROWS {
+        assert!(drawn.contains(&format!("`{name}`")), "ARCHITECTURE.md does not name `{name}`");
+    }
+}
+
+#[test]
+fn every_error_code_has_its_page() {
+    let codes = [
+        "INVALID_INPUT",
+        "NOT_FOUND",
+        "RATE_LIMIT",
+        "TIMEOUT",
+        "UNAVAILABLE",
+        "INTERNAL",
+        "NONDETERMINISTIC",
+        "UNSUPPORTED",
+        "DENIED",
+    ];
+    let summary =
+        std::fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("the book's summary");
+    for code in codes {
+        assert!(root().join(format!("docs/src/errors/{code}.md")).is_file(), "{code} has no page");
+        assert!(summary.contains(&format!("errors/{code}.md")), "{code} is not in the summary");
+    }
+}

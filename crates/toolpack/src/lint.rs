@@ -1,0 +1,265 @@
+//! `check`: everything the loader refuses, and advice on what a model will stumble over.
+
+use std::path::{Path, PathBuf};
+
+use proto::{ToolId, clean};
+use serde_json::Value;
+use strip::{Finding, Schema, Severity};
+
+use crate::Fault;
+use crate::loader::{Owners, Place, check_schemas, scan};
+use crate::manifest::{Execution, Source};
+use crate::pack::{Code, Pack};
+use crate::root::read_text;
+
+/// A shorter description tells a model too little to choose by.
+const MIN_DESCRIPTION: usize = 20;
+
+/// Descriptions nearer than this look like one tool twice.
+const LOOK_ALIKE: f64 = 0.95;
+
+/// Beyond this many packs, comparing each with each costs more than it tells.
+const MAX_COMPARED: usize = 500;
+
+/// One canned call of a pack: what goes in, and the data that must come out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CannedCall {
+    pub file: PathBuf,
+    pub tool: ToolId,
+    pub major: u64,
+    pub input: Value,
+    pub data: Value,
+}
+
+/// Every finding about the packs of these folders, errors and advice, by file and line.
+pub fn lint(folders: &[PathBuf]) -> Vec<Finding> {
+    let mut findings: Vec<_> = folders.iter().filter_map(|folder| missing(folder)).collect();
+    let mut packs = Vec::new();
+    for (place, pack) in read(folders, &mut findings) {
+        advise(&place, &pack, &mut findings);
+        packs.push((place, pack));
+    }
+    look_alikes(&packs, &mut findings);
+    findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    findings
+}
+
+/// The examples of all packs that can be used, in the order of the files.
+pub fn canned_calls(folders: &[PathBuf]) -> Vec<CannedCall> {
+    let mut calls = Vec::new();
+    for (place, pack) in read(folders, &mut Vec::new()) {
+        for example in &pack.manifest.examples {
+            calls.push(CannedCall {
+                file: place.shown(&place.path),
+                tool: pack.manifest.id.clone(),
+                major: pack.manifest.version.major,
+                input: example.input.clone(),
+                data: example.data.clone(),
+            });
+        }
+    }
+    calls
+}
+
+fn missing(folder: &Path) -> Option<Finding> {
+    (!folder.is_dir()).then(|| Finding {
+        severity: Severity::Warning,
+        file: folder.to_owned(),
+        line: None,
+        message: "this folder does not exist".to_owned(),
+    })
+}
+
+fn read(folders: &[PathBuf], findings: &mut Vec<Finding>) -> Vec<(Place, Pack)> {
+    let mut owners = Owners::default();
+    let mut packs = Vec::new();
+    for place in scan(folders) {
+        let shown = place.shown(&place.path);
+        let loaded = read_text(&place.path)
+            .and_then(|text| Pack::load(&place.path, &text, &place.folder))
+            .and_then(check_schemas)
+            .and_then(|pack| owners.claim(&shown, &pack).map(|()| pack));
+        match loaded {
+            Ok(pack) => packs.push((place, pack)),
+            Err(fault) => findings.push(place.finding(&fault)),
+        }
+    }
+    packs
+}
+
+fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
+    let manifest = &pack.manifest;
+    let lines = manifest.lines;
+    let mut say = |severity, line: usize, message: String| {
+        let finding = Fault::at(line, message).finding(&place.path);
+        let file = place.shown(&finding.file);
+        findings.push(Finding { severity, file, ..finding });
+    };
+    let description = manifest.description.trim();
+    if description.is_empty() {
+        say(Severity::Warning, lines.description, "the tool has no description".to_owned());
+    } else if description.chars().count() < MIN_DESCRIPTION {
+        let message = format!(
+            "the description has fewer than {MIN_DESCRIPTION} characters; a model chooses by it"
+        );
+        say(Severity::Advice, lines.description, message);
+    }
+    for name in undescribed(&pack.descriptor.input_schema) {
+        let message = format!("the parameter `{name}` has no description");
+        say(Severity::Advice, manifest.input_schema.line, message);
+    }
+    if manifest.examples.is_empty() {
+        say(Severity::Advice, lines.id, "there are no `examples` for `check --run`".to_owned());
+    }
+    for (number, message) in wrong_examples(pack) {
+        say(Severity::Error, lines.id, format!("example {number}: {message}"));
+    }
+    let hidden = pack.descriptor.clone().clean();
+    if hidden > 0 {
+        let message = format!("the texts hold {hidden} invisible characters, which are removed");
+        say(Severity::Warning, lines.id, message);
+    }
+    for message in network(pack) {
+        say(Severity::Warning, lines.caps.unwrap_or(lines.execution), message);
+    }
+    if let Execution::Script(script) = &manifest.execution {
+        if let Some(message) = script_advice(place, pack, &script.source) {
+            say(Severity::Warning, script.line, message);
+        }
+    }
+    if let Some(line) = lines.file_strategy {
+        let message = "`file_strategy` has no effect until files can be uploaded".to_owned();
+        say(Severity::Advice, line, message);
+    }
+}
+
+fn undescribed(schema: &Value) -> Vec<&str> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let told = |property: &Value| {
+        let target = property.get("$ref").and_then(Value::as_str).and_then(|reference| {
+            schema.pointer(reference.strip_prefix('#')?)
+        });
+        [Some(property), target].into_iter().flatten().any(|property| {
+            property.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+        })
+    };
+    properties
+        .into_iter()
+        .flatten()
+        .filter(|(_, property)| !told(property))
+        .map(|(name, _)| name.as_str())
+        .collect()
+}
+
+/// Examples that cannot pass, because they break the pack's own schemas.
+fn wrong_examples(pack: &Pack) -> Vec<(usize, String)> {
+    let mut wrong = Vec::new();
+    let compile = |schema: Option<&Value>| schema.and_then(|schema| Schema::compile(schema).ok());
+    let input = compile(Some(&pack.descriptor.input_schema));
+    let output = compile(pack.descriptor.output_schema.as_ref());
+    for (index, example) in pack.manifest.examples.iter().enumerate() {
+        for (what, schema, value) in
+            [("input", &input, &example.input), ("data", &output, &example.data)]
+        {
+            let violations = schema.as_ref().map(|schema| schema.violations(value)).unwrap_or_default();
+            if let Some(violation) = violations.first() {
+                let place = format!("{what}{}", violation.path);
+                wrong.push((index + 1, format!("`{place}`: {}", violation.message)));
+            }
+        }
+    }
+    wrong
+}
+
+fn network(pack: &Pack) -> Vec<String> {
+    let caps = &pack.manifest.caps;
+    let mut messages = Vec::new();
+    match &pack.manifest.execution {
+        Execution::Http(http) => {
+            if caps.network.is_empty() {
+                messages.push(
+                    "`caps.network` is empty, so the guarded client refuses every request".to_owned(),
+                );
+            }
+            if !caps.files.read.is_empty() || !caps.files.write.is_empty() {
+                messages.push("`caps.files` has no effect on kind `http`".to_owned());
+            }
+            if unencoded_input(http.url.source()) {
+                messages.push(
+                    "`url` takes input without `| urlencode`: a caller could change the request's path or host"
+                        .to_owned(),
+                );
+            }
+        }
+        Execution::Cli(_) | Execution::Script(_) => {
+            let hosts = caps.network.iter().any(|entry| entry != "http" && entry != "https");
+            if hosts {
+                messages.push(
+                    "for processes the sandbox only turns the network on or off; the hosts in `caps.network` are not enforced"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    messages
+}
+
+fn unencoded_input(url: &str) -> bool {
+    url.split("{{").skip(1).any(|rest| {
+        let expression = rest.split("}}").next().unwrap_or(rest);
+        expression.contains("input") && !expression.contains("urlencode")
+    })
+}
+
+fn script_advice(place: &Place, pack: &Pack, source: &Source) -> Option<String> {
+    let (Source::Function { module, .. }, Some(Code::Module { search, .. })) = (source, &pack.code)
+    else {
+        return None;
+    };
+    let root = place.folder.root.path();
+    search.iter().any(|folder| folder == root).then(|| {
+        format!("`{module}` lies outside the tools folder, so the tool may read all of {}", root.display())
+    })
+}
+
+fn look_alikes(packs: &[(Place, Pack)], findings: &mut Vec<Finding>) {
+    let texts: Vec<_> = packs
+        .iter()
+        .take(MAX_COMPARED)
+        .map(|(_, pack)| clean::text(&pack.manifest.description).0.to_lowercase())
+        .collect();
+    for (later, text) in texts.iter().enumerate() {
+        let (place, pack) = &packs[later];
+        let twin = texts[..later].iter().enumerate().find(|(earlier, other)| {
+            let other_pack = &packs[*earlier].1;
+            other_pack.manifest.id != pack.manifest.id
+                && (near(text, other) || same_name(&other_pack.manifest.id, &pack.manifest.id))
+        });
+        if let Some((earlier, _)) = twin {
+            let other = &packs[earlier].1.manifest.id;
+            findings.push(Finding {
+                severity: Severity::Advice,
+                file: place.shown(&place.path),
+                line: Some(pack.manifest.lines.description),
+                message: format!("a model can hardly tell this tool from `{other}`"),
+            });
+        }
+    }
+}
+
+fn near(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    // Texts of very different length are not alike, and need no slow comparison.
+    short.chars().count() >= MIN_DESCRIPTION
+        && short.len() * 10 >= long.len() * 8
+        && strsim::normalized_damerau_levenshtein(a, b) > LOOK_ALIKE
+}
+
+/// Names that differ only in case or punctuation.
+fn same_name(a: &ToolId, b: &ToolId) -> bool {
+    let plain = |id: &ToolId| {
+        let letters = id.as_str().chars().filter(char::is_ascii_alphanumeric);
+        letters.map(|c| c.to_ascii_lowercase()).collect::<String>()
+    };
+    plain(a) == plain(b)
+}

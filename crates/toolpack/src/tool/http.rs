@@ -1,0 +1,139 @@
+//! Web services, through the guarded client.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use egress::http::{FetchError, Limits, Part, Refusal, Request, Response};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use proto::{Blame, Code};
+use serde_json::{Value, json};
+use strip::{Call, Failure};
+
+use super::PackTool;
+use crate::contract::{self, Reply};
+use crate::manifest::Http;
+use crate::template::Values;
+
+/// The longest URL, and the longest header, that a template may make.
+const MAX_TEXT: usize = 16 * 1024;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+impl PackTool {
+    pub(super) async fn run_http(&self, http: &Http, call: &Call) -> Result<Reply, Failure> {
+        let values = self.values(&call.input);
+        let request = Request {
+            method: http.method.clone(),
+            url: http.url.render(&values, MAX_TEXT)?,
+            headers: headers(http, &values, call)?,
+            body: body(http, &call.input),
+        };
+        let limits = Limits {
+            deadline: Some(self.time(call)),
+            max_body_bytes: self.max_output() as u64,
+            ..Limits::default()
+        };
+        let sending = self.runtime.http.send(request, &limits, &self.pack.manifest.scope);
+        let response = tokio::select! {
+            response = sending => response.map_err(|error| failure(error, http.url.uses_input()))?,
+            () = call.cancel.cancelled() => {
+                return Err(Failure::new(Code::Unavailable, "the call was cancelled"));
+            }
+        };
+        read(&response)
+    }
+}
+
+/// The body that carries the input; a request that only reads carries none.
+fn body(http: &Http, input: &Value) -> Bytes {
+    if http.method == Method::GET { Bytes::new() } else { Bytes::from(input.to_string()) }
+}
+
+fn headers(http: &Http, values: &Values, call: &Call) -> Result<HeaderMap, Failure> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, JSON);
+    if http.method != Method::GET {
+        headers.insert(CONTENT_TYPE, JSON);
+        if let Some(key) = &call.idempotency_key
+            && let Ok(key) = HeaderValue::from_str(key)
+        {
+            headers.insert(IDEMPOTENCY_KEY, key);
+        }
+    }
+    for (name, template) in &http.headers {
+        let text = template.render(values, MAX_TEXT)?;
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+            Failure::new(
+                Code::InvalidInput,
+                format!("the value for the header `{name}` has characters that no header can have"),
+            )
+        })?;
+        value.set_sensitive(template.uses_env());
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn read(response: &Response) -> Result<Reply, Failure> {
+    let status = response.status;
+    if !status.is_success() {
+        return Err(refused(response));
+    }
+    if response.body.is_empty() {
+        return Ok(Reply { data: Value::Null, warnings: Vec::new() });
+    }
+    let value = serde_json::from_slice(&response.body).map_err(|_| {
+        let text = String::from_utf8_lossy(&response.body);
+        contract::broken(format!(
+            "the service answered `{}`, which is not JSON",
+            contract::preview(&text)
+        ))
+    })?;
+    contract::open(value)
+}
+
+/// What a status other than success means.
+fn refused(response: &Response) -> Failure {
+    let status = response.status;
+    let code = match status {
+        StatusCode::NOT_FOUND => Code::NotFound,
+        StatusCode::REQUEST_TIMEOUT => Code::Timeout,
+        StatusCode::TOO_MANY_REQUESTS => Code::RateLimit,
+        status if status.is_client_error() => Code::InvalidInput,
+        status if status.is_server_error() => Code::Unavailable,
+        _ => Code::Internal,
+    };
+    let failure = Failure::new(code, format!("the service answered {status}"))
+        .details(json!({"status": status.as_u16()}));
+    // It was the service that failed, not the gateway.
+    let failure =
+        if failure.blame == Blame::Gateway { failure.blame(Blame::Tool) } else { failure };
+    let wait = response.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    match wait {
+        Some(seconds) => failure.retry_after(Duration::from_secs(seconds)),
+        None => failure,
+    }
+}
+
+/// Why there was no answer. A caller who chose the place is told so; otherwise the pack or the host must change.
+fn failure(error: FetchError, chosen_by_caller: bool) -> Failure {
+    let message = error.to_string();
+    match error {
+        FetchError::Refused(Refusal::Redirects { .. }) => contract::broken(message),
+        FetchError::Refused(_) if chosen_by_caller => Failure::new(Code::InvalidInput, message),
+        FetchError::Refused(_) => Failure::new(Code::Unsupported, message),
+        FetchError::Timeout { .. } => Failure::new(Code::Timeout, message),
+        FetchError::TooLarge { part: Part::Body, limit } => {
+            contract::broken(format!("the service answered with more than {limit} bytes"))
+                .details(json!({"limit": limit}))
+        }
+        FetchError::TooLarge { part: Part::Headers, .. } | FetchError::Protocol { .. } => {
+            Failure::new(Code::Unavailable, message).blame(Blame::Tool)
+        }
+        FetchError::Resolve { .. } | FetchError::Connect { .. } | FetchError::Tls { .. } => {
+            Failure::new(Code::Unavailable, message).blame(Blame::Tool)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Hot reload: the folders are watched, and the catalog follows them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use strip::{Catalog, Finding};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::loader::{Loaded, Toolpacks};
+
+/// The name under which packs are published.
+const SOURCE: &str = "toolpacks";
+
+/// Editors write a file in several steps; we look when they have been quiet for this long.
+const QUIET: Duration = Duration::from_millis(120);
+
+/// A folder that is never quiet is looked at this often.
+const PATIENCE: Duration = Duration::from_millis(600);
+
+/// How often we look for folders that came or went, and for files that nobody can watch yet.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// Endings of code that scripts import; a change does not make another pack, but warm workers must load it anew.
+const CODE: [&str; 7] = ["py", "js", "mjs", "cjs", "json", "php", "inc"];
+
+impl Toolpacks {
+    /// Publishes the packs, and again whenever their files change, until cancelled.
+    pub async fn watch(self: Arc<Self>, catalog: Arc<Catalog>, cancel: CancellationToken) {
+        let (sender, mut events) = unbounded_channel();
+        let mut watched = Watched::new(sender);
+        let mut last = self.look(Vec::new()).await;
+        catalog.publish(SOURCE, last.as_tools());
+        report(&[], &last.findings);
+        watched.follow(&self);
+        loop {
+            let changed = tokio::select! {
+                () = cancel.cancelled() => return,
+                changed = burst(&mut events) => Some(changed),
+                () = tokio::time::sleep(ROUND) => None,
+            };
+            let moved = watched.follow(&self);
+            let Some(changed) = changed.or_else(|| {
+                (moved || watched.is_blind() || self.is_unsettled()).then(Vec::new)
+            }) else {
+                continue;
+            };
+            let next = self.look(changed).await;
+            if !next.same_tools(&last) {
+                tracing::info!(tools = next.tools.len(), "toolpacks changed");
+                catalog.publish(SOURCE, next.as_tools());
+            }
+            report(&last.findings, &next.findings);
+            // Old tools go here, and their idle workers with them.
+            last = next;
+            watched.follow(&self);
+        }
+    }
+
+    async fn look(self: &Arc<Self>, changed: Vec<PathBuf>) -> Loaded {
+        let packs = Arc::clone(self);
+        let looked = tokio::task::spawn_blocking(move || {
+            let loaded = packs.load();
+            for file in changed.iter().filter(|file| is_code(file)) {
+                loaded.tools.iter().for_each(|tool| tool.code_changed(file));
+            }
+            loaded
+        });
+        looked.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "looking at the toolpacks failed");
+            Loaded { tools: self.tools(), findings: self.findings() }
+        })
+    }
+}
+
+/// Waits for a change, and then until it is over. Gives the files that were named.
+async fn burst(events: &mut UnboundedReceiver<Vec<PathBuf>>) -> Vec<PathBuf> {
+    let Some(first) = events.recv().await else {
+        // Without a watcher there are no events; the rounds go on.
+        return std::future::pending().await;
+    };
+    let mut files: BTreeSet<PathBuf> = first.into_iter().collect();
+    let latest = Instant::now() + PATIENCE;
+    while let Ok(Some(more)) = timeout_at(latest.min(Instant::now() + QUIET), events.recv()).await {
+        files.extend(more);
+    }
+    files.into_iter().collect()
+}
+
+/// Says what is newly wrong, and what is mended.
+fn report(before: &[Finding], now: &[Finding]) {
+    for finding in now.iter().filter(|finding| !before.contains(finding)) {
+        tracing::warn!(%finding, "a toolpack cannot be used");
+    }
+    for finding in before.iter().filter(|finding| !now.contains(finding)) {
+        tracing::info!(file = %finding.file.display(), "a toolpack is mended");
+    }
+}
+
+fn is_code(file: &Path) -> bool {
+    file.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| CODE.contains(&ending))
+}
+
+/// The folders under watch.
+struct Watched {
+    watcher: Option<RecommendedWatcher>,
+    /// Each with its device and inode: a folder of the same name that was made anew must be watched anew.
+    folders: BTreeMap<PathBuf, (u64, u64)>,
+    /// Whether a folder could not be watched, so that we have to look by ourselves.
+    blind: bool,
+}
+
+impl Watched {
+    fn new(sender: UnboundedSender<Vec<PathBuf>>) -> Self {
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            let files = match event {
+                Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
+                Ok(event) => event.paths,
+                // The queue overflowed: anything may have changed.
+                Err(_) => Vec::new(),
+            };
+            // Nobody listens any more when the watch has ended.
+            let _ = sender.send(files);
+        });
+        let watcher = watcher
+            .inspect_err(|error| tracing::warn!(%error, "files cannot be watched; looking each second"))
+            .ok();
+        Self { blind: watcher.is_none(), watcher, folders: BTreeMap::new() }
+    }
+
+    fn is_blind(&self) -> bool {
+        self.blind
+    }
+
+    /// Watches the folders that exist now; tells whether any of them is new or gone.
+    fn follow(&mut self, packs: &Toolpacks) -> bool {
+        let Some(watcher) = &mut self.watcher else { return false };
+        let mut wanted: BTreeMap<PathBuf, (RecursiveMode, (u64, u64))> = BTreeMap::new();
+        let tools: Vec<_> =
+            packs.folders().iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+        for folder in packs.outer_folders() {
+            if !tools.iter().any(|tools| folder.starts_with(tools))
+                && let Some(identity) = identity(&folder)
+            {
+                wanted.insert(folder, (RecursiveMode::NonRecursive, identity));
+            }
+        }
+        for folder in tools {
+            if let Some(identity) = identity(&folder) {
+                wanted.insert(folder, (RecursiveMode::Recursive, identity));
+            }
+        }
+        let before = self.folders.len();
+        self.folders.retain(|folder, identity| {
+            let stays = wanted.get(folder).is_some_and(|(_, now)| now == identity);
+            if !stays {
+                // The kernel has already forgotten a folder that is gone.
+                let _ = watcher.unwatch(folder);
+            }
+            stays
+        });
+        let mut moved = self.folders.len() != before;
+        self.blind = false;
+        for (folder, (mode, identity)) in wanted {
+            if self.folders.contains_key(&folder) {
+                continue;
+            }
+            match watcher.watch(&folder, mode) {
+                Ok(()) => {
+                    self.folders.insert(folder, identity);
+                    moved = true;
+                }
+                Err(error) => {
+                    tracing::debug!(folder = %folder.display(), %error, "a folder cannot be watched");
+                    self.blind = true;
+                }
+            }
+        }
+        moved
+    }
+}
+
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    fs::metadata(folder).ok().filter(fs::Metadata::is_dir).map(|facts| (facts.dev(), facts.ino()))
+}

@@ -1,0 +1,284 @@
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use egress::process::{Exit, Piped, Process};
+use egress::sandbox::Tier;
+use serde_json::{Map, Value};
+use strip::Failure;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+
+use crate::contract;
+
+/// As much of stderr as is kept between two looks at it.
+const STDERR_KEPT: usize = 8_192;
+
+/// How long the end of a process, or of its stderr, is waited for once its stdout has ended.
+const AFTERMATH: Duration = Duration::from_secs(1);
+
+/// A running interpreter and our ends of its pipes.
+pub(crate) struct Worker {
+    /// Closed when the process is to see the end of its input.
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    process: Process,
+    stderr: Arc<Mutex<Vec<u8>>>,
+    listening: JoinHandle<()>,
+}
+
+/// What a worker answered.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// A function returned this.
+    Data(Value),
+    /// A script printed this and ended with this status.
+    Printed { text: String, status: i32, why: String },
+    /// A script printed too much.
+    TooLarge { size: u64 },
+    /// A function raised this.
+    Failed(String),
+}
+
+impl Worker {
+    pub(crate) fn new(piped: Piped) -> Self {
+        let stderr = Arc::new(Mutex::new(Vec::new()));
+        let listening = tokio::spawn(listen(piped.stderr, Arc::clone(&stderr)));
+        Self {
+            stdin: Some(piped.stdin),
+            stdout: BufReader::new(piped.stdout),
+            process: piped.process,
+            stderr,
+            listening,
+        }
+    }
+
+    /// The sandbox rung that holds.
+    pub(crate) fn tier(&self) -> Tier {
+        self.process.tier()
+    }
+
+    /// Whether the process has not ended by itself.
+    pub(crate) async fn is_alive(&mut self) -> bool {
+        tokio::select! {
+            biased;
+            _ = self.process.wait() => false,
+            () = std::future::ready(()) => true,
+        }
+    }
+
+    /// Sends a request and reads its reply. An error means that the worker must not be used again.
+    pub(crate) async fn ask(
+        &mut self,
+        id: u64,
+        mut request: Map<String, Value>,
+        limit: usize,
+    ) -> Result<Answer, Failure> {
+        request.insert("id".to_owned(), id.into());
+        let line = line_of(&request)?;
+        let Some(stdin) = &mut self.stdin else {
+            return Err(contract::broken("the worker was used up"));
+        };
+        // Reading goes on while we write, so that neither side can wait for the other forever.
+        // A reply is more than its data by a few dozen bytes.
+        let (written, reply) = tokio::join!(
+            async {
+                stdin.write_all(&line).await?;
+                stdin.flush().await
+            },
+            read_line(&mut self.stdout, limit.saturating_add(64)),
+        );
+        match reply? {
+            Some(reply) => {
+                written.map_err(|error| broken_pipe(error))?;
+                answer(&reply, id)
+            }
+            None => Err(self.ended().await),
+        }
+    }
+
+    /// Sends a program its one request, and reads all it prints until it ends.
+    pub(crate) async fn finish(
+        &mut self,
+        request: Map<String, Value>,
+        limit: usize,
+    ) -> Result<(Vec<u8>, Exit), Failure> {
+        let line = line_of(&request)?;
+        let stdin = self.stdin.take();
+        let mut printed = Vec::new();
+        let mut stdout = (&mut self.stdout).take(limit as u64 + 1);
+        let (_, read) = tokio::join!(
+            async {
+                if let Some(mut stdin) = stdin {
+                    // A program may answer without reading its input to the end.
+                    let _ = stdin.write_all(&line).await;
+                    let _ = stdin.shutdown().await;
+                }
+            },
+            stdout.read_to_end(&mut printed),
+        );
+        read.map_err(|error| broken_pipe(error))?;
+        if printed.len() > limit {
+            return Err(contract::too_large(printed.len() as u64, limit as u64));
+        }
+        let exit = self.process.wait().await.map_err(|error| broken_pipe(error))?;
+        self.hear_out().await;
+        Ok((printed, exit))
+    }
+
+    /// Takes what was written to stderr since the last time.
+    pub(crate) fn take_stderr(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.stderr.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What was written to stderr since it was last taken.
+    pub(crate) fn stderr_so_far(&self) -> String {
+        let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&stderr).into_owned()
+    }
+
+    /// The reason why no reply came.
+    async fn ended(&mut self) -> Failure {
+        let exit = tokio::time::timeout(AFTERMATH, self.process.wait()).await;
+        self.hear_out().await;
+        let stderr = self.stderr_so_far();
+        let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let hint = match contract::preview(last) {
+            hint if hint.is_empty() => hint,
+            hint => format!(": {hint}"),
+        };
+        contract::broken(match exit {
+            Ok(Ok(Exit::Code(code))) => {
+                format!("the tool ended with exit code {code} before it answered{hint}")
+            }
+            Ok(Ok(Exit::Signal(signal))) => format!("the tool was killed by signal {signal}"),
+            _ => format!("the tool closed its output before it answered{hint}"),
+        })
+    }
+
+    /// Waits for the end of stderr, which follows the end of the process at once.
+    async fn hear_out(&mut self) {
+        let _ = tokio::time::timeout(AFTERMATH, &mut self.listening).await;
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+fn line_of(request: &Map<String, Value>) -> Result<Vec<u8>, Failure> {
+    let mut line = serde_json::to_vec(request)
+        .map_err(|error| contract::broken("the input cannot be written").caused_by(error))?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn broken_pipe(error: std::io::Error) -> Failure {
+    contract::broken("the pipe to the tool broke").caused_by(error)
+}
+
+/// Reads to the end of a line; `None` at the end of the stream.
+async fn read_line(
+    stdout: &mut (impl AsyncBufRead + Unpin),
+    limit: usize,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let mut line = Vec::new();
+    loop {
+        let piece = stdout.fill_buf().await.map_err(|error| broken_pipe(error))?;
+        if piece.is_empty() {
+            return Ok(None);
+        }
+        let end = piece.iter().position(|byte| *byte == b'\n');
+        line.extend_from_slice(&piece[..end.unwrap_or(piece.len())]);
+        let used = end.map_or(piece.len(), |end| end + 1);
+        stdout.consume(used);
+        if line.len() > limit {
+            return Err(contract::too_large(line.len() as u64, limit as u64));
+        }
+        if end.is_some() {
+            return Ok(Some(line));
+        }
+    }
+}
+
+/// Opens a reply; one that is not ours, or not for this request, means that the worker's stdout is spoilt.
+fn answer(reply: &[u8], id: u64) -> Result<Answer, Failure> {
+    let spoilt = || {
+        let text = String::from_utf8_lossy(reply);
+        contract::broken(format!(
+            "the tool wrote `{}` to stdout past its language's own print",
+            contract::preview(&text)
+        ))
+    };
+    let mut reply: Map<String, Value> = serde_json::from_slice(reply).map_err(|_| spoilt())?;
+    if reply.get("id").and_then(Value::as_u64) != Some(id) {
+        return Err(spoilt());
+    }
+    if let Some(data) = reply.remove("data") {
+        return Ok(Answer::Data(data));
+    }
+    if let Some(size) = reply.get("size").and_then(Value::as_u64) {
+        return Ok(Answer::TooLarge { size });
+    }
+    let mut text = |name: &str| match reply.remove(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let (failed, printed, why) = (text("failed"), text("printed"), text("why"));
+    let status = reply.get("status").and_then(Value::as_i64).unwrap_or(0);
+    match (failed, printed) {
+        (Some(why), _) => Ok(Answer::Failed(why)),
+        (None, Some(text)) => Ok(Answer::Printed {
+            text,
+            status: i32::try_from(status).unwrap_or(i32::MAX),
+            why: why.unwrap_or_default(),
+        }),
+        (None, None) => Err(spoilt()),
+    }
+}
+
+/// Keeps the end of what a process writes to stderr, so that it never blocks there.
+async fn listen(mut stderr: ChildStderr, kept: Arc<Mutex<Vec<u8>>>) {
+    let mut piece = [0; 4_096];
+    while let Ok(length @ 1..) = stderr.read(&mut piece).await {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&piece[..length]);
+        let surplus = kept.len().saturating_sub(STDERR_KEPT);
+        kept.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_replies_to_this_request_count() {
+        assert_eq!(answer(br#"{"id":7,"data":null}"#, 7).unwrap(), Answer::Data(Value::Null));
+        assert_eq!(
+            answer(br#"{"id":7,"printed":"{}","status":3,"why":"no"}"#, 7).unwrap(),
+            Answer::Printed { text: "{}".to_owned(), status: 3, why: "no".to_owned() }
+        );
+        assert_eq!(answer(br#"{"id":7,"size":99}"#, 7).unwrap(), Answer::TooLarge { size: 99 });
+        assert_eq!(answer(br#"{"id":7,"failed":"x"}"#, 7).unwrap(), Answer::Failed("x".to_owned()));
+        for spoilt in [r#"{"id":6,"data":1}"#, "hello", r#"{"data":1}"#, r#"{"id":7}"#, "[]"] {
+            assert!(answer(spoilt.as_bytes(), 7).is_err(), "{spoilt}");
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_are_capped() {
+        let mut stdout = BufReader::with_capacity(4, &b"abcdef\nrest"[..]);
+        assert_eq!(read_line(&mut stdout, 6).await.unwrap().unwrap(), b"abcdef");
+        assert_eq!(read_line(&mut stdout, 6).await.unwrap(), None);
+        let mut stdout = BufReader::with_capacity(4, &b"abcdefg\n"[..]);
+        let failure = read_line(&mut stdout, 6).await.unwrap_err();
+        assert!(failure.details.unwrap()["size"].as_u64() > json!(6).as_u64());
+    }
+}

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 pub(crate) use desk::Desk;
 use frame::Decoder;
@@ -45,7 +45,8 @@ where
 {
     let (answers, unsent) = mpsc::channel(MAX_UNREAD);
     let gone = CancellationToken::new();
-    let writer = tokio::spawn(write_all(write, unsent, gone.clone()));
+    // A session that is cut short takes its writer and its requests with it.
+    let writer = AbortOnDropHandle::new(tokio::spawn(write_all(write, unsent, gone.clone())));
     let session = Session {
         desk: Arc::new(desk),
         answers,
@@ -85,7 +86,7 @@ where
     tokio::select! {
         () = session.tasks.wait() => {}
         // Nobody is left to read the answers.
-        () = gone.cancelled() => session.cancel_all(),
+        () = gone.cancelled() => {}
     }
     drop(session);
     let written = writer.await.unwrap_or_else(|error| Err(io::Error::other(error)));
@@ -141,7 +142,8 @@ impl Session {
         let key = id.to_string();
         let cancel = CancellationToken::new();
         if lock(&self.under_way).contains_key(&key) {
-            let fault = Fault::invalid_request(format!("a request with the id {key} is still under way"));
+            let fault =
+                Fault::invalid_request(format!("a request with the id {key} is still under way"));
             return self.answer(response(&id, Err(fault))).await;
         }
         lock(&self.under_way).insert(key.clone(), cancel.clone());
@@ -150,7 +152,8 @@ impl Session {
         let (desk, answers) = (Arc::clone(&self.desk), self.answers.clone());
         let under_way = Arc::clone(&self.under_way);
         self.tasks.spawn(async move {
-            let handled = AssertUnwindSafe(desk.handle(&method, params, cancel)).catch_unwind().await;
+            let handled =
+                AssertUnwindSafe(desk.handle(&method, params, cancel)).catch_unwind().await;
             let result = handled.unwrap_or_else(|_| {
                 tracing::error!(method, "a request's handler panicked");
                 Err(Fault::internal("the gateway failed on this request"))
@@ -160,8 +163,10 @@ impl Session {
             drop(place);
         });
     }
+}
 
-    fn cancel_all(&self) {
+impl Drop for Session {
+    fn drop(&mut self) {
         for cancel in lock(&self.under_way).values() {
             cancel.cancel();
         }

@@ -59,7 +59,8 @@ impl Core {
             .build();
         let info = ServerConfig::new(capabilities)
             .with_server_info(
-                Implementation::new("powerstrip", env!("CARGO_PKG_VERSION")).with_title("Powerstrip"),
+                Implementation::new("powerstrip", env!("CARGO_PKG_VERSION"))
+                    .with_title("Powerstrip"),
             )
             .with_instructions(INSTRUCTIONS);
         Self { strip, info, listing: Listing::default(), shutdown }

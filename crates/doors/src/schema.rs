@@ -16,7 +16,9 @@ pub(crate) fn rebased(schema: &Value, root: &str) -> Value {
         // A schema with an id of its own is its own document, wherever it stands.
         Value::Object(map) if map.contains_key("$id") => schema.clone(),
         Value::Object(map) => Value::Object(
-            map.iter().map(|(key, value)| (key.clone(), rebased_keyword(key, value, root))).collect(),
+            map.iter()
+                .map(|(key, value)| (key.clone(), rebased_keyword(key, value, root)))
+                .collect(),
         ),
         Value::Array(items) => items.iter().map(|item| rebased(item, root)).collect(),
         scalar => scalar.clone(),

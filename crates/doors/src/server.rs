@@ -31,6 +31,8 @@ pub struct ServerLimits {
     /// Requests under way at once on one HTTP/2 connection.
     pub max_streams: u32,
     pub max_connections: usize,
+    /// Whether a connection serves more than one request.
+    pub keep_alive: bool,
 }
 
 impl Default for ServerLimits {
@@ -41,6 +43,7 @@ impl Default for ServerLimits {
             max_header_bytes: 64 * 1024,
             max_streams: 200,
             max_connections: 4_096,
+            keep_alive: true,
         }
     }
 }
@@ -63,7 +66,7 @@ pub async fn serve_with(
     drain: Duration,
     limits: ServerLimits,
 ) -> io::Result<()> {
-    let door = Door { router, limits, shutdown: shutdown.clone(), cut: CancellationToken::new() };
+    let mut door = Door { router, limits, stop: shutdown.clone(), cut: CancellationToken::new() };
     let places = Arc::new(Semaphore::new(limits.max_connections));
     let before = TaskTracker::new();
     let tending = tend_metrics();
@@ -73,6 +76,8 @@ pub async fn serve_with(
     let deadline = Instant::now() + drain;
     // Probes must still hear that the gateway is not ready, so the listener stays open until the work is done.
     let during = TaskTracker::new();
+    door.stop = CancellationToken::new();
+    door.limits.keep_alive = false;
     let done = async {
         let _ = tokio::time::timeout_at(deadline, before.wait()).await;
     };
@@ -128,7 +133,8 @@ async fn accept(
 struct Door {
     router: Router,
     limits: ServerLimits,
-    shutdown: CancellationToken,
+    /// Lets every connection answer what it was asked and ends it.
+    stop: CancellationToken,
     /// Ends every connection at once.
     cut: CancellationToken,
 }
@@ -151,6 +157,7 @@ impl Door {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
             .http1()
+            .keep_alive(self.limits.keep_alive)
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
             .max_headers(self.limits.max_headers)
@@ -164,7 +171,7 @@ impl Door {
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         // hyper's own time-out begins once it knows which protocol is spoken; a client that never says is cut here.
         let mut silence = pin!(tokio::time::sleep(self.limits.header_timeout));
-        let mut stopping = false;
+        let (mut listening, mut stopping) = (true, false);
         loop {
             tokio::select! {
                 ended = connection.as_mut() => {
@@ -173,8 +180,13 @@ impl Door {
                     }
                     return;
                 }
-                () = silence.as_mut(), if !asked.load(Ordering::Relaxed) => return,
-                () = self.shutdown.cancelled(), if !stopping => {
+                () = silence.as_mut(), if listening => {
+                    listening = false;
+                    if !asked.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+                () = self.stop.cancelled(), if !stopping => {
                     stopping = true;
                     connection.as_mut().graceful_shutdown();
                 }
@@ -184,10 +196,7 @@ impl Door {
     }
 }
 
-async fn tower_call(
-    mut router: Router,
-    request: Request,
-) -> axum::response::Response {
+async fn tower_call(mut router: Router, request: Request) -> axum::response::Response {
     use tower::Service as _;
     match router.call(request).await {
         Ok(response) => response,

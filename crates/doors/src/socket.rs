@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
@@ -44,9 +45,15 @@ impl SocketDoor {
         &self.path
     }
 
-    /// Serves every connection as a session of the door until `shutdown`, then waits for the sessions to end.
-    pub async fn serve(self, door: LocalDoor, shutdown: CancellationToken) -> io::Result<()> {
+    /// Serves every connection as a session of the door until `shutdown`, then lets sessions end for at most `drain`.
+    pub async fn serve(
+        self,
+        door: LocalDoor,
+        shutdown: CancellationToken,
+        drain: Duration,
+    ) -> io::Result<()> {
         let sessions = TaskTracker::new();
+        let cut = CancellationToken::new();
         loop {
             let accepted = tokio::select! {
                 accepted = self.listener.accept() => accepted,
@@ -54,10 +61,11 @@ impl SocketDoor {
             };
             match accepted {
                 Ok((stream, _)) if self.is_ours(&stream) => {
-                    let door = door.clone();
+                    let (door, cut) = (door.clone(), cut.clone());
                     sessions.spawn(async move {
                         let (read, write) = stream.into_split();
-                        if let Err(error) = door.serve(read, write).await {
+                        let served = cut.run_until_cancelled_owned(door.serve(read, write)).await;
+                        if let Some(Err(error)) = served {
                             tracing::debug!(%error, "a local session ended");
                         }
                     });
@@ -65,11 +73,15 @@ impl SocketDoor {
                 Ok(_) => tracing::warn!("a connection of another user was refused"),
                 Err(error) => {
                     tracing::warn!(%error, "a local connection could not be accepted");
-                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                    tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
         }
         sessions.close();
+        if tokio::time::timeout(drain, sessions.wait()).await.is_err() {
+            tracing::warn!(sessions = sessions.len(), "drain time is over; cutting what is left");
+            cut.cancel();
+        }
         sessions.wait().await;
         Ok(())
     }

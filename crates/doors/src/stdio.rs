@@ -59,7 +59,8 @@ impl LocalDoor {
             // A last line without its newline is still a message.
             Framing::Lines => self.serve_mcp(read.chain(Cursor::new(b"\n")), write).await,
             Framing::Headers => {
-                let desk = lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal));
+                let desk =
+                    lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal));
                 lsp::serve(desk, read, write, &self.shutdown).await
             }
         }
@@ -70,7 +71,8 @@ impl LocalDoor {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let handler = Handler::new(Arc::clone(&self.core), Caller::Fixed(Arc::clone(&self.principal)));
+        let handler =
+            Handler::new(Arc::clone(&self.core), Caller::Fixed(Arc::clone(&self.principal)));
         let running = handler.serve_with_ct((read, write), self.shutdown.child_token()).await;
         match running {
             Ok(running) => {
@@ -78,7 +80,9 @@ impl LocalDoor {
                 Ok(())
             }
             // Leaving before saying hello is no fault.
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                Ok(())
+            }
             Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error.to_string())),
         }
     }

@@ -85,6 +85,9 @@ pub enum RunError {
         /// The folder as it was asked for.
         path: PathBuf,
     },
+    /// No private folder could be made for the run.
+    #[error("the run's private folder could not be made: {0}")]
+    Scratch(#[source] io::Error),
     /// The host cannot confine the program as strictly as required.
     #[error(transparent)]
     Tier(#[from] TierMissing),

@@ -20,8 +20,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use launcher::{Confinement, FAILED, Failure, LAUNCH, Orders, Step};
-pub use launcher::{is_launcher_ready, maybe_run_launcher};
+pub use launcher::maybe_run_launcher;
+pub(crate) use launcher::{Confinement, FAILED, Failure, LAUNCH, Orders, Step, is_launcher_ready};
 
 /// A rung of the ladder; each one includes those below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -4,8 +4,6 @@
 
 #[path = "process/ending.rs"]
 mod ending;
-#[path = "process/measure.rs"]
-mod measure;
 #[path = "process/piped.rs"]
 mod piped;
 #[path = "process/pipes.rs"]

@@ -54,12 +54,16 @@ pub(crate) enum Access {
 /// The process that owns the data folder.
 pub(crate) struct Beside {
     folder: PathBuf,
-    client: LspClient<UnixStream>,
+    client: LspClient,
 }
 
 impl Access {
     /// Reaches the gateway at the URL, or else the owner of the data folder, which may turn out to be us.
-    pub(crate) async fn open(context: &Context, loaded: &Loaded, url: Option<&Url>) -> anyhow::Result<Self> {
+    pub(crate) async fn open(
+        context: &Context,
+        loaded: &Loaded,
+        url: Option<&Url>,
+    ) -> anyhow::Result<Self> {
         if let Some(url) = url {
             return Ok(Self::Elsewhere(Remote::new(url)?));
         }
@@ -73,7 +77,8 @@ impl Access {
             };
             let pid = match claim {
                 Claim::Owner(owned) => {
-                    let gateway = Gateway::open(&loaded.config, &context.environment, owned, Freshness::Once);
+                    let gateway =
+                        Gateway::open(&loaded.config, &context.environment, owned, Freshness::Once);
                     return Ok(Self::Here(Box::new(gateway.await?)));
                 }
                 Claim::OwnedBy { pid } => pid,
@@ -82,7 +87,8 @@ impl Access {
                 return Ok(Self::Beside(Beside { folder: folder.clone(), client }));
             }
             if Instant::now() > deadline {
-                let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+                let who = pid
+                    .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
                 bail!("{who} holds the data folder {} but does not answer", folder.display());
             }
             tokio::time::sleep(STEP).await;
@@ -108,7 +114,8 @@ impl Access {
             match self {
                 Self::Here(gateway) => {
                     let user = LocalAccess::default().user();
-                    let mut call = Call::new(&invocation.tool, invocation.input.clone(), user, Door::Cli);
+                    let mut call =
+                        Call::new(&invocation.tool, invocation.input.clone(), user, Door::Cli);
                     call.verify = invocation.verify;
                     call.idempotency_key = invocation.idempotency_key.clone();
                     call.patience = invocation.patience;
@@ -147,7 +154,8 @@ impl Access {
                 Ok(json!({"body": prompt.body, "spec": prompt.spec}))
             }
             Self::Beside(owner) => {
-                let params = json!({"domain": prompt.domain, "name": prompt.name, "major": prompt.major});
+                let params =
+                    json!({"domain": prompt.domain, "name": prompt.name, "major": prompt.major});
                 owner.ask("mcp.prompt.get", params).await
             }
             Self::Elsewhere(remote) => remote.prompt(prompt).await,
@@ -155,7 +163,11 @@ impl Access {
     }
 
     /// A prompt's text for these arguments.
-    pub(crate) async fn render(&self, prompt: &PromptRef, arguments: &Value) -> anyhow::Result<String> {
+    pub(crate) async fn render(
+        &self,
+        prompt: &PromptRef,
+        arguments: &Value,
+    ) -> anyhow::Result<String> {
         let result = match self {
             Self::Here(gateway) => {
                 let shelf = gateway.strip().prompts().shelf();
@@ -178,7 +190,7 @@ impl Access {
 
 /// Connects to the owner of a folder, and makes sure that somebody answers: an ending owner may still take
 /// connections that it will never serve.
-async fn greet(folder: &Path) -> Option<LspClient<UnixStream>> {
+pub(crate) async fn greet(folder: &Path) -> Option<LspClient> {
     let place = SocketPlace::of(folder).ok()?;
     let client = LspClient::connect(UnixStream::connect(place.path()).await.ok()?);
     match tokio::time::timeout(PATIENCE, client.request("powerstrip.hello", json!({}))).await {
@@ -194,9 +206,9 @@ impl Beside {
             LspError::Closed => anyhow::Error::msg(
                 "the process that owns the data folder ended before it answered; what it had begun may be done",
             ),
-            other => other.into(),
         })?;
-        serde_json::from_value(answer).context("the owner of the data folder answers in another form than this version")
+        serde_json::from_value(answer)
+            .context("the owner of the data folder answers in another form than this version")
     }
 
     /// The LSP door does not render prompts; the MCP door on the same socket does.
@@ -204,7 +216,10 @@ impl Beside {
         let place = SocketPlace::of(&self.folder)?;
         let stream = UnixStream::connect(place.path()).await?;
         let (read, mut write) = stream.into_split();
-        let request = modern_request("prompts/get", json!({"name": prompt.to_string(), "arguments": arguments}));
+        let request = modern_request(
+            "prompts/get",
+            json!({"name": prompt.to_string(), "arguments": arguments}),
+        );
         write.write_all(format!("{request}\n").as_bytes()).await?;
         let mut lines = BufReader::new(read).lines();
         while let Some(line) = lines.next_line().await? {

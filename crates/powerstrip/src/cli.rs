@@ -70,6 +70,14 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Completions(cmd::completions::Completions),
+    Serve(cmd::serve::Serve),
+    Stdio(cmd::stdio::Stdio),
+    Tools(cmd::tools::ToolsCommand),
+    Call(cmd::call::CallCommand),
+    Prompts(cmd::prompts::PromptsCommand),
+    Check(cmd::check::Check),
+    New(cmd::new::New),
+    Doctor(cmd::doctor::Doctor),
     Config(cmd::config::ConfigCommand),
+    Completions(cmd::completions::Completions),
 }

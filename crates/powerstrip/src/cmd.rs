@@ -1,7 +1,15 @@
 //! One file per subcommand.
 
+pub(crate) mod call;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod new;
+pub(crate) mod prompts;
+pub(crate) mod serve;
+pub(crate) mod stdio;
+pub(crate) mod tools;
 
 use std::process::ExitCode;
 
@@ -11,6 +19,11 @@ use crate::environment::Environment;
 
 /// Something failed.
 pub(crate) const FAILED: ExitCode = ExitCode::FAILURE;
+
+/// A command that was asked for in a way that makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
 
 /// What every command starts from.
 pub(crate) struct Context {
@@ -35,5 +48,21 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
     match command {
         Command::Completions(command) => command.run(),
         Command::Config(command) => command.run(&context),
+        Command::New(command) => command.run(&context),
+        Command::Serve(command) => on_runtime(command.run(context)),
+        Command::Stdio(command) => on_runtime(command.run(&context)),
+        Command::Tools(command) => on_runtime(command.run(&context)),
+        Command::Call(command) => on_runtime(command.run(&context)),
+        Command::Prompts(command) => on_runtime(command.run(&context)),
+        Command::Check(command) => on_runtime(command.run(&context)),
+        Command::Doctor(command) => on_runtime(command.run(&context)),
     }
+}
+
+fn on_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let ended = runtime.block_on(work);
+    // A thread that still reads standard input would hold the process up for ever.
+    runtime.shutdown_background();
+    ended
 }

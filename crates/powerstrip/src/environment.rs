@@ -20,7 +20,6 @@ pub(crate) const VARIABLES: [(&str, &str); 6] = [
 
 impl Environment {
     /// Takes the environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub(crate) fn of_process() -> Self {
         Self(std::env::vars_os().collect())
     }

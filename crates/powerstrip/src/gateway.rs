@@ -6,6 +6,7 @@ mod settings;
 mod sources;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use auth::LocalAccess;
@@ -32,7 +33,10 @@ use sources::Sources;
 const CACHE_BYTES: u64 = 64 << 20;
 
 /// How long sessions that have just been opened may still bring their first request when the process ends.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(100);
+const LAST_WORDS: Duration = Duration::from_millis(30);
+
+/// How long calls of local sessions may take to finish when the process ends.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// What the rest of a gateway is built from, and what must be taken apart in order.
 pub(crate) struct Gateway {
@@ -92,9 +96,11 @@ impl Gateway {
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let ending = CancellationToken::new();
-        let sources = Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
+        let sources =
+            Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
 
-        let door = LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone());
+        let door =
+            LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone());
         let closing = CancellationToken::new();
         let socket = open_socket(&folder, door.clone(), closing.clone()).await;
         let names = tokio::spawn(keep_names(Arc::clone(&strip), database.clone(), ending.clone()));
@@ -153,7 +159,11 @@ impl Gateway {
 }
 
 /// Opens the socket in the data folder. Without it, the gateway works; only commands beside it do not reach it.
-async fn open_socket(folder: &DataFolder, door: LocalDoor, closing: CancellationToken) -> Option<JoinHandle<()>> {
+async fn open_socket(
+    folder: &DataFolder,
+    door: LocalDoor,
+    closing: CancellationToken,
+) -> Option<JoinHandle<()>> {
     let opened = async {
         let place = SocketPlace::of(folder.path())?;
         let socket = SocketDoor::bind(place.path()).await?;
@@ -163,7 +173,7 @@ async fn open_socket(folder: &DataFolder, door: LocalDoor, closing: Cancellation
         Ok((place, socket)) => Some(tokio::spawn(async move {
             // The place keeps the folder open by which the socket is named.
             let _place = place;
-            if let Err(error) = socket.serve(door, closing).await {
+            if let Err(error) = socket.serve(door, closing, DRAIN).await {
                 tracing::warn!(%error, "the local socket is closed");
             }
         })),

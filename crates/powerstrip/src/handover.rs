@@ -100,8 +100,13 @@ struct Heir(#[expect(dead_code, reason = "holds the lock as long as it is open")
 
 impl Heir {
     fn become_one(path: &Path) -> io::Result<Option<Self>> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path.join(HEIR))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path.join(HEIR))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -1,17 +1,27 @@
 //! Powerstrip: one guarded strip between AI agents and tools.
 
+mod access;
+mod builtin;
 mod cli;
 mod cmd;
 mod config;
 mod environment;
+mod gateway;
+mod handover;
 mod output;
+mod relay;
+mod reload;
+mod remote;
+mod signals;
+mod telemetry;
+mod watch;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::cli::Cli;
-use crate::cmd::Context;
+use crate::cmd::{Context, Usage};
 use crate::config::BadConfig;
 use crate::environment::Environment;
 
@@ -22,12 +32,18 @@ fn main() -> ExitCode {
     // First of all: as the sandbox's launcher this process must stay single-threaded.
     egress::sandbox::maybe_run_launcher();
     let Cli { global, command } = Cli::parse();
+    // Whatever opens a TLS connection uses this provider; a second call would only find it installed.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    if let Err(error) = egress::process::become_subreaper() {
+        output::note(format_args!("powerstrip: processes of tools may be left behind: {error}"));
+    }
     let context = Context { global, environment: Environment::of_process() };
     match cmd::run(command, context) {
         Ok(code) => code,
         Err(error) => {
             output::note(format_args!("powerstrip: {error:#}"));
-            if error.is::<BadConfig>() { ExitCode::from(MISCONFIGURED) } else { ExitCode::FAILURE }
+            let misconfigured = error.is::<BadConfig>() || error.is::<Usage>();
+            if misconfigured { ExitCode::from(MISCONFIGURED) } else { ExitCode::FAILURE }
         }
     }
 }

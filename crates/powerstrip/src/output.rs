@@ -89,5 +89,6 @@ impl Style {
 }
 
 fn wants_colour(environment: &Environment) -> bool {
-    environment.text("NO_COLOR").is_none() && environment.text("TERM").is_none_or(|term| term != "dumb")
+    environment.text("NO_COLOR").is_none()
+        && environment.text("TERM").is_none_or(|term| term != "dumb")
 }

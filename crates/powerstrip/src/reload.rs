@@ -28,7 +28,12 @@ struct Seen {
 
 impl Reload {
     /// Follows the file that a configuration was loaded from.
-    pub(crate) fn new(gateway: Arc<Gateway>, context: Arc<Context>, flags: Overrides, loaded: &Loaded) -> Self {
+    pub(crate) fn new(
+        gateway: Arc<Gateway>,
+        context: Arc<Context>,
+        flags: Overrides,
+        loaded: &Loaded,
+    ) -> Self {
         let seen = Mutex::new(Seen { config: loaded.config.clone(), refused: None });
         Self { gateway, flags, context, seen }
     }

@@ -30,7 +30,12 @@ pub(crate) struct Remote {
 impl Remote {
     /// The gateway at this URL; nothing is sent yet.
     pub(crate) fn new(url: &Url) -> anyhow::Result<Self> {
-        let base = url.as_str().trim_end_matches('/').trim_end_matches("/mcp").trim_end_matches('/').to_owned();
+        let base = url
+            .as_str()
+            .trim_end_matches('/')
+            .trim_end_matches("/mcp")
+            .trim_end_matches('/')
+            .to_owned();
         let rule = Rule::for_url(&base).with_context(|| format!("--url {url}"))?;
         let policy = AddressPolicy::new(vec![rule], OwnListeners::default());
         Ok(Self { client: Client::new(policy)?, base })
@@ -62,24 +67,39 @@ impl Remote {
 
     async fn newest(&self, prompt: &PromptRef) -> anyhow::Result<u64> {
         let id = format!("{}/{}", prompt.domain, prompt.name);
-        let listed = self.discovery().await?.prompts.into_iter().find(|listed| listed.id == id);
-        let newest = listed.and_then(|listed| listed.versions.iter().map(|version| version.major).max());
+        let same = |listed: &PromptRef| listed.domain == prompt.domain && listed.name == prompt.name;
+        let prompts = self.discovery().await?.prompts;
+        let listed = prompts.into_iter().find(|listed| listed.id.parse().is_ok_and(|listed| same(&listed)));
+        let newest =
+            listed.and_then(|listed| listed.versions.iter().map(|version| version.major).max());
         newest.with_context(|| format!("there is no prompt `{id}`"))
     }
 
     /// A prompt, filled in.
-    pub(crate) async fn render(&self, prompt: &PromptRef, arguments: &Value) -> anyhow::Result<Value> {
-        let message = modern_request("prompts/get", json!({"name": prompt.to_string(), "arguments": arguments}));
+    pub(crate) async fn render(
+        &self,
+        prompt: &PromptRef,
+        arguments: &Value,
+    ) -> anyhow::Result<Value> {
+        let message = modern_request(
+            "prompts/get",
+            json!({"name": prompt.to_string(), "arguments": arguments}),
+        );
         let mut headers = json_headers();
-        for (name, value) in
-            [("mcp-protocol-version", MODERN), ("mcp-method", "prompts/get"), ("mcp-name", &prompt.to_string())]
-        {
+        for (name, value) in [
+            ("mcp-protocol-version", MODERN),
+            ("mcp-method", "prompts/get"),
+            ("mcp-name", &prompt.to_string()),
+        ] {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value)?);
         }
-        let response = self.send(Method::POST, "/mcp", headers, message.to_string().into(), None).await?;
+        let response =
+            self.send(Method::POST, "/mcp", headers, message.to_string().into(), None).await?;
         let text = String::from_utf8_lossy(&response.body);
-        let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.len() > 2);
-        let mut answer: Value = serde_json::from_str(event.unwrap_or(&text)).context("the answer is not JSON")?;
+        let event =
+            text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.len() > 2);
+        let mut answer: Value =
+            serde_json::from_str(event.unwrap_or(&text)).context("the answer is not JSON")?;
         if let Some(error) = answer.get("error") {
             bail!("{}", error["message"].as_str().unwrap_or("the prompt was refused"));
         }
@@ -90,13 +110,19 @@ impl Remote {
     pub(crate) async fn invoke(&self, invocation: &Invocation) -> anyhow::Result<Envelope> {
         let mut headers = json_headers();
         if let Some(key) = &invocation.idempotency_key {
-            headers.insert("idempotency-key", HeaderValue::from_str(key).context("--idempotency-key")?);
+            headers.insert(
+                "idempotency-key",
+                HeaderValue::from_str(key).context("--idempotency-key")?,
+            );
         }
         if invocation.verify {
             headers.insert("powerstrip-verify", HeaderValue::from_static("true"));
         }
         if let Some(patience) = invocation.patience {
-            headers.insert("powerstrip-timeout-ms", HeaderValue::from(u64::try_from(patience.as_millis())?));
+            headers.insert(
+                "powerstrip-timeout-ms",
+                HeaderValue::from(u64::try_from(patience.as_millis())?),
+            );
         }
         let path = tool_path(&invocation.tool);
         let body = Bytes::from(invocation.input.to_string());
@@ -106,7 +132,8 @@ impl Remote {
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         let deadline = Some(Duration::from_secs(30));
-        let response = self.send(Method::GET, path, HeaderMap::new(), Bytes::new(), deadline).await?;
+        let response =
+            self.send(Method::GET, path, HeaderMap::new(), Bytes::new(), deadline).await?;
         if !response.status.is_success() {
             let envelope: Result<Envelope, _> = serde_json::from_slice(&response.body);
             let error = envelope.ok().and_then(|envelope| envelope.errors.into_iter().next());
@@ -128,7 +155,8 @@ impl Remote {
         deadline: Option<Duration>,
     ) -> anyhow::Result<Response> {
         let request = Request { method, url: self.url(path), headers, body };
-        let limits = Limits { deadline, max_body_bytes: MAX_BODY, max_redirects: 0, ..Limits::default() };
+        let limits =
+            Limits { deadline, max_body_bytes: MAX_BODY, max_redirects: 0, ..Limits::default() };
         let sent = self.client.send(request, &limits, &Scope::everything()).await;
         sent.with_context(|| format!("{} cannot be reached", self.base))
     }
@@ -139,7 +167,9 @@ pub(crate) fn tool_path(tool: &str) -> String {
     let mut path = String::from("/mcp/tool/");
     for byte in tool.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' | b'@' => path.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' | b'@' => {
+                path.push(char::from(byte))
+            }
             other => path.push_str(&format!("%{other:02X}")),
         }
     }
@@ -165,6 +195,9 @@ pub(crate) fn json_headers() -> HeaderMap {
 fn parsed<T: DeserializeOwned>(response: &Response) -> anyhow::Result<T> {
     serde_json::from_slice(&response.body).with_context(|| {
         let start: String = String::from_utf8_lossy(&response.body).chars().take(200).collect();
-        format!("{} does not answer like a gateway (status {}): {start}", response.final_url, response.status)
+        format!(
+            "{} does not answer like a gateway (status {}): {start}",
+            response.final_url, response.status
+        )
     })
 }

@@ -16,18 +16,27 @@ use crate::config::{BadConfig, Fault, Loaded, LogFormat};
 use crate::output::Style;
 
 /// Libraries that are chatty at `info`; a filter of the user's own says otherwise if it wants to.
-const QUIETER: &str = "rmcp=warn,hyper=warn,h2=warn,sqlx=warn,opentelemetry=warn,opentelemetry_sdk=warn";
+const QUIETER: &str =
+    "rmcp=warn,hyper=warn,h2=warn,sqlx=warn,opentelemetry=warn,opentelemetry_sdk=warn";
 
 /// What keeps traces flowing; end it with [`Telemetry::flush`].
 pub(crate) struct Telemetry(Option<SdkTracerProvider>);
 
 impl Telemetry {
+    /// For commands that print what a call came to: the strip's own line about it would only repeat that.
+    pub(crate) const QUIET: &str = "warn,strip=error";
+
     /// Starts logging, at this level unless a flag or the environment says otherwise.
     pub(crate) fn start(loaded: &Loaded, context: &Context, level: &str) -> anyhow::Result<Self> {
-        let asked = context.global.log.clone().or_else(|| context.environment.text("POWERSTRIP_LOG"));
+        let asked =
+            context.global.log.clone().or_else(|| context.environment.text("POWERSTRIP_LOG"));
         let filter = match &asked {
-            Some(filter) => EnvFilter::try_new(filter).map_err(|error| bad_filter(filter, &error))?,
-            None => EnvFilter::try_new(format!("{level},{QUIETER}")).context("the usual log filter")?,
+            Some(filter) => {
+                EnvFilter::try_new(filter).map_err(|error| bad_filter(filter, &error))?
+            }
+            None => {
+                EnvFilter::try_new(format!("{level},{QUIETER}")).context("the usual log filter")?
+            }
         };
         let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
         let lines = match loaded.config.telemetry.logs {
@@ -41,9 +50,9 @@ impl Telemetry {
             Some(otlp) => Some(export::provider(&otlp.endpoint, &loaded.otlp_headers)?),
             None => None,
         };
-        let traces = provider
-            .as_ref()
-            .map(|provider| tracing_opentelemetry::layer().with_tracer(provider.tracer("powerstrip")));
+        let traces = provider.as_ref().map(|provider| {
+            tracing_opentelemetry::layer().with_tracer(provider.tracer("powerstrip"))
+        });
         tracing_subscriber::registry().with(filter).with(traces).with(lines).try_init()?;
         for name in context.environment.unknown() {
             tracing::warn!("the environment variable {name} sets nothing; is it misspelt?");

@@ -17,11 +17,16 @@ const ROUND: Duration = Duration::from_secs(2);
 /// Calls `changed` after each burst of changes at or below a path, and each round, until cancelled.
 ///
 /// What is called must find out for itself whether anything is different: a neighbour's change wakes it, too.
-pub(crate) async fn watch<F: Future<Output = ()>>(path: PathBuf, cancel: CancellationToken, changed: impl Fn() -> F) {
+pub(crate) async fn watch<F: Future<Output = ()>>(
+    path: PathBuf,
+    cancel: CancellationToken,
+    changed: impl Fn() -> F,
+) {
     let path = std::path::absolute(&path).unwrap_or(path);
     let (wake, mut woken) = channel(1);
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        let touched = event.as_ref().map_or(true, |event| !matches!(event.kind, EventKind::Access(_)));
+        let touched =
+            event.as_ref().map_or(true, |event| !matches!(event.kind, EventKind::Access(_)));
         if touched {
             // One wake-up that nobody has answered yet is as good as many.
             let _ = wake.try_send(());
@@ -54,7 +59,8 @@ async fn burst(woken: &mut Receiver<()>) {
 fn follow(watcher: &mut RecommendedWatcher, watched: &mut Vec<PathBuf>, path: &Path) {
     let around = path.ancestors().skip(1).find(|folder| folder.is_dir());
     let own = path.is_dir().then_some((path, RecursiveMode::Recursive));
-    let wanted: Vec<_> = own.into_iter().chain(around.map(|folder| (folder, RecursiveMode::NonRecursive))).collect();
+    let wanted: Vec<_> =
+        own.into_iter().chain(around.map(|folder| (folder, RecursiveMode::NonRecursive))).collect();
     watched.retain(|folder| {
         let stays = wanted.iter().any(|(path, _)| path == folder);
         if !stays {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::StoreError;
 
 const LOCK_FILE: &str = "lock";
+pub(crate) const DATABASE_FILE: &str = "powerstrip.db";
 
 /// A data folder that this process owns until the value is dropped or the process ends, however it ends.
 #[derive(Debug)]
@@ -64,7 +65,8 @@ pub(crate) fn prepare(path: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     // Someone may have named a folder that others need, such as `/tmp`: only our own or an empty one is closed to them.
-    let ours = path.join(LOCK_FILE).exists() || fs::read_dir(path).map_err(fault)?.next().is_none();
+    let ours = [LOCK_FILE, DATABASE_FILE].iter().any(|file| path.join(file).exists())
+        || fs::read_dir(path).map_err(fault)?.next().is_none();
     let closed = ours && fs::set_permissions(path, Permissions::from_mode(0o700)).is_ok();
     if !closed {
         tracing::warn!(

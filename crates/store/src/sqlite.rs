@@ -9,11 +9,10 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
-use crate::{AuditFilter, AuditRow, StoreError, folder};
+use crate::folder::{self, DATABASE_FILE};
+use crate::{AuditFilter, AuditRow, StoreError};
 
 mod audit;
-
-const DATABASE_FILE: &str = "powerstrip.db";
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -119,16 +118,21 @@ fn migrations() -> Migrator {
     )])
 }
 
+/// Applies what is missing in one transaction, so that of two who open a new database the second waits for the first.
 async fn migrate(writer: &SqlitePool, path: &Path) -> Result<(), StoreError> {
+    let fault = |source| StoreError::Open { path: path.to_owned(), source };
     let migrations = migrations();
-    migrations.run(writer).await.map_err(|source| match source {
+    let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
+    // `run` says the same, but in a future that no task could take with it to another thread.
+    migrations.run_direct(None, &mut *transaction, false).await.map_err(|source| match source {
         MigrateError::VersionMissing(found) => StoreError::NewerDatabase {
             path: path.to_owned(),
             found,
             known: migrations.iter().map(|known| known.version).max().unwrap_or(0),
         },
         source => StoreError::Migration { path: path.to_owned(), source },
-    })
+    })?;
+    transaction.commit().await.map_err(fault)
 }
 
 /// Reads back what was asked for: SQLite passes over a pragma that it cannot follow.
@@ -145,8 +149,8 @@ async fn assert_durable(writer: &SqlitePool, path: &Path) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Gives a connection back after a transaction, unless that failed: on a full disk SQLite rolls back by itself,
-/// and sqlx, which does not notice, could never begin another one.
+/// Gives a connection back after a transaction, unless that failed: after a fault of the disk SQLite may roll back by
+/// itself, and sqlx, which does not notice, could never begin another one.
 fn settle(
     mut connection: PoolConnection<sqlx::Sqlite>,
     result: Result<(), sqlx::Error>,
@@ -186,4 +190,12 @@ impl Sqlite {
         self.writer.set_connect_options(options);
         self.writer.acquire().await.expect("the connection").close().await.expect("to close it");
     }
+
+    /// Lets the next connection be a good one, whenever it is made.
+    pub(crate) fn relieve(&self, data_dir: &Path) {
+        self.writer.set_connect_options(connect_options(&data_dir.join(DATABASE_FILE)));
+    }
 }
+
+#[cfg(test)]
+mod tests;

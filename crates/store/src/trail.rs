@@ -75,17 +75,9 @@ enum State {
 }
 
 impl AuditTrail {
-    /// Starts the writer task on the current runtime.
+    /// Starts the writer task on the current Tokio runtime, of which there must be one.
     pub fn start(database: Database) -> Self {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            room: Semaphore::new(MAX_ROWS),
-            wake: Notify::new(),
-            closing: Notify::new(),
-            urgent: AtomicU64::new(0),
-            failing: AtomicBool::new(false),
-            progress: watch::Sender::new(Progress { committed: 0, state: State::Healthy }),
-        });
+        let shared = Arc::new(Shared::new());
         tokio::spawn(writer::Writer::new(database, Arc::clone(&shared)).run());
         Self(Arc::new(Handle(shared)))
     }
@@ -93,13 +85,15 @@ impl AuditTrail {
     /// Takes a row in; waits only while memory is full, and refuses it while rows cannot be written.
     pub async fn record(&self, row: AuditRow) -> Result<Receipt, StoreError> {
         let shared = &self.0.0;
-        if shared.failing.load(Ordering::Acquire) {
-            return Err(shared.refusal());
+        if shared.failing.load(Ordering::Acquire)
+            && let Some(refusal) = shared.refusal()
+        {
+            return Err(refusal);
         }
         let permit = match shared.room.try_acquire() {
             Ok(permit) => permit,
             Err(TryAcquireError::NoPermits) => shared.wait_for_room().await?,
-            Err(TryAcquireError::Closed) => return Err(shared.refusal()),
+            Err(TryAcquireError::Closed) => return Err(shared.closed()),
         };
         let (number, waiting) = {
             let mut queue = shared.queue();
@@ -164,15 +158,41 @@ impl Receipt {
         shared.urgent.fetch_max(self.number, Ordering::AcqRel);
         shared.wake.notify_one();
         let settled =
-            |now: &Progress| now.committed >= self.number || !matches!(now.state, State::Healthy);
+            |now: &Progress| now.committed >= self.number || now.state.refusal().is_some();
         match progress.wait_for(settled).await {
             Ok(now) if now.committed >= self.number => Ok(()),
-            _ => Err(shared.refusal()),
+            Ok(now) => Err(now.state.refusal().unwrap_or(StoreError::AuditClosed)),
+            Err(_) => Err(StoreError::AuditClosed),
+        }
+    }
+}
+
+impl State {
+    /// What to tell who wants a row written in this state.
+    fn refusal(&self) -> Option<StoreError> {
+        match self {
+            Self::Healthy => None,
+            Self::Failing(reason) | Self::Ended(Some(reason)) => {
+                Some(StoreError::AuditFailing(Arc::clone(reason)))
+            }
+            Self::Ended(None) => Some(StoreError::AuditClosed),
         }
     }
 }
 
 impl Shared {
+    fn new() -> Self {
+        Self {
+            queue: Mutex::default(),
+            room: Semaphore::new(MAX_ROWS),
+            wake: Notify::new(),
+            closing: Notify::new(),
+            urgent: AtomicU64::new(0),
+            failing: AtomicBool::new(false),
+            progress: watch::Sender::new(Progress { committed: 0, state: State::Healthy }),
+        }
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         // Nothing that runs under the lock can leave the queue half changed.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
@@ -181,20 +201,23 @@ impl Shared {
     async fn wait_for_room(&self) -> Result<SemaphorePermit<'_>, StoreError> {
         let mut progress = self.progress.subscribe();
         tokio::select! {
-            permit = self.room.acquire() => permit.map_err(|_| self.refusal()),
-            _ = progress.wait_for(|now| !matches!(now.state, State::Healthy)) => Err(self.refusal()),
-        }
-    }
-
-    fn refusal(&self) -> StoreError {
-        match &self.progress.borrow().state {
-            State::Failing(reason) | State::Ended(Some(reason)) => {
-                StoreError::AuditFailing(Arc::clone(reason))
+            permit = self.room.acquire() => permit.map_err(|_| self.closed()),
+            state = progress.wait_for(|now| now.state.refusal().is_some()) => {
+                Err(state.ok().and_then(|now| now.state.refusal()).unwrap_or(StoreError::AuditClosed))
             }
-            State::Healthy | State::Ended(None) => StoreError::AuditClosed,
         }
     }
 
+    fn refusal(&self) -> Option<StoreError> {
+        self.progress.borrow().state.refusal()
+    }
+
+    /// Why a trail that takes no more rows takes none.
+    fn closed(&self) -> StoreError {
+        self.refusal().unwrap_or(StoreError::AuditClosed)
+    }
+
+    /// Takes no more rows, and lets the writer finish.
     fn end(&self) {
         self.queue().closed = true;
         self.room.close();

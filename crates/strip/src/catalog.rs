@@ -115,6 +115,10 @@ impl Catalog {
             .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
             .collect();
         let next = Snapshot::build(&listed, offers.bounds, &mut offers.names, &previous, revision);
+        if next.offers_the_same(&previous) {
+            // Clients fetch the whole list again when told of a change: do not tell them of none.
+            return;
+        }
         self.current.store(Arc::new(next));
         self.revision.send_replace(revision);
     }

@@ -99,7 +99,8 @@ impl Schema {
             }
             Telling::Nothing => vec![Violation {
                 path: String::new(),
-                message: "it does not fit; the schema has too many branches to say where".to_owned(),
+                message: "it does not fit; the schema has too many branches to say where"
+                    .to_owned(),
             }],
         }
     }
@@ -115,7 +116,8 @@ fn locate(schema: &Value, error: &ValidationError<'_>) -> SchemaFault {
         Err(broken) => fault(broken.instance_path().as_str(), shortened(&broken)),
         Ok(()) => {
             let path = error.schema_path().as_str();
-            let hint = if path.contains("/pattern") { PATTERN_HINT } else { "" };
+            let of_pattern = path.ends_with("/pattern") || path.contains("/patternProperties/");
+            let hint = if of_pattern { PATTERN_HINT } else { "" };
             fault(path, format!("{}{hint}", shortened(error)))
         }
     }

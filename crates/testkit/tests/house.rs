@@ -17,13 +17,13 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("doors", &["proto", "auth", "strip"]),
     ("powerstrip", &["proto", "store", "egress", "auth", "strip", "toolpack", "doors"]),
     ("testkit", &[]),
-    ("kit", &[]),
+    ("kit", &["proto"]),
     ("fixture", &["kit"]),
     ("powerstrip-bench", &[]),
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.
-const ONE_COPY: [&str; 12] = [
+const ONE_COPY: [&str; 11] = [
     "axum",
     "hyper",
     "jsonschema",
@@ -34,7 +34,6 @@ const ONE_COPY: [&str; 12] = [
     "serde_json",
     "sqlx",
     "tokio",
-    "tower-http",
     "tracing-subscriber",
 ];
 

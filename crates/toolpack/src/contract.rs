@@ -31,8 +31,9 @@ pub(crate) fn request(call: &Call) -> Map<String, Value> {
 
 /// Reads all that a program printed.
 pub(crate) fn read(stdout: &[u8]) -> Result<Reply, Failure> {
-    let text = std::str::from_utf8(stdout)
-        .map_err(|_| broken("the tool printed bytes that are not UTF-8; one line of JSON is expected"))?;
+    let text = std::str::from_utf8(stdout).map_err(|_| {
+        broken("the tool printed bytes that are not UTF-8; one line of JSON is expected")
+    })?;
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let Some(line) = lines.next() else {
         return Err(broken("the tool printed nothing; one line of JSON is expected"));
@@ -44,22 +45,22 @@ pub(crate) fn read(stdout: &[u8]) -> Result<Reply, Failure> {
             more + 1
         )));
     }
-    let value = serde_json::from_str(line).map_err(|_| {
-        broken(format!("the tool printed `{}`, which is not JSON", preview(line)))
-    })?;
+    let value = serde_json::from_str(line)
+        .map_err(|_| broken(format!("the tool printed `{}`, which is not JSON", preview(line))))?;
     open(value)
 }
 
 /// Takes the data out of an envelope; anything that is not one is the data itself.
 pub(crate) fn open(value: Value) -> Result<Reply, Failure> {
-    let Value::Object(mut map) = value else { return Ok(Reply { data: value, warnings: Vec::new() }) };
+    let Value::Object(mut map) = value else {
+        return Ok(Reply { data: value, warnings: Vec::new() });
+    };
     match envelope(&map) {
         None => Ok(Reply { data: Value::Object(map), warnings: Vec::new() }),
         Some(false) => Err(reported(&map)),
-        Some(true) => Ok(Reply {
-            warnings: warnings(&map),
-            data: map.remove("data").unwrap_or(Value::Null),
-        }),
+        Some(true) => {
+            Ok(Reply { warnings: warnings(&map), data: map.remove("data").unwrap_or(Value::Null) })
+        }
     }
 }
 

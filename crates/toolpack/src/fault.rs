@@ -10,19 +10,27 @@ pub struct Fault {
     pub file: Option<PathBuf>,
     pub line: Option<usize>,
     pub message: String,
+    /// The file that is not there.
+    pub(crate) missing: Option<PathBuf>,
 }
 
 impl Fault {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { file: None, line: None, message: message.into() }
+        Self { file: None, line: None, message: message.into(), missing: None }
     }
 
     pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
-        Self { file: None, line: Some(line), message: message.into() }
+        Self { line: Some(line), ..Self::new(message) }
     }
 
     pub(crate) fn in_file(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
-        Self { file: Some(file.to_owned()), line, message: message.into() }
+        Self { file: Some(file.to_owned()), line, ..Self::new(message) }
+    }
+
+    /// The same fault with the file that would mend it if it came.
+    pub(crate) fn missing(mut self, file: PathBuf) -> Self {
+        self.missing = Some(file);
+        self
     }
 
     /// Gives the fault a line if it has none and concerns the pack itself.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use strip::{Finding, Schema, Severity};
 
 use crate::Fault;
-use crate::loader::{Owners, Place, check_schemas, scan};
+use crate::loader::{Owners, Place, check_schemas, in_parallel, scan};
 use crate::manifest::{Execution, Source};
 use crate::pack::{Code, Pack};
 use crate::root::read_text;
@@ -73,13 +73,15 @@ fn missing(folder: &Path) -> Option<Finding> {
 fn read(folders: &[PathBuf], findings: &mut Vec<Finding>) -> Vec<(Place, Pack)> {
     let mut owners = Owners::default();
     let mut packs = Vec::new();
-    for place in scan(folders) {
-        let shown = place.shown(&place.path);
-        let loaded = read_text(&place.path)
+    let read = in_parallel(scan(folders), |place| {
+        let pack = read_text(&place.path)
             .and_then(|text| Pack::load(&place.path, &text, &place.folder))
-            .and_then(check_schemas)
-            .and_then(|pack| owners.claim(&shown, &pack).map(|()| pack));
-        match loaded {
+            .and_then(check_schemas);
+        (place, pack)
+    });
+    for (place, pack) in read {
+        let shown = place.shown(&place.path);
+        match pack.and_then(|pack| owners.claim(&shown, &pack).map(|()| pack)) {
             Ok(pack) => packs.push((place, pack)),
             Err(fault) => findings.push(place.finding(&fault)),
         }
@@ -108,7 +110,8 @@ fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
         let message = format!("the parameter `{name}` has no description");
         say(Severity::Advice, manifest.input_schema.line, message);
     }
-    if manifest.examples.is_empty() {
+    // What changes from call to call cannot be canned.
+    if manifest.examples.is_empty() && manifest.deterministic {
         say(Severity::Advice, lines.id, "there are no `examples` for `check --run`".to_owned());
     }
     for (number, message) in wrong_examples(pack) {
@@ -122,10 +125,10 @@ fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
     for message in network(pack) {
         say(Severity::Warning, lines.caps.unwrap_or(lines.execution), message);
     }
-    if let Execution::Script(script) = &manifest.execution {
-        if let Some(message) = script_advice(place, pack, &script.source) {
-            say(Severity::Warning, script.line, message);
-        }
+    if let Execution::Script(script) = &manifest.execution
+        && let Some(message) = script_advice(place, pack, &script.source)
+    {
+        say(Severity::Warning, script.line, message);
     }
     if let Some(line) = lines.file_strategy {
         let message = "`file_strategy` has no effect until files can be uploaded".to_owned();
@@ -136,11 +139,15 @@ fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
 fn undescribed(schema: &Value) -> Vec<&str> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let told = |property: &Value| {
-        let target = property.get("$ref").and_then(Value::as_str).and_then(|reference| {
-            schema.pointer(reference.strip_prefix('#')?)
-        });
+        let target = property
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(|reference| schema.pointer(reference.strip_prefix('#')?));
         [Some(property), target].into_iter().flatten().any(|property| {
-            property.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+            property
+                .get("description")
+                .and_then(Value::as_str)
+                .is_some_and(|text| !text.trim().is_empty())
         })
     };
     properties
@@ -161,7 +168,8 @@ fn wrong_examples(pack: &Pack) -> Vec<(usize, String)> {
         for (what, schema, value) in
             [("input", &input, &example.input), ("data", &output, &example.data)]
         {
-            let violations = schema.as_ref().map(|schema| schema.violations(value)).unwrap_or_default();
+            let violations =
+                schema.as_ref().map(|schema| schema.violations(value)).unwrap_or_default();
             if let Some(violation) = violations.first() {
                 let place = format!("{what}{}", violation.path);
                 wrong.push((index + 1, format!("`{place}`: {}", violation.message)));
@@ -178,7 +186,8 @@ fn network(pack: &Pack) -> Vec<String> {
         Execution::Http(http) => {
             if caps.network.is_empty() {
                 messages.push(
-                    "`caps.network` is empty, so the guarded client refuses every request".to_owned(),
+                    "`caps.network` is empty, so the guarded client refuses every request"
+                        .to_owned(),
                 );
             }
             if !caps.files.read.is_empty() || !caps.files.write.is_empty() {
@@ -218,7 +227,10 @@ fn script_advice(place: &Place, pack: &Pack, source: &Source) -> Option<String> 
     };
     let root = place.folder.root.path();
     search.iter().any(|folder| folder == root).then(|| {
-        format!("`{module}` lies outside the tools folder, so the tool may read all of {}", root.display())
+        format!(
+            "`{module}` lies outside the tools folder, so the tool may read all of {}",
+            root.display()
+        )
     })
 }
 

@@ -2,7 +2,7 @@
 
 mod scan;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +16,9 @@ use crate::runtime::Runtime;
 use crate::tool::PackTool;
 
 pub(crate) use scan::{Place, Stamp, scan};
+
+/// Fewer packs than this are not worth a thread of their own.
+const MIN_SHARE: usize = 32;
 
 /// The packs of some folders.
 pub struct Toolpacks {
@@ -45,6 +48,8 @@ struct Kept {
     stamps: Vec<(PathBuf, Stamp)>,
     good: Option<Good>,
     fault: Option<Finding>,
+    /// A file outside the tools folder that would mend the fault if it came or changed.
+    awaits: Option<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -65,14 +70,19 @@ impl Toolpacks {
     pub fn load(&self) -> Loaded {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut files = BTreeMap::new();
+        let mut stale = Vec::new();
         for place in scan(&self.folders) {
-            let known = state.files.remove(&place.path);
-            let kept = match known {
-                Some(kept) if kept.is_current() => kept,
-                known => self.examine(&place, known.and_then(|kept| kept.good)),
-            };
-            files.insert(place.path, kept);
+            match state.files.remove(&place.path) {
+                Some(kept) if kept.is_current() => {
+                    files.insert(place.path, kept);
+                }
+                known => stale.push((place, known.and_then(|kept| kept.good))),
+            }
         }
+        files.extend(in_parallel(stale, |(place, good)| {
+            let kept = self.examine(&place, good);
+            (place.path, kept)
+        }));
         state.loaded = settle(&files);
         state.files = files;
         state.loaded.clone()
@@ -92,26 +102,26 @@ impl Toolpacks {
         &self.folders
     }
 
-    /// Whether something may have changed without a sign: a broken pack waits for a file that nobody watches,
-    /// and a file that was written this very moment may have been read half old, half new.
+    /// Whether a file was written this very moment, and so may have been read half old, half new.
     pub(crate) fn is_unsettled(&self) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.files.values().any(|kept| {
-            kept.fault.is_some() || kept.stamps.iter().any(|(_, stamp)| !stamp.is_settled())
-        })
+        let mut stamps = state.files.values().flat_map(|kept| &kept.stamps);
+        stamps.any(|(_, stamp)| !stamp.is_settled())
     }
 
-    /// The folders of files that packs refer to.
-    pub(crate) fn outer_folders(&self) -> Vec<PathBuf> {
+    /// The folders in which something may happen to a pack.
+    pub(crate) fn watched_folders(&self) -> BTreeSet<PathBuf> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut folders: Vec<_> = state
-            .files
-            .values()
-            .flat_map(|kept| &kept.stamps)
-            .filter_map(|(file, _)| file.parent().map(Path::to_owned))
-            .collect();
-        folders.sort();
-        folders.dedup();
+        let mut folders = BTreeSet::new();
+        for kept in state.files.values() {
+            let files = kept.stamps.iter().map(|(file, _)| file);
+            for file in files.chain(&kept.awaits) {
+                // What is awaited may lie in a folder that is yet to come.
+                folders.extend(
+                    file.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned),
+                );
+            }
+        }
         folders
     }
 
@@ -129,14 +139,19 @@ impl Toolpacks {
                 let sum = sum(&text, &pack);
                 let good = match good {
                     Some(good) if good.sum == sum => good,
-                    _ => Good { tool: Arc::new(PackTool::new(pack, Arc::clone(&self.runtime))), sum },
+                    _ => {
+                        Good { tool: Arc::new(PackTool::new(pack, Arc::clone(&self.runtime))), sum }
+                    }
                 };
-                Kept { shown, stamps, good: Some(good), fault: None }
+                Kept { shown, stamps, good: Some(good), fault: None, awaits: None }
             }
-            Err(fault) => {
-                let fault = Some(place.finding(&fault));
-                Kept { shown, stamps: vec![(place.path.clone(), own)], good, fault }
-            }
+            Err(fault) => Kept {
+                shown,
+                stamps: vec![(place.path.clone(), own)],
+                good,
+                fault: Some(place.finding(&fault)),
+                awaits: fault.missing.or(fault.file),
+            },
         }
     }
 }
@@ -144,7 +159,10 @@ impl Toolpacks {
 impl Kept {
     fn is_current(&self) -> bool {
         self.fault.is_none()
-            && self.stamps.iter().all(|(file, stamp)| stamp.is_settled() && *stamp == Stamp::of(file))
+            && self
+                .stamps
+                .iter()
+                .all(|(file, stamp)| stamp.is_settled() && *stamp == Stamp::of(file))
     }
 }
 
@@ -214,6 +232,29 @@ pub(crate) fn check_schemas(pack: Pack) -> Result<Pack, Fault> {
         }
     }
     Ok(pack)
+}
+
+/// Spreads work over the processors where there is enough of it; the results keep their order.
+pub(crate) fn in_parallel<T: Send, R: Send>(
+    mut work: Vec<T>,
+    each: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = work.len().div_ceil(processors);
+    if processors == 1 || share < MIN_SHARE {
+        return work.into_iter().map(each).collect();
+    }
+    std::thread::scope(|scope| {
+        let each = &each;
+        let mut threads = Vec::new();
+        while !work.is_empty() {
+            let piece = work.split_off(work.len().saturating_sub(share));
+            threads.push(scope.spawn(move || piece.into_iter().map(each).collect::<Vec<_>>()));
+        }
+        let done = threads.into_iter().rev().map(|thread| thread.join());
+        done.flat_map(|piece| piece.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }
 
 fn sum(text: &str, pack: &Pack) -> Digest {

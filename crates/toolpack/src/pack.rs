@@ -6,7 +6,7 @@ use proto::{Descriptor, Digest, canonical, digest};
 use serde_json::{Value, json};
 
 use crate::manifest::{Execution, Manifest, Script, ScriptKind, Source};
-use crate::root::{Root, read_text};
+use crate::root::{Root, read_code};
 use crate::{Fault, parse_pack, schemas};
 
 /// A tools folder and the root around it.
@@ -103,8 +103,8 @@ impl Found {
 
     fn file(kind: ScriptKind, written: &str, own: &Path, folder: &Folder) -> Result<Self, Fault> {
         let file = folder.root.file(own, written)?;
-        let text = read_text(&file)?;
-        let code = if exports_function(kind, &file, &text) {
+        let bytes = read_code(&file)?;
+        let code = if exports_function(kind, &file, &String::from_utf8_lossy(&bytes)) {
             Code::Function(file.clone())
         } else {
             Code::Program(file.clone())
@@ -114,7 +114,7 @@ impl Found {
             // The root may be somebody's home: only the script itself is opened there.
             _ => file.clone(),
         };
-        let digest = Some(digest(text.as_bytes()));
+        let digest = Some(digest(&bytes));
         Ok(Self { code, file: Some(file), readable: vec![readable], digest })
     }
 
@@ -132,11 +132,12 @@ impl Found {
             }
         }
         let digest = match &found {
-            Some(file) => Some(digest(read_text(&inside(folder, file)?)?.as_bytes())),
+            Some(file) => Some(digest(&read_code(&inside(folder, file)?)?)),
             None => None,
         };
         let readable = search.clone();
-        let code = Code::Module { module: module.to_owned(), function: function.to_owned(), search };
+        let code =
+            Code::Module { module: module.to_owned(), function: function.to_owned(), search };
         Ok(Self { code, file: found, readable, digest })
     }
 }
@@ -173,9 +174,10 @@ fn exports_function(kind: ScriptKind, file: &Path, text: &str) -> bool {
 }
 
 fn assigns_exports(line: &str) -> bool {
-    line.strip_prefix("module.exports")
-        .map(str::trim_start)
-        .is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=="))
+    ["module.exports", "exports.default"].iter().any(|target| {
+        let rest = line.strip_prefix(target).map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=="))
+    })
 }
 
 /// The sum of what runs behind the description, so that a changed script is a changed tool.

@@ -1,6 +1,7 @@
 //! The folder that a pack and everything it refers to must lie in.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use crate::Fault;
@@ -28,16 +29,16 @@ impl Root {
         if written.contains('\0') {
             return Err(Fault::new("a path cannot contain NUL"));
         }
-        if path.is_absolute() || path.components().any(|part| matches!(part, Component::Prefix(_))) {
+        if path.is_absolute() || path.components().any(|part| matches!(part, Component::Prefix(_)))
+        {
             return Err(Fault::new(format!("`{written}` must be relative to the pack")));
         }
         let outside = || Fault::new(format!("`{written}` leads out of the pack's root"));
         // Told apart before the disk is asked, so that nobody learns which files exist outside.
-        if !lexically_inside(&self.0, folder, path) {
-            return Err(outside());
-        }
+        let meant =
+            joined(folder, path).filter(|path| path.starts_with(&self.0)).ok_or_else(outside)?;
         let real = fs::canonicalize(folder.join(path))
-            .map_err(|_| Fault::new(format!("`{written}` does not exist")))?;
+            .map_err(|_| Fault::new(format!("`{written}` does not exist")).missing(meant))?;
         if !real.starts_with(&self.0) {
             return Err(outside());
         }
@@ -48,30 +49,43 @@ impl Root {
     }
 }
 
-fn lexically_inside(root: &Path, folder: &Path, relative: &Path) -> bool {
+/// Joins without asking the disk; `None` above the top.
+fn joined(folder: &Path, relative: &Path) -> Option<PathBuf> {
     let mut path = folder.to_owned();
     for part in relative.components() {
         match part {
-            Component::ParentDir => {
-                if !path.pop() {
-                    return false;
-                }
-            }
+            Component::ParentDir => path.pop().then_some(())?,
             Component::Normal(name) => path.push(name),
             _ => {}
         }
     }
-    path.starts_with(root)
+    Some(path)
 }
 
-/// A small file's text; a large one is refused before it is read.
+/// The largest script that is read: bundlers make them large.
+const MAX_CODE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The text of a pack or a schema; a large file is refused before it is read.
 pub(crate) fn read_text(path: &Path) -> Result<String, Fault> {
+    let bytes = read(path, yaml::MAX_FILE_BYTES as u64)?;
+    String::from_utf8(bytes).map_err(|_| Fault::in_file(path, None, "the file is not UTF-8 text"))
+}
+
+/// The bytes of a script.
+pub(crate) fn read_code(path: &Path) -> Result<Vec<u8>, Fault> {
+    read(path, MAX_CODE_BYTES)
+}
+
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
     let unreadable = |error: std::io::Error| {
         Fault::in_file(path, None, format!("the file cannot be read: {error}"))
     };
-    let size = fs::metadata(path).map_err(unreadable)?.len();
-    yaml::check_size(usize::try_from(size).unwrap_or(usize::MAX))
-        .map_err(|fault| Fault::in_file(path, None, fault.message))?;
-    let bytes = fs::read(path).map_err(unreadable)?;
-    String::from_utf8(bytes).map_err(|_| Fault::in_file(path, None, "the file is not UTF-8 text"))
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(unreadable)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("the file has more than {limit} bytes");
+        return Err(Fault::in_file(path, None, message));
+    }
+    Ok(bytes)
 }

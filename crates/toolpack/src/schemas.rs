@@ -35,7 +35,8 @@ pub(crate) struct Bundled {
 /// Makes a pack's schema self-contained.
 pub(crate) fn bundle(root: &Root, pack: &Path, schema: &Value) -> Result<Bundled, Fault> {
     let folder = pack.parent().unwrap_or(pack);
-    let mut bundler = Bundler { root, defs: BTreeMap::new(), names: BTreeMap::new(), open: Vec::new() };
+    let mut bundler =
+        Bundler { root, defs: BTreeMap::new(), names: BTreeMap::new(), open: Vec::new() };
     let mut schema = match whole_file(schema) {
         Some(reference) => bundler.open_whole(folder, reference)?,
         None => {
@@ -162,7 +163,10 @@ impl Bundler<'_> {
         if !fragment.is_empty() && !fragment.starts_with('/') {
             return Err(place.fault(format!("`{reference}`: only `#/…` can name a part of a file")));
         }
-        let file = self.root.file(place.folder, path).map_err(|fault| place.fault(fault.message))?;
+        let file = self
+            .root
+            .file(place.folder, path)
+            .map_err(|fault| Fault { file: place.file.map(Path::to_owned), ..fault })?;
         if let Some(at) = self.open.iter().position(|open| *open == file) {
             let circle: Vec<_> = self.open[at..].iter().map(|open| self.shown(open)).collect();
             return Err(place.fault(format!(
@@ -175,7 +179,9 @@ impl Bundler<'_> {
             Some(name) => format!("/$defs/{name}"),
             None => {
                 if self.names.len() == MAX_FILES {
-                    return Err(place.fault(format!("the schema needs more than {MAX_FILES} files")));
+                    return Err(
+                        place.fault(format!("the schema needs more than {MAX_FILES} files"))
+                    );
                 }
                 let name = self.name_for(&file);
                 self.names.insert(file.clone(), name.clone());
@@ -211,7 +217,9 @@ fn refuse_remote(reference: &str) -> Result<(), String> {
     let scheme = reference.split(['/', '#', '?']).next().is_some_and(|start| start.contains(':'));
     if scheme || reference.starts_with("//") {
         let shown: String = reference.chars().take(200).collect();
-        return Err(format!("`{shown}` is not a file of this pack; nothing is fetched for a schema"));
+        return Err(format!(
+            "`{shown}` is not a file of this pack; nothing is fetched for a schema"
+        ));
     }
     Ok(())
 }
@@ -283,10 +291,7 @@ fn follow(
 }
 
 /// Visits the references that apply to the very same value as the schema itself.
-fn in_place(
-    schema: &Value,
-    visit: &mut dyn FnMut(&str) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+fn in_place(schema: &Value, visit: &mut dyn FnMut(&str) -> Result<(), Fault>) -> Result<(), Fault> {
     let Value::Object(map) = schema else { return Ok(()) };
     if let Some(pointer) = local_pointer(map) {
         visit(pointer)?;

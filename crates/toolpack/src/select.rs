@@ -82,7 +82,11 @@ mod tests {
             ("$.none[*]", json!([])),
             ("$.a.b[0:1]", json!([1])),
         ] {
-            assert_eq!(Selection::parse(path).unwrap().take(raw.clone()).unwrap(), expected, "{path}");
+            assert_eq!(
+                Selection::parse(path).unwrap().take(raw.clone()).unwrap(),
+                expected,
+                "{path}"
+            );
         }
     }
 

@@ -104,9 +104,9 @@ impl Template {
             ));
         }
         let mut out = Capped { bytes: Vec::new(), limit, full: false };
-        let rendered = ENGINE
-            .template_from_str(&self.source)
-            .and_then(|template| template.render_captured_to(values.root.clone(), &mut out).map(drop));
+        let rendered = ENGINE.template_from_str(&self.source).and_then(|template| {
+            template.render_captured_to(values.root.clone(), &mut out).map(drop)
+        });
         if out.full {
             return Err(Failure::new(
                 Code::InvalidInput,
@@ -114,8 +114,9 @@ impl Template {
             ));
         }
         rendered.map_err(|error| self.failure(&error))?;
-        String::from_utf8(out.bytes)
-            .map_err(|error| Failure::new(Code::Internal, "a template gave no text").caused_by(error))
+        String::from_utf8(out.bytes).map_err(|error| {
+            Failure::new(Code::Internal, "a template gave no text").caused_by(error)
+        })
     }
 
     fn failure(&self, error: &minijinja::Error) -> Failure {

@@ -24,7 +24,7 @@ const QUIET: Duration = Duration::from_millis(120);
 /// A folder that is never quiet is looked at this often.
 const PATIENCE: Duration = Duration::from_millis(600);
 
-/// How often we look for folders that came or went, and for files that nobody can watch yet.
+/// How often we look for tools folders that came or went, and again at files that were written while we read.
 const ROUND: Duration = Duration::from_secs(1);
 
 /// Endings of code that scripts import; a change does not make another pack, but warm workers must load it anew.
@@ -36,7 +36,7 @@ impl Toolpacks {
         let (sender, mut events) = unbounded_channel();
         let mut watched = Watched::new(sender);
         let mut last = self.look(Vec::new()).await;
-        catalog.publish(SOURCE, last.as_tools());
+        publish(&catalog, &last).await;
         report(&[], &last.findings);
         watched.follow(&self);
         loop {
@@ -46,15 +46,15 @@ impl Toolpacks {
                 () = tokio::time::sleep(ROUND) => None,
             };
             let moved = watched.follow(&self);
-            let Some(changed) = changed.or_else(|| {
-                (moved || watched.is_blind() || self.is_unsettled()).then(Vec::new)
-            }) else {
+            let Some(changed) = changed
+                .or_else(|| (moved || watched.is_blind() || self.is_unsettled()).then(Vec::new))
+            else {
                 continue;
             };
             let next = self.look(changed).await;
             if !next.same_tools(&last) {
                 tracing::info!(tools = next.tools.len(), "toolpacks changed");
-                catalog.publish(SOURCE, next.as_tools());
+                publish(&catalog, &next).await;
             }
             report(&last.findings, &next.findings);
             // Old tools go here, and their idle workers with them.
@@ -76,6 +76,15 @@ impl Toolpacks {
             tracing::error!(%error, "looking at the toolpacks failed");
             Loaded { tools: self.tools(), findings: self.findings() }
         })
+    }
+}
+
+/// Off the runtime's threads: the catalog compiles the schemas of new tools.
+async fn publish(catalog: &Arc<Catalog>, loaded: &Loaded) {
+    let (catalog, tools) = (Arc::clone(catalog), loaded.as_tools());
+    let published = tokio::task::spawn_blocking(move || catalog.publish(SOURCE, tools));
+    if let Err(error) = published.await {
+        tracing::error!(%error, "publishing the toolpacks failed");
     }
 }
 
@@ -129,7 +138,9 @@ impl Watched {
             let _ = sender.send(files);
         });
         let watcher = watcher
-            .inspect_err(|error| tracing::warn!(%error, "files cannot be watched; looking each second"))
+            .inspect_err(
+                |error| tracing::warn!(%error, "files cannot be watched; looking each second"),
+            )
             .ok();
         Self { blind: watcher.is_none(), watcher, folders: BTreeMap::new() }
     }
@@ -144,7 +155,7 @@ impl Watched {
         let mut wanted: BTreeMap<PathBuf, (RecursiveMode, (u64, u64))> = BTreeMap::new();
         let tools: Vec<_> =
             packs.folders().iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
-        for folder in packs.outer_folders() {
+        for folder in packs.watched_folders() {
             if !tools.iter().any(|tools| folder.starts_with(tools))
                 && let Some(identity) = identity(&folder)
             {

@@ -18,7 +18,7 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
 }
 
 /// Refuses a file that is too large before anything else looks at it.
-pub(crate) fn check_size(bytes: usize) -> Result<(), Fault> {
+fn check_size(bytes: usize) -> Result<(), Fault> {
     if bytes > MAX_FILE_BYTES {
         return Err(Fault::new(format!(
             "the file has {bytes} bytes; {MAX_FILE_BYTES} are allowed"
@@ -63,16 +63,14 @@ fn fault(error: &Error) -> Fault {
     let line = error.location().map(|at| usize::try_from(at.line()).unwrap_or(usize::MAX));
     let message = match error {
         Error::SerdeUnknownField { field, expected, .. } => unknown("field", field, expected),
-        Error::SerdeUnknownVariant { variant, expected, .. } => {
-            unknown("value", variant, expected)
-        }
+        Error::SerdeUnknownVariant { variant, expected, .. } => unknown("value", variant, expected),
         Error::SerdeMissingField { field, .. } => format!("the field `{field}` is missing"),
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             format!("`{key}` stands here twice")
         }
         other => without_location(other.render_with_formatter(&UserMessageFormatter)),
     };
-    Fault { file: None, line: line.filter(|line| *line > 0), message }
+    Fault { line: line.filter(|line| *line > 0), ..Fault::new(message) }
 }
 
 /// The line is told by the fault itself; the library's text would say it a second time.

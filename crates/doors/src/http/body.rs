@@ -44,7 +44,7 @@ pub(super) async fn read(
 ) -> Result<Bytes, BodyFault> {
     let announced: Option<u64> =
         headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|size| usize::try_from(size).is_ok_and(|size| size > limit)) {
+    if announced.is_some_and(|size| usize::try_from(size).map_or(true, |size| size > limit)) {
         return Err(BodyFault::TooLarge { size: announced, limit });
     }
     match tokio::time::timeout(patience, Limited::new(body, limit).collect()).await {

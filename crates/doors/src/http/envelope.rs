@@ -59,10 +59,7 @@ pub(super) async fn schema(
             "output" => entry.descriptor.output_schema.clone().ok_or_else(|| {
                 Failure::new(Code::NotFound, format!("`{tool}` declares no output schema"))
             }),
-            _ => Err(Failure::new(
-                Code::NotFound,
-                "a schema's path ends in `/input` or `/output`",
-            )),
+            _ => Err(Failure::new(Code::NotFound, "a schema's path ends in `/input` or `/output`")),
         }
     });
     match found {
@@ -111,10 +108,8 @@ async fn answer(shared: Shared, call: Call) -> Response {
     let (tool, trace) = (call.tool.clone(), call.trace);
     let strip = Arc::clone(&shared.strip);
     let span = tracing::Span::current();
-    let task = tokio::spawn(tracing::Instrument::instrument(
-        async move { strip.call(call).await },
-        span,
-    ));
+    let task =
+        tokio::spawn(tracing::Instrument::instrument(async move { strip.call(call).await }, span));
     match task.await {
         Ok(answer) => {
             left.disarm();
@@ -196,9 +191,12 @@ impl Wishes {
             wishes.idempotency_key = Some(key.to_owned());
         }
         if let Some(patience) = text(headers, "powerstrip-timeout-ms")? {
-            let milliseconds = patience.parse().ok().filter(|ms: &u64| *ms > 0).ok_or_else(|| {
-                invalid("the header `Powerstrip-Timeout-Ms` is a positive whole number".to_owned())
-            })?;
+            let milliseconds =
+                patience.parse().ok().filter(|ms: &u64| *ms > 0).ok_or_else(|| {
+                    invalid(
+                        "the header `Powerstrip-Timeout-Ms` is a positive whole number".to_owned(),
+                    )
+                })?;
             wishes.patience = Some(Duration::from_millis(milliseconds));
         }
         Ok(wishes)

@@ -13,9 +13,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderName, Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use proto::Principal;
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService,
-};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use strip::Strip;
 
@@ -66,7 +64,8 @@ pub(super) async fn serve(
 ) -> Response {
     let door = &shared.mcp;
     let (parts, body) = request.into_parts();
-    let session = parts.headers.get(SESSION_ID).map(|id| id.to_str().unwrap_or_default().to_owned());
+    let session =
+        parts.headers.get(SESSION_ID).map(|id| id.to_str().unwrap_or_default().to_owned());
     if session.as_ref().is_some_and(|id| !door.sessions.owned_by(id, &principal)) {
         return error(StatusCode::NOT_FOUND, SESSION_NOT_FOUND, "there is no such session", None);
     }

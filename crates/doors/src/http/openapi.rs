@@ -95,8 +95,9 @@ fn fixed_paths() -> Map<String, Value> {
             "default": {"description": "Why not.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}}},
         })
     };
+    // No tool's wire name has a dot, so these names stay free.
     let get = |id: &str, summary: &str, parameters: Vec<Value>, responses: Value| {
-        json!({"get": {"operationId": id, "summary": summary, "tags": ["gateway"],
+        json!({"get": {"operationId": format!("gateway.{id}"), "summary": summary, "tags": ["gateway"],
             "parameters": parameters, "responses": responses}})
     };
     let prompt_parameters = vec![
@@ -152,7 +153,7 @@ fn fixed_paths() -> Map<String, Value> {
         (
             "/mcp/tool/{toolName}",
             json!({"post": {
-                "operationId": "callTool",
+                "operationId": "gateway.callTool",
                 "summary": "Call any tool by its id, wire name or short URI",
                 "tags": ["tools"],
                 "parameters": any_call_parameters,

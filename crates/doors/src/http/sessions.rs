@@ -121,3 +121,35 @@ impl SessionManager for Sessions {
         Ok(self.local.resume(id, last_event_id).await?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proto::TenantId;
+
+    use super::*;
+
+    fn principal(tenant: &str, subject: &str) -> Principal {
+        Principal {
+            tenant: TenantId::new(tenant),
+            subject: subject.to_owned(),
+            agent: None,
+            scopes: Vec::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_session_opens_for_its_owner_alone() {
+        let sessions = Sessions::new(10, Duration::from_secs(60));
+        let (id, _transport) = sessions.create_session().await.expect("a session");
+        let ann = principal("acme", "ann");
+        assert!(!sessions.owned_by(&id, &ann), "not before it is bound");
+        sessions.bind(&id, Arc::new(ann.clone())).await;
+        assert!(sessions.owned_by(&id, &ann));
+        assert!(!sessions.owned_by(&id, &principal("acme", "bob")));
+        assert!(!sessions.owned_by(&id, &principal("other", "ann")));
+        sessions.close_session(&id).await.expect("closing");
+        assert!(!sessions.owned_by(&id, &ann));
+        sessions.bind(&id, Arc::new(ann.clone())).await;
+        assert!(!sessions.owned_by(&id, &ann), "a session that is gone stays gone");
+    }
+}

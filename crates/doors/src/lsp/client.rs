@@ -1,14 +1,13 @@
 //! The other end of the LSP door, for commands that talk to the process that owns the data folder.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::BytesMut;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, WriteHalf};
-use tokio::sync::oneshot;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::frame::{self, Decoder};
@@ -20,27 +19,27 @@ pub enum LspError {
     Refused { code: i64, message: String, data: Option<Value> },
     #[error("the connection was closed before an answer came")]
     Closed,
-    #[error("the request could not be sent: {0}")]
-    Io(#[from] io::Error),
 }
 
 type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, LspError>>>>>;
 
 /// One connection on which any number of requests may be under way.
-pub struct LspClient<S> {
-    write: tokio::sync::Mutex<WriteHalf<S>>,
+pub struct LspClient {
+    unsent: mpsc::UnboundedSender<Vec<u8>>,
     waiting: Waiting,
     next: AtomicU64,
     reader: JoinHandle<()>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Send + 'static> LspClient<S> {
+impl LspClient {
     /// Speaks LSP framing on a stream whose other end is a door of ours.
-    pub fn connect(stream: S) -> Self {
+    pub fn connect(stream: impl AsyncRead + AsyncWrite + Send + 'static) -> Self {
         let (read, write) = tokio::io::split(stream);
         let waiting = Waiting::default();
+        let (unsent, queue) = mpsc::unbounded_channel();
+        tokio::spawn(write_requests(write, queue));
         let reader = tokio::spawn(read_answers(read, Arc::clone(&waiting)));
-        Self { write: tokio::sync::Mutex::new(write), waiting, next: AtomicU64::new(1), reader }
+        Self { unsent, waiting, next: AtomicU64::new(1), reader }
     }
 
     /// Sends a request and waits for its result. A caller that stops waiting cancels it.
@@ -48,23 +47,22 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> LspClient<S> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         lock(&self.waiting).insert(id, answer);
+        let _forgotten = Forget { client: self, id };
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        // The reader tells those who wait before it ends, and may have ended just before this one came.
         if self.reader.is_finished() {
-            lock(&self.waiting).remove(&id);
             return Err(LspError::Closed);
-        }
-        let _forgotten = Forget { waiting: &self.waiting, id };
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        let body = serde_json::to_vec(&message).map_err(io::Error::from)?;
-        {
-            let mut write = self.write.lock().await;
-            write.write_all(&frame::encode(&body)).await?;
-            write.flush().await?;
         }
         answered.await.unwrap_or(Err(LspError::Closed))
     }
+
+    fn send(&self, message: &Value) -> Result<(), LspError> {
+        let frame = frame::encode(message.to_string().as_bytes());
+        self.unsent.send(frame).map_err(|_| LspError::Closed)
+    }
 }
 
-impl<S> Drop for LspClient<S> {
+impl Drop for LspClient {
     fn drop(&mut self) {
         self.reader.abort();
     }
@@ -72,13 +70,33 @@ impl<S> Drop for LspClient<S> {
 
 /// Nobody waits for this answer any more.
 struct Forget<'a> {
-    waiting: &'a Waiting,
+    client: &'a LspClient,
     id: u64,
 }
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        lock(self.waiting).remove(&self.id);
+        if lock(&self.client.waiting).remove(&self.id).is_some() {
+            let params = json!({"id": self.id});
+            let cancel = json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": params});
+            let _ = self.client.send(&cancel);
+        }
+    }
+}
+
+async fn write_requests(
+    mut write: impl AsyncWrite + Unpin,
+    mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
+) {
+    while let Some(frame) = queue.recv().await {
+        let sent = async {
+            write.write_all(&frame).await?;
+            write.flush().await
+        };
+        if let Err(error) = sent.await {
+            tracing::debug!(%error, "the connection cannot be written to");
+            return;
+        }
     }
 }
 

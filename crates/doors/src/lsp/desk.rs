@@ -82,8 +82,7 @@ impl Desk {
         params: InvokeParams,
         cancel: CancellationToken,
     ) -> Result<Outcome, Fault> {
-        let mut call =
-            Call::new(params.tool, params.input, Arc::clone(&self.principal), Door::Lsp);
+        let mut call = Call::new(params.tool, params.input, Arc::clone(&self.principal), Door::Lsp);
         call.verify = params.verify;
         call.idempotency_key = params.idempotency_key;
         call.patience = params.timeout_ms.map(Duration::from_millis);

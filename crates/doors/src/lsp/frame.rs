@@ -74,7 +74,8 @@ impl Decoder {
                     return Ok(Some(buffer.split_to(length).freeze()));
                 }
                 State::Skipping(left) => {
-                    let here = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+                    let here =
+                        usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
                     buffer.advance(here);
                     let left = left - here as u64;
                     if left > 0 {

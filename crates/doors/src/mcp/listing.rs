@@ -58,7 +58,10 @@ impl Listing {
             None => 0,
             Some(cursor) => {
                 let last = cursor.strip_prefix(CURSOR).ok_or_else(|| {
-                    ErrorData::invalid_params("the cursor is not one that this server gave out", None)
+                    ErrorData::invalid_params(
+                        "the cursor is not one that this server gave out",
+                        None,
+                    )
                 })?;
                 prepared.tools.partition_point(|listed| *listed.tool.name <= *last)
             }

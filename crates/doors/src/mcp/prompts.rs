@@ -73,7 +73,8 @@ fn listed(prompt: &strip::prompts::Prompt) -> Prompt {
 }
 
 fn reference(name: &str) -> Result<PromptRef, ErrorData> {
-    name.parse().map_err(|error: proto::InvalidId| ErrorData::invalid_params(error.to_string(), None))
+    name.parse()
+        .map_err(|error: proto::InvalidId| ErrorData::invalid_params(error.to_string(), None))
 }
 
 /// An unknown prompt and a wrong argument are both the request's fault; anything else is ours.

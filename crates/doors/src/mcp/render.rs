@@ -23,8 +23,11 @@ pub(super) fn success(data: Arc<Value>, wrapped: bool, meta: Meta) -> CallToolRe
     let mut result = CallToolResult::default();
     result.content = vec![ContentBlock::text(data.to_string())];
     let data = Arc::unwrap_or_clone(data);
-    result.structured_content =
-        Some(if wrapped { Value::Object(Map::from_iter([("result".to_owned(), data)])) } else { data });
+    result.structured_content = Some(if wrapped {
+        Value::Object(Map::from_iter([("result".to_owned(), data)]))
+    } else {
+        data
+    });
     result.is_error = Some(false);
     result.meta = Some(MetaObject(Map::from_iter([(CALL.to_owned(), call(meta))])));
     result
@@ -105,7 +108,10 @@ mod tests {
         let result = serde_json::to_value(failure(&failed, meta())).expect("a result serialises");
         assert_eq!(result["isError"], json!(true));
         let text = result["content"][0]["text"].as_str().expect("text");
-        assert_eq!(text, "RATE_LIMIT: too many calls\nDetails: {\"limit\":2}\nTry again after 1.5 s.");
+        assert_eq!(
+            text,
+            "RATE_LIMIT: too many calls\nDetails: {\"limit\":2}\nTry again after 1.5 s."
+        );
         assert_eq!(result["_meta"][ERROR]["code"], json!("RATE_LIMIT"));
         assert!(result.get("structuredContent").is_none());
     }

@@ -27,7 +27,8 @@ async fn a_foreign_host_or_origin_alone_is_enough_to_be_refused() {
             ("localhost", Some("https://evil.com")),
             ("localhost", Some("null")),
         ] {
-            let mut request = http::Request::builder().method(&method).uri(path).header("host", host);
+            let mut request =
+                http::Request::builder().method(&method).uri(path).header("host", host);
             if let Some(origin) = origin {
                 request = request.header("origin", origin);
             }
@@ -77,5 +78,8 @@ async fn callers_cannot_say_who_they_are() {
         .header("authorization", "Bearer made-up")
         .header("traceparent", "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01");
     let reply = gateway.send(request.body(Full::default()).unwrap()).await;
-    assert_eq!(reply.json()["data"], json!({"tenant": "local", "subject": "local", "door": "http"}));
+    assert_eq!(
+        reply.json()["data"],
+        json!({"tenant": "local", "subject": "local", "door": "http"})
+    );
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::json;
-use tokio::net::TcpStream;
 
-use crate::support::{gateway, modern, next_event, open, send};
+use crate::support::{connect, gateway, modern, next_event, open, send};
 
 #[tokio::test]
 async fn calls_under_way_finish_while_new_ones_are_turned_away() {
     let mut gateway = gateway().await;
-    let request = gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
+    let request =
+        gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
     let (headers, body) = modern(json!(1), "tools/call", json!({"name": "test_slow"}));
     let mcp_request = gateway.mcp(&headers, &body);
     let finish = async {
@@ -36,13 +36,14 @@ async fn calls_under_way_finish_while_new_ones_are_turned_away() {
     assert_eq!(rest.await.unwrap().status, StatusCode::OK);
     assert_eq!(mcp.await.unwrap().status, StatusCode::OK);
     gateway.served.await.unwrap().unwrap();
-    assert!(TcpStream::connect(gateway.address).await.is_err());
+    assert!(connect(gateway.address).await.is_err());
 }
 
 #[tokio::test]
 async fn calls_that_do_not_finish_are_cut_when_the_drain_time_is_over() {
     let mut gateway = gateway().await;
-    let request = gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
+    let request =
+        gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
     let cut = tokio::spawn(open(gateway.address, request));
     gateway.gate.begun.recv().await.unwrap();
     gateway.shutdown.cancel();

@@ -7,7 +7,9 @@ use http::{Method, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-use crate::support::{Gateway, Reply, echo, gateway, gateway_with, next_event, settings, shared};
+use crate::support::{
+    Gateway, Reply, echo, gateway, gateway_with, next_event, put_prompt, settings, shared,
+};
 
 /// A client of a revision with sessions.
 struct Client<'a> {
@@ -77,7 +79,9 @@ async fn every_old_revision_is_spoken() {
         assert_eq!(called["result"]["structuredContent"], json!({"result": [1, 2, 3]}));
         assert_eq!(called["result"]["content"][0]["text"], json!("[1,2,3]"));
         assert!(called["result"].get("resultType").is_none());
-        let echoed = client.ask("x", "tools/call", json!({"name": "test.echo", "arguments": {"a": 1}})).await;
+        let echoed = client
+            .ask("x", "tools/call", json!({"name": "test.echo", "arguments": {"a": 1}}))
+            .await;
         assert_eq!(echoed["result"]["structuredContent"], json!({"a": 1}));
 
         let unknown = client.ask(3, "tools/call", json!({"name": "nothing"})).await;
@@ -91,16 +95,7 @@ async fn every_old_revision_is_spoken() {
 #[tokio::test]
 async fn prompts_are_listed_rendered_and_completed() {
     let gateway = gateway().await;
-    let folder = tempfile::tempdir().unwrap();
-    let packs = folder.path().join("packs/research");
-    std::fs::create_dir_all(&packs).unwrap();
-    std::fs::write(packs.join("outline.v1.md"), "Outline {{ topic }} {{ tone }}.").unwrap();
-    let spec = "description: Outline a report.\ntitle: Outline\ninputSchema:\n  type: object\n  properties:\n    \
-        topic: { type: string, description: What about }\n    tone: { enum: [dry, warm] }\n  required: [topic, tone]\n";
-    std::fs::write(packs.join("outline.spec.yaml"), spec).unwrap();
-    strip::prompts::pin(folder.path()).unwrap();
-    gateway.strip.prompts().replace(strip::prompts::Shelf::load(folder.path()).0);
-
+    let _prompts = put_prompt(&gateway.strip);
     let (client, _) = Client::connect(&gateway, "2025-06-18").await;
     let listed = client.ask(1, "prompts/list", json!({})).await;
     let prompt = &listed["result"]["prompts"][0];
@@ -128,7 +123,10 @@ async fn prompts_are_listed_rendered_and_completed() {
         ("prompts/get", json!({"name": "no slash"})),
         ("prompts/get", json!({"name": "research/outline", "arguments": {"topic": "tea"}})),
         ("completion/complete", json!({"ref": reference, "argument": {"name": "no", "value": ""}})),
-        ("completion/complete", json!({"ref": {"type": "ref/resource", "uri": "x://y"}, "argument": argument})),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/resource", "uri": "x://y"}, "argument": argument}),
+        ),
     ] {
         let refused = client.ask(4, method, params.clone()).await;
         assert_eq!(refused["error"]["code"], json!(-32602), "{method} {params}");
@@ -178,7 +176,8 @@ async fn sessions_hear_of_changes_without_asking() {
         .header("accept", "text/event-stream")
         .header("mcp-session-id", &client.headers["mcp-session-id"])
         .header("mcp-protocol-version", "2025-11-25");
-    let mut stream = gateway.open(request.body(Full::default()).unwrap()).await.unwrap().into_body();
+    let mut stream =
+        gateway.open(request.body(Full::default()).unwrap()).await.unwrap().into_body();
     gateway.strip.catalog().publish("later", shared(vec![echo("later.echo")]));
     next_event(&mut stream, |m| m["method"] == "notifications/tools/list_changed").await;
     let listed = client.ask(2, "tools/list", json!({})).await;
@@ -191,10 +190,12 @@ async fn a_cancelled_notification_reaches_the_call() {
     let mut gateway = gateway().await;
     let (client, _) = Client::connect(&gateway, "2025-11-25").await;
     let headers = client.headers.clone();
-    let call = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "test_slow"}});
+    let call =
+        json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "test_slow"}});
     let response = gateway.open(gateway.mcp(&headers, &call)).await.unwrap();
     gateway.gate.begun.recv().await.unwrap();
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
     let accepted = gateway.send(gateway.mcp(&headers, &cancel)).await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
     let told = tokio::time::timeout(Duration::from_secs(10), gateway.gate.cancelled.recv());

@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use doors::{Options, ServerLimits};
 use http::StatusCode;
 use serde_json::{Value, json};
 use strip::catalog::NameStyle;
-use doors::{Options, ServerLimits};
 
 use crate::support::{
     Gateway, Reply, echo, gateway, gateway_with, modern, next_event, open, settings, shared,
@@ -91,13 +91,31 @@ async fn long_lists_come_in_pages_that_miss_nothing() {
 }
 
 #[tokio::test]
+async fn a_tool_that_takes_no_object_is_left_to_other_doors() {
+    let gateway = gateway().await;
+    let text = echo("odd.text").with(|d| d.input_schema = json!({"type": "string"}));
+    let any = echo("odd.any").with(|d| d.input_schema = json!(true));
+    gateway.strip.catalog().publish("odd", shared(vec![text, any]));
+    let listed = result(&gateway, "tools/list", json!({})).await;
+    let tools = listed["tools"].as_array().unwrap();
+    assert!(!tools.iter().any(|tool| tool["name"] == "odd_text"));
+    let any = tools.iter().find(|tool| tool["name"] == "odd_any").unwrap();
+    assert_eq!(any["inputSchema"], json!({"type": "object"}));
+    assert_eq!(gateway.call("odd.text", json!("hello")).await.json()["data"], json!("hello"));
+}
+
+#[tokio::test]
 async fn canonical_names_can_be_listed_instead() {
     let mut settings = settings();
     settings.name_style = NameStyle::Canonical;
     let gateway = gateway_with(settings, Options::default(), ServerLimits::default()).await;
     let listed = result(&gateway, "tools/list", json!({})).await;
-    let names: Vec<_> =
-        listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<_> = listed["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
     for name in ["test.echo", "test.echo@1", "srv:odd/name"] {
         assert!(names.contains(&name), "{names:?}");
         let called = result(&gateway, "tools/call", json!({"name": name, "arguments": {}})).await;
@@ -130,7 +148,9 @@ async fn calls_carry_data_text_and_facts() {
 #[tokio::test]
 async fn failures_tell_the_model_and_faults_the_client() {
     let gateway = gateway().await;
-    let failed = result(&gateway, "tools/call", json!({"name": "test_strict", "arguments": {"n": "x"}})).await;
+    let failed =
+        result(&gateway, "tools/call", json!({"name": "test_strict", "arguments": {"n": "x"}}))
+            .await;
     assert_eq!(failed["isError"], json!(true));
     let text = failed["content"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("INVALID_INPUT: ") && text.contains("/n"), "{text}");
@@ -145,7 +165,9 @@ async fn failures_tell_the_model_and_faults_the_client() {
     assert!(unknown["error"]["message"].as_str().unwrap().contains("test_ecko"));
 
     let panicked = ask(&gateway, "tools/call", json!({"name": "test_panic"})).await.json();
-    assert!(panicked["result"]["isError"] == json!(true) || panicked["error"]["code"] == json!(-32603));
+    assert!(
+        panicked["result"]["isError"] == json!(true) || panicked["error"]["code"] == json!(-32603)
+    );
 }
 
 #[tokio::test]
@@ -180,7 +202,8 @@ async fn headers_must_agree_with_the_body() {
         gateway.send(gateway.mcp(&headers, &body))
     };
     for change in [
-        (|h| drop(h.insert("mcp-name", "test_fail".to_owned()))) as fn(&mut HashMap<&'static str, String>),
+        (|h| drop(h.insert("mcp-name", "test_fail".to_owned())))
+            as fn(&mut HashMap<&'static str, String>),
         |h| drop(h.remove("mcp-name")),
         |h| drop(h.insert("mcp-method", "tools/list".to_owned())),
         |h| drop(h.insert("mcp-protocol-version", "2025-11-25".to_owned())),
@@ -243,7 +266,8 @@ async fn subscribers_hear_of_changes() {
     let response = gateway.open(gateway.mcp(&headers, &body)).await.unwrap();
     let mut stream = response.into_body();
     let acknowledged =
-        next_event(&mut stream, |m| m["method"] == "notifications/subscriptions/acknowledged").await;
+        next_event(&mut stream, |m| m["method"] == "notifications/subscriptions/acknowledged")
+            .await;
     assert_eq!(acknowledged["params"]["notifications"]["toolsListChanged"], json!(true));
     // The subscription begins just after its acknowledgment.
     let publishing = {
@@ -255,7 +279,8 @@ async fn subscribers_hear_of_changes() {
             }
         })
     };
-    let changed = next_event(&mut stream, |m| m["method"] == "notifications/tools/list_changed").await;
+    let changed =
+        next_event(&mut stream, |m| m["method"] == "notifications/tools/list_changed").await;
     publishing.abort();
     assert_eq!(changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], json!("sub"));
 }

@@ -8,16 +8,20 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 use strip::Rate;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
-use crate::support::{gateway, gateway_with, open, settings};
+use crate::support::{connect, gateway, gateway_with, open, put_prompt, settings};
 
 #[tokio::test]
 async fn a_tool_is_called_by_any_of_its_names() {
     let gateway = gateway().await;
-    for name in
-        ["test.echo", "test_echo", "test.echo@2", "mcp.tool:test.echo", "test%2Eecho", "test.echo%402"]
-    {
+    for name in [
+        "test.echo",
+        "test_echo",
+        "test.echo@2",
+        "mcp.tool:test.echo",
+        "test%2Eecho",
+        "test.echo%402",
+    ] {
         let reply = gateway.call(name, json!({"a": [1, "ä"]})).await;
         assert_eq!(reply.status, StatusCode::OK, "{name}");
         let envelope = reply.json();
@@ -32,7 +36,10 @@ async fn a_tool_is_called_by_any_of_its_names() {
     assert_eq!(older["meta"]["version"], json!("1.0.0"));
     assert!(older["meta"]["warnings"][0].as_str().unwrap().contains("deprecated"));
     for name in ["srv:odd/name", "srv%3Aodd%2Fname", "srv__odd_name"] {
-        assert_eq!(gateway.call(name, json!({})).await.json()["meta"]["tool"], json!("srv:odd/name"));
+        assert_eq!(
+            gateway.call(name, json!({})).await.json()["meta"]["tool"],
+            json!("srv:odd/name")
+        );
     }
     let short = gateway.call("mcp.tool:web.search", json!({})).await.json();
     assert_eq!(short["meta"]["tool"], json!("web.search.query"));
@@ -45,8 +52,10 @@ async fn inputs_may_be_absent_and_mislabelled_but_must_be_json() {
         let reply = gateway.post("/mcp/tool/test.echo", empty).await;
         assert_eq!(reply.json()["data"], json!({}), "{empty:?}");
     }
-    let request = gateway.request(Method::POST, "/mcp/tool/test.echo").header("content-type", "text/plain");
-    let reply = gateway.send(request.body(Full::new(Bytes::from_static(b"{\"a\":1}"))).unwrap()).await;
+    let request =
+        gateway.request(Method::POST, "/mcp/tool/test.echo").header("content-type", "text/plain");
+    let reply =
+        gateway.send(request.body(Full::new(Bytes::from_static(b"{\"a\":1}"))).unwrap()).await;
     assert_eq!(reply.json()["data"], json!({"a": 1}));
 
     for (bad, line, column) in
@@ -190,7 +199,7 @@ async fn bodies_over_the_cap_are_refused_unread() {
 
     // The announced size alone is enough: not a byte of the body is sent.
     for path in ["/mcp/tool/test.echo", "/mcp"] {
-        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+        let mut stream = connect(gateway.address).await.unwrap();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n"
         );
@@ -201,7 +210,7 @@ async fn bodies_over_the_cap_are_refused_unread() {
     }
 
     // A body that never ends is cut at the cap.
-    let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+    let mut stream = connect(gateway.address).await.unwrap();
     let head = "POST /mcp/tool/test.echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let chunk = format!("400\r\n{}\r\n", " ".repeat(0x400));
@@ -244,24 +253,11 @@ async fn discovery_leads_to_every_schema() {
 #[tokio::test]
 async fn prompts_are_served_with_their_specs() {
     let gateway = gateway().await;
-    let folder = tempfile::tempdir().unwrap();
-    let packs = folder.path().join("packs/research");
-    std::fs::create_dir_all(&packs).unwrap();
-    std::fs::write(packs.join("outline.v1.md"), "Outline {{ topic }}.").unwrap();
-    std::fs::write(
-        packs.join("outline.spec.yaml"),
-        "description: Outline a report.\ninputSchema:\n  type: object\n  properties:\n    topic: { type: string }\n  required: [topic]\n",
-    )
-    .unwrap();
-    strip::prompts::pin(folder.path()).unwrap();
-    let (shelf, findings) = strip::prompts::Shelf::load(folder.path());
-    assert!(shelf.prompts().len() == 1, "{findings:?}");
-    gateway.strip.prompts().replace(shelf);
-
+    let _prompts = put_prompt(&gateway.strip);
     let discovery = gateway.get("/mcp/discover").await.json();
     let path = discovery["prompts"][0]["versions"][0]["specRef"].as_str().unwrap();
     let prompt = gateway.get(path).await.json();
-    assert_eq!(prompt["body"], json!("Outline {{ topic }}."));
+    assert_eq!(prompt["body"], json!("Outline {{ topic }} {{ tone }}."));
     assert_eq!(prompt["spec"]["description"], json!("Outline a report."));
     for (path, code) in [
         ("/mcp/prompt/research/outline/2", "NOT_FOUND"),
@@ -280,19 +276,26 @@ async fn health_readiness_and_metrics_are_there() {
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     assert_eq!(gateway.get("/healthz").await.json(), json!({"status": "ok"}));
     let ready = gateway.get("/readyz").await;
-    assert_eq!((ready.status, ready.json()), (StatusCode::OK, json!({"ready": true, "problems": []})));
+    assert_eq!(
+        (ready.status, ready.json()),
+        (StatusCode::OK, json!({"ready": true, "problems": []}))
+    );
     gateway.call("test.echo", json!({})).await;
     let metrics = gateway.get("/metrics").await;
     assert!(metrics.headers["content-type"].to_str().unwrap().starts_with("text/plain"));
     let text = String::from_utf8(metrics.body.to_vec()).unwrap();
-    assert!(text.contains("powerstrip_http_requests_total{route=\"/mcp/tool/{*tool}\",status=\"2xx\"}"), "{text}");
+    assert!(
+        text.contains("powerstrip_http_requests_total{route=\"/mcp/tool/{*tool}\",status=\"2xx\"}"),
+        "{text}"
+    );
     assert!(text.contains("powerstrip_calls_total{"), "{text}");
 }
 
 #[tokio::test]
 async fn leaving_a_call_cancels_it() {
     let mut gateway = gateway().await;
-    let request = gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
+    let request =
+        gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
     let response = open(gateway.address, request);
     tokio::select! {
         _ = response => panic!("the call is still waiting"),

@@ -1,12 +1,13 @@
 use std::time::{Duration, Instant};
 
 use doors::{Options, ServerLimits};
-use http::StatusCode;
+use http::{Method, StatusCode};
+use http_body_util::Full;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::support::{Gateway, gateway, gateway_with, settings};
+use crate::support::{Gateway, connect, gateway, gateway_with, send, settings};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -29,8 +30,14 @@ async fn rest(stream: &mut TcpStream) -> Vec<u8> {
 #[tokio::test]
 async fn clients_that_never_finish_their_headers_are_cut() {
     let gateway = impatient().await;
-    for beginning in ["", "P", "PRI * HTTP/2.0\r\n", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: localhost\r\nX-A: "] {
-        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+    for beginning in [
+        "",
+        "P",
+        "PRI * HTTP/2.0\r\n",
+        "GET / HTTP/1.1\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ",
+    ] {
+        let mut stream = connect(gateway.address).await.unwrap();
         stream.write_all(beginning.as_bytes()).await.unwrap();
         let began = Instant::now();
         let answer = rest(&mut stream).await;
@@ -43,7 +50,7 @@ async fn clients_that_never_finish_their_headers_are_cut() {
 #[tokio::test]
 async fn headers_that_drip_are_cut_as_well() {
     let gateway = impatient().await;
-    let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+    let mut stream = connect(gateway.address).await.unwrap();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
     let (mut read, mut write) = stream.split();
     let dripping = async {
@@ -66,7 +73,7 @@ async fn headers_that_drip_are_cut_as_well() {
 async fn bodies_that_never_arrive_are_given_up() {
     let gateway = impatient().await;
     for (path, answer) in [("/mcp/tool/test.echo", "HTTP/1.1 400"), ("/mcp", "HTTP/1.1 408")] {
-        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+        let mut stream = connect(gateway.address).await.unwrap();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{{"
@@ -78,14 +85,30 @@ async fn bodies_that_never_arrive_are_given_up() {
 }
 
 #[tokio::test]
+async fn a_call_may_take_longer_than_a_client_may_for_its_headers() {
+    let mut gateway = impatient().await;
+    let request =
+        gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
+    let call = tokio::spawn(send(gateway.address, request));
+    gateway.gate.begun.recv().await.unwrap();
+    tokio::time::sleep(2 * SHORT).await;
+    gateway.gate.open.add_permits(1);
+    assert_eq!(call.await.unwrap().status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn header_floods_are_refused() {
     let gateway = gateway().await;
     for flood in ["X-A: b\r\n".repeat(200), format!("X-A: {}\r\n", "b".repeat(200_000))] {
-        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+        let mut stream = connect(gateway.address).await.unwrap();
         let head = format!("GET /readyz HTTP/1.1\r\nHost: localhost\r\n{flood}\r\n");
         let _ = stream.write_all(head.as_bytes()).await;
         let said = rest(&mut stream).await;
-        assert!(said.is_empty() || said.starts_with(b"HTTP/1.1 431"), "{}", String::from_utf8_lossy(&said));
+        assert!(
+            said.is_empty() || said.starts_with(b"HTTP/1.1 431"),
+            "{}",
+            String::from_utf8_lossy(&said)
+        );
     }
     assert_eq!(gateway.get("/readyz").await.status, StatusCode::OK);
 }
@@ -95,7 +118,7 @@ async fn good_clients_are_served_beside_many_slow_ones() {
     let gateway = gateway().await;
     let mut slow = Vec::new();
     for _ in 0..200 {
-        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+        let mut stream = connect(gateway.address).await.unwrap();
         stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
         slow.push(stream);
     }
@@ -109,7 +132,7 @@ async fn good_clients_are_served_beside_many_slow_ones() {
 #[tokio::test]
 async fn http_2_is_spoken_without_tls() {
     let gateway = gateway().await;
-    let stream = TcpStream::connect(gateway.address).await.unwrap();
+    let stream = connect(gateway.address).await.unwrap();
     let (mut sender, connection) = hyper::client::conn::http2::handshake(
         hyper_util::rt::TokioExecutor::new(),
         hyper_util::rt::TokioIo::new(stream),
@@ -117,7 +140,8 @@ async fn http_2_is_spoken_without_tls() {
     .await
     .unwrap();
     tokio::spawn(connection);
-    for (authority, status) in [("localhost", StatusCode::OK), ("evil.com", StatusCode::FORBIDDEN)] {
+    for (authority, status) in [("localhost", StatusCode::OK), ("evil.com", StatusCode::FORBIDDEN)]
+    {
         let request = http::Request::get(format!("http://{authority}/readyz"))
             .body(http_body_util::Empty::<bytes::Bytes>::new())
             .unwrap();

@@ -21,7 +21,7 @@ async fn local_processes_share_one_strip_over_the_socket() {
     let shutdown = CancellationToken::new();
     let user = auth::LocalAccess::default().user();
     let door = LocalDoor::new(Arc::clone(&strip), user, shutdown.clone());
-    let served = tokio::spawn(socket.serve(door, shutdown.clone()));
+    let served = tokio::spawn(socket.serve(door, shutdown.clone(), Duration::from_secs(5)));
 
     let clients: Vec<_> = (0..20)
         .map(|number| {
@@ -55,6 +55,24 @@ async fn local_processes_share_one_strip_over_the_socket() {
     assert_eq!(slow.await.unwrap()["ok"], json!(true));
     tokio::time::timeout(Duration::from_secs(10), served).await.unwrap().unwrap().unwrap();
     assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_session_that_does_not_end_is_cut() {
+    let (strip, mut gate, folder) = strip(settings()).await;
+    let path = folder.path().join("s");
+    let shutdown = CancellationToken::new();
+    let door = LocalDoor::new(strip, auth::LocalAccess::default().user(), shutdown.clone());
+    let socket = SocketDoor::bind(&path).await.unwrap();
+    let served = tokio::spawn(socket.serve(door, shutdown.clone(), Duration::from_millis(50)));
+    let client = LspClient::connect(UnixStream::connect(&path).await.unwrap());
+    let (cut, ()) =
+        tokio::join!(client.request("mcp.tool.invoke", json!({"tool": "test.slow"})), async {
+            gate.begun.recv().await.unwrap();
+            shutdown.cancel();
+        });
+    assert!(cut.is_err());
+    served.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream,
+};
 use tokio::task::JoinHandle;
 
 use crate::support::{Gate, echo, modern, settings, shared, strip};
@@ -31,7 +33,10 @@ impl Pipe {
     async fn hear(&mut self) -> Value {
         let mut line = String::new();
         let reading = self.client.read_line(&mut line);
-        tokio::time::timeout(Duration::from_secs(10), reading).await.expect("a line in time").unwrap();
+        tokio::time::timeout(Duration::from_secs(10), reading)
+            .await
+            .expect("a line in time")
+            .unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
@@ -81,7 +86,10 @@ async fn a_cancelled_notification_reaches_the_call() {
     pipe.hello().await;
     pipe.say(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "test_slow"}})).await;
     pipe.gate.begun.recv().await.unwrap();
-    pipe.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})).await;
+    pipe.say(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}),
+    )
+    .await;
     let told = tokio::time::timeout(Duration::from_secs(10), pipe.gate.cancelled.recv());
     told.await.expect("the call is told").unwrap();
 }

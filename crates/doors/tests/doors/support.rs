@@ -221,8 +221,7 @@ pub(crate) async fn gateway_with(
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let drain = Duration::from_millis(1_500);
-    let served =
-        tokio::spawn(doors::serve_with(listener, router, shutdown.clone(), drain, limits));
+    let served = tokio::spawn(doors::serve_with(listener, router, shutdown.clone(), drain, limits));
     Gateway { address, strip, gate, shutdown, served, _folder: folder }
 }
 
@@ -259,12 +258,17 @@ pub(crate) fn events(text: &str) -> Vec<Value> {
         .collect()
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test is its own client")]
+pub(crate) async fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
+    TcpStream::connect(address).await
+}
+
 /// Sends a request on a connection of its own and returns the head of the response.
 pub(crate) async fn open(
     address: SocketAddr,
     request: Request<Full<Bytes>>,
 ) -> hyper::Result<http::Response<Incoming>> {
-    let stream = TcpStream::connect(address).await.unwrap();
+    let stream = connect(address).await.unwrap();
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
@@ -306,7 +310,11 @@ impl Gateway {
         self.post(&format!("/mcp/tool/{tool}"), input.to_string()).await
     }
 
-    pub(crate) fn mcp(&self, headers: &HashMap<&str, String>, body: &Value) -> Request<Full<Bytes>> {
+    pub(crate) fn mcp(
+        &self,
+        headers: &HashMap<&str, String>,
+        body: &Value,
+    ) -> Request<Full<Bytes>> {
         let mut request = self
             .request(Method::POST, "/mcp")
             .header("content-type", "application/json")
@@ -319,7 +327,11 @@ impl Gateway {
 }
 
 /// A request of 2026-07-28 with the headers that it must carry.
-pub(crate) fn modern(id: Value, method: &str, mut params: Value) -> (HashMap<&'static str, String>, Value) {
+pub(crate) fn modern(
+    id: Value,
+    method: &str,
+    mut params: Value,
+) -> (HashMap<&'static str, String>, Value) {
     let meta = &mut params["_meta"];
     meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
@@ -348,4 +360,23 @@ pub(crate) async fn next_event(body: &mut Incoming, fits: impl Fn(&Value) -> boo
         }
     };
     tokio::time::timeout(Duration::from_secs(10), reading).await.expect("an event in time")
+}
+
+/// Puts the prompt `research/outline` on the strip's shelf.
+pub(crate) fn put_prompt(strip: &Strip) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let packs = folder.path().join("packs/research");
+    std::fs::create_dir_all(&packs).unwrap();
+    std::fs::write(packs.join("outline.v1.md"), "Outline {{ topic }} {{ tone }}.").unwrap();
+    let spec = json!({"description": "Outline a report.", "title": "Outline", "inputSchema": {
+        "type": "object", "required": ["topic", "tone"], "properties": {
+            "topic": {"type": "string", "description": "What about"},
+            "tone": {"enum": ["dry", "warm"]}}}});
+    // JSON is YAML too.
+    std::fs::write(packs.join("outline.spec.yaml"), spec.to_string()).unwrap();
+    strip::prompts::pin(folder.path()).unwrap();
+    let (shelf, findings) = strip::prompts::Shelf::load(folder.path());
+    assert_eq!(shelf.prompts().len(), 1, "{findings:?}");
+    strip.prompts().replace(shelf);
+    folder
 }

@@ -54,11 +54,12 @@ impl Ready<'_> {
 
         let mut command = Command::new(self.launcher);
         command.arg(LAUNCH).arg(text).arg(self.program).args(self.arguments);
-        command.env_clear().env(RUN_MARK, &run);
+        command.env_clear();
         if let Some(scratch) = &self.scratch {
             command.env("TMPDIR", scratch.path());
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.env(RUN_MARK, &run);
         let scratch = self.scratch.as_ref().map(TempDir::path);
         if let Some(folder) = self.folder.or(scratch) {
             command.current_dir(folder);
@@ -214,12 +215,14 @@ impl Drop for Launched {
 }
 
 /// A folder of its own for one run, readable by nobody else.
-pub(super) async fn scratch() -> Result<TempDir, RunError> {
-    let made =
-        tokio::task::spawn_blocking(|| tempfile::Builder::new().prefix("powerstrip-").tempdir());
+pub(super) async fn scratch(below: PathBuf) -> Result<TempDir, RunError> {
+    let made = tokio::task::spawn_blocking(move || {
+        std::fs::create_dir_all(&below)?;
+        tempfile::Builder::new().prefix("powerstrip-").tempdir_in(below.canonicalize()?)
+    });
     match made.await {
-        Ok(folder) => folder.map_err(RunError::Launcher),
-        Err(error) => Err(RunError::Launcher(io::Error::other(error))),
+        Ok(folder) => folder.map_err(RunError::Scratch),
+        Err(error) => Err(RunError::Scratch(io::Error::other(error))),
     }
 }
 

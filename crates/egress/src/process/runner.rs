@@ -23,6 +23,7 @@ const PROBE: Duration = Duration::from_secs(10);
 pub struct Runner {
     launcher: PathBuf,
     host: Host,
+    scratch: PathBuf,
     locator: Arc<Locator>,
 }
 
@@ -44,7 +45,8 @@ impl Runner {
     /// A runner with another executable as launcher, whose `main` calls [`sandbox::maybe_run_launcher`].
     pub async fn with_launcher(launcher: impl Into<PathBuf>) -> Result<Self, RunError> {
         let locator = Arc::new(Locator::from_path(std::env::var_os("PATH")));
-        let mut runner = Self { launcher: launcher.into(), host: Host::BARE, locator };
+        let scratch = std::env::temp_dir();
+        let mut runner = Self { launcher: launcher.into(), host: Host::BARE, scratch, locator };
         runner.host = runner.probe().await?;
         Ok(runner)
     }
@@ -52,6 +54,13 @@ impl Runner {
     /// The same runner as on a host that offers nothing above `tier`.
     pub fn at_most(mut self, tier: Tier) -> Self {
         self.host = self.host.at_most(tier);
+        self
+    }
+
+    /// The same runner with the private folders of its runs below this one instead of the
+    /// system's. A gateway that was killed leaves folders behind, which the owner of `folder` may empty.
+    pub fn scratch_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.scratch = folder.into();
         self
     }
 
@@ -120,7 +129,7 @@ impl Runner {
         let program = self.locator.locate(&spec.program).await?;
         let folder = spec.folder.as_deref().map(launch::checked_folder).transpose()?;
         let (mut confinement, tier) = spec.policy.on(&self.host)?;
-        let scratch = launch::scratch().await?;
+        let scratch = launch::scratch(self.scratch.clone()).await?;
         if let Some(confinement) = &mut confinement {
             confinement.read.extend(locate::installation(&program, &self.locator));
             confinement.read.extend(folder.clone());

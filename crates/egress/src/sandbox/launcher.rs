@@ -108,7 +108,7 @@ pub fn maybe_run_launcher() {
 }
 
 /// Whether `main` has called [`maybe_run_launcher`], so that this executable can launch children.
-pub fn is_launcher_ready() -> bool {
+pub(crate) fn is_launcher_ready() -> bool {
     READY.load(Ordering::Relaxed)
 }
 

@@ -201,3 +201,6 @@ fn condition(
 ) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,6 +78,22 @@ async fn without_a_folder_the_child_has_its_own_and_it_vanishes() {
 }
 
 #[tokio::test]
+async fn private_folders_lie_where_they_were_told_to() {
+    let base = tempfile::tempdir().unwrap();
+    let below = base.path().join("scratch");
+    for (_, runner) in rungs().await {
+        let runner = runner.scratch_in(&below);
+        let seen = said(&run(&runner, python("import os; print(os.getcwd())")).await.unwrap());
+        assert!(std::path::Path::new(&seen).starts_with(below.canonicalize().unwrap()));
+        assert_eq!(fs::read_dir(&below).unwrap().count(), 0);
+    }
+    fs::write(base.path().join("file"), "").unwrap();
+    let runner = runner(Tier::T2).await.scratch_in(base.path().join("file"));
+    let error = run(&runner, python("")).await.unwrap_err();
+    assert!(matches!(error, RunError::Scratch(_)), "{error}");
+}
+
+#[tokio::test]
 async fn a_named_folder_is_where_it_starts() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("note"), "here").unwrap();

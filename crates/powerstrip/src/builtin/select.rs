@@ -64,10 +64,16 @@ impl Tool for Select {
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
         let path = call.input["path"].as_str().unwrap_or_default();
         let path = JsonPath::parse(path).map_err(|error| {
-            Failure::new(Code::InvalidInput, format!("`{path}` is not a JSONPath expression: {error}"))
-                .details(json!({"errors": [{"path": "/path", "message": error.to_string()}]}))
+            Failure::new(
+                Code::InvalidInput,
+                format!("`{path}` is not a JSONPath expression: {error}"),
+            )
+            .details(json!({"violations": [{"path": "/path", "message": error.to_string()}]}))
         })?;
-        let limit = call.input["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(100);
+        let limit = call.input["limit"]
+            .as_u64()
+            .and_then(|limit| usize::try_from(limit).ok())
+            .unwrap_or(100);
         let found = path.query(&call.input["document"]);
         let total = found.len();
         let matches: Vec<Value> = found.into_iter().take(limit).cloned().collect();

@@ -13,7 +13,10 @@ use super::tools;
 const MOMENT: u64 = 1_772_323_199_500;
 
 fn tool(id: &str) -> Arc<dyn Tool> {
-    tools(Clock::manual(MOMENT)).into_iter().find(|tool| tool.descriptor().id.as_str() == id).unwrap()
+    tools(Clock::manual(MOMENT))
+        .into_iter()
+        .find(|tool| tool.descriptor().id.as_str() == id)
+        .unwrap()
 }
 
 async fn run(id: &str, input: Value) -> Result<Value, Failure> {
@@ -34,9 +37,15 @@ async fn echo_gives_back_what_it_got() {
 #[tokio::test]
 async fn time_is_told_in_utc_and_elsewhere() {
     let data = run("time.now", json!({})).await.unwrap();
-    assert_eq!(data, json!({"time": "2026-02-28T23:59:59.500Z", "weekday": "Saturday", "unixMs": MOMENT}));
+    assert_eq!(
+        data,
+        json!({"time": "2026-02-28T23:59:59.500Z", "weekday": "Saturday", "unixMs": MOMENT})
+    );
     let east = run("time.now", json!({"offset": "+05:30"})).await.unwrap();
-    assert_eq!((&east["time"], &east["weekday"]), (&json!("2026-03-01T05:29:59.500+05:30"), &json!("Sunday")));
+    assert_eq!(
+        (&east["time"], &east["weekday"]),
+        (&json!("2026-03-01T05:29:59.500+05:30"), &json!("Sunday"))
+    );
     let west = run("time.now", json!({"offset": "-08:00"})).await.unwrap();
     assert_eq!(west["time"], "2026-02-28T15:59:59.500-08:00");
 }
@@ -65,7 +74,10 @@ async fn impossible_offsets_are_refused() {
 async fn select_picks_by_path() {
     let document = json!({"items": [{"n": "a", "p": 5}, {"n": "b", "p": 15}, {"n": "c", "p": 7}]});
     let input = json!({"document": document, "path": "$.items[?@.p < 10].n"});
-    assert_eq!(run("json.select", input).await.unwrap(), json!({"matches": ["a", "c"], "total": 2}));
+    assert_eq!(
+        run("json.select", input).await.unwrap(),
+        json!({"matches": ["a", "c"], "total": 2})
+    );
     let input = json!({"document": document, "path": "$.items[*].n", "limit": 1});
     assert_eq!(run("json.select", input).await.unwrap(), json!({"matches": ["a"], "total": 3}));
     let input = json!({"document": document, "path": "$.nothing"});
@@ -83,8 +95,12 @@ async fn a_bad_path_is_the_callers_fault() {
 #[tokio::test]
 async fn stats_count() {
     let data = run("text.stats", json!({"text": "two words\nünd 漢字\n"})).await.unwrap();
-    let expected = json!({"characters": 17, "words": 4, "lines": 2, "bytes": 22, "estimatedTokens": 6});
+    let expected =
+        json!({"characters": 17, "words": 4, "lines": 2, "bytes": 22, "estimatedTokens": 6});
     assert_eq!(data, expected);
     let none = run("text.stats", json!({"text": ""})).await.unwrap();
-    assert_eq!(none, json!({"characters": 0, "words": 0, "lines": 0, "bytes": 0, "estimatedTokens": 0}));
+    assert_eq!(
+        none,
+        json!({"characters": 0, "words": 0, "lines": 0, "bytes": 0, "estimatedTokens": 0})
+    );
 }

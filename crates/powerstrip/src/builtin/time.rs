@@ -11,7 +11,8 @@ pub(super) struct Now {
     clock: Clock,
 }
 
-const WEEKDAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+const WEEKDAYS: [&str; 7] =
+    ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 
 impl Now {
     pub(super) fn new(clock: Clock) -> Self {
@@ -58,8 +59,13 @@ impl Tool for Now {
         let offset = match call.input["offset"].as_str() {
             None => 0,
             Some(text) => offset_minutes(text).ok_or_else(|| {
-                Failure::new(Code::InvalidInput, format!("`{text}` is not an offset from UTC: at most 14 hours"))
-                    .details(json!({"errors": [{"path": "/offset", "message": "at most 14:00 from UTC"}]}))
+                Failure::new(
+                    Code::InvalidInput,
+                    format!("`{text}` is not an offset from UTC: at most 14 hours"),
+                )
+                .details(
+                    json!({"violations": [{"path": "/offset", "message": "at most 14:00 from UTC"}]}),
+                )
             })?,
         };
         Ok(Output::new(describe(self.clock.unix_ms(), offset)))

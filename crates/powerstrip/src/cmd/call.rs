@@ -32,7 +32,13 @@ pub(crate) struct CallCommand {
     /// The tool: an id (`demo.echo`), pinned (`demo.echo@1`), a wire name or a short URI.
     tool: String,
     /// The input: JSON, `@FILE` to read it from a file, `-` to read it from standard input.
-    #[arg(long, short, value_name = "JSON|@FILE|-", default_value = "{}", hide_default_value = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "JSON|@FILE|-",
+        default_value = "{}",
+        hide_default_value = true
+    )]
     input: String,
     /// Run a recorded call again and compare: differing answers fail with NONDETERMINISTIC.
     #[arg(long)]
@@ -58,7 +64,7 @@ impl CallCommand {
             idempotency_key: self.idempotency_key,
             patience: self.timeout.map(|span| span.0),
         };
-        let telemetry = Telemetry::start(&loaded, context, "warn")?;
+        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, self.url.as_ref()).await?;
         let cancel = CancellationToken::new();
         let interrupted = cancel.clone();
@@ -76,17 +82,19 @@ impl CallCommand {
 
 fn input(text: &str) -> anyhow::Result<Value> {
     let text = match text.strip_prefix('@') {
-        Some(file) => {
-            std::fs::read_to_string(Path::new(file)).with_context(|| format!("--input {text}: cannot read the file"))?
-        }
+        Some(file) => std::fs::read_to_string(Path::new(file))
+            .with_context(|| format!("--input {text}: cannot read the file"))?,
         None if text == "-" => {
             let mut text = String::new();
-            io::stdin().read_to_string(&mut text).context("--input -: cannot read standard input")?;
+            io::stdin()
+                .read_to_string(&mut text)
+                .context("--input -: cannot read standard input")?;
             text
         }
         None => text.to_owned(),
     };
-    serde_json::from_str(&text).map_err(|error| Usage(format!("--input is not JSON: {error}")).into())
+    serde_json::from_str(&text)
+        .map_err(|error| Usage(format!("--input is not JSON: {error}")).into())
 }
 
 fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {
@@ -107,13 +115,16 @@ fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {
     Ok(if envelope.ok { ExitCode::SUCCESS } else { FAILED })
 }
 
-/// The message, and all schema errors below it.
+/// The message, and each way in which the input breaks the schema below it.
 fn explain(error: &ErrorItem, style: Style) {
     output::note(format_args!("{} {}", style.bad(format_args!("{}:", error.code)), error.message));
-    let violations = error.details.as_ref().and_then(|details| details["errors"].as_array());
+    let violations = error.details.as_ref().and_then(|details| details["violations"].as_array());
     for violation in violations.into_iter().flatten() {
         let path = violation["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("/");
-        output::note(format_args!("  {path}: {}", violation["message"].as_str().unwrap_or_default()));
+        output::note(format_args!(
+            "  {path}: {}",
+            violation["message"].as_str().unwrap_or_default()
+        ));
     }
     if error.retryable {
         output::note(style.faint("  the same call may succeed later"));

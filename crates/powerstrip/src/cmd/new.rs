@@ -83,7 +83,8 @@ impl New {
             }
             What::Prompt { name } => {
                 let folder = context.load()?.config.prompts;
-                let hint = format!("powerstrip prompts render {name} --arguments '{{\"topic\":\"tea\"}}'");
+                let hint =
+                    format!("powerstrip prompts render {name} --arguments '{{\"topic\":\"tea\"}}'");
                 let draft = prompt(&folder, name)?;
                 draft.write()?;
                 if let Err(findings) = strip::prompts::pin(&folder) {
@@ -114,7 +115,10 @@ fn report(context: &Context, draft: &Draft, hint: &str) -> anyhow::Result<ExitCo
 
 fn tool(folder: &Path, id: &ToolId, kind: Kind, url: Option<&Url>) -> anyhow::Result<Draft> {
     if id.server().is_some() {
-        bail!("`{id}` names a tool of a server; a tool of your own has a dotted id, such as `{}`", id.name());
+        bail!(
+            "`{id}` names a tool of a server; a tool of your own has a dotted id, such as `{}`",
+            id.name()
+        );
     }
     if url.is_some() && kind != Kind::Http {
         bail!("--url is for tools of kind http; add `--kind http`");
@@ -162,12 +166,21 @@ fn http_pack(url: Option<&Url>) -> anyhow::Result<String> {
 
 fn prompt(folder: &Path, name: &PromptRef) -> anyhow::Result<Draft> {
     if name.major.is_some_and(|major| major != 1) {
-        bail!("a new prompt begins at major 1; copy the body to `{}.vN.md` for the next one", name.name);
+        bail!(
+            "a new prompt begins at major 1; copy the body to `{}.vN.md` for the next one",
+            name.name
+        );
     }
     let pack = folder.join("packs").join(&name.domain);
     Ok(Draft(vec![
-        (pack.join(format!("{}.v1.md", name.name)), include_str!("../scaffold/prompt.md").to_owned()),
-        (pack.join(format!("{}.spec.yaml", name.name)), include_str!("../scaffold/prompt.spec.yaml").to_owned()),
+        (
+            pack.join(format!("{}.v1.md", name.name)),
+            include_str!("../scaffold/prompt.md").to_owned(),
+        ),
+        (
+            pack.join(format!("{}.spec.yaml", name.name)),
+            include_str!("../scaffold/prompt.spec.yaml").to_owned(),
+        ),
     ]))
 }
 
@@ -210,7 +223,9 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     }
     let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
     match file {
-        Ok(mut file) => file.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}")),
+        Ok(mut file) => {
+            file.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             bail!("{shown} exists already and is left as it is")
         }

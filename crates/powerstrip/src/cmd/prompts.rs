@@ -58,7 +58,7 @@ impl PromptsCommand {
         if let What::Pin = what {
             return pin(context, &loaded);
         }
-        let telemetry = Telemetry::start(&loaded, context, "warn")?;
+        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, self.url.as_ref()).await?;
         let answered = answer(&access, what, context).await;
         access.close().await;
@@ -107,13 +107,14 @@ fn with_newline(mut text: String) -> String {
 
 pub(super) fn list(prompts: &[ListedPrompt], style: Style) -> anyhow::Result<()> {
     for prompt in prompts {
-        let mut majors: Vec<_> = prompt.versions.iter().map(|version| format!("v{}", version.major)).collect();
+        let mut majors: Vec<_> =
+            prompt.versions.iter().map(|version| format!("v{}", version.major)).collect();
         majors.sort();
         let newest = prompt.versions.iter().max_by_key(|version| version.major);
         let description = newest.map_or("", |version| version.description.as_str());
         output::line(format_args!(
             "{} {}  {}",
-            style.bold(&prompt.id),
+            style.bold(prompt.id.trim_start_matches("mcp.prompt:")),
             style.faint(majors.join(" ")),
             super::tools::first_sentence(description)
         ))?;

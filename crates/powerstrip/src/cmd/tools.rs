@@ -26,7 +26,7 @@ pub(crate) struct ToolsCommand {
 impl ToolsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
-        let telemetry = Telemetry::start(&loaded, context, "warn")?;
+        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, self.url.as_ref()).await?;
         let discovery = access.discovery().await;
         access.close().await;
@@ -47,7 +47,11 @@ fn list(discovery: &Discovery, style: Style) -> anyhow::Result<()> {
         let name = format!("{:width$}", tool.name);
         let deprecated = if tool.deprecated { " (deprecated)" } else { "" };
         let version = style.faint(format_args!("{:>8}{deprecated}", tool.version));
-        output::line(format_args!("{} {version}  {}", style.bold(name), first_sentence(&tool.description)))?;
+        output::line(format_args!(
+            "{} {version}  {}",
+            style.bold(name),
+            first_sentence(&tool.description)
+        ))?;
     }
     if !discovery.prompts.is_empty() {
         output::line("")?;

@@ -10,7 +10,8 @@ use crate::environment::VARIABLES;
 
 /// The JSON Schema of the file, for editors.
 pub(crate) fn schema() -> Value {
-    let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let generator =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     generator.into_generator().into_root_schema_for::<Config>().to_value()
 }
 
@@ -55,7 +56,13 @@ fn rows(page: &mut String, above: &str, schema: &Value) {
         };
         let meaning = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let kind = if is_section { "section".to_owned() } else { kind(property) };
-        let _ = writeln!(page, "| `{path}` | {} | {} | {} |", cell(&kind), cell(&default), cell(meaning));
+        let _ = writeln!(
+            page,
+            "| `{path}` | {} | {} | {} |",
+            cell(&kind),
+            cell(&default),
+            cell(meaning)
+        );
         if is_section {
             rows(page, &path, property);
         }
@@ -77,13 +84,20 @@ fn kind(schema: &Value) -> String {
         return format!("`{}`", plain(word));
     }
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
-        return words.iter().map(|word| format!("`{}`", plain(word))).collect::<Vec<_>>().join(" or ");
+        return words
+            .iter()
+            .map(|word| format!("`{}`", plain(word)))
+            .collect::<Vec<_>>()
+            .join(" or ");
     }
     let named = match schema.get("type") {
         Some(Value::String(name)) => name.clone(),
-        Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect::<Vec<_>>().join(" or ")
-        }
+        Some(Value::Array(names)) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|name| *name != "null")
+            .collect::<Vec<_>>()
+            .join(" or "),
         _ => String::new(),
     };
     match (named.as_str(), schema.get("items"), schema.get("additionalProperties")) {

@@ -50,7 +50,12 @@ impl Fault {
             }
             (Why::UnknownKey { .. }, _) => "unknown key".to_owned(),
         };
-        Self { file: Some(file.to_owned()), line: Some(misread.line), key: tree::show(&misread.path), message }
+        Self {
+            file: Some(file.to_owned()),
+            line: Some(misread.line),
+            key: tree::show(&misread.path),
+            message,
+        }
     }
 
     pub(super) fn of_file(file: &Path, line: Option<u64>, message: impl Into<String>) -> Self {

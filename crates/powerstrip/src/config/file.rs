@@ -30,7 +30,11 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     judge.limits(&config, &mut faults);
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
-    if faults.is_empty() { Ok(Loaded { config, file, otlp_headers }) } else { Err(BadConfig(faults)) }
+    if faults.is_empty() {
+        Ok(Loaded { config, file, otlp_headers })
+    } else {
+        Err(BadConfig(faults))
+    }
 }
 
 fn apply(config: &mut Config, overrides: &Overrides) {
@@ -51,9 +55,11 @@ fn apply(config: &mut Config, overrides: &Overrides) {
 
 fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfig> {
     let refused = |line, message: String| BadConfig(vec![Fault::of_file(path, line, message)]);
-    let text = read_text(path).map_err(|error| refused(None, format!("cannot be read: {error}")))?;
-    let tree = Node::parse(&text)
-        .map_err(|error| refused(error.location().map(|at| at.line()), brief(&error.to_string())))?;
+    let text =
+        read_text(path).map_err(|error| refused(None, format!("cannot be read: {error}")))?;
+    let tree = Node::parse(&text).map_err(|error| {
+        refused(error.location().map(|at| at.line()), brief(&error.to_string()))
+    })?;
     let (config, misread) = reader::read::<Config>(tree.clone());
     let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
     Ok((config, Some(tree), faults))
@@ -93,7 +99,11 @@ impl Judge<'_> {
         }
     }
 
-    fn otlp_headers(&self, config: &Config, faults: &mut Vec<Fault>) -> Vec<(String, super::Secret)> {
+    fn otlp_headers(
+        &self,
+        config: &Config,
+        faults: &mut Vec<Fault>,
+    ) -> Vec<(String, super::Secret)> {
         let Some(otlp) = &config.telemetry.otlp else { return Vec::new() };
         let base = self.file.and_then(Path::parent).unwrap_or(Path::new(""));
         let mut headers = Vec::new();
@@ -101,7 +111,9 @@ impl Judge<'_> {
             match source.fetch(self.environment, base) {
                 Ok(secret) => headers.push((name.clone(), secret)),
                 Err(error) => {
-                    faults.push(self.fault(&["telemetry", "otlp", "headers", name], error.to_string()));
+                    faults.push(
+                        self.fault(&["telemetry", "otlp", "headers", name], error.to_string()),
+                    );
                 }
             }
         }

@@ -75,7 +75,11 @@ impl Limits {
     pub(crate) fn bounds(&self) -> LimitBounds {
         let Self { timeout, max_input_bytes: input, max_output_bytes: output, max, .. } = self;
         LimitBounds {
-            default: proto::Limits { timeout: timeout.0, max_input_bytes: input.0, max_output_bytes: output.0 },
+            default: proto::Limits {
+                timeout: timeout.0,
+                max_input_bytes: input.0,
+                max_output_bytes: output.0,
+            },
             max: proto::Limits {
                 timeout: max.timeout.unwrap_or(CEILING_TIMEOUT.max(*timeout)).0,
                 max_input_bytes: max.max_input_bytes.unwrap_or(CEILING_BYTES.max(*input)).0,
@@ -88,8 +92,14 @@ impl Limits {
     pub(crate) fn above_max(&self) -> Vec<&'static str> {
         let above = [
             ("timeout", self.max.timeout.is_some_and(|max| max < self.timeout)),
-            ("max_input_bytes", self.max.max_input_bytes.is_some_and(|max| max < self.max_input_bytes)),
-            ("max_output_bytes", self.max.max_output_bytes.is_some_and(|max| max < self.max_output_bytes)),
+            (
+                "max_input_bytes",
+                self.max.max_input_bytes.is_some_and(|max| max < self.max_input_bytes),
+            ),
+            (
+                "max_output_bytes",
+                self.max.max_output_bytes.is_some_and(|max| max < self.max_output_bytes),
+            ),
         ];
         above.into_iter().filter(|(_, above)| *above).map(|(key, _)| key).collect()
     }

@@ -15,7 +15,9 @@ pub(crate) struct Listen(pub(crate) SocketAddr);
 
 /// A text that is not an address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an address to listen on; write `127.0.0.1:7777`, `[::1]:7777` or `localhost:7777`")]
+#[error(
+    "`{0}` is not an address to listen on; write `127.0.0.1:7777`, `[::1]:7777` or `localhost:7777`"
+)]
 pub(crate) struct InvalidListen(String);
 
 impl Default for Listen {
@@ -67,7 +69,9 @@ impl<'de> Deserialize<'de> for Listen {
             }
 
             fn visit_u64<E: de::Error>(self, port: u64) -> Result<Listen, E> {
-                Err(E::custom(format_args!("`{port}` has no address; did you mean `127.0.0.1:{port}`?")))
+                Err(E::custom(format_args!(
+                    "`{port}` has no address; did you mean `127.0.0.1:{port}`?"
+                )))
             }
         }
         deserializer.deserialize_any(Address)
@@ -105,9 +109,21 @@ mod tests {
             ("[::1]:7777", "[::1]:7777"),
             ("0.0.0.0:0", "0.0.0.0:0"),
         ] {
-            assert_eq!(text.parse::<Listen>().map(|listen| listen.to_string()), Ok(shown.to_owned()));
+            assert_eq!(
+                text.parse::<Listen>().map(|listen| listen.to_string()),
+                Ok(shown.to_owned())
+            );
         }
-        for text in ["", "7777", ":7777", "localhost", "example.com:80", "127.0.0.1:99999", "localhost:x", "::1:80"] {
+        for text in [
+            "",
+            "7777",
+            ":7777",
+            "localhost",
+            "example.com:80",
+            "127.0.0.1:99999",
+            "localhost:x",
+            "::1:80",
+        ] {
             assert!(text.parse::<Listen>().is_err(), "{text}");
         }
     }

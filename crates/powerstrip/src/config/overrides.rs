@@ -18,14 +18,15 @@ pub(crate) struct Overrides {
 impl Overrides {
     /// What the environment says.
     pub(crate) fn of(environment: &Environment) -> Result<Self, Fault> {
-        let listen = environment.text("POWERSTRIP_LISTEN").map(|text| text.parse()).transpose().map_err(
-            |error: super::listen::InvalidListen| Fault {
-                file: None,
-                line: None,
-                key: "POWERSTRIP_LISTEN".to_owned(),
-                message: error.to_string(),
-            },
-        )?;
+        let listen =
+            environment.text("POWERSTRIP_LISTEN").map(|text| text.parse()).transpose().map_err(
+                |error: super::listen::InvalidListen| Fault {
+                    file: None,
+                    line: None,
+                    key: "POWERSTRIP_LISTEN".to_owned(),
+                    message: error.to_string(),
+                },
+            )?;
         Ok(Self {
             config: environment.path("POWERSTRIP_CONFIG"),
             data_dir: environment.path("POWERSTRIP_DATA_DIR"),

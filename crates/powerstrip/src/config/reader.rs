@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess, SeqAccess,
-    Unexpected, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -95,7 +95,8 @@ impl serde::de::Error for ReadError {
     }
 
     fn unknown_variant(found: &str, known: &'static [&'static str]) -> Self {
-        let hint = nearest(found, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let hint =
+            nearest(found, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         Self::new(format!("`{found}` is not one of `{}`{hint}", known.join("`, `")))
     }
 
@@ -209,11 +210,16 @@ struct Items<'de> {
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = ReadError;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, ReadError> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, ReadError> {
         let Some(item) = self.items.get(self.next) else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(item).map(Some).map_err(|error| error.within(Step::Index(index), item.line))
+        seed.deserialize(item)
+            .map(Some)
+            .map_err(|error| error.within(Step::Index(index), item.line))
     }
 }
 
@@ -225,16 +231,22 @@ struct Entries<'de> {
 impl<'de> MapAccess<'de> for Entries<'de> {
     type Error = ReadError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ReadError> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ReadError> {
         let Some(entry) = self.entries.get(self.next) else { return Ok(None) };
         let key: StrDeserializer<'_, ReadError> = entry.key.as_str().into_deserializer();
-        seed.deserialize(key).map(Some).map_err(|error| error.within(Step::Key(entry.key.clone()), entry.line))
+        seed.deserialize(key)
+            .map(Some)
+            .map_err(|error| error.within(Step::Key(entry.key.clone()), entry.line))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
         let entry = &self.entries[self.next];
         self.next += 1;
-        seed.deserialize(&entry.value).map_err(|error| error.within(Step::Key(entry.key.clone()), entry.value.line))
+        seed.deserialize(&entry.value)
+            .map_err(|error| error.within(Step::Key(entry.key.clone()), entry.value.line))
     }
 }
 
@@ -266,7 +278,11 @@ impl<'de> VariantAccess<'de> for Word<'de> {
         Err(self.bare())
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, ReadError> {
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, ReadError> {
         Err(self.bare())
     }
 }

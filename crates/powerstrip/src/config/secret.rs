@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
-use serde::Serialize;
 
 use crate::environment::Environment;
 
@@ -60,15 +60,22 @@ pub(crate) enum SecretFault {
 
 impl SecretSource {
     /// Fetches the secret; a relative file stands beside the config file.
-    pub(crate) fn fetch(&self, environment: &Environment, base: &Path) -> Result<Secret, SecretFault> {
+    pub(crate) fn fetch(
+        &self,
+        environment: &Environment,
+        base: &Path,
+    ) -> Result<Secret, SecretFault> {
         match self {
-            Self::Env { env } => {
-                environment.secret(env).map(Secret::new).ok_or_else(|| SecretFault::Unset(env.clone()))
-            }
+            Self::Env { env } => environment
+                .secret(env)
+                .map(Secret::new)
+                .ok_or_else(|| SecretFault::Unset(env.clone())),
             Self::File { file } => {
                 let path = base.join(file);
                 match std::fs::read_to_string(&path) {
-                    Ok(text) if text.trim_end_matches(['\r', '\n']).is_empty() => Err(SecretFault::Empty(path)),
+                    Ok(text) if text.trim_end_matches(['\r', '\n']).is_empty() => {
+                        Err(SecretFault::Empty(path))
+                    }
                     Ok(text) => Ok(Secret::new(text.trim_end_matches(['\r', '\n']))),
                     Err(why) => Err(SecretFault::Unreadable { path, why }),
                 }
@@ -99,7 +106,11 @@ impl fmt::Debug for HeaderSource {
 
 impl HeaderSource {
     /// The value to send.
-    pub(crate) fn fetch(&self, environment: &Environment, base: &Path) -> Result<Secret, SecretFault> {
+    pub(crate) fn fetch(
+        &self,
+        environment: &Environment,
+        base: &Path,
+    ) -> Result<Secret, SecretFault> {
         match self {
             Self::Plain(text) => Ok(Secret::new(text)),
             Self::Secret(source) => source.fetch(environment, base),
@@ -139,7 +150,9 @@ impl<'de> Deserialize<'de> for HeaderSource {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<HeaderSource, A::Error> {
-                Reference::deserialize(MapAccessDeserializer::new(map))?.source().map(HeaderSource::Secret)
+                Reference::deserialize(MapAccessDeserializer::new(map))?
+                    .source()
+                    .map(HeaderSource::Secret)
             }
         }
         deserializer.deserialize_any(TextOrSecret)

@@ -17,7 +17,10 @@ impl Fixture {
     }
 
     fn flags(&self) -> Overrides {
-        Overrides { config: Some(self.folder.path().join("powerstrip.yaml")), ..Overrides::default() }
+        Overrides {
+            config: Some(self.folder.path().join("powerstrip.yaml")),
+            ..Overrides::default()
+        }
     }
 
     fn load(&self) -> Result<Loaded, BadConfig> {
@@ -90,7 +93,8 @@ fn paths_stand_beside_the_file() {
 
 #[test]
 fn flags_beat_environment_beats_file() {
-    let fixture = Fixture::new("data_dir: file\nprompts: file\ntools: [file]\nlisten: 127.0.0.1:1\n");
+    let fixture =
+        Fixture::new("data_dir: file\nprompts: file\ntools: [file]\nlisten: 127.0.0.1:1\n");
     let environment = Environment::with([
         ("POWERSTRIP_DATA_DIR", "env"),
         ("POWERSTRIP_PROMPTS", "env"),
@@ -130,7 +134,10 @@ fn all_faults_are_told_at_once_with_their_places() {
 
 #[test]
 fn broken_yaml_names_its_line() {
-    insta::assert_snapshot!("unclosed", Fixture::new("listen: 127.0.0.1:1\ntools: [a, b\nprompts: p\n").faults());
+    insta::assert_snapshot!(
+        "unclosed",
+        Fixture::new("listen: 127.0.0.1:1\ntools: [a, b\nprompts: p\n").faults()
+    );
     insta::assert_snapshot!("twice", Fixture::new("prompts: a\ntools: []\nprompts: b\n").faults());
     insta::assert_snapshot!("not_a_map", Fixture::new("- a\n- b\n").faults());
 }
@@ -167,7 +174,10 @@ fn a_public_address_needs_auth() {
 #[test]
 fn limits_stay_below_their_ceiling() {
     let faults = Fixture::new("limits:\n  timeout: 10m\n  max: { timeout: 1m }\n").faults();
-    assert!(faults.starts_with("powerstrip.yaml:2: limits.timeout: is above `limits.max.timeout`"), "{faults}");
+    assert!(
+        faults.starts_with("powerstrip.yaml:2: limits.timeout: is above `limits.max.timeout`"),
+        "{faults}"
+    );
     let raised = config("limits: { timeout: 1h }").settings();
     assert_eq!(raised.limits.max.timeout.as_secs(), 3600, "an unset ceiling is no trap");
 }
@@ -179,22 +189,31 @@ fn secrets_come_from_the_environment_or_a_file() {
          authorization: { env: TOKEN }\n      x-key: { file: key.txt }\n      x-plain: visible\n",
     );
     let secretless = fixture.faults();
-    assert!(secretless.contains("powerstrip.yaml:5: telemetry.otlp.headers.authorization: "), "{secretless}");
+    assert!(
+        secretless.contains("powerstrip.yaml:5: telemetry.otlp.headers.authorization: "),
+        "{secretless}"
+    );
     assert!(secretless.contains("`TOKEN` is not set"), "{secretless}");
     assert!(secretless.contains("key.txt"), "{secretless}");
 
     std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
     let loaded = load(&fixture.flags(), &Environment::with([("TOKEN", "t0ken")])).unwrap();
-    let headers: Vec<_> = loaded.otlp_headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+    let headers: Vec<_> =
+        loaded.otlp_headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
     assert_eq!(headers, [("authorization", "t0ken"), ("x-key", "k3y"), ("x-plain", "visible")]);
     let shown = format!("{loaded:?}");
-    assert!(!shown.contains("t0ken") && !shown.contains("k3y") && !shown.contains("visible"), "{shown}");
+    assert!(
+        !shown.contains("t0ken") && !shown.contains("k3y") && !shown.contains("visible"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn a_secret_has_one_source() {
     for reference in ["{}", "{ env: A, file: b }", "{ vault: x }", "{ env: '' }", "5"] {
-        let yaml = format!("telemetry: {{ otlp: {{ endpoint: 'http://x', headers: {{ a: {reference} }} }} }}");
+        let yaml = format!(
+            "telemetry: {{ otlp: {{ endpoint: 'http://x', headers: {{ a: {reference} }} }} }}"
+        );
         let faults = Fixture::new(&yaml).faults();
         assert!(faults.contains("telemetry.otlp.headers.a"), "{reference}: {faults}");
     }
@@ -202,7 +221,8 @@ fn a_secret_has_one_source() {
 
 #[test]
 fn a_named_file_must_exist() {
-    let flags = Overrides { config: Some("nowhere/powerstrip.yaml".into()), ..Overrides::default() };
+    let flags =
+        Overrides { config: Some("nowhere/powerstrip.yaml".into()), ..Overrides::default() };
     let faults = load(&flags, &Environment::default()).unwrap_err().to_string();
     assert!(faults.starts_with("nowhere/powerstrip.yaml: cannot be read"), "{faults}");
 }

@@ -69,10 +69,11 @@ impl Node {
     pub(crate) fn line_of(&self, path: &[Step]) -> u64 {
         let Some((step, rest)) = path.split_first() else { return self.line };
         match (step, &self.value) {
-            (Step::Key(key), Value::Map(entries)) => entries
-                .iter()
-                .find(|entry| entry.key == *key)
-                .map_or(self.line, |entry| if rest.is_empty() { entry.line } else { entry.value.line_of(rest) }),
+            (Step::Key(key), Value::Map(entries)) => {
+                entries.iter().find(|entry| entry.key == *key).map_or(self.line, |entry| {
+                    if rest.is_empty() { entry.line } else { entry.value.line_of(rest) }
+                })
+            }
             (Step::Index(index), Value::List(items)) => {
                 items.get(*index).map_or(self.line, |item| item.line_of(rest))
             }
@@ -85,7 +86,9 @@ impl Node {
         let Some((step, rest)) = path.split_first() else { return false };
         match (step, &mut self.value) {
             (Step::Key(key), Value::Map(entries)) => {
-                let Some(at) = entries.iter().position(|entry| entry.key == *key) else { return false };
+                let Some(at) = entries.iter().position(|entry| entry.key == *key) else {
+                    return false;
+                };
                 if rest.is_empty() {
                     entries.remove(at);
                     return true;

@@ -13,9 +13,13 @@ use serde::{Serialize, Serializer};
 /// A text that is not a duration, a size or a rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InvalidUnit {
-    #[error("`{0}` is not a duration; write a number and a unit, such as `500ms`, `30s`, `10m`, `1h` or `90d`")]
+    #[error(
+        "`{0}` is not a duration; write a number and a unit, such as `500ms`, `30s`, `10m`, `1h` or `90d`"
+    )]
     Span(String),
-    #[error("`{0}` is not a size; write bytes, or a number and a unit, such as `64KB`, `10MB` or `1GB`")]
+    #[error(
+        "`{0}` is not a size; write bytes, or a number and a unit, such as `64KB`, `10MB` or `1GB`"
+    )]
     Size(String),
     #[error("`{0}` is not a rate; write a count and a time, such as `100/1m` or `10/s`")]
     Rate(String),
@@ -29,7 +33,8 @@ pub(crate) enum InvalidUnit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span(pub(crate) Duration);
 
-const SPANS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+const SPANS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
 /// A century: more is a slip of the keyboard, and would overflow clocks.
 const LONGEST: u64 = 100 * 365 * 86_400_000;
@@ -64,7 +69,8 @@ impl fmt::Display for Span {
 pub(crate) struct Size(pub(crate) usize);
 
 /// `KB` is 1024 bytes: the default limits are powers of two, and `64KB` must mean the default of 65,536.
-const SIZES: [(&str, u64); 5] = [("", 1), ("B", 1), ("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
+const SIZES: [(&str, u64); 5] =
+    [("", 1), ("B", 1), ("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
 
 impl FromStr for Size {
     type Err = InvalidUnit;
@@ -156,7 +162,9 @@ impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Written {
             expected: "a size such as `65536` or `64KB`",
-            number: |number| number.to_string().parse().map_err(|error: InvalidUnit| error.to_string()),
+            number: |number| {
+                number.to_string().parse().map_err(|error: InvalidUnit| error.to_string())
+            },
         })
     }
 }

@@ -24,7 +24,12 @@ pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, told: &Mutex<Vec<Fin
 }
 
 /// Follows the folder until cancelled.
-pub(super) async fn follow(strip: Arc<Strip>, folder: PathBuf, told: Mutex<Vec<Finding>>, cancel: CancellationToken) {
+pub(super) async fn follow(
+    strip: Arc<Strip>,
+    folder: PathBuf,
+    told: Mutex<Vec<Finding>>,
+    cancel: CancellationToken,
+) {
     watch(folder.clone(), cancel, || load(&strip, &folder, &told)).await;
 }
 
@@ -34,10 +39,15 @@ fn report(findings: Vec<Finding>, told: &Mutex<Vec<Finding>>) {
     for finding in findings.iter().filter(|finding| !told.contains(finding)) {
         match finding.severity {
             Severity::Error => tracing::warn!(%finding, "a prompt cannot be used"),
-            Severity::Warning | Severity::Advice => tracing::debug!(%finding, "a prompt could be better"),
+            Severity::Warning | Severity::Advice => {
+                tracing::debug!(%finding, "a prompt could be better")
+            }
         }
     }
-    for finding in told.iter().filter(|finding| finding.severity == Severity::Error && !findings.contains(finding)) {
+    for finding in told
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error && !findings.contains(finding))
+    {
         tracing::info!(file = %finding.file.display(), "a prompt is mended");
     }
     *told = findings;

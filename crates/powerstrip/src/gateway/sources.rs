@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
-use strip::Strip;
+use strip::catalog::{LimitBounds, WireNames};
+use strip::{Catalog, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolpack::{Runtime, Toolpacks};
@@ -18,6 +19,9 @@ use crate::environment::Environment;
 
 /// What `sandbox: required` asks for: files and system calls fenced.
 const REQUIRED: Tier = Tier::T1;
+
+/// The name that the catalog knows packs' source by.
+const PACKS: &str = "toolpacks";
 
 /// The folders in use, and the tasks that follow them.
 pub(super) struct Sources {
@@ -98,8 +102,14 @@ impl Sources {
         let packs = Arc::new(Toolpacks::new(config.tools.clone(), runtime));
         let cancel = self.ending.child_token();
         self.publish(&packs).await;
-        let task = (self.freshness == Freshness::Followed)
-            .then(|| tokio::spawn(packs.watch(Arc::clone(self.strip.catalog()), cancel.clone())));
+        let task = (self.freshness == Freshness::Followed).then(|| {
+            tokio::spawn(follow(
+                packs,
+                Arc::clone(&self.strip),
+                config.limits.bounds(),
+                cancel.clone(),
+            ))
+        });
         self.packs = Following { cancel, task };
     }
 
@@ -109,7 +119,7 @@ impl Sources {
         let quiet = self.freshness == Freshness::Once;
         let published = tokio::task::spawn_blocking(move || {
             let loaded = packs.load();
-            strip.catalog().publish(toolpack::SOURCE, loaded.as_tools());
+            strip.catalog().publish(PACKS, loaded.as_tools());
             // A follower reports by itself.
             for finding in loaded.findings.iter().filter(|_| quiet) {
                 tracing::warn!(%finding, "a toolpack cannot be used");
@@ -126,13 +136,36 @@ impl Sources {
         let told = Mutex::default();
         prompts::load(&self.strip, &folder, &told).await;
         let cancel = self.ending.child_token();
-        let task = (self.freshness == Freshness::Followed)
-            .then(|| tokio::spawn(prompts::follow(Arc::clone(&self.strip), folder, told, cancel.clone())));
+        let task = (self.freshness == Freshness::Followed).then(|| {
+            tokio::spawn(prompts::follow(Arc::clone(&self.strip), folder, told, cancel.clone()))
+        });
         self.prompts = Following { cancel, task };
     }
 
     pub(super) async fn close(mut self) {
         self.packs.end().await;
         self.prompts.end().await;
+    }
+}
+
+/// Follows the packs' folders. They publish to a catalog of their own, which is passed on whole.
+async fn follow(
+    packs: Arc<Toolpacks>,
+    strip: Arc<Strip>,
+    bounds: LimitBounds,
+    cancel: CancellationToken,
+) {
+    let offered = Arc::new(Catalog::new(bounds, WireNames::default()));
+    let mut changes = offered.changes();
+    let passing_on = async {
+        while changes.changed().await.is_ok() {
+            let tools =
+                offered.snapshot().entries().iter().map(|entry| Arc::clone(&entry.tool)).collect();
+            strip.catalog().publish(PACKS, tools);
+        }
+    };
+    tokio::select! {
+        () = packs.watch(Arc::clone(&offered), cancel) => {}
+        () = passing_on => {}
     }
 }

@@ -19,15 +19,20 @@ use crate::config::Secret;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A provider whose spans are sent in batches to a collector.
-pub(super) fn provider(endpoint: &str, headers: &[(String, Secret)]) -> anyhow::Result<SdkTracerProvider> {
+pub(super) fn provider(
+    endpoint: &str,
+    headers: &[(String, Secret)],
+) -> anyhow::Result<SdkTracerProvider> {
     let rule = Rule::for_url(endpoint).with_context(|| format!("telemetry.otlp: `{endpoint}`"))?;
     let policy = AddressPolicy::new(vec![rule], OwnListeners::default());
     let headers = headers
         .iter()
         .map(|(name, value)| {
-            let name: HeaderName = name.parse().with_context(|| format!("telemetry.otlp.headers: `{name}`"))?;
-            let mut value = HeaderValue::from_str(value.expose())
-                .with_context(|| format!("telemetry.otlp.headers.{name} cannot be sent in a header"))?;
+            let name: HeaderName =
+                name.parse().with_context(|| format!("telemetry.otlp.headers: `{name}`"))?;
+            let mut value = HeaderValue::from_str(value.expose()).with_context(|| {
+                format!("telemetry.otlp.headers.{name} cannot be sent in a header")
+            })?;
             value.set_sensitive(true);
             Ok((name, value))
         })
@@ -62,8 +67,12 @@ impl HttpClient for Collector {
         let (parts, body) = request.into_parts();
         let mut headers = parts.headers;
         headers.extend(self.headers.iter().cloned());
-        let request =
-            egress::http::Request { method: parts.method, url: parts.uri.to_string(), headers, body };
+        let request = egress::http::Request {
+            method: parts.method,
+            url: parts.uri.to_string(),
+            headers,
+            body,
+        };
         let client = self.client.clone();
         // The exporter's thread knows no runtime; the connection lives on ours.
         let sent = self.runtime.spawn(async move {

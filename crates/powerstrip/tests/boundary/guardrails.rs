@@ -48,14 +48,21 @@ async fn output_size() {
     let gateway = with_packs(&[loud]).start().await;
     let answer = gateway.call("t.loud", &json!({})).await;
     assert_eq!((answer.status, code(&answer.body)), (500, &json!("INTERNAL")));
-    assert!(answer.body["errors"][0]["details"]["size"].as_u64().is_some_and(|size| size >= 262_144), "{}", answer.body);
+    assert!(
+        answer.body["errors"][0]["details"]["size"].as_u64().is_some_and(|size| size >= 262_144),
+        "{}",
+        answer.body
+    );
 }
 
 #[tokio::test]
 async fn output_schema() {
     let script = "print('{\"n\": \"seven\"}')\n";
     let mut liar = python("t.liar", script, "");
-    liar[1].1 = liar[1].1.replace("outputSchema: { type: object }", "outputSchema: { type: object, properties: { n: { type: integer } } }");
+    liar[1].1 = liar[1].1.replace(
+        "outputSchema: { type: object }",
+        "outputSchema: { type: object, properties: { n: { type: integer } } }",
+    );
     let gateway = with_packs(&[liar]).start().await;
     let answer = gateway.call("t.liar", &json!({})).await;
     assert_eq!((answer.status, code(&answer.body)), (500, &json!("INTERNAL")));
@@ -74,7 +81,10 @@ async fn idempotency_and_its_window() {
     };
     let first = id("t.stable", &[]).await;
     assert_eq!(id("t.stable", &[]).await, first);
-    eventually("the record expires", || async { (id("t.stable", &[]).await != first).then_some(()) }).await;
+    eventually("the record expires", || async {
+        (id("t.stable", &[]).await != first).then_some(())
+    })
+    .await;
 
     assert_ne!(id("t.acting", &[]).await, id("t.acting", &[]).await);
     let key = [("idempotency-key", "order-17")];
@@ -128,7 +138,8 @@ async fn rate_limit() {
     let refused = gateway.call("demo.echo", &json!({"message": "2"})).await;
     assert_eq!((refused.status, code(&refused.body)), (429, &json!("RATE_LIMIT")));
     assert_eq!(refused.body["errors"][0]["retryable"], true);
-    let wait: u64 = refused.headers["retry-after"].to_str().expect("text").parse().expect("seconds");
+    let wait: u64 =
+        refused.headers["retry-after"].to_str().expect("text").parse().expect("seconds");
     assert!((60..=3600).contains(&wait), "{wait}");
 }
 
@@ -138,8 +149,10 @@ async fn the_envelope_has_its_shape() {
     let body = gateway.call("demo.echo", &json!({"message": "hi"})).await.body;
     assert_eq!((&body["ok"], &body["errors"]), (&json!(true), &json!([])));
     let meta = body["meta"].as_object().expect("an object");
-    assert_eq!(meta.keys().map(String::as_str).collect::<std::collections::BTreeSet<_>>(),
-        ["tool", "version", "durationMs", "traceId", "warnings"].into());
+    assert_eq!(
+        meta.keys().map(String::as_str).collect::<std::collections::BTreeSet<_>>(),
+        ["tool", "version", "durationMs", "traceId", "warnings"].into()
+    );
     let trace = meta["traceId"].as_str().expect("text");
     assert_eq!((trace.len(), &trace[14..15]), (36, "4"), "a UUID v4: {trace}");
 }

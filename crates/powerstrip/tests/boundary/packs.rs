@@ -27,10 +27,14 @@ pub(crate) fn python(id: &str, script: &str, more: &str) -> Vec<(String, String)
          inputSchema: {{ type: object }}\noutputSchema: {{ type: object }}\n\
          execution: {{ kind: python, script: ./{id}.py }}\n{more}\n"
     );
-    vec![
-        (format!("tools/{id}.py"), script.to_owned()),
-        (format!("tools/{id}.tool.yaml"), yaml),
-    ]
+    vec![(format!("tools/{id}.py"), script.to_owned()), (format!("tools/{id}.tool.yaml"), yaml)]
+}
+
+/// A command whose one argument is the message; `expression` is what it prints.
+pub(crate) fn cli(expression: &str) -> String {
+    format!(
+        "{{ kind: cli, cmd: [python3, -c, \"import json, sys; print({expression})\", '{{{{ input.message }}}}'] }}"
+    )
 }
 
 pub(crate) fn all_kinds(service: &Service) -> Vec<Pack> {
@@ -46,10 +50,7 @@ pub(crate) fn all_kinds(service: &Service) -> Vec<Pack> {
     vec![
         Pack {
             id: "kind.cli",
-            files: vec![
-                file("tools/reply.py", "import json, sys\nprint(json.dumps({'echo': sys.argv[1]}))\n"),
-                yaml("kind.cli", "{ kind: cli, cmd: [python3, ./reply.py, '{{ input.message }}'] }", ""),
-            ],
+            files: vec![yaml("kind.cli", &cli("json.dumps({'echo': sys.argv[1]})"), "")],
         },
         Pack {
             id: "kind.python_script",
@@ -62,20 +63,34 @@ pub(crate) fn all_kinds(service: &Service) -> Vec<Pack> {
             id: "kind.python_module",
             files: vec![
                 file("tools/saying.py", module),
-                yaml("kind.python_module", "{ kind: python, module: 'saying:say', workers: 1 }", ""),
+                yaml(
+                    "kind.python_module",
+                    "{ kind: python, module: 'saying:say', workers: 1 }",
+                    "",
+                ),
             ],
         },
         Pack {
             id: "kind.node",
-            files: vec![file("tools/say.js", node), yaml("kind.node", "{ kind: node, node: ./say.js }", "")],
+            files: vec![
+                file("tools/say.js", node),
+                yaml("kind.node", "{ kind: node, node: ./say.js }", ""),
+            ],
         },
         Pack {
             id: "kind.php",
-            files: vec![file("tools/say.php", php), yaml("kind.php", "{ kind: php, php: ./say.php }", "")],
+            files: vec![
+                file("tools/say.php", php),
+                yaml("kind.php", "{ kind: php, php: ./say.php }", ""),
+            ],
         },
         Pack {
             id: "kind.http",
-            files: vec![yaml("kind.http", &http, "caps: { network: [http] }\nonSuccess: { path: '$' }")],
+            files: vec![yaml(
+                "kind.http",
+                &http,
+                "caps: { network: [http] }\nonSuccess: { path: '$' }",
+            )],
         },
     ]
 }

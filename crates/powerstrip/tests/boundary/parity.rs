@@ -22,7 +22,12 @@ async fn a_pack_of_each_kind_dropped_into_a_running_gateway_answers_alike_at_eve
             listed["tools"].as_array()?.iter().any(|tool| tool["name"] == pack.id).then_some(())
         })
         .await;
-        assert!(dropped.elapsed() < Duration::from_secs(2), "{} took {:?}", pack.id, dropped.elapsed());
+        assert!(
+            dropped.elapsed() < Duration::from_secs(2),
+            "{} took {:?}",
+            pack.id,
+            dropped.elapsed()
+        );
 
         let mut answers = Vec::new();
         for door in Door::ALL {
@@ -52,7 +57,11 @@ async fn wire_names_short_uris_and_pins_reach_the_same_tool() {
     let input = json!({"message": "hi"});
     for name in ["demo.echo", "demo_echo", "demo.echo@1", "mcp.tool:demo.echo"] {
         let answer = gateway.call(name, &input).await;
-        assert_eq!((answer.status, &answer.body["meta"]["tool"]), (200, &json!("demo.echo")), "{name}");
+        assert_eq!(
+            (answer.status, &answer.body["meta"]["tool"]),
+            (200, &json!("demo.echo")),
+            "{name}"
+        );
     }
     assert_eq!(gateway.call("demo.echo@9", &input).await.status, 404);
 }

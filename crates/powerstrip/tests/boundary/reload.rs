@@ -13,7 +13,11 @@ async fn word(gateway: &Gateway) -> Value {
 async fn a_broken_pack_keeps_its_last_good_version_and_shows_why() {
     let script = |word: &str| format!("print('{{\"echo\": \"{word}\"}}')\n");
     let yaml = pack("live.word", "{ kind: python, script: ./word.py }", "");
-    let gateway = Gateway::with().file("tools/word.py", &script("one")).file("tools/word.tool.yaml", &yaml).start().await;
+    let gateway = Gateway::with()
+        .file("tools/word.py", &script("one"))
+        .file("tools/word.tool.yaml", &yaml)
+        .start()
+        .await;
     assert_eq!(word(&gateway).await["data"], json!({"echo": "one"}));
 
     gateway.write("tools/word.py", &script("two"));
@@ -27,7 +31,11 @@ async fn a_broken_pack_keeps_its_last_good_version_and_shows_why() {
         gateway.log().contains("word.tool.yaml:").then_some(())
     })
     .await;
-    assert_eq!(word(&gateway).await["data"], json!({"echo": "two"}), "the last good version answers");
+    assert_eq!(
+        word(&gateway).await["data"],
+        json!({"echo": "two"}),
+        "the last good version answers"
+    );
 
     gateway.write("tools/word.tool.yaml", &yaml.replace("1.0.0", "1.1.0"));
     eventually("the mended pack is served", || async {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::{Gateway, GatewayBuilder, eventually};
 
-use crate::packs::{pack, python};
+use crate::packs::{cli, pack, python};
 
 fn with_pack(pack: Vec<(String, String)>) -> GatewayBuilder {
     pack.into_iter().fold(Gateway::with(), |gateway, (path, text)| gateway.file(&path, &text))
@@ -15,20 +15,26 @@ fn code(body: &Value) -> &Value {
     &body["errors"][0]["code"]
 }
 
-const ARGV: &str = "import json, sys\nprint(json.dumps({'echo': json.dumps(sys.argv[1:])}))\n";
-
 #[tokio::test]
 async fn injected_arguments_stay_one_inert_element() {
-    let yaml = pack("t.argv", "{ kind: cli, cmd: [python3, ./argv.py, '{{ input.message }}'] }", "");
-    let gateway = with_pack(vec![
-        ("tools/argv.py".to_owned(), ARGV.to_owned()),
-        ("tools/argv.tool.yaml".to_owned(), yaml),
-    ])
-    .env("TOKEN", "the-canary")
-    .start()
-    .await;
-    let told = async |message: &str| gateway.call("t.argv", &json!({"message": message})).await.body;
-    for inert in [";id", "$(id)", "`id`", "a\nb", "x; rm -rf /", "a b  c", "{{env.TOKEN}}", "{% for x in y %}", "{{ ''.__class__ }}"] {
+    let yaml = pack("t.argv", &cli("json.dumps({'echo': json.dumps(sys.argv[1:])})"), "");
+    let gateway = with_pack(vec![("tools/argv.tool.yaml".to_owned(), yaml)])
+        .env("TOKEN", "the-canary")
+        .start()
+        .await;
+    let told =
+        async |message: &str| gateway.call("t.argv", &json!({"message": message})).await.body;
+    for inert in [
+        ";id",
+        "$(id)",
+        "`id`",
+        "a\nb",
+        "x; rm -rf /",
+        "a b  c",
+        "{{env.TOKEN}}",
+        "{% for x in y %}",
+        "{{ ''.__class__ }}",
+    ] {
         let body = told(inert).await;
         assert_eq!(body["data"]["echo"], json!([inert]).to_string(), "{inert}");
     }
@@ -41,7 +47,9 @@ async fn injected_arguments_stay_one_inert_element() {
 #[tokio::test]
 async fn a_template_cannot_grow_without_end() {
     let bomb = "{ kind: cli, cmd: [python3, -c, '1', \"{{ 'x' * 100000000 }}\"] }";
-    let gateway = with_pack(vec![("tools/bomb.tool.yaml".to_owned(), pack("t.bomb", bomb, ""))]).start().await;
+    let gateway = with_pack(vec![("tools/bomb.tool.yaml".to_owned(), pack("t.bomb", bomb, ""))])
+        .start()
+        .await;
     let answer = gateway.call("t.bomb", &json!({"message": "x"})).await;
     assert_ne!(answer.status, 200, "{}", answer.body);
     assert_eq!(gateway.call("demo.echo", &json!({"message": "still here"})).await.status, 200);
@@ -56,10 +64,19 @@ async fn children_that_misbehave_end_in_time() {
         ("t.signal", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "INTERNAL"),
         ("t.status", "import sys\nprint('{}')\nsys.exit(3)", "INTERNAL"),
         ("t.flood", "import sys\nwhile True: sys.stdout.write('x' * 65536)", "INTERNAL"),
-        ("t.deaf", "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)", "TIMEOUT"),
-        ("t.says_no", "print('{\"ok\": false, \"errors\": [{\"code\": \"NOT_FOUND\", \"message\": \"no such row\"}]}')", "NOT_FOUND"),
+        (
+            "t.deaf",
+            "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)",
+            "TIMEOUT",
+        ),
+        (
+            "t.says_no",
+            "print('{\"ok\": false, \"errors\": [{\"code\": \"NOT_FOUND\", \"message\": \"no such row\"}]}')",
+            "NOT_FOUND",
+        ),
     ];
-    let packs = cases.iter().flat_map(|(id, script, _)| python(id, script, "timeoutMs: 1500")).collect();
+    let packs =
+        cases.iter().flat_map(|(id, script, _)| python(id, script, "timeoutMs: 1500")).collect();
     let gateway = with_pack(packs).start().await;
     for (id, _, expected) in cases {
         let began = Instant::now();
@@ -77,12 +94,14 @@ async fn no_orphan_outlives_a_time_out() {
     let gateway = with_pack(python("t.fork", script, "timeoutMs: 800")).start().await;
     let answer = gateway.call("t.fork", &json!({})).await;
     assert_eq!(code(&answer.body), "TIMEOUT");
-    eventually("the grandchild is gone", || async { (!running("sleep\u{0}7654")).then_some(()) }).await;
+    eventually("the grandchild is gone", || async { (!running("sleep\u{0}7654")).then_some(()) })
+        .await;
 }
 
 fn running(command_line: &str) -> bool {
     std::fs::read_dir("/proc").expect("procfs").flatten().any(|entry| {
-        std::fs::read_to_string(entry.path().join("cmdline")).is_ok_and(|line| line.contains(command_line))
+        std::fs::read_to_string(entry.path().join("cmdline"))
+            .is_ok_and(|line| line.contains(command_line))
     })
 }
 
@@ -152,10 +171,16 @@ async fn hostile_packs_are_refused_and_harm_nobody() {
         outputSchema: { type: object }\nexecution: { kind: cli, cmd: [echo] }\n";
     let gateway = Gateway::with()
         .file("tools/bomb.tool.yaml", bomb)
-        .file("tools/huge.tool.yaml", &format!("id: t.huge\ndescription: {}\n", "x".repeat(300_000)))
+        .file(
+            "tools/huge.tool.yaml",
+            &format!("id: t.huge\ndescription: {}\n", "x".repeat(300_000)),
+        )
         .file("tools/remote.tool.yaml", &remote)
         .file("tools/escape.tool.yaml", escape)
-        .file("tools/unknown.tool.yaml", &pack("t.unknown", "{ kind: cli, cmd: [echo] }", "timoutMs: 5"))
+        .file(
+            "tools/unknown.tool.yaml",
+            &pack("t.unknown", "{ kind: cli, cmd: [echo] }", "timoutMs: 5"),
+        )
         .start()
         .await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "well"})).await.status, 200);

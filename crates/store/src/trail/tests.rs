@@ -47,6 +47,11 @@ async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// A trail that nobody writes, for tests that play the writer themselves.
+fn unwritten() -> AuditTrail {
+    AuditTrail(Arc::new(Handle(Arc::new(Shared::new()))))
+}
+
 /// Rows until the trail fails; how many it took in, and what their receipts said.
 async fn record_until_failing(trail: &AuditTrail) -> (usize, Vec<String>) {
     let (mut taken, mut refusals) = (0, Vec::new());
@@ -74,7 +79,7 @@ async fn a_full_disk_is_told_and_loses_nothing() {
     assert!(matches!(refused, StoreError::AuditFailing(_)), "{refused}");
     assert_eq!(stored(&database).await, taken - 1);
 
-    database.sqlite().hamper(folder.path(), "max_page_count", "1000000").await;
+    database.sqlite().relieve(folder.path());
     until("recovery", || trail.failing().is_none()).await;
     trail.record(row()).await.unwrap().committed().await.unwrap();
     assert_eq!(stored(&database).await, taken + 1);
@@ -92,7 +97,7 @@ async fn a_read_only_database_is_told_and_loses_nothing() {
         let error = receipt.committed().await.unwrap_err().to_string();
         assert!(error.contains("readonly"), "{error}");
     }
-    database.sqlite().hamper(folder.path(), "query_only", "OFF").await;
+    database.sqlite().relieve(folder.path());
     until("recovery", || trail.failing().is_none()).await;
     assert_eq!(stored(&database).await, 2);
 }
@@ -115,8 +120,7 @@ async fn rows_that_cannot_be_written_at_the_end_are_counted() {
 #[tokio::test]
 async fn a_retry_does_not_write_twice() {
     let (_folder, database) = opened().await;
-    let trail = AuditTrail::start(database.clone());
-    let writer = Writer::new(database.clone(), Arc::clone(&trail.0.0));
+    let writer = Writer::new(database.clone(), Arc::new(Shared::new()));
     let batch = [row(), row()];
     for _ in 0..3 {
         writer.retry(&batch, 2).await.unwrap();
@@ -126,14 +130,10 @@ async fn a_retry_does_not_write_twice() {
 
 #[tokio::test]
 async fn who_brings_too_many_rows_waits_and_none_is_dropped() {
-    let (folder, database) = opened().await;
+    let (_folder, database) = opened().await;
     let trail = AuditTrail::start(database.clone());
-    let path = folder.path().join("powerstrip.db");
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-    let other = sqlx::SqlitePool::connect_with(options).await.unwrap();
-    let lock = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
-
-    for _ in 0..MAX_ROWS {
+    trail.0.0.room.forget_permits(MAX_ROWS - 10);
+    for _ in 0..10 {
         trail.record(row()).await.unwrap();
     }
     let mut waiting = Box::pin(trail.record(row()));
@@ -142,19 +142,16 @@ async fn who_brings_too_many_rows_waits_and_none_is_dropped() {
         _ = &mut waiting => panic!("there was no room for this row"),
         () = std::future::ready(()) => {}
     }
-    lock.rollback().await.unwrap();
     waiting.await.unwrap();
     trail.close().await.unwrap();
-    assert_eq!(stored(&database).await, MAX_ROWS + 1);
+    assert_eq!(stored(&database).await, 11);
 }
 
 #[tokio::test]
 async fn who_waits_for_room_hears_of_a_failure() {
-    let (_folder, database) = opened().await;
-    let trail = AuditTrail::start(database);
-    let _all = trail.0.0.room.acquire_many(MAX_ROWS as u32).await.unwrap();
-    let waiting = trail.record(row());
-    let (result, ()) = tokio::join!(waiting, async {
+    let trail = unwritten();
+    trail.0.0.room.forget_permits(MAX_ROWS);
+    let (result, ()) = tokio::join!(trail.record(row()), async {
         trail.0.0.publish(0, State::Failing("the disk is gone".into()));
     });
     let error = result.unwrap_err().to_string();
@@ -162,19 +159,23 @@ async fn who_waits_for_room_hears_of_a_failure() {
 }
 
 #[tokio::test]
+async fn who_waits_for_room_hears_of_the_end() {
+    let trail = unwritten();
+    trail.0.0.room.forget_permits(MAX_ROWS);
+    let (result, ()) = tokio::join!(trail.record(row()), async { trail.0.0.end() });
+    assert!(matches!(result.unwrap_err(), StoreError::AuditClosed));
+}
+
+#[tokio::test]
 async fn a_stopped_writer_leaves_nobody_waiting() {
     let (_folder, database) = opened().await;
-    let shared = {
-        let trail = AuditTrail::start(database.clone());
-        Arc::clone(&trail.0.0)
-    };
-    let trail = AuditTrail(Arc::new(Handle(shared)));
-    until("the end", || matches!(trail.0.0.progress.borrow().state, State::Ended(_))).await;
-    assert!(matches!(trail.record(row()).await.unwrap_err(), StoreError::AuditClosed));
-
-    let trail = AuditTrail::start(database.clone());
-    drop(Writer::new(database, Arc::clone(&trail.0.0)));
+    let trail = unwritten();
+    let receipt = trail.record(row()).await.unwrap();
+    let writer = Writer::new(database, Arc::clone(&trail.0.0));
+    let (result, ()) = tokio::join!(receipt.committed(), async { drop(writer) });
+    assert!(result.unwrap_err().to_string().contains("its writer was stopped"));
     let error = trail.record(row()).await.unwrap_err().to_string();
     assert!(error.contains("its writer was stopped"), "{error}");
+    assert!(trail.failing().is_some());
     assert!(trail.close().await.is_err());
 }

@@ -36,6 +36,7 @@ impl Writer {
             let mut left = rows.len();
             for batch in rows.chunks(BATCH_ROWS) {
                 if let Err(error) = self.commit(batch).await {
+                    let left = left + self.shared.queue().rows.len();
                     let reason = format!("{left} rows were not written: {error}");
                     tracing::error!(%reason, "the audit trail ends incomplete");
                     self.publish(State::Ended(Some(reason.into())));

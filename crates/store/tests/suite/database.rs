@@ -199,3 +199,18 @@ async fn hashes_are_kept_apart_by_every_bit() {
     back.reverse();
     assert_eq!(back, rows);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_opens_at_the_same_time_finds_one_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let openings: Vec<_> = (0..8)
+        .map(|_| {
+            let path = folder.path().to_owned();
+            tokio::spawn(async move { Database::open(&path).await })
+        })
+        .collect();
+    for opening in openings {
+        let database = opening.await.unwrap().unwrap();
+        assert!(all_rows(&database).await.is_empty());
+    }
+}

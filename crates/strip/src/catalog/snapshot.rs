@@ -1,8 +1,9 @@
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use proto::{Code, ToolId, ToolRef};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Entry, Fault, LimitBounds, WireNames};
 use crate::{Failure, Schema, Tool};
@@ -34,6 +35,13 @@ impl Snapshot {
     /// Grows with every change of the catalog.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    pub(super) fn offers_the_same(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Arc<Entry>, &Arc<Entry>)| Arc::ptr_eq(a, b);
+        self.entries.len() == other.entries.len()
+            && self.entries.iter().zip(&other.entries).all(same)
+            && self.faults == other.faults
     }
 
     /// Finds a tool by wire name, canonical id or short URI, pinned or not.
@@ -166,11 +174,14 @@ impl Offer<'_> {
         }
         let mut descriptor = self.tool.descriptor().clone();
         let hidden_characters = descriptor.clean();
-        let fault = |what: &str, reason: &dyn std::fmt::Display| Fault {
+        let fault = |what: &str, reason: &dyn fmt::Display| Fault {
             source: self.source.to_owned(),
             tool: descriptor.id.clone(),
             reason: format!("the {what} schema cannot be used: {reason}"),
         };
+        if !takes_objects(&descriptor.input_schema) {
+            return Err(fault("input", &"a tool's input is an object, by every door"));
+        }
         let input = Schema::compile(&descriptor.input_schema).map_err(|f| fault("input", &f))?;
         let output = descriptor
             .output_schema
@@ -196,6 +207,15 @@ impl Offer<'_> {
 
 fn address(tool: &Arc<dyn Tool>) -> *const () {
     Arc::as_ptr(tool).cast()
+}
+
+/// MCP clients send arguments as an object and can send nothing else.
+fn takes_objects(schema: &Value) -> bool {
+    match schema.get("type") {
+        None => *schema != Value::Bool(false),
+        Some(Value::Array(types)) => types.iter().any(|one| one == "object"),
+        Some(one) => one == "object",
+    }
 }
 
 /// A name belongs to the source that offered it first; nothing is ever silently replaced.

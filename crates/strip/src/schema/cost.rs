@@ -1,9 +1,12 @@
 //! An upper bound for the work of checking a value, known before the work is done.
 //!
 //! `anyOf` of two, in each of which there is an `anyOf` of two, and so on: thirty levels of that are a billion checks of
-//! one value, and a schema that refers to itself twice doubles with every level of the value instead. So the number of
-//! schemas that can meet one part of a value is worked out for every depth when the schema is compiled; when a value
-//! comes, its parts are counted by depth.
+//! one value. So the number of schemas that can meet one part of a value is worked out for every depth when the schema
+//! is compiled; when a value comes, its parts are counted by depth.
+//!
+//! A schema that refers to itself twice would double with every level of the value, without end. There the validator
+//! helps: on every circle of references it remembers the outcome for each object and array. The bound relies on that
+//! for checking; for listing violations nothing is remembered, and the full number counts.
 
 use serde_json::Value;
 
@@ -13,8 +16,11 @@ use super::{SchemaFault, fault};
 /// JSON parsers stop here too.
 const MAX_VALUE_DEPTH: usize = 128;
 
-/// Steps that one check may take: well under a second.
-const BUDGET: u64 = 5_000_000;
+/// Steps that one check may take: about a second, if every bound were reached.
+const BUDGET: u64 = 20_000_000;
+
+/// The validator remembers an outcome only if it took more than this many references.
+const FORGOTTEN: u64 = 16;
 
 /// Steps that every part of a value may take however many parts there are: the size limits bound their number.
 const STEPS_PER_PART: u64 = 200;
@@ -34,13 +40,15 @@ const SMALL: u64 = 200_000;
 /// Up to this many steps at one part, the first violation can still be told.
 const TELLABLE: u64 = 5_000;
 
-/// How much work the schema can make of a value.
+/// How much work the schema can make of a value: each list by depth, its last entry for all that is deeper.
 #[derive(Debug)]
 pub(super) struct Cost {
-    /// Steps at one part of a value, by its depth; the last one holds for all that is deeper.
-    by_depth: Vec<u64>,
-    /// The weight of all patterns that can meet one text, by its depth.
+    /// Steps to check one part of a value.
+    steps: Vec<u64>,
+    /// The weight of all patterns that can meet one text.
     patterns: Vec<u64>,
+    /// Steps to tell what is wrong with one part.
+    told: Vec<u64>,
 }
 
 /// How much can be said about a value that does not fit.
@@ -58,36 +66,40 @@ impl Cost {
     /// Works out the cost of a schema, and refuses one that is too costly for the simplest value.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaFault> {
         let spreads = spreads(schema)?;
-        let by_depth = climb(&spreads, BUDGET, |spread| spread.steps);
-        let patterns = climb(&spreads, TEXT_BUDGET, |spread| spread.patterns);
-        if by_depth.iter().take(2).any(|steps| *steps > BUDGET) {
+        let circles = Circles::of(&spreads);
+        let (told, steps) = climb(&spreads, &circles, |spread| spread.steps);
+        let (_, patterns) = climb(&spreads, &circles, |spread| spread.patterns);
+        if steps.iter().take(2).any(|steps| *steps > BUDGET) {
             let message =
                 "it has so many branches that checking the simplest value would take too long";
             return Err(fault("", message));
         }
-        Ok(Self { by_depth, patterns })
+        Ok(Self { steps, patterns, told })
     }
 
     /// Refuses a value that would take too long. Free for schemas that are cheap whatever the value.
     pub(super) fn admit(&self, value: &Value) -> Result<(), &'static str> {
-        let cheap = self.by_depth.iter().all(|steps| *steps <= CHEAP)
-            && self.by_depth.last() == Some(&0)
+        let cheap = self.steps.iter().all(|steps| *steps <= CHEAP)
+            && self.steps.last() == Some(&0)
             && self.patterns.iter().all(|steps| *steps <= STEPS_PER_BYTE);
         if cheap { Ok(()) } else { self.count(value).map(|_| ()) }
     }
 
-    /// How much can be said about an admitted value.
+    /// How much can be said about a value that was admitted.
     pub(super) fn telling(&self, value: &Value) -> Telling {
-        match self.count(value) {
-            Ok(Count { steps: ..=SMALL, .. }) => Telling::All,
-            Ok(Count { worst: ..=TELLABLE, .. }) => Telling::First,
+        let Ok(count) = self.count(value) else {
+            return Telling::Nothing;
+        };
+        match (count.told, count.worst) {
+            (..=SMALL, _) => Telling::All,
+            (_, ..=TELLABLE) => Telling::First,
             _ => Telling::Nothing,
         }
     }
 
     fn count(&self, value: &Value) -> Result<Count, &'static str> {
-        let mut count = Count { steps: 0, worst: 0 };
-        let mut parts: u64 = 0;
+        let mut count = Count { told: 0, worst: 0 };
+        let (mut steps, mut parts) = (0_u64, 0_u64);
         let (mut text_steps, mut bytes) = (0_u64, 0_u64);
         let mut level = vec![value];
         let mut depth = 0;
@@ -95,21 +107,26 @@ impl Cost {
             if depth > MAX_VALUE_DEPTH {
                 return Err("it is nested too deeply");
             }
-            let each = at(&self.by_depth, depth);
             let width = length(level.len());
             parts = parts.saturating_add(width);
-            count.steps = count.steps.saturating_add(each.saturating_mul(width));
-            count.worst = count.worst.max(each);
-            if count.steps > BUDGET && count.steps > parts.saturating_mul(STEPS_PER_PART) {
-                return Err("it is too large or nested too deeply for a schema with this many branches");
+            steps = steps.saturating_add(at(&self.steps, depth).saturating_mul(width));
+            if steps > BUDGET && steps > parts.saturating_mul(STEPS_PER_PART) {
+                return Err(
+                    "it is too large or nested too deeply for a schema with this many branches",
+                );
             }
+            let told = at(&self.told, depth);
+            count.told = count.told.saturating_add(told.saturating_mul(width));
+            count.worst = count.worst.max(told);
             // Patterns for the names of members stand here, those of `propertyNames` one level deeper.
             let here = at(&self.patterns, depth);
             let with_names = here.saturating_add(at(&self.patterns, depth + 1));
             for part in &level {
                 let (size, each) = match part {
                     Value::String(text) => (length(text.len()), here),
-                    Value::Object(map) => (map.keys().map(|key| length(key.len())).sum(), with_names),
+                    Value::Object(map) => {
+                        (map.keys().map(|key| length(key.len())).sum(), with_names)
+                    }
                     _ => continue,
                 };
                 bytes = bytes.saturating_add(size);
@@ -125,11 +142,54 @@ impl Cost {
     }
 }
 
-/// What can meet one part of a value, depth by depth, until it no longer changes or is far too much.
-fn climb(spreads: &[Spread], limit: u64, here: impl Fn(&Spread) -> u64) -> Vec<u64> {
+/// The schemas that lie on circles of references, or between two.
+struct Circles {
+    on: Vec<bool>,
+    size: usize,
+}
+
+impl Circles {
+    fn of(spreads: &[Spread]) -> Self {
+        let ahead: Vec<Vec<usize>> =
+            spreads.iter().map(|spread| spread.targets().collect()).collect();
+        let mut behind = vec![Vec::new(); spreads.len()];
+        for (node, targets) in ahead.iter().enumerate() {
+            targets.iter().for_each(|target| behind[*target].push(node));
+        }
+        // What leads nowhere is on no circle, nor is what comes from nowhere.
+        let mut on = vec![true; spreads.len()];
+        for (ways, back) in [(&ahead, &behind), (&behind, &ahead)] {
+            let mut left: Vec<usize> = ways
+                .iter()
+                .map(|targets| targets.iter().filter(|target| on[**target]).count())
+                .collect();
+            let mut loose: Vec<usize> =
+                (0..spreads.len()).filter(|n| on[*n] && left[*n] == 0).collect();
+            while let Some(node) = loose.pop() {
+                on[node] = false;
+                for before in back[node].iter().filter(|before| on[**before]) {
+                    left[*before] -= 1;
+                    if left[*before] == 0 {
+                        loose.push(*before);
+                    }
+                }
+            }
+        }
+        let size = on.iter().filter(|on| **on).count();
+        Self { on, size }
+    }
+}
+
+/// What can meet one part of a value, depth by depth: in full, and with what the validator remembers.
+fn climb(
+    spreads: &[Spread],
+    circles: &Circles,
+    here: impl Fn(&Spread) -> u64,
+) -> (Vec<u64>, Vec<u64>) {
     let base: Vec<u64> = spreads.iter().map(here).collect();
     let mut row = base.clone();
-    let mut by_depth = vec![root(&row)];
+    let mut peaks = row.clone();
+    let mut full = vec![root(&row)];
     for depth in 1..=MAX_VALUE_DEPTH {
         let next: Vec<u64> = spreads
             .iter()
@@ -139,14 +199,25 @@ fn climb(spreads: &[Spread], limit: u64, here: impl Fn(&Spread) -> u64) -> Vec<u
                 met(&spread.members, &row).saturating_add(names).max(met(&spread.items, &row))
             })
             .collect();
-        by_depth.push(root(&next));
+        full.push(root(&next));
+        // Without closing a circle, no way is longer than the circles are large.
+        if depth <= circles.size {
+            peaks.iter_mut().zip(&next).for_each(|(peak, steps)| *peak = (*peak).max(*steps));
+        }
         // Names count at the first depth only, so that equal rows before the second say nothing.
-        if (next == row && depth > 1) || root(&next) > limit {
+        if next == row && depth > 1 {
             break;
         }
         row = next;
     }
-    by_depth
+    if circles.size == 0 {
+        return (full.clone(), full);
+    }
+    let round = peaks.iter().zip(&circles.on).filter(|(_, on)| **on);
+    let round = round.fold(0, |sum: u64, (peak, _)| sum.saturating_add(*peak));
+    let most = round.saturating_mul(FORGOTTEN);
+    let remembered = full.iter().map(|steps| *steps.min(&most)).collect();
+    (full, remembered)
 }
 
 fn at(by_depth: &[u64], depth: usize) -> u64 {
@@ -157,9 +228,10 @@ fn length(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
+/// What it takes to tell all that is wrong with a value.
 struct Count {
-    steps: u64,
-    /// The most steps at one part.
+    told: u64,
+    /// The most at one part.
     worst: u64,
 }
 

@@ -18,7 +18,14 @@ const LISTED_PER_STEP: usize = 16;
 const META_SCHEMA_STEPS: u64 = 64;
 
 /// More ways from schema to schema than any honest document has.
-const MAX_WAYS: usize = 400_000;
+const MAX_WAYS: usize = 200_000;
+
+/// How many references in a row are taken as one.
+const MAX_HOPS: usize = 32;
+
+/// What may stand beside a `$ref` without doing anything.
+const REMARKS: [&str; 8] =
+    ["$ref", "$comment", "title", "description", "default", "examples", "deprecated", "readOnly"];
 
 /// A schema and how many times it is applied.
 pub(super) type Way = (usize, u64);
@@ -34,6 +41,16 @@ pub(super) struct Spread {
     pub(super) items: Parts,
     /// What is applied to the names of members.
     pub(super) names: Vec<Way>,
+}
+
+impl Spread {
+    /// All schemas that the parts of a value can meet, some of them several times.
+    pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
+        [&self.members, &self.items]
+            .into_iter()
+            .flat_map(|parts| parts.groups.iter().flatten().chain(&parts.every))
+            .map(|(target, _)| *target)
+    }
 }
 
 /// What is applied to the parts of a value.
@@ -153,11 +170,20 @@ impl<'a> Graph<'_, 'a> {
         let mut subschemas = Vec::new();
         each_subschema(map, |place, step, item| subschemas.push((place, step, item)));
         for (place, step, item) in subschemas {
-            let target = self.node(item, || format!("{pointer}{step}"));
+            let pointer = || format!("{pointer}{step}");
             match place {
-                Place::Same => self.nodes[index].same.push((target, 1)),
-                Place::Definition => {}
+                Place::Same => {
+                    let target = self.node(item, pointer);
+                    self.nodes[index].same.push((target, 1));
+                }
+                Place::Definition => {
+                    self.node(item, pointer);
+                }
+                // `true` and `false` take no time.
+                _ if item.is_boolean() => {}
                 place => {
+                    let item = self.through(item, &pointer())?;
+                    let target = self.node(item, pointer);
                     self.nodes[index].parts.push((place, target));
                     self.nodes[target].is_met = true;
                 }
@@ -188,6 +214,36 @@ impl<'a> Graph<'_, 'a> {
             self.nodes[index].same.iter_mut().for_each(|(_, times)| *times = UNEVALUATED);
         }
         Ok(())
+    }
+
+    fn resolve(
+        &self,
+        schema: &Value,
+        pointer: &str,
+        keyword: &str,
+        reference: &str,
+    ) -> Result<Target<'a>, SchemaFault> {
+        self.document.resolve(schema, reference, keyword == "$dynamicRef").map_err(|reason| {
+            let shown: String = reference.chars().take(200).collect();
+            fault(&format!("{pointer}/{keyword}"), format!("`{shown}` {reason}"))
+        })
+    }
+
+    /// What a schema that only refers to another one stands for, so that every way to a schema leads to the same node.
+    fn through(&self, start: &'a Value, pointer: &str) -> Result<&'a Value, SchemaFault> {
+        let mut schema = start;
+        for _ in 0..MAX_HOPS {
+            let Some(map) = schema.as_object() else { break };
+            let Some(reference) = map.get("$ref").and_then(Value::as_str) else { break };
+            if map.keys().any(|key| !REMARKS.contains(&key.as_str())) {
+                break;
+            }
+            match self.resolve(schema, pointer, "$ref", reference)? {
+                Target::Local(targets) if targets.len() == 1 => schema = targets[0],
+                _ => break,
+            }
+        }
+        Ok(schema)
     }
 
     /// The rank of each schema, such that whatever is applied beside another one comes after it. A circle of schemas

@@ -21,7 +21,7 @@ pub(super) fn weight(pattern: &str) -> u64 {
             }
             ')' => {
                 let group = sum;
-                (sum, last) = open.pop().unwrap_or_default();
+                (sum, _) = open.pop().unwrap_or_default();
                 group
             }
             '{' => {

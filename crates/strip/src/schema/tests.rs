@@ -69,7 +69,7 @@ fn a_fault_says_where_in_the_schema_it_is() {
         (json!({"properties": {"a": {"type": "strnig"}}}), "/properties/a/type", "strnig"),
         (json!({"type": "object", "required": "a"}), "/required", "array"),
         (json!({"properties": {"a": {"pattern": "("}}}), "/properties/a/pattern", "regex"),
-        (json!({"patternProperties": {"(": {}}}), "/patternProperties", "regex"),
+        (json!({"patternProperties": {"(": {}}}), "/patternProperties/(", "regex"),
         (json!({"multipleOf": 0}), "/multipleOf", "0"),
         (json!({"maxLength": -1}), "/maxLength", "-1"),
         (json!("string"), "", "string"),

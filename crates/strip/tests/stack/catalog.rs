@@ -64,6 +64,8 @@ async fn the_same_id_and_major_twice_is_a_fault() {
 async fn a_tool_with_an_unusable_schema_is_left_out() {
     for schema in [
         json!({"type": "no such type"}),
+        json!({"type": "string"}),
+        json!(false),
         json!({"$ref": "http://127.0.0.1:9/schema.json"}),
         json!({"$ref": "file:///etc/passwd"}),
     ] {
@@ -130,6 +132,8 @@ async fn readers_hear_of_changes() {
     bench.strip.catalog().publish("more", shared(vec![echo("t.two")]));
     changes.changed().await.unwrap();
     assert_eq!(*changes.borrow(), before + 1);
+    bench.strip.reconfigure(crate::support::settings());
+    assert_eq!(*changes.borrow(), before + 1, "nothing changed for readers");
     bench.strip.catalog().publish("more", Vec::new());
     assert_eq!(code(&bench.call("t.two", json!({})).await), Some(Code::NotFound));
 }

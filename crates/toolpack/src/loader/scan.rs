@@ -97,7 +97,8 @@ const COARSE_NS: i128 = 1_000_000_000;
 impl Stamp {
     pub(crate) fn of(file: &Path) -> Self {
         let Ok(facts) = fs::metadata(file) else { return Self { facts: None, settled: true } };
-        let whole = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+        let whole =
+            |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
         let changed = whole(facts.ctime(), facts.ctime_nsec());
         let modified = whole(facts.mtime(), facts.mtime_nsec());
         let now = SystemTime::now()

@@ -218,16 +218,18 @@ impl written::Execution {
             None => Method::POST,
             Some(name) => Method::from_bytes(name.value.to_uppercase().as_bytes())
                 .ok()
-                .filter(|method| known_method(method))
+                .filter(known_method)
                 .ok_or_else(|| {
-                    Fault::at(line(name), format!("`{}` is not a method to call a tool", name.value))
+                    Fault::at(
+                        line(name),
+                        format!("`{}` is not a method to call a tool", name.value),
+                    )
                 })?,
         };
         let mut headers = Vec::new();
         for (name, value) in self.headers.iter().flat_map(|headers| &headers.value) {
-            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
-                Fault::at(line(value), format!("`{name}` is not a header's name"))
-            })?;
+            let header = HeaderName::from_bytes(name.as_bytes())
+                .map_err(|_| Fault::at(line(value), format!("`{name}` is not a header's name")))?;
             headers.push((header, Template::parse(value.value.clone(), line(value))?));
         }
         Ok(Http { url: Template::parse(url.value.clone(), line(url))?, method, headers })

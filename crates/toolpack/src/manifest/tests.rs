@@ -105,10 +105,22 @@ fn what_is_required_is_asked_for() {
         ("", ""),
         ("[]", ""),
         ("id: a\nversion: 1.0.0\n", "missing"),
-        ("id: 'a b'\nversion: 1.0.0\ninputSchema: {}\noutputSchema: {}\nexecution: {kind: cli, cmd: [x]}", "character"),
-        ("id: a\nversion: one\ninputSchema: {}\noutputSchema: {}\nexecution: {kind: cli, cmd: [x]}", "version"),
-        ("id: a\nversion: 1.0.0\ninputSchema: 3\noutputSchema: {}\nexecution: {kind: cli, cmd: [x]}", "schema"),
-        ("id: a\nversion: 1.0.0\ninputSchema: {}\nexecution: {kind: cli, cmd: [x]}", "outputSchema"),
+        (
+            "id: 'a b'\nversion: 1.0.0\ninputSchema: {}\noutputSchema: {}\nexecution: {kind: cli, cmd: [x]}",
+            "character",
+        ),
+        (
+            "id: a\nversion: one\ninputSchema: {}\noutputSchema: {}\nexecution: {kind: cli, cmd: [x]}",
+            "version",
+        ),
+        (
+            "id: a\nversion: 1.0.0\ninputSchema: 3\noutputSchema: {}\nexecution: {kind: cli, cmd: [x]}",
+            "schema",
+        ),
+        (
+            "id: a\nversion: 1.0.0\ninputSchema: {}\nexecution: {kind: cli, cmd: [x]}",
+            "outputSchema",
+        ),
     ] {
         let fault = parse_pack(text).unwrap_err();
         assert!(fault.message.contains(words), "{text}\n{fault}");

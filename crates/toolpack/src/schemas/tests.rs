@@ -56,7 +56,9 @@ fn files_become_definitions_and_their_own_references_still_hold() {
         let bundled = folder.bundle(schema).unwrap();
         assert_eq!(bundled.files.len(), 2);
         let compiled = Schema::compile(&bundled.schema).unwrap();
-        assert!(compiled.violations(&json!({"to": {"zip": "1"}, "lines": [1], "zip": "2"})).is_empty());
+        assert!(
+            compiled.violations(&json!({"to": {"zip": "1"}, "lines": [1], "zip": "2"})).is_empty()
+        );
         for wrong in [
             json!({"to": {"zip": "x"}}),
             json!({"from": {}}),
@@ -147,5 +149,8 @@ fn schema_files_are_read_with_care() {
     assert!(fault.file.unwrap().ends_with("broken.json"));
     assert!(folder.bundle(json!({"$ref": "large.json"})).is_err());
     assert!(folder.bundle(json!({"$ref": "list.json"})).is_err());
-    assert_eq!(folder.bundle(json!({"$ref": "ok.yaml"})).unwrap().schema, json!({"type": "string"}));
+    assert_eq!(
+        folder.bundle(json!({"$ref": "ok.yaml"})).unwrap().schema,
+        json!({"type": "string"})
+    );
 }

@@ -123,11 +123,11 @@ def serve(code, requests, replies):
         except Exception as error:
             traceback.print_exc()
             text = encode({**reply, "failed": words(error)})
+        if not code.can_stay():
+            text = text[:-1] + ',"last":true}'
         sys.stderr.flush()
         replies.write(text.encode() + b"\n")
         replies.flush()
-        if not code.can_stay():
-            os._exit(0)
 
 
 def main(how, form, *what):

@@ -31,7 +31,10 @@ fn templates_inside_the_input_stay_text() {
         "${7*7}",
         "{{ input | tojson }}",
     ] {
-        assert_eq!(render("q={{ input.q }}", json!({"q": payload})).unwrap(), format!("q={payload}"));
+        assert_eq!(
+            render("q={{ input.q }}", json!({"q": payload})).unwrap(),
+            format!("q={payload}")
+        );
     }
 }
 
@@ -65,7 +68,8 @@ fn faults_have_their_line() {
     assert_eq!(fault.line, Some(3));
     assert!(fault.message.contains("`secrets`"));
     for source in ["{% include 'x' %}", "{{ debug() }}"] {
-        let refused = Template::parse(source.to_owned(), 1).is_err() || render(source, json!({})).is_err();
+        let refused =
+            Template::parse(source.to_owned(), 1).is_err() || render(source, json!({})).is_err();
         assert!(refused, "{source}");
     }
 }

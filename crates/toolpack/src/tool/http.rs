@@ -110,7 +110,8 @@ fn refused(response: &Response) -> Failure {
     // It was the service that failed, not the gateway.
     let failure =
         if failure.blame == Blame::Gateway { failure.blame(Blame::Tool) } else { failure };
-    let wait = response.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let wait =
+        response.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     match wait {
         Some(seconds) => failure.retry_after(Duration::from_secs(seconds)),
         None => failure,

@@ -38,8 +38,7 @@ impl PackTool {
 
     fn policy(&self) -> Policy {
         let caps = &self.pack.manifest.caps;
-        let network =
-            if caps.network.is_empty() { Network::Denied } else { Network::Allowed };
+        let network = if caps.network.is_empty() { Network::Denied } else { Network::Allowed };
         let mut policy = Policy::new().mode(self.runtime.sandbox).network(network);
         for place in &self.pack.readable {
             policy = policy.read(place);
@@ -147,10 +146,15 @@ fn stderr_of(error: &RunError) -> Option<&[u8]> {
 /// Why a program gave no result, in the strip's words.
 pub(super) fn failure(error: RunError) -> Failure {
     match error {
-        RunError::NotFound { .. } | RunError::Tier(_) | RunError::Sandbox { .. } => {
-            Failure::new(Code::Unsupported, error.to_string())
+        RunError::NotFound { .. }
+        | RunError::Tier(_)
+        | RunError::Sandbox { .. }
+        | RunError::Exec { .. } => Failure::new(Code::Unsupported, error.to_string()),
+        // A full disk, most likely: it may be better in a while.
+        RunError::Scratch(_) => {
+            Failure::new(Code::Unavailable, "there is no room for the tool's private folder")
+                .caused_by(error)
         }
-        RunError::Exec { .. } => Failure::new(Code::Unsupported, error.to_string()),
         RunError::TimedOut { .. } => Failure::new(Code::Timeout, error.to_string()),
         RunError::Cancelled { .. } => Failure::new(Code::Unavailable, "the call was cancelled"),
         RunError::TooMuchOutput { size, limit, .. } => contract::too_large(size, limit),

@@ -32,13 +32,17 @@ impl PackTool {
             None => self.run_once(self.script_spec(script, code, Shift::Once), call).await,
             Some(workers) => {
                 let time = self.time(call);
-                let work = self.run_warm(workers, script, code, call);
-                tokio::time::timeout(time, work).await.unwrap_or_else(|_| {
-                    Err(Failure::new(
+                // Either way the worker goes with the future that owns it.
+                tokio::select! {
+                    reply = self.run_warm(workers, script, code, call) => reply,
+                    () = tokio::time::sleep(time) => Err(Failure::new(
                         ErrorCode::Timeout,
                         format!("no result within {} ms", time.as_millis()),
-                    ))
-                })
+                    )),
+                    () = call.cancel.cancelled() => {
+                        Err(Failure::new(ErrorCode::Unavailable, "the call was cancelled"))
+                    }
+                }
             }
         }
     }
@@ -55,9 +59,7 @@ impl PackTool {
         match (script.kind, code) {
             (ScriptKind::Python, Code::Module { module, function, search }) => {
                 let what = [OsString::from("function"), module.into(), function.into()];
-                spec.args(["-c", PYTHON, shift.word()])
-                    .args(what)
-                    .args(search.iter().cloned())
+                spec.args(["-c", PYTHON, shift.word()]).args(what).args(search.iter().cloned())
             }
             (ScriptKind::Python, Code::Program(file)) if shift == Shift::Serve => spec
                 .args(["-c", PYTHON, shift.word(), "script"])
@@ -94,7 +96,7 @@ impl PackTool {
         let reply = if stays(script.kind, code) {
             let outcome = self.ask(workers, &mut worker, call).await;
             self.log_stderr(&worker.take_stderr(), call, !matches!(outcome, Ok(Ok(_))));
-            if outcome.is_ok() {
+            if outcome.is_ok() && !worker.is_spent() {
                 turn.give_back(worker);
             }
             outcome.unwrap_or_else(Err)
@@ -135,9 +137,7 @@ impl PackTool {
                 judge_end(text.as_bytes(), Exit::Code(status), why.as_bytes())
             }
             Answer::TooLarge { size } => Err(contract::too_large(size, limit as u64)),
-            Answer::Failed(why) => {
-                Err(contract::broken(format!("the tool failed{}", hint(&why))))
-            }
+            Answer::Failed(why) => Err(contract::broken(format!("the tool failed{}", hint(&why)))),
         })
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Worker {
     process: Process,
     stderr: Arc<Mutex<Vec<u8>>>,
     listening: JoinHandle<()>,
+    /// Whether the worker has said that another call could hear something of this one.
+    spent: bool,
 }
 
 /// What a worker answered.
@@ -50,7 +52,13 @@ impl Worker {
             process: piped.process,
             stderr,
             listening,
+            spent: false,
         }
+    }
+
+    /// Whether it must not be used for another call.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.spent
     }
 
     /// The sandbox rung that holds.
@@ -90,8 +98,10 @@ impl Worker {
         );
         match reply? {
             Some(reply) => {
-                written.map_err(|error| broken_pipe(error))?;
-                answer(&reply, id)
+                written.map_err(broken_pipe)?;
+                let (answer, last) = answer(&reply, id)?;
+                self.spent = last;
+                Ok(answer)
             }
             None => Err(self.ended().await),
         }
@@ -117,11 +127,11 @@ impl Worker {
             },
             stdout.read_to_end(&mut printed),
         );
-        read.map_err(|error| broken_pipe(error))?;
+        read.map_err(broken_pipe)?;
         if printed.len() > limit {
             return Err(contract::too_large(printed.len() as u64, limit as u64));
         }
-        let exit = self.process.wait().await.map_err(|error| broken_pipe(error))?;
+        let exit = self.process.wait().await.map_err(broken_pipe)?;
         self.hear_out().await;
         Ok((printed, exit))
     }
@@ -186,7 +196,7 @@ async fn read_line(
 ) -> Result<Option<Vec<u8>>, Failure> {
     let mut line = Vec::new();
     loop {
-        let piece = stdout.fill_buf().await.map_err(|error| broken_pipe(error))?;
+        let piece = stdout.fill_buf().await.map_err(broken_pipe)?;
         if piece.is_empty() {
             return Ok(None);
         }
@@ -203,8 +213,9 @@ async fn read_line(
     }
 }
 
-/// Opens a reply; one that is not ours, or not for this request, means that the worker's stdout is spoilt.
-fn answer(reply: &[u8], id: u64) -> Result<Answer, Failure> {
+/// Opens a reply, and tells whether it is the worker's last. One that is not ours, or not for this request, means
+/// that the worker's stdout is spoilt.
+fn answer(reply: &[u8], id: u64) -> Result<(Answer, bool), Failure> {
     let spoilt = || {
         let text = String::from_utf8_lossy(reply);
         contract::broken(format!(
@@ -216,27 +227,30 @@ fn answer(reply: &[u8], id: u64) -> Result<Answer, Failure> {
     if reply.get("id").and_then(Value::as_u64) != Some(id) {
         return Err(spoilt());
     }
-    if let Some(data) = reply.remove("data") {
-        return Ok(Answer::Data(data));
-    }
-    if let Some(size) = reply.get("size").and_then(Value::as_u64) {
-        return Ok(Answer::TooLarge { size });
-    }
+    let last = reply.get("last").is_some_and(|last| *last == true);
+    let status = reply.get("status").and_then(Value::as_i64).unwrap_or(0);
+    let data = reply.remove("data");
+    let size = reply.get("size").and_then(Value::as_u64);
     let mut text = |name: &str| match reply.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
-    let (failed, printed, why) = (text("failed"), text("printed"), text("why"));
-    let status = reply.get("status").and_then(Value::as_i64).unwrap_or(0);
-    match (failed, printed) {
-        (Some(why), _) => Ok(Answer::Failed(why)),
-        (None, Some(text)) => Ok(Answer::Printed {
-            text,
+    let answer = if let Some(data) = data {
+        Answer::Data(data)
+    } else if let Some(size) = size {
+        Answer::TooLarge { size }
+    } else if let Some(why) = text("failed") {
+        Answer::Failed(why)
+    } else if let Some(printed) = text("printed") {
+        Answer::Printed {
+            text: printed,
             status: i32::try_from(status).unwrap_or(i32::MAX),
-            why: why.unwrap_or_default(),
-        }),
-        (None, None) => Err(spoilt()),
-    }
+            why: text("why").unwrap_or_default(),
+        }
+    } else {
+        return Err(spoilt());
+    };
+    Ok((answer, last))
 }
 
 /// Keeps the end of what a process writes to stderr, so that it never blocks there.
@@ -260,13 +274,18 @@ mod tests {
 
     #[test]
     fn only_replies_to_this_request_count() {
-        assert_eq!(answer(br#"{"id":7,"data":null}"#, 7).unwrap(), Answer::Data(Value::Null));
-        assert_eq!(
-            answer(br#"{"id":7,"printed":"{}","status":3,"why":"no"}"#, 7).unwrap(),
-            Answer::Printed { text: "{}".to_owned(), status: 3, why: "no".to_owned() }
-        );
-        assert_eq!(answer(br#"{"id":7,"size":99}"#, 7).unwrap(), Answer::TooLarge { size: 99 });
-        assert_eq!(answer(br#"{"id":7,"failed":"x"}"#, 7).unwrap(), Answer::Failed("x".to_owned()));
+        for (reply, expected) in [
+            (r#"{"id":7,"data":null}"#, Answer::Data(Value::Null)),
+            (
+                r#"{"id":7,"printed":"{}","status":3,"why":"no"}"#,
+                Answer::Printed { text: "{}".to_owned(), status: 3, why: "no".to_owned() },
+            ),
+            (r#"{"id":7,"size":99}"#, Answer::TooLarge { size: 99 }),
+            (r#"{"id":7,"failed":"x"}"#, Answer::Failed("x".to_owned())),
+        ] {
+            assert_eq!(answer(reply.as_bytes(), 7).unwrap(), (expected, false));
+        }
+        assert!(answer(br#"{"id":7,"data":1,"last":true}"#, 7).unwrap().1);
         for spoilt in [r#"{"id":6,"data":1}"#, "hello", r#"{"data":1}"#, r#"{"id":7}"#, "[]"] {
             assert!(answer(spoilt.as_bytes(), 7).is_err(), "{spoilt}");
         }

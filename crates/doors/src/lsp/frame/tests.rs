@@ -52,7 +52,9 @@ fn bad_headers_are_named() {
     let fault = |bytes: &[u8]| one(bytes).1.into_iter().next();
     assert_eq!(fault(b"Content-Type: x\r\n\r\n"), Some(FrameFault::NoLength));
     assert_eq!(fault(b"hello\r\n\r\n"), Some(FrameFault::NotAHeader("hello".to_owned())));
-    for length in ["-1", "+2", "0x2", "2.0", "", "99999999999999999999999", "2\r\nContent-Length: 3"] {
+    for length in
+        ["-1", "+2", "0x2", "2.0", "", "99999999999999999999999", "2\r\nContent-Length: 3"]
+    {
         let bytes = format!("Content-Length: {length}\r\n\r\n{{}}");
         assert!(matches!(fault(bytes.as_bytes()), Some(FrameFault::BadLength(_))), "{length}");
     }

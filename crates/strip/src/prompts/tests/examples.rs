@@ -17,8 +17,7 @@ fn examples() -> Shelf {
 #[test]
 fn every_example_is_served() {
     let ids: Vec<_> = examples().prompts().iter().map(|p| (p.id(), p.major)).collect();
-    let expected =
-        [("engineering/review", 1), ("research/outline", 2), ("research/outline", 1)];
+    let expected = [("engineering/review", 1), ("research/outline", 2), ("research/outline", 1)];
     assert_eq!(ids, expected.map(|(id, major)| (id.to_owned(), major)));
 }
 

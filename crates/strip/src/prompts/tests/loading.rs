@@ -78,8 +78,11 @@ fn a_changed_body_is_refused_and_the_last_good_one_stays() {
     assert_eq!(texts(&dir, &findings, Severity::Error), errors);
 
     // As a new version it is welcome.
-    fs::rename(dir.path().join("packs/demo/hello.v1.md"), dir.path().join("packs/demo/hello.v2.md"))
-        .unwrap();
+    fs::rename(
+        dir.path().join("packs/demo/hello.v1.md"),
+        dir.path().join("packs/demo/hello.v2.md"),
+    )
+    .unwrap();
     dir.write("packs/demo/hello.v1.md", "Hello {{ name }}!");
     assert_eq!(pin(dir.path()).unwrap(), [reference("demo/hello@2")]);
     assert_eq!(dir.errors(), Vec::<String>::new());
@@ -151,7 +154,8 @@ fn a_pinned_version_must_not_vanish() {
 
 #[test]
 fn every_fault_of_a_spec_has_its_line() {
-    let schema = "inputSchema:\n  type: object\n  properties:\n    name: { type: string, description: x }\n";
+    let schema =
+        "inputSchema:\n  type: object\n  properties:\n    name: { type: string, description: x }\n";
     for (spec, place, word) in [
         ("inputSchema: {}\n", "", "`description` is missing"),
         ("description: ''\n", ":1", "not empty"),
@@ -164,9 +168,21 @@ fn every_fault_of_a_spec_has_its_line() {
         ("description: x\ninputSchema: yes\n", ":2", "JSON Schema of an object"),
         ("description: x\ninputSchema:\n  type: array\n", ":3", "`type: object`"),
         ("description: x\ninputSchema:\n  properties:\n    a:\n      type: strin\n", ":5", "strin"),
-        ("description: x\ninputSchema:\n  properties:\n    a:\n      pattern: '('\n", ":5", "regex"),
-        ("description: x\ninputSchema:\n  properties:\n    a:\n      $ref: file:///etc/passwd\n", ":5", "leads out"),
-        ("description: x\ninputSchema:\n  required:\n    - a\n", ":4", "`properties` does not name it"),
+        (
+            "description: x\ninputSchema:\n  properties:\n    a:\n      pattern: '('\n",
+            ":5",
+            "regex",
+        ),
+        (
+            "description: x\ninputSchema:\n  properties:\n    a:\n      $ref: file:///etc/passwd\n",
+            ":5",
+            "leads out",
+        ),
+        (
+            "description: x\ninputSchema:\n  required:\n    - a\n",
+            ":4",
+            "`properties` does not name it",
+        ),
         ("description: x\ndescription: y\n", ":2", "duplicate"),
         ("description: x\n  bad: indent\n", ":2", ""),
         ("- x\n", ":1", "mapping"),
@@ -200,7 +216,11 @@ fn every_fault_of_a_body_has_its_line() {
         ("a\n{{ frobnicate(name) }}", ":2", "frobnicate"),
         ("{% include 'secret.md' %}", ":1", "secret.md"),
         ("{% extends '/etc/passwd' %}", ":1", "passwd"),
-        ("x\n{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", ":2", "too many steps"),
+        (
+            "x\n{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
+            ":2",
+            "too many steps",
+        ),
         ("{{ 'x' * 100000000 }}", "", "longer than 262144"),
     ] {
         let dir = Dir::new();
@@ -215,7 +235,11 @@ fn every_fault_of_a_body_has_its_line() {
     dir.write("packs/demo/hello.spec.yaml", SPEC);
     dir.write("packs/demo/hello.v1.md", "{{ name }}\n{{ times }}");
     assert_eq!(dir.errors(), Vec::<String>::new());
-    assert!(dir.warnings().iter().any(|w| w.contains(".md:2: prints an optional")), "{:?}", dir.warnings());
+    assert!(
+        dir.warnings().iter().any(|w| w.contains(".md:2: prints an optional")),
+        "{:?}",
+        dir.warnings()
+    );
     dir.write("packs/demo/hello.v2.md", b"a\nb\xff");
     dir.write("packs/demo/hello.v3.md", "x".repeat(300 * 1024));
     let errors = dir.errors();
@@ -257,11 +281,18 @@ fn one_major_may_have_a_spec_of_its_own() {
 #[test]
 fn files_that_are_no_prompts_are_named() {
     let dir = Dir::with_hello();
-    for file in ["packs/stray.md", "packs/demo/notes.txt", "packs/demo/hello.md",
-        "packs/demo/hello.v01.md", "packs/demo/hello.v-1.md", "packs/demo/a b.v1.md",
-        "packs/demo/x.v1.v2.md", "packs/bad domain/x.v1.md", "packs/demo/lonely.spec.yaml",
-        "packs/demo/at@2.v1.md"]
-    {
+    for file in [
+        "packs/stray.md",
+        "packs/demo/notes.txt",
+        "packs/demo/hello.md",
+        "packs/demo/hello.v01.md",
+        "packs/demo/hello.v-1.md",
+        "packs/demo/a b.v1.md",
+        "packs/demo/x.v1.v2.md",
+        "packs/bad domain/x.v1.md",
+        "packs/demo/lonely.spec.yaml",
+        "packs/demo/at@2.v1.md",
+    ] {
         dir.write(file, "description: x");
         let warnings = dir.warnings();
         assert!(warnings.iter().any(|warning| warning.starts_with(file)), "{file}: {warnings:?}");
@@ -283,7 +314,8 @@ fn links_do_not_lead_out_of_the_folder() {
     symlink(&secret, dir.path().join("packs/demo/leak.v1.md")).unwrap();
     dir.write("packs/demo/leak.spec.yaml", SPEC);
     symlink(outside.path().join("packs/x"), dir.path().join("packs/leak")).unwrap();
-    symlink(dir.path().join("packs/demo/hello.v1.md"), dir.path().join("packs/demo/inside.v1.md")).unwrap();
+    symlink(dir.path().join("packs/demo/hello.v1.md"), dir.path().join("packs/demo/inside.v1.md"))
+        .unwrap();
     symlink("hello.spec.yaml", dir.path().join("packs/demo/inside.spec.yaml")).unwrap();
     let errors = dir.errors();
     assert_eq!(errors.len(), 2, "{errors:?}");
@@ -297,7 +329,8 @@ fn links_do_not_lead_out_of_the_folder() {
 #[test]
 fn a_pipe_does_not_block() {
     let dir = Dir::with_hello();
-    let socket = std::os::unix::net::UnixListener::bind(dir.path().join("packs/demo/s.v1.md")).unwrap();
+    let socket =
+        std::os::unix::net::UnixListener::bind(dir.path().join("packs/demo/s.v1.md")).unwrap();
     dir.write("packs/demo/s.spec.yaml", SPEC);
     assert!(dir.errors()[0].contains("s.v1.md: is not a file"), "{:?}", dir.errors());
     drop(socket);
@@ -341,8 +374,20 @@ fn invisible_characters_are_left_out_and_counted() {
     dir.write("packs/demo/hello.spec.yaml", SPEC.replace("somebody", "some\u{200b}body"));
     dir.write("packs/demo/hello.v1.md", "Hello\n{{ name }}\u{202e}<!-- obey -->!");
     let warnings = dir.warnings();
-    assert!(warnings.contains(&"packs/demo/hello.spec.yaml: 1 invisible character left out of what is served".to_owned()), "{warnings:?}");
-    assert!(warnings.contains(&"packs/demo/hello.v1.md:2: 14 invisible characters left out of what is served".to_owned()), "{warnings:?}");
+    assert!(
+        warnings.contains(
+            &"packs/demo/hello.spec.yaml: 1 invisible character left out of what is served"
+                .to_owned()
+        ),
+        "{warnings:?}"
+    );
+    assert!(
+        warnings.contains(
+            &"packs/demo/hello.v1.md:2: 14 invisible characters left out of what is served"
+                .to_owned()
+        ),
+        "{warnings:?}"
+    );
     let shelf = dir.shelf();
     let prompt = get(&shelf, "demo/hello");
     assert_eq!(prompt.body, "Hello\n{{ name }}!");

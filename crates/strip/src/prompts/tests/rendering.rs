@@ -38,7 +38,10 @@ const TYPED: &str = "{properties: {n: {type: integer}, x: {type: number}, b: {ty
 
 #[test]
 fn text_is_read_as_what_the_spec_asks_for() {
-    let typed = prompt(TYPED, "{{ n|tojson }} {{ x|tojson }} {{ b|tojson }} {{ l|tojson }} {{ o|tojson }} {{ s|tojson }} {{ e|tojson }} {{ u|tojson }} {{ any|tojson }} {{ r|tojson }}");
+    let typed = prompt(
+        TYPED,
+        "{{ n|tojson }} {{ x|tojson }} {{ b|tojson }} {{ l|tojson }} {{ o|tojson }} {{ s|tojson }} {{ e|tojson }} {{ u|tojson }} {{ any|tojson }} {{ r|tojson }}",
+    );
     let text = typed
         .render(&json!({"n": "3", "x": " 2.5", "b": "true", "l": "[1, 2]", "o": "{\"k\": 1}",
             "s": "3", "e": "1", "u": "null", "any": "3", "r": "4"}))
@@ -56,13 +59,18 @@ fn text_is_read_as_what_the_spec_asks_for() {
 fn all_violations_are_told_at_once() {
     let typed = prompt(TYPED, "{{ n }}");
     let failure = typed
-        .render(&json!({"n": "three", "b": "yes", "l": "[1, \"x\"]", "o": "[]", "typo": 1, "e": "3"}))
+        .render(
+            &json!({"n": "three", "b": "yes", "l": "[1, \"x\"]", "o": "[]", "typo": 1, "e": "3"}),
+        )
         .unwrap_err();
     assert_eq!((failure.code, failure.blame), (Code::InvalidInput, Blame::Caller));
     assert_eq!(places(&failure), ["/b", "/e", "/l/1", "/n", "/o", "/typo"]);
     assert!(failure.message.contains("and 1 more"), "{failure}");
 
-    let strict = prompt("{properties: {topic: {type: string, minLength: 3}}, required: [topic], additionalProperties: false}", "{{ topic }}");
+    let strict = prompt(
+        "{properties: {topic: {type: string, minLength: 3}}, required: [topic], additionalProperties: false}",
+        "{{ topic }}",
+    );
     let failure = strict.render(&json!({"topik": "x"})).unwrap_err();
     assert_eq!(places(&failure), ["", "/topik"]);
     assert!(failure.message.contains("did you mean `topic`?"), "{failure}");
@@ -76,8 +84,12 @@ fn all_violations_are_told_at_once() {
 
 #[test]
 fn defaults_fill_in_and_empty_optional_fields_count_as_absent() {
-    let schema = "{properties: {a: {type: integer, default: 5}, b: {type: string}, c: {enum: [x, y]}}}";
-    let prompt = prompt(schema, "{{ a }}{% if b %} {{ b }}{% endif %}{% if c is defined %} {{ c }}{% endif %}");
+    let schema =
+        "{properties: {a: {type: integer, default: 5}, b: {type: string}, c: {enum: [x, y]}}}";
+    let prompt = prompt(
+        schema,
+        "{{ a }}{% if b %} {{ b }}{% endif %}{% if c is defined %} {{ c }}{% endif %}",
+    );
     assert_eq!(prompt.render(&Value::Null).unwrap(), "5");
     assert_eq!(prompt.render(&json!({"a": "", "b": "", "c": ""})).unwrap(), "5");
     assert_eq!(prompt.render(&json!({"a": "6", "b": "b", "c": "y"})).unwrap(), "6 b y");
@@ -85,7 +97,10 @@ fn defaults_fill_in_and_empty_optional_fields_count_as_absent() {
 
 #[test]
 fn open_schemas_let_other_arguments_through() {
-    let open = prompt("{properties: {a: {type: string}}, additionalProperties: {type: integer}}", "{{ other }}");
+    let open = prompt(
+        "{properties: {a: {type: string}}, additionalProperties: {type: integer}}",
+        "{{ other }}",
+    );
     assert_eq!(open.render(&json!({"other": 3})).unwrap(), "3");
     assert_eq!(places(&open.render(&json!({"other": "x"})).unwrap_err()), ["/other"]);
     let none = prompt("{type: object}", "plain");
@@ -96,10 +111,14 @@ fn open_schemas_let_other_arguments_through() {
 #[test]
 fn constraints_hold() {
     let schema = "{properties: {t: {type: string}}, required: [t]}";
-    let prompt = with_constraints(schema, "{maxRenderedChars: 10, maxArgumentChars: 8}", "{{ t }}{{ t }}");
+    let prompt =
+        with_constraints(schema, "{maxRenderedChars: 10, maxArgumentChars: 8}", "{{ t }}{{ t }}");
     assert_eq!(prompt.render(&json!({"t": "äöüßé"})).unwrap().chars().count(), 10);
     let failure = prompt.render(&json!({"t": "123456"})).unwrap_err();
-    assert_eq!((failure.code, failure.details), (Code::InvalidInput, Some(json!({"size": 12, "limit": 10}))));
+    assert_eq!(
+        (failure.code, failure.details),
+        (Code::InvalidInput, Some(json!({"size": 12, "limit": 10})))
+    );
     let failure = prompt.render(&json!({"t": "123456789"})).unwrap_err();
     assert_eq!(places(&failure), ["/t"]);
     let failure = prompt.render(&json!({"t": "x".repeat(70_000)})).unwrap_err();
@@ -109,7 +128,16 @@ fn constraints_hold() {
 #[test]
 fn arguments_are_never_evaluated() {
     let prompt = prompt("{properties: {t: {type: string}}, required: [t]}", "[{{ t }}]");
-    for payload in ["{{ 7*7 }}", "{% include 'x' %}", "{{ self.__init__ }}", "{# c #}", "<b>&", "\u{0}", "${x}", "{{"] {
+    for payload in [
+        "{{ 7*7 }}",
+        "{% include 'x' %}",
+        "{{ self.__init__ }}",
+        "{# c #}",
+        "<b>&",
+        "\u{0}",
+        "${x}",
+        "{{",
+    ] {
         assert_eq!(prompt.render(&json!({"t": payload})).unwrap(), format!("[{payload}]"));
     }
 }
@@ -119,8 +147,16 @@ fn runaway_templates_are_stopped() {
     let schema = "{properties: {n: {type: integer, default: 1}, t: {type: string, default: x}}}";
     for (body, arguments, word) in [
         ("{{ 'x' * n }}", json!({"n": 100_000_000}), "longer than"),
-        ("{% for i in range(n) %}{{ t }}{% endfor %}", json!({"n": 99_999, "t": "x".repeat(60_000)}), "longer than"),
-        ("{% for i in range(n) %}{% for j in range(n) %}{% endfor %}{% endfor %}", json!({"n": 99_999}), "too many steps"),
+        (
+            "{% for i in range(n) %}{{ t }}{% endfor %}",
+            json!({"n": 99_999, "t": "x".repeat(60_000)}),
+            "longer than",
+        ),
+        (
+            "{% for i in range(n) %}{% for j in range(n) %}{% endfor %}{% endfor %}",
+            json!({"n": 99_999}),
+            "too many steps",
+        ),
         ("{{ t|replace('', t) }}", json!({"t": "x".repeat(30_000)}), "longer than"),
         ("{{ t|indent(n, true) }}", json!({"n": 9_000_000_000_000_i64}), "longer than"),
         ("{{ t.missing.deep }}", json!({}), "undefined"),
@@ -128,7 +164,11 @@ fn runaway_templates_are_stopped() {
     ] {
         let prompt = prompt(schema, body);
         let failure = prompt.render(&arguments).unwrap_err();
-        assert_eq!((failure.code, failure.blame), (Code::Internal, Blame::Tool), "{body}: {failure}");
+        assert_eq!(
+            (failure.code, failure.blame),
+            (Code::Internal, Blame::Tool),
+            "{body}: {failure}"
+        );
         assert!(failure.message.contains(word), "{body}: {failure}");
     }
     // Neither of these is there at all.
@@ -141,11 +181,16 @@ fn runaway_templates_are_stopped() {
 fn completions_are_prefixes_whatever_the_case() {
     let many = (0..300).map(|n| format!("v{n}")).collect::<Vec<_>>().join(", ");
     let prompt = prompt(
-        &format!("{{properties: {{m: {{enum: [{many}]}}, c: {{enum: [Red, green, Rosé, 3, null]}}, k: {{const: only}}, s: {{type: string}}}}}}"),
+        &format!(
+            "{{properties: {{m: {{enum: [{many}]}}, c: {{enum: [Red, green, Rosé, 3, null]}}, k: {{const: only}}, s: {{type: string}}}}}}"
+        ),
         "x",
     );
     assert_eq!(prompt.complete("m", "").len(), 100);
-    assert_eq!(prompt.complete("m", "V29"), ["v29", "v290", "v291", "v292", "v293", "v294", "v295", "v296", "v297", "v298", "v299"]);
+    assert_eq!(
+        prompt.complete("m", "V29"),
+        ["v29", "v290", "v291", "v292", "v293", "v294", "v295", "v296", "v297", "v298", "v299"]
+    );
     assert_eq!(prompt.complete("c", "r"), ["Red", "Rosé"]);
     assert_eq!(prompt.complete("c", "ROSÉ"), ["Rosé"]);
     assert_eq!(prompt.complete("c", ""), ["Red", "green", "Rosé", "3"]);
@@ -156,10 +201,8 @@ fn completions_are_prefixes_whatever_the_case() {
 
 #[test]
 fn required_arguments_come_first_in_their_order() {
-    let prompt = prompt(
-        "{properties: {a: {}, b: {description: Bee}, z: {}, y: {}}, required: [z, b]}",
-        "x",
-    );
+    let prompt =
+        prompt("{properties: {a: {}, b: {description: Bee}, z: {}, y: {}}, required: [z, b]}", "x");
     let listed: Vec<_> = prompt.arguments.iter().map(|a| (a.name.as_str(), a.required)).collect();
     assert_eq!(listed, [("z", true), ("b", true), ("a", false), ("y", false)]);
     assert_eq!(prompt.arguments[1].description.as_deref(), Some("Bee"));

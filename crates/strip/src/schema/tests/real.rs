@@ -1,5 +1,7 @@
 //! Schemas as people really write them: none of the bounds may stand in their way.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
 
 use super::{compile, paths};
@@ -141,9 +143,16 @@ fn trees_and_expression_languages() {
         "$ref": "#/$defs/expr",
         "$defs": {"expr": {"anyOf": [{"type": "number"}, {"type": "string"}, binary("and"), binary("or"), binary("eq")]}},
     }));
-    let expression =
-        (0..6).fold(json!(1), |inner, _| json!({"op": "eq", "left": inner, "right": "x"}));
-    assert_eq!(query.violations(&expression), []);
+    let mut expression =
+        (0..100).fold(json!(1), |inner, _| json!({"op": "or", "left": inner, "right": "x"}));
+    assert_eq!(query.violations(&expression), [], "a hundred terms in a row");
+    expression["right"] = json!({"op": "xor"});
+    let started = Instant::now();
+    assert_eq!(paths(&query.violations(&expression)), [""]);
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+    let balanced =
+        (0..10).fold(json!(1), |inner, _| json!({"op": "and", "left": inner, "right": inner}));
+    assert_eq!(query.violations(&balanced), [], "a thousand terms in a tree");
 }
 
 #[test]

@@ -1,0 +1,140 @@
+//! The command line.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::load::Plan;
+
+/// Measures Powerstrip against the same work done without it.
+#[derive(Debug, Parser)]
+#[command(name = "powerstrip-bench", version, max_term_width = 120)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Strip(StripRun),
+    /// The echo handler on axum alone.
+    #[command(hide = true)]
+    BareHttp,
+    /// The echo tool on rmcp alone.
+    #[command(hide = true)]
+    BareMcp,
+}
+
+/// Measure the strip: calls through its doors, Python tools, and catalogs of up to 10,000 tools.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build both first, in the same profile:
+  cargo build --release -p powerstrip -p powerstrip-bench
+  target/release/powerstrip-bench strip
+
+Everything runs on loopback, in temporary folders, and is ended when the run ends. A missed target is a row of the \
+table, not a failed run.")]
+pub(crate) struct StripRun {
+    /// The gateway's binary [default: `powerstrip` beside this program].
+    #[arg(long, value_name = "FILE")]
+    powerstrip: Option<PathBuf>,
+    /// How long each side of each row is under load.
+    #[arg(long, value_name = "N", default_value_t = 6.0, value_parser = seconds)]
+    seconds: f64,
+    /// A look in about half a minute: short rounds, few repeats, at most 1,000 tools.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Print one line of JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Measure only these groups of rows.
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    only: Vec<Group>,
+}
+
+/// Rows that are measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Group {
+    /// Calls per second through the doors, against bare axum and bare rmcp.
+    Calls,
+    /// Warm workers and cold starts of Python tools.
+    Python,
+    /// Start, listing, calls and memory with 10 to 10,000 tools.
+    Tools,
+}
+
+impl StripRun {
+    /// Whether a group was asked for.
+    pub(crate) fn wants(&self, group: Group) -> bool {
+        self.only.is_empty() || self.only.contains(&group)
+    }
+
+    /// How the load is cut into rounds.
+    pub(crate) fn plan(&self) -> Plan {
+        let seconds = if self.quick { self.seconds.min(1.0) } else { self.seconds };
+        Plan::lasting(Duration::from_secs_f64(seconds))
+    }
+
+    /// The gateway to measure.
+    pub(crate) fn binary(&self) -> anyhow::Result<PathBuf> {
+        let binary = match &self.powerstrip {
+            Some(binary) => binary.clone(),
+            None => beside_this_program()?,
+        };
+        if !binary.is_file() {
+            bail!(
+                "there is no gateway at {}: build it, or name it with --powerstrip",
+                binary.display()
+            );
+        }
+        // Gateways are started in folders of their own, where a relative path would lead elsewhere.
+        std::path::absolute(&binary).context("the path of the gateway cannot be used")
+    }
+}
+
+fn beside_this_program() -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe().context("this program cannot find itself")?;
+    let folder = own.parent().unwrap_or(Path::new("."));
+    Ok(folder.join(format!("powerstrip{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.1..=600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("a number of seconds from 0.1 to 600 is expected".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use clap::CommandFactory as _;
+
+    use super::{Cli, Command, Group, Parser as _};
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn groups_can_be_chosen() {
+        let Command::Strip(run) =
+            Cli::parse_from(["powerstrip-bench", "strip", "--only", "calls,tools"]).command
+        else {
+            panic!("`strip` was asked for");
+        };
+        assert!(run.wants(Group::Calls) && run.wants(Group::Tools) && !run.wants(Group::Python));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for seconds in ["0", "-1", "nan", "inf", "1e9", "soon"] {
+            let refused = Cli::try_parse_from(["powerstrip-bench", "strip", "--seconds", seconds]);
+            assert!(refused.is_err(), "{seconds}");
+        }
+    }
+}

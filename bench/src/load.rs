@@ -1,0 +1,205 @@
+//! The load: the same requests over the same number of kept-alive connections, in rounds that take turns between two
+//! servers, so that whatever else the machine does hits both.
+
+mod connection;
+mod request;
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use tokio::task::JoinSet;
+
+use crate::stats::{median, percentile};
+
+pub(crate) use connection::Connection;
+pub(crate) use request::Request;
+
+/// The number of the last input that was sent; every distinct input of this process has its own.
+static LAST_INPUT: AtomicU64 = AtomicU64::new(0);
+
+/// How long one round lasts: short enough that the machine is the same for both sides.
+const ROUND: Duration = Duration::from_millis(500);
+
+/// The fewest rounds of a side.
+const FEWEST_ROUNDS: u32 = 4;
+
+/// Whether a server sees each input once or again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inputs {
+    Distinct,
+    Equal,
+}
+
+impl Inputs {
+    /// The number of the next input.
+    pub(crate) fn next(self) -> u64 {
+        match self {
+            Inputs::Distinct => LAST_INPUT.fetch_add(1, Ordering::Relaxed) + 1,
+            Inputs::Equal => 0,
+        }
+    }
+}
+
+/// How a side's time under load is cut.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    rounds: u32,
+    round: Duration,
+    /// What is not counted, before the first round.
+    warm_up: Duration,
+}
+
+impl Plan {
+    /// A plan that loads each side for this long.
+    pub(crate) fn lasting(time: Duration) -> Self {
+        let rounds = (time.as_secs_f64() / ROUND.as_secs_f64()).round() as u32;
+        let rounds = rounds.max(FEWEST_ROUNDS);
+        let round = time / rounds;
+        Self { rounds, round, warm_up: round.min(ROUND) }
+    }
+
+    /// The same plan, or a longer one for slow calls.
+    pub(crate) fn at_least(self, time: Duration) -> Self {
+        if self.round * self.rounds < time { Self::lasting(time) } else { self }
+    }
+}
+
+/// One server under load, with its connections.
+pub(crate) struct Client {
+    request: Request,
+    connections: Vec<Connection>,
+}
+
+/// What one side did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures {
+    pub(crate) calls_per_second: f64,
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
+}
+
+/// Two sides that took turns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Duel {
+    pub(crate) ours: Figures,
+    pub(crate) base: Figures,
+    /// Our calls per second by theirs: the median over the pairs of rounds.
+    pub(crate) ratio: f64,
+}
+
+#[derive(Debug, Default)]
+struct Round {
+    elapsed: Duration,
+    latencies_ms: Vec<f64>,
+}
+
+impl Round {
+    fn calls_per_second(&self) -> f64 {
+        self.latencies_ms.len() as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+impl Client {
+    /// Opens the connections.
+    pub(crate) async fn connect(
+        address: SocketAddr,
+        request: Request,
+        connections: usize,
+    ) -> anyhow::Result<Self> {
+        let mut open = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            open.push(Connection::open(address).await?);
+        }
+        Ok(Self { request, connections: open })
+    }
+
+    async fn round(&mut self, time: Duration, inputs: Inputs) -> anyhow::Result<Round> {
+        let mut callers = JoinSet::new();
+        let start = Instant::now();
+        for connection in self.connections.drain(..) {
+            callers.spawn(call_until(connection, self.request.clone(), start + time, inputs));
+        }
+        let mut latencies_ms = Vec::new();
+        while let Some(ended) = callers.join_next().await {
+            let (connection, latencies) = ended.context("a caller of the load was lost")??;
+            self.connections.push(connection);
+            latencies_ms.extend(latencies);
+        }
+        Ok(Round { elapsed: start.elapsed(), latencies_ms })
+    }
+}
+
+async fn call_until(
+    mut connection: Connection,
+    mut request: Request,
+    end: Instant,
+    inputs: Inputs,
+) -> anyhow::Result<(Connection, Vec<f64>)> {
+    let mut latencies = Vec::new();
+    let mut place = 0;
+    loop {
+        request.number(inputs.next());
+        let begun = Instant::now();
+        let answer = connection.ask(request.bytes()).await?;
+        let ended = Instant::now();
+        // Answers have the same shape each time, so the echo is looked for where the last one stood.
+        match request.echo_in(answer.body, place) {
+            Some(found) if answer.status == 200 => place = found,
+            _ => bail!("a call went wrong: {answer}"),
+        }
+        latencies.push((ended - begun).as_secs_f64() * 1_000.0);
+        if ended >= end {
+            return Ok((connection, latencies));
+        }
+    }
+}
+
+/// Loads two servers in turns.
+pub(crate) async fn duel(
+    ours: &mut Client,
+    base: &mut Client,
+    plan: Plan,
+    inputs: Inputs,
+) -> anyhow::Result<Duel> {
+    ours.round(plan.warm_up, inputs).await?;
+    base.round(plan.warm_up, inputs).await?;
+    let mut pairs = Vec::new();
+    for _ in 0..plan.rounds {
+        let first = ours.round(plan.round, inputs).await?;
+        let second = base.round(plan.round, inputs).await?;
+        pairs.push((first, second));
+    }
+    Ok(Duel::between(pairs))
+}
+
+impl Duel {
+    fn between(pairs: Vec<(Round, Round)>) -> Self {
+        let mut ratios: Vec<_> = pairs
+            .iter()
+            .map(|(ours, base)| ours.calls_per_second() / base.calls_per_second())
+            .collect();
+        let (ours, base): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        Self { ours: Figures::over(ours), base: Figures::over(base), ratio: median(&mut ratios) }
+    }
+}
+
+impl Figures {
+    fn over(rounds: Vec<Round>) -> Self {
+        let mut all = Round::default();
+        for round in rounds {
+            all.elapsed += round.elapsed;
+            all.latencies_ms.extend(round.latencies_ms);
+        }
+        let calls_per_second = all.calls_per_second();
+        Self {
+            calls_per_second,
+            p50_ms: percentile(&mut all.latencies_ms, 50.0),
+            p99_ms: percentile(&mut all.latencies_ms, 99.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::connection::Head;
+use super::{Client, Duel, Inputs, Plan, Request, Round, duel};
+
+fn nowhere() -> SocketAddr {
+    ([127, 0, 0, 1], 9).into()
+}
+
+fn body(request: &Request) -> Value {
+    let text = std::str::from_utf8(request.bytes()).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
+    serde_json::from_str(body).unwrap()
+}
+
+#[test]
+fn a_request_is_numbered_in_place() {
+    let mut request = Request::envelope(nowhere(), "demo.echo");
+    request.number(987_654);
+    assert_eq!(body(&request), json!({"message": "bench-000000987654"}));
+    request.number(3);
+    assert_eq!(body(&request), json!({"message": "bench-000000000003"}));
+
+    let mut request = Request::mcp_call(nowhere(), "demo_echo");
+    request.number(12);
+    let body = body(&request);
+    assert_eq!(body["params"]["arguments"], json!({"message": "bench-000000000012"}));
+    let text = String::from_utf8_lossy(request.bytes()).into_owned();
+    assert!(
+        text.contains("\r\nmcp-name: demo_echo\r\n") && text.contains("mcp-method: tools/call")
+    );
+}
+
+#[test]
+fn only_the_echo_of_this_call_counts() {
+    let mut request = Request::envelope(nowhere(), "demo.echo");
+    request.number(7);
+    let answer = br#"{"data":{"message":"bench-000000000007"}}"#;
+    assert_eq!(request.echo_in(answer, 0), Some(9));
+    assert_eq!(request.echo_in(answer, 9), Some(9));
+    assert_eq!(request.echo_in(answer, 5_000), Some(9));
+    // Of another call, quoted in an error's text, cut off.
+    for other in [
+        &br#"{"data":{"message":"bench-000000000008"}}"#[..],
+        br#"{"text":"{\"message\":\"bench-000000000007\"}"}"#,
+        br#"{"data":{"message":"bench-00000000"#,
+        b"",
+    ] {
+        assert_eq!(request.echo_in(other, 9), None);
+    }
+}
+
+#[test]
+fn distinct_inputs_never_repeat() {
+    let (first, second) = (Inputs::Distinct.next(), Inputs::Distinct.next());
+    assert!(first > 0 && second > first);
+    assert_eq!((Inputs::Equal.next(), Inputs::Equal.next()), (0, 0));
+}
+
+#[test]
+fn heads_are_read_when_they_are_whole() {
+    assert_eq!(Head::read(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n").unwrap(), None);
+    let head =
+        Head::read(b"HTTP/1.1 404 Not Found\r\nx: y\r\nCONTENT-LENGTH:  12\r\n\r\nbody").unwrap();
+    assert_eq!(head, Some(Head { status: 404, bytes: 53, body_bytes: 12 }));
+    for wrong in [
+        &b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"[..],
+        b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n",
+        b"HTTP/2 200\r\ncontent-length: 0\r\n\r\n",
+        b"\r\n\r\n",
+    ] {
+        assert!(Head::read(wrong).is_err(), "{}", String::from_utf8_lossy(wrong));
+    }
+}
+
+#[test]
+fn a_plan_keeps_its_time() {
+    for (millis, rounds) in [(6_000, 12), (1_000, 4), (100, 4)] {
+        let plan = Plan::lasting(Duration::from_millis(millis));
+        assert_eq!(plan.rounds, rounds);
+        assert_eq!(plan.round * plan.rounds, Duration::from_millis(millis));
+    }
+}
+
+#[test]
+fn one_disturbed_round_does_not_decide() {
+    let round = |calls: usize| Round {
+        elapsed: Duration::from_secs(1),
+        latencies_ms: (0..calls).map(|n| n as f64).collect(),
+    };
+    let pairs = vec![(round(80), round(100)), (round(8), round(100)), (round(80), round(100))];
+    let duel = Duel::between(pairs);
+    assert_eq!(duel.ratio, 0.8);
+    assert_eq!(duel.base.calls_per_second, 100.0);
+    assert_eq!(duel.base.p50_ms, 49.0);
+    assert_eq!(duel.ours.calls_per_second, 56.0);
+}
+
+/// A server that sends each body back, or always the same answer.
+async fn server(always: Option<&'static str>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut bytes = vec![0; 4_096];
+                while let Ok(read @ 1..) = stream.read(&mut bytes).await {
+                    let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                    let echo = text.split_once("\r\n\r\n").unwrap().1;
+                    let body = always.unwrap_or(echo);
+                    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+                    stream.write_all((head + body).as_bytes()).await.unwrap();
+                }
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn both_sides_are_measured() {
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        let address = server(None).await;
+        let request = Request::envelope(address, "demo.echo");
+        clients.push(Client::connect(address, request, 3).await.unwrap());
+    }
+    let [ours, base] = &mut clients[..] else { unreachable!() };
+    let plan = Plan::lasting(Duration::from_millis(100));
+    let duel = duel(ours, base, plan, Inputs::Distinct).await.unwrap();
+    assert!(duel.ours.calls_per_second > 0.0 && duel.base.calls_per_second > 0.0);
+    assert!(duel.ours.p50_ms <= duel.ours.p99_ms && duel.ratio > 0.0);
+}
+
+#[tokio::test]
+async fn a_wrong_answer_ends_the_run() {
+    let address = server(Some(r#"{"ok":false,"errors":[{"code":"RATE_LIMIT"}]}"#)).await;
+    let request = Request::envelope(address, "demo.echo");
+    let mut client = Client::connect(address, request, 2).await.unwrap();
+    let error = client.round(Duration::from_millis(10), Inputs::Equal).await.unwrap_err();
+    assert!(error.to_string().contains("RATE_LIMIT"), "{error}");
+}

@@ -1,0 +1,72 @@
+//! Side-by-side speed runs: the gateway against the same work done without it, in one run on one machine, so that
+//! only ratios are compared.
+
+mod bare;
+mod cli;
+mod gateway;
+mod load;
+mod machine;
+mod process;
+mod rows;
+mod stats;
+mod table;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use tokio::runtime::{Builder, Runtime};
+
+use cli::{Cli, Command, StripRun};
+use machine::Machine;
+use rows::Report;
+
+fn main() -> ExitCode {
+    let ended = match Cli::parse().command {
+        Command::Strip(run) => strip(&run),
+        Command::BareHttp => serve(bare::http()),
+        Command::BareMcp => serve(bare::mcp()),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            rows::say(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A bare server gets the runtime that the gateway has: a thread for every core.
+fn serve(server: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    Builder::new_multi_thread().enable_all().build()?.block_on(server)
+}
+
+fn strip(run: &StripRun) -> anyhow::Result<()> {
+    let binary = run.binary()?;
+    let machine = Machine::look(&binary)?;
+    let report = client_runtime()?.block_on(async {
+        tokio::select! {
+            report = rows::measure(run, &binary) => report,
+            // Leaving this future ends every process that it has started.
+            _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
+        }
+    })?;
+    print(&machine, &report, run.json).context("the figures cannot be written")
+}
+
+/// One thread: the load must cost as little as it can of the cores that it shares with what it measures.
+fn client_runtime() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+fn print(machine: &Machine, report: &Report, json: bool) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if json {
+        let line = serde_json::json!({"machine": machine, "rows": report.rows});
+        writeln!(out, "{line}")?;
+    } else {
+        writeln!(out, "{machine}\n\n{}", table::markdown(&report.rows))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Servers under measurement: started in a process of their own, found by the address that they tell, and ended.
+
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::{Child, Command};
+
+/// A server that says nothing for so long will not start. (Unoptimised builds with 10,000 tools are slow.)
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long a server may take to end by itself.
+const FAREWELL: Duration = Duration::from_secs(15);
+
+/// How often the log is looked at while a server starts: the error of a start time.
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// A running server; dropping it ends it at once.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    pub(crate) begun: Instant,
+}
+
+impl Process {
+    /// Starts a server that tells its address (`http://…`) on stderr, and waits until it does.
+    ///
+    /// Stderr goes to a file: a pipe would have to be emptied by the process that makes the load.
+    pub(crate) async fn start(mut command: Command, log: PathBuf) -> anyhow::Result<Self> {
+        let stderr = File::create(&log).context("a log cannot be written")?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).kill_on_drop(true);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("POWERSTRIP_") {
+                command.env_remove(name);
+            }
+        }
+        let begun = Instant::now();
+        let mut child = command.spawn().context("a server cannot be started")?;
+        let address = loop {
+            if let Some(address) = told_address(&log) {
+                break address;
+            }
+            if let Some(status) = child.try_wait()? {
+                bail!("a server ended early, {status}: {}", last_words(&log));
+            }
+            if begun.elapsed() > PATIENCE {
+                bail!("a server did not start in time: {}", last_words(&log));
+            }
+            tokio::time::sleep(GLANCE).await;
+        };
+        Ok(Self { child, address, begun })
+    }
+
+    /// The process id.
+    pub(crate) fn id(&self) -> anyhow::Result<u32> {
+        self.child.id().context("a server has ended by itself")
+    }
+
+    /// Ends it as an operator would, so that what it keeps on the disk is whole.
+    pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
+        let pid = Pid::from_raw(self.id()?.cast_signed()).context("a process without an id")?;
+        kill_process(pid, Signal::TERM).context("a server cannot be told to end")?;
+        if tokio::time::timeout(FAREWELL, self.child.wait()).await.is_err() {
+            self.child.kill().await.context("a server cannot be ended")?;
+        }
+        Ok(())
+    }
+}
+
+fn told_address(log: &Path) -> Option<SocketAddr> {
+    address_in(&std::fs::read_to_string(log).ok()?)
+}
+
+/// The first address in a log whose line is whole.
+fn address_in(log: &str) -> Option<SocketAddr> {
+    let whole = &log[..=log.rfind('\n')?];
+    let rest = whole.split("http://").nth(1)?;
+    let end = rest.find(|c: char| !(c.is_ascii_hexdigit() || ".:[]".contains(c)))?;
+    rest[..end].trim_end_matches('.').parse().ok()
+}
+
+fn last_words(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(10)..].join(" / ")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use std::time::Duration;
+
+    use super::{Command, Process, address_in};
+
+    #[test]
+    fn the_address_is_found_in_a_whole_line() {
+        let address = Some(([127, 0, 0, 1], 4_321).into());
+        assert_eq!(address_in("warming up\nlistening on http://127.0.0.1:4321\n"), address);
+        assert_eq!(address_in("INFO at http://127.0.0.1:4321/mcp, tier T2\nmore"), address);
+        assert_eq!(address_in("url=\"http://127.0.0.1:4321\"\n"), address);
+        assert_eq!(address_in("listening on http://127.0.0.1:4321.\n"), address);
+        assert_eq!(address_in("listening on http://127.0.0.1:43"), None);
+        assert_eq!(address_in("nothing\n"), None);
+        assert_eq!(address_in(""), None);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_ends_early_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo the port is taken >&2; exit 3"]);
+        let error = Process::start(command, folder.path().join("log")).await.err().unwrap();
+        let text = error.to_string();
+        assert!(text.contains("the port is taken") && text.contains('3'), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_server_is_told_to_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let ended = folder.path().join("ended");
+        let script = format!(
+            "trap 'echo yes > {}; exit 0' TERM; echo http://127.0.0.1:1 >&2; while :; do sleep 0.01; done",
+            ended.display()
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]);
+        let process = Process::start(command, folder.path().join("log")).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(10), process.stop()).await.unwrap().unwrap();
+        assert!(ended.exists());
+    }
+}

@@ -1,0 +1,183 @@
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use auth::LocalAccess;
+use clap::Args;
+use serde_json::json;
+use store::{Claim, DataFolder};
+use strip::{Call, Door, Finding, Severity, Strip};
+use toolpack::CannedCall;
+
+use super::{Context, FAILED};
+use crate::config::{BadConfig, Config, FILE_NAME, Fault, Overrides};
+use crate::gateway::{Freshness, Gateway};
+use crate::output::{self, Style};
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip check                    the tools, prompts and config of this folder
+  powerstrip check my-project --run   also run the examples in the packs and compare their answers
+  powerstrip check --strict --json    for CI: warnings fail, too
+
+Exit codes: 0 nothing is wrong, 1 something is. Advice alone never fails.";
+
+/// Find mistakes in tools, prompts and config
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Check {
+    /// A folder with a powerstrip.yaml, or with `tools` and `prompts` in it, or a folder of tools [default: this one].
+    dir: Option<PathBuf>,
+    /// Run the `examples` of each pack and compare: each answer must be as written, twice in a row.
+    #[arg(long)]
+    run: bool,
+    /// Let warnings fail, too.
+    #[arg(long)]
+    strict: bool,
+}
+
+impl Check {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let (config, mut findings) = match context.load_with(self.flags(context)?) {
+            Ok(loaded) => (Some(loaded.config), Vec::new()),
+            Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
+        };
+        if let Some(config) = &config {
+            findings.extend(look(config));
+            if self.run {
+                findings.extend(run_examples(config, context).await?);
+            }
+        }
+        let fails = |finding: &Finding| match finding.severity {
+            Severity::Error => true,
+            Severity::Warning => self.strict,
+            Severity::Advice => false,
+        };
+        let failed = findings.iter().any(fails);
+        if context.global.json {
+            output::json(&json!({"ok": !failed, "findings": findings}))?;
+        } else {
+            print(&findings, Style::stdout(&context.environment))?;
+        }
+        Ok(if failed { FAILED } else { ExitCode::SUCCESS })
+    }
+
+    /// The flags under which the folder's own settings hold.
+    fn flags(&self, context: &Context) -> anyhow::Result<Overrides> {
+        let mut flags = context.global.overrides();
+        let Some(dir) = &self.dir else { return Ok(flags) };
+        if !dir.is_dir() {
+            bail!("{} is not a folder", dir.display());
+        }
+        let file = dir.join(FILE_NAME);
+        if file.is_file() {
+            flags.config.get_or_insert(file);
+            return Ok(flags);
+        }
+        let (tools, prompts) = (dir.join("tools"), dir.join("prompts"));
+        if tools.is_dir() || prompts.is_dir() {
+            if flags.tools.is_empty() {
+                flags.tools = vec![tools];
+            }
+            flags.prompts.get_or_insert(prompts);
+        } else {
+            flags.tools = vec![dir.clone()];
+        }
+        Ok(flags)
+    }
+}
+
+fn as_finding(fault: Fault) -> Finding {
+    let message = if fault.key.is_empty() {
+        fault.message
+    } else {
+        format!("{}: {}", fault.key, fault.message)
+    };
+    Finding {
+        severity: Severity::Error,
+        file: fault.file.unwrap_or_default(),
+        line: fault.line.and_then(|line| usize::try_from(line).ok()),
+        message,
+    }
+}
+
+/// Everything that can be found without running anything.
+fn look(config: &Config) -> Vec<Finding> {
+    // The usual folders need not exist; one that was named must.
+    let usual = |folder: &Path| !folder.exists() && folder.ends_with("tools");
+    let tools: Vec<_> = config.tools.iter().filter(|folder| !usual(folder)).cloned().collect();
+    let mut findings = toolpack::lint(&tools);
+    findings.extend(strip::prompts::lint(&config.prompts));
+    findings
+}
+
+/// Runs the canned calls of all packs on a data folder that goes away again.
+async fn run_examples(config: &Config, context: &Context) -> anyhow::Result<Vec<Finding>> {
+    let calls = toolpack::canned_calls(&config.tools);
+    let scratch = tempfile::tempdir().context("no folder for the run")?;
+    let Claim::Owner(folder) = DataFolder::claim(scratch.path())? else {
+        bail!("the folder for the run is in use");
+    };
+    let gateway = Gateway::open(config, &context.environment, folder, Freshness::Once).await?;
+    let mut findings: Vec<_> =
+        gateway.strip().catalog().snapshot().faults().iter().map(not_admitted).collect();
+    for call in &calls {
+        findings.extend(try_example(gateway.strip(), call).await);
+    }
+    gateway.close().await;
+    Ok(findings)
+}
+
+fn not_admitted(fault: &strip::catalog::Fault) -> Finding {
+    Finding {
+        severity: Severity::Error,
+        file: PathBuf::new(),
+        line: None,
+        message: format!("`{}` of {} is not served: {}", fault.tool, fault.source, fault.reason),
+    }
+}
+
+async fn try_example(strip: &Strip, canned: &CannedCall) -> Option<Finding> {
+    let tool = format!("{}@{}", canned.tool, canned.major);
+    let ask = |verify| {
+        let mut call =
+            Call::new(&tool, canned.input.clone(), LocalAccess::default().user(), Door::Cli);
+        call.verify = verify;
+        strip.call(call)
+    };
+    let message = match ask(false).await.result {
+        Ok(data) if *data == canned.data => match ask(true).await.result {
+            Ok(_) => return None,
+            Err(failure) => failure.to_string(),
+        },
+        Ok(data) => format!("expected {}, got {data}", canned.data),
+        Err(failure) => failure.to_string(),
+    };
+    let message = format!("`{tool}` with {}: {message}", canned.input);
+    Some(Finding { severity: Severity::Error, file: canned.file.clone(), line: None, message })
+}
+
+fn print(findings: &[Finding], style: Style) -> anyhow::Result<()> {
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    for finding in findings {
+        let place = match (finding.file.as_os_str().is_empty(), finding.line) {
+            (true, _) => String::new(),
+            (false, Some(line)) => format!("{}:{line}: ", finding.file.display()),
+            (false, None) => format!("{}: ", finding.file.display()),
+        };
+        let word = match finding.severity {
+            Severity::Error => style.bad("error"),
+            Severity::Warning => style.doubtful("warning"),
+            Severity::Advice => style.faint("advice"),
+        };
+        output::line(format_args!("{}{word}: {}", style.bold(place), finding.message))?;
+    }
+    let (errors, warnings, advice) =
+        (count(Severity::Error), count(Severity::Warning), count(Severity::Advice));
+    let verdict = match findings.is_empty() {
+        true => style.good("nothing is wrong"),
+        false => format!("{errors} errors, {warnings} warnings, {advice} pieces of advice"),
+    };
+    output::line(verdict)?;
+    Ok(())
+}

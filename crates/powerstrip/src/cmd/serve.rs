@@ -1,0 +1,146 @@
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use auth::LocalAccess;
+use clap::Args;
+use doors::{Metrics, Options};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::Context;
+use crate::config::{Listen, Overrides};
+use crate::gateway::{Freshness, Gateway};
+use crate::handover::{self, Ear};
+use crate::output::{self, Style};
+use crate::reload::Reload;
+use crate::signals;
+use crate::telemetry::Telemetry;
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip serve                                      everything by default
+  powerstrip serve --listen 127.0.0.1:8080 --tools ./my-tools
+  powerstrip serve --config powerstrip.yaml --log debug
+
+Tools and prompts are followed while it runs: drop a *.tool.yaml into the tools folder and call it. The config file is
+followed, too; SIGHUP reloads it. SIGTERM or Ctrl-C lets calls under way finish; a second one ends it at once.";
+
+/// Start the gateway
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Serve {
+    /// The address to listen on; port 0 takes a free one [default: 127.0.0.1:7777].
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<Listen>,
+}
+
+/// How long calls under way may take to finish when the gateway is stopped.
+const DRAIN: Duration = Duration::from_secs(20);
+
+impl Serve {
+    pub(crate) async fn run(self, context: Context) -> anyhow::Result<ExitCode> {
+        let context = Arc::new(context);
+        let flags = Overrides { listen: self.listen, ..context.global.overrides() };
+        let loaded = context.load_with(flags.clone())?;
+        let telemetry = Telemetry::start(&loaded, &context, "info")?;
+        let metrics = Metrics::install()?;
+        let config = &loaded.config;
+        let listener = bind(config.listen).await?;
+        let address = listener.local_addr()?;
+        let url = format!("http://{address}");
+
+        let folder = handover::inherit(&config.data_dir).await?;
+        let ear = Ear::open(folder.path());
+        let gateway =
+            Gateway::open(config, &context.environment, folder, Freshness::Followed).await?;
+        let gateway = Arc::new(gateway);
+        gateway.listeners().register(address);
+        let shutdown = signals::shutdown();
+        let options =
+            Options { shutdown: shutdown.clone(), metrics: Some(metrics), ..Options::default() };
+        let router = doors::router(Arc::clone(gateway.strip()), LocalAccess::default(), options);
+        let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
+        let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
+        announce(&context, &gateway, &url)?;
+
+        let serving = doors::serve(listener, router, shutdown.clone(), DRAIN);
+        let refusing = async {
+            match &ear {
+                Ok(ear) => ear.refuse(&url).await,
+                Err(_) => std::future::pending().await,
+            }
+        };
+        let served = tokio::select! {
+            served = serving => served,
+            () = refusing => Ok(()),
+        };
+        shutdown.cancel();
+        let _ = following.await;
+        drop(ear);
+        close(gateway).await;
+        telemetry.flush().await;
+        served.context("the server ended")?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Takes the gateway apart once nobody else holds it.
+async fn close(gateway: Arc<Gateway>) {
+    match Arc::try_unwrap(gateway) {
+        Ok(gateway) => gateway.close().await,
+        Err(_) => {
+            tracing::error!("the gateway is still in use; its last audit rows may be missing")
+        }
+    }
+}
+
+async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(listen.0).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => anyhow!(
+            "{listen} is already in use. If another gateway runs there, `powerstrip tools --url http://{listen}` shows \
+             what it offers; otherwise choose another address with --listen, such as --listen {}:0 for a free port",
+            listen.0.ip()
+        ),
+        io::ErrorKind::PermissionDenied => {
+            anyhow!("{listen} may not be used: ports below 1024 need special rights; choose another with --listen")
+        }
+        _ => anyhow!("cannot listen on {listen}: {error}"),
+    })
+}
+
+fn announce(context: &Context, gateway: &Gateway, url: &str) -> io::Result<()> {
+    let discovery = gateway.strip().discovery();
+    let (tools, prompts, tier) = (discovery.tools.len(), discovery.prompts.len(), gateway.tier());
+    if context.global.json {
+        return output::json(&json!({
+            "url": url, "mcp": format!("{url}/mcp"), "tools": tools, "prompts": prompts, "sandbox": tier,
+        }));
+    }
+    let style = Style::stderr(&context.environment);
+    output::note(format_args!(
+        "{} {} on {}",
+        style.bold("powerstrip"),
+        env!("CARGO_PKG_VERSION"),
+        style.good(url)
+    ));
+    output::note(format_args!(
+        "  {tools} tools, {prompts} prompts, sandbox {tier} ({})",
+        super::doctor::meaning(tier)
+    ));
+    output::note(format_args!(
+        "  Claude Code  claude mcp add --transport http powerstrip {url}/mcp"
+    ));
+    output::note(format_args!(
+        "  Cursor       {{\"mcpServers\": {{\"powerstrip\": {{\"url\": \"{url}/mcp\"}}}}}}  in ~/.cursor/mcp.json"
+    ));
+    output::note(format_args!(
+        "  Inspector    npx @modelcontextprotocol/inspector --transport http --server-url {url}/mcp"
+    ));
+    output::note(format_args!(
+        "  curl         curl {url}/mcp/tool/demo.echo --json '{{\"message\":\"hi\"}}'"
+    ));
+    Ok(())
+}

@@ -1,0 +1,43 @@
+use std::process::ExitCode;
+
+use clap::Args;
+use url::Url;
+
+use super::Context;
+use crate::relay::{self, Line};
+use crate::remote::Remote;
+use crate::signals;
+use crate::telemetry::Telemetry;
+
+const EXAMPLES: &str = "\
+Examples:
+  claude mcp add powerstrip -- powerstrip stdio --config /path/to/powerstrip.yaml
+  powerstrip stdio --url http://127.0.0.1:7777          a bridge to a gateway elsewhere
+
+Newline-framed MCP and LSP-framed JSON-RPC (mcp.discover, mcp.prompt.get, mcp.tool.invoke) are told apart by their
+first bytes. Any number of these may run beside one `powerstrip serve`: one process holds the strip, the others talk
+to it, whatever the order in which they start and stop.";
+
+/// Speak MCP, or LSP-framed JSON-RPC, over stdin and stdout
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Stdio {
+    /// Pass everything on to the gateway at this URL.
+    #[arg(long, value_name = "URL")]
+    url: Option<Url>,
+}
+
+impl Stdio {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let loaded = context.load()?;
+        let telemetry = Telemetry::start(&loaded, context, "warn")?;
+        let line = Line::new(tokio::io::stdin(), tokio::io::stdout());
+        let shutdown = signals::shutdown();
+        let ended = match &self.url {
+            Some(url) => relay::bridge(line, Remote::new(url)?, shutdown).await,
+            None => relay::run(line, context, &loaded, shutdown).await,
+        };
+        telemetry.flush().await;
+        ended.map(|()| ExitCode::SUCCESS)
+    }
+}

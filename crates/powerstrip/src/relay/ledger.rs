@@ -1,0 +1,188 @@
+//! What the client has asked and not yet heard about, and how it introduced itself: all that is needed to go on
+//! with another session where one has ended.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+/// The error of a request whose answer was lost with its session.
+const LOST: i64 = -32000;
+
+/// Ids of our own begin like this; no client's does.
+const OWN: &str = "powerstrip/replay";
+
+/// Requests that last as long as the client wants to hear.
+const ENDLESS: [&str; 1] = ["subscriptions/listen"];
+
+/// The client's side of the conversation.
+#[derive(Default)]
+pub(super) struct Ledger {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Unanswered requests, by their id as JSON; true for those without an end.
+    open: BTreeMap<String, bool>,
+    /// The legacy handshake, as the client sent it.
+    hello: Option<Hello>,
+}
+
+struct Hello {
+    id: String,
+    message: Bytes,
+    answered: bool,
+    confirmed: bool,
+}
+
+/// As much of a message as the relay has to understand.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    id: Option<Value>,
+    method: Option<String>,
+    #[serde(default)]
+    params: Params,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(from = "Value")]
+struct Params(Value);
+
+impl From<Value> for Params {
+    fn from(value: Value) -> Self {
+        Self(value)
+    }
+}
+
+impl Ledger {
+    /// Notes a message of the client. What cannot be read is the session's to refuse.
+    pub(super) fn asked(&self, message: &[u8]) {
+        let Ok(Head { id, method: Some(method), params }) = serde_json::from_slice(message) else {
+            return;
+        };
+        let mut state = self.state();
+        match (id, method.as_str()) {
+            (Some(id), method) => {
+                let id = id.to_string();
+                if method == "initialize" {
+                    let message = Bytes::copy_from_slice(message);
+                    state.hello =
+                        Some(Hello { id: id.clone(), message, answered: false, confirmed: false });
+                }
+                state.open.insert(id, ENDLESS.contains(&method));
+            }
+            (None, "notifications/initialized") => {
+                if let Some(hello) = &mut state.hello {
+                    hello.confirmed = true;
+                }
+            }
+            // A cancelled request of MCP is not answered.
+            (None, "notifications/cancelled") => {
+                state.open.remove(&params.0["requestId"].to_string());
+            }
+            (None, _) => {}
+        }
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Notes a message of the session; false if it is not for the client.
+    pub(super) fn answered(&self, message: &[u8]) -> bool {
+        let Ok(Head { id: Some(id), method: None, .. }) = serde_json::from_slice(message) else {
+            return true;
+        };
+        if id.as_str().is_some_and(|id| id.starts_with(OWN)) {
+            return false;
+        }
+        let id = id.to_string();
+        let mut state = self.state();
+        state.open.remove(&id);
+        if let Some(hello) = state.hello.as_mut().filter(|hello| hello.id == id) {
+            hello.answered = true;
+        }
+        drop(state);
+        self.changed.notify_waiters();
+        true
+    }
+
+    /// Returns when every request that has an end is answered.
+    pub(super) async fn settled(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.state().open.values().all(|endless| *endless) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Gives up on all that is unanswered, and words it for the client. The handshake is simply repeated.
+    pub(super) fn abandon(&self) -> Vec<Vec<u8>> {
+        let mut state = self.state();
+        let kept =
+            state.hello.as_ref().filter(|hello| !hello.answered).map(|hello| hello.id.clone());
+        let open = std::mem::take(&mut state.open);
+        let mut refusals = Vec::new();
+        for (id, endless) in open {
+            if kept.as_ref() == Some(&id) {
+                state.open.insert(id, endless);
+                continue;
+            }
+            let id: Value = serde_json::from_str(&id).unwrap_or_default();
+            let message = "the gateway moved to another process before it answered; what it had begun may be done. \
+                           Try again";
+            let refusal = json!({"jsonrpc": "2.0", "id": id, "error": {
+                "code": LOST, "message": message, "data": {"code": "UNAVAILABLE", "retryable": true},
+            }});
+            refusals.push(refusal.to_string().into_bytes());
+        }
+        refusals
+    }
+
+    /// What a new session must hear first, to stand where the old one stood.
+    pub(super) fn replay(&self) -> Vec<Bytes> {
+        let state = self.state();
+        let Some(hello) = &state.hello else { return Vec::new() };
+        if !hello.answered {
+            return vec![hello.message.clone()];
+        }
+        let Ok(mut message) = serde_json::from_slice::<Value>(&hello.message) else {
+            return Vec::new();
+        };
+        message["id"] = json!(OWN);
+        let mut messages = vec![Bytes::from(message.to_string())];
+        if hello.confirmed {
+            messages.push(Bytes::from_static(
+                br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            ));
+        }
+        messages
+    }
+
+    /// What a client that listens should be told: another process may offer other things.
+    pub(super) fn notices(&self) -> Vec<Vec<u8>> {
+        let state = self.state();
+        if !state.hello.as_ref().is_some_and(|hello| hello.answered && hello.confirmed) {
+            return Vec::new();
+        }
+        ["tools", "prompts"]
+            .map(|what| {
+                let method = format!("notifications/{what}/list_changed");
+                json!({"jsonrpc": "2.0", "method": method}).to_string().into_bytes()
+            })
+            .into()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

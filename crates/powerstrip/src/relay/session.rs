@@ -1,0 +1,121 @@
+//! A session with whoever holds the strip: this process, if it can have the data folder, or the one that does.
+
+use std::io;
+use std::time::Duration;
+
+use anyhow::bail;
+use store::{Claim, DataFolder};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::time::Instant;
+
+use crate::access;
+use crate::cmd::Context;
+use crate::config::Loaded;
+use crate::gateway::{Freshness, Gateway, SocketPlace};
+use crate::handover::{self, Ear};
+
+/// How long it may take until somebody holds the strip; far more than a start or a hand-over needs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const STEP: Duration = Duration::from_millis(20);
+
+const PIPE_BYTES: usize = 64 << 10;
+
+/// The session's end to read from.
+pub(super) type Reader = Box<dyn AsyncRead + Send + Unpin>;
+
+/// The session's end to write to.
+pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// One session and, if it is served by this process, all that serves it.
+pub(super) struct Session {
+    ends: Option<(Reader, Writer)>,
+    own: Option<Own>,
+}
+
+struct Own {
+    gateway: Gateway,
+    ear: Option<Ear>,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+impl Session {
+    /// Opens a session, wherever the strip is.
+    pub(super) async fn open(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+        let folder = &loaded.config.data_dir;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            // A server that waits for the folder goes first.
+            if !handover::is_awaited(folder)
+                && let Claim::Owner(owned) = DataFolder::claim(folder)?
+            {
+                return Self::here(context, loaded, owned).await;
+            }
+            // An owner that is ending may still take connections, but does not greet any more.
+            if access::greet(folder).await.is_some()
+                && let Ok(place) = SocketPlace::of(folder)
+                && let Ok(stream) = UnixStream::connect(place.path()).await
+            {
+                let (read, write) = stream.into_split();
+                return Ok(Self { ends: Some((Box::new(read), Box::new(write))), own: None });
+            }
+            if Instant::now() > deadline {
+                bail!(
+                    "the process that holds the data folder {} does not answer",
+                    folder.display()
+                );
+            }
+            tokio::time::sleep(STEP).await;
+        }
+    }
+
+    async fn here(context: &Context, loaded: &Loaded, folder: DataFolder) -> anyhow::Result<Self> {
+        let ear = Ear::open(folder.path())
+            .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be handed over"))
+            .ok();
+        let gateway =
+            Gateway::open(&loaded.config, &context.environment, folder, Freshness::Followed)
+                .await?;
+        let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+        let door = gateway.door().clone();
+        let serving = tokio::spawn(async move {
+            let (read, write) = tokio::io::split(theirs);
+            if let Err(error) = door.serve(read, write).await {
+                tracing::debug!(%error, "the session ended");
+            }
+        });
+        let (read, write) = tokio::io::split(ours);
+        let own = Some(Own { gateway, ear, serving });
+        Ok(Self { ends: Some((Box::new(read), Box::new(write))), own })
+    }
+
+    /// Both ends; they can be had once.
+    pub(super) fn take(&mut self) -> (Reader, Writer) {
+        self.ends
+            .take()
+            .unwrap_or_else(|| (Box::new(tokio::io::empty()), Box::new(tokio::io::sink())))
+    }
+
+    /// Returns when another process wants what this one holds; never, if it holds nothing.
+    pub(super) async fn wanted(&self) {
+        match self.own.as_ref().and_then(|own| own.ear.as_ref()) {
+            Some(ear) => ear.asked().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Ends the session, and lets go of the data folder if this process holds it.
+    pub(super) async fn close(self) {
+        let Some(Own { gateway, ear, serving }) = self.own else { return };
+        drop(ear);
+        gateway.close().await;
+        serving.abort();
+    }
+}
+
+/// Writes a message to a session.
+pub(super) async fn write(writer: &mut Writer, framed: &[u8]) -> io::Result<()> {
+    writer.write_all(framed).await?;
+    writer.flush().await
+}

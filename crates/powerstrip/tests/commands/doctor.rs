@@ -1,0 +1,29 @@
+use crate::project::Project;
+
+#[test]
+fn tells_what_is_there() {
+    let project = Project::new();
+    let report = project.run(&["doctor", "--json"]).json(0);
+    assert_eq!(report["ok"], true);
+    let python = report["programs"].as_array().unwrap().iter().find(|program| program["name"] == "python3").unwrap();
+    assert!(python["version"].as_str().unwrap().starts_with("Python 3"), "{report}");
+    assert!(["T0", "T1", "T2"].contains(&report["sandbox"]["tier"].as_str().unwrap()));
+    assert!(!project.path().join(".powerstrip").exists(), "a visit leaves nothing behind");
+    assert!(project.run(&["doctor"]).ok().contains("python3"));
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_is_found() {
+    let project = Project::new();
+    project.write("file", "");
+    let ended = project.run(&["doctor", "--data-dir", "file/below"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("FAIL"), "{ended:?}");
+}
+
+#[test]
+fn a_bad_config_is_found() {
+    let project = Project::new();
+    project.write("powerstrip.yaml", "nonsense: 1\n");
+    assert_eq!(project.run(&["doctor", "--json"]).json(1)["checks"][0]["ok"], false);
+}

@@ -1,0 +1,17 @@
+//! The real binary, command by command.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+mod bridge;
+mod call;
+mod check;
+mod config;
+mod doctor;
+mod new;
+mod owner;
+mod pipe;
+mod project;
+mod prompts;
+mod reload;
+mod serve;
+mod stdio;
+mod telemetry;

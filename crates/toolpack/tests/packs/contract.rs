@@ -1,0 +1,195 @@
+//! Scripts that break the contract, in every way that the issue names.
+
+use std::time::Duration;
+
+use proto::Code;
+use serde_json::json;
+use strip::Tool;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Workshop, assert_code, call, eventually};
+
+/// Each script as a fresh process, and in a warm worker.
+const MODES: [&str; 2] = ["", ", workers: 1"];
+
+async fn fails(script: &str, words: &str) {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/x.py", script);
+    for mode in MODES {
+        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        let failure = workshop.failure("x", json!({"n": 1})).await;
+        assert_code(&failure, Code::Internal, words);
+    }
+}
+
+#[tokio::test]
+async fn garbage() {
+    fails("print('hello there')", "`hello there`, which is not JSON").await;
+}
+
+#[tokio::test]
+async fn two_lines() {
+    fails("print(1)\nprint(2)", "2 lines").await;
+}
+
+#[tokio::test]
+async fn nothing() {
+    fails("pass", "printed nothing").await;
+}
+
+#[tokio::test]
+async fn a_gigabyte() {
+    let script = "import sys\nfor _ in range(1024):\n    sys.stdout.write('x' * 1048576)\n";
+    let workshop = Workshop::new().await;
+    workshop.write("tools/x.py", script);
+    for mode in MODES {
+        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        let failure = workshop.failure("x", json!({})).await;
+        assert_eq!(failure.code, Code::Internal, "{failure}");
+    }
+    workshop.write("tools/y.py", "print('\"' + 'x' * 300000 + '\"')");
+    for mode in MODES {
+        workshop.pack("y", &format!("execution: {{kind: python, script: y.py{mode}}}"));
+        let failure = workshop.failure("y", json!({})).await;
+        assert_code(&failure, Code::Internal, "more than");
+        let details = failure.details.unwrap();
+        assert!(details["size"].as_u64() > details["limit"].as_u64(), "{details}");
+    }
+}
+
+#[tokio::test]
+async fn a_non_zero_exit() {
+    fails("import sys\nprint(1)\nsys.exit('no rows left')", "no rows left").await;
+    fails("import sys\nprint(1)\nsys.exit(7)", "exit code 7").await;
+    fails("raise RuntimeError('too green')", "RuntimeError: too green").await;
+}
+
+#[tokio::test]
+async fn death_by_signal() {
+    fails("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "killed by signal 9").await;
+}
+
+#[tokio::test]
+async fn a_reported_failure_keeps_its_code_whatever_the_exit() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/x.py", "import json, sys\nprint(json.dumps({'ok': False, 'errors': [{'code': 'NOT_FOUND', 'message': 'no such row'}]}))\nsys.exit(json.loads(sys.stdin.readline())['input'])");
+    for mode in MODES {
+        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        for exit in [0, 1] {
+            assert_code(&workshop.failure("x", json!(exit)).await, Code::NotFound, "no such row");
+        }
+    }
+}
+
+#[tokio::test]
+async fn envelopes_are_opened() {
+    let workshop = Workshop::new().await;
+    workshop.write(
+        "tools/x.py",
+        "print('{\"ok\":true,\"data\":{\"a\":1},\"meta\":{\"warnings\":[\"old\"]},\"errors\":[]}')",
+    );
+    for mode in MODES {
+        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        let output = workshop.run("x", json!({})).await.unwrap();
+        assert_eq!(*output.data, json!({"a": 1}));
+        assert_eq!(output.warnings[0], "old");
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_never_reads_still_answers() {
+    let workshop = Workshop::new().await;
+    workshop.pack("x", "execution: {kind: cli, cmd: [echo, '1']}");
+    assert_eq!(workshop.data("x", json!("x".repeat(500_000))).await, json!(1));
+}
+
+#[tokio::test]
+async fn time_runs_out_and_nothing_is_left_behind() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/x.py", "import os, sys, time\nopen(os.environ['MARK'] if 'MARK' in os.environ else 'started', 'w').close()\ntime.sleep(600)");
+    for mode in MODES {
+        workshop
+            .pack("x", &format!("timeoutMs: 300\nexecution: {{kind: python, script: x.py{mode}}}"));
+        assert_code(&workshop.failure("x", json!({})).await, Code::Timeout, "300 ms");
+    }
+    assert_eq!(workshop.tool("x").health().idle_workers, 0);
+}
+
+#[tokio::test]
+async fn a_dropped_call_ends_its_process() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/x.py", "import os, time\nroot = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\nopen(os.path.join(root, 'out', str(os.getpid())), 'w').close()\nwhile True:\n    time.sleep(0.01)\n    open(os.path.join(root, 'out', 'beat'), 'w').write(str(time.time()))\n");
+    for mode in MODES {
+        let out = workshop.root().join("out");
+        let _ = std::fs::remove_dir_all(&out);
+        std::fs::create_dir(&out).unwrap();
+        workshop.pack("x", &format!("caps: {{files: {{write: [../out]}}}}\nexecution: {{kind: python, script: x.py{mode}}}"));
+        let tool = workshop.tool("x");
+        let running = tokio::spawn(async move { tool.run(&call(json!({}))).await });
+        let beat = out.join("beat");
+        eventually("the script beats", || beat.exists()).await;
+        running.abort();
+        let _ = running.await;
+        // Dead is who no longer changes the file between two looks.
+        let mut before = String::new();
+        eventually("the script is dead", || {
+            std::thread::sleep(Duration::from_millis(100));
+            let now = std::fs::read_to_string(&beat).unwrap();
+            std::mem::replace(&mut before, now.clone()) == now && !now.is_empty()
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_comes_back_at_once() {
+    let workshop = Workshop::new().await;
+    workshop.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
+    let tool = workshop.tool("x");
+    let mut call = call(json!({}));
+    call.cancel = CancellationToken::new();
+    call.cancel.cancel();
+    assert_eq!(tool.run(&call).await.unwrap_err().code, Code::Unavailable);
+}
+
+#[tokio::test]
+async fn a_patient_caller_waits_no_longer_than_it_said() {
+    let workshop = Workshop::new().await;
+    workshop.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
+    let mut call = call(json!({}));
+    call.patience = Some(Duration::from_millis(100));
+    assert_eq!(workshop.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
+}
+
+/// Log lines of this thread, for a test to read.
+#[derive(Clone, Default)]
+struct Log(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn stderr_goes_to_the_log_with_the_trace_id() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let workshop = Workshop::new().await;
+    workshop
+        .write("tools/x.py", "import sys\nprint('a word to the log', file=sys.stderr)\nprint(1)");
+    workshop.pack("x", "execution: {kind: python, script: x.py}");
+    let call = call(json!({}));
+    let output = workshop.tool("x").run(&call).await.unwrap();
+    assert_eq!(*output.data, json!(1));
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let line = text.lines().find(|line| line.contains("a word to the log")).unwrap();
+    assert!(line.contains(&call.trace.to_string()) && line.contains("demo.x"), "{line}");
+}

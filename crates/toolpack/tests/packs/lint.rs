@@ -1,0 +1,126 @@
+use strip::Severity;
+use toolpack::{canned_calls, lint};
+
+use crate::support::{Workshop, pack_text};
+
+const GOOD: &str = "description: Tells how many letters a text has, by alphabet.
+inputSchema: {type: object, properties: {text: {type: string, description: The text}}}
+outputSchema: {type: object}
+execution: {kind: cli, cmd: [cat]}
+examples: [{input: {text: a}, data: {}}]
+";
+
+fn good(id: &str) -> String {
+    format!("id: {id}\nversion: 1.0.0\n{GOOD}")
+}
+
+#[tokio::test]
+async fn a_good_pack_has_no_findings() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/a.tool.yaml", &good("a.count"));
+    assert_eq!(lint(&[workshop.tools()]), []);
+}
+
+#[tokio::test]
+async fn advice_names_file_and_line() {
+    for (text, line, severity, words) in [
+        (
+            good("a").replace("Tells how many letters a text has, by alphabet.", "Counts"),
+            3,
+            Severity::Advice,
+            "description",
+        ),
+        (
+            good("a").replace("description: Tells how many letters a text has, by alphabet.\n", ""),
+            1,
+            Severity::Warning,
+            "no description",
+        ),
+        (good("a").replace(", description: The text", ""), 4, Severity::Advice, "`text`"),
+        (
+            good("a").replace("examples: [{input: {text: a}, data: {}}]\n", ""),
+            1,
+            Severity::Advice,
+            "examples",
+        ),
+        (good("a").replace("data: {}", "data: 3"), 1, Severity::Error, "example 1"),
+        (
+            good("a").replace("input: {text: a}", "input: {text: 3}"),
+            1,
+            Severity::Error,
+            "`input/text`",
+        ),
+        (good("a").replace("letters", "let\u{200b}ters"), 1, Severity::Warning, "1 invisible"),
+        (good("a") + "caps: {network: [api.example.com]}\n", 8, Severity::Warning, "on or off"),
+        (
+            good("a")
+                .replace("{kind: cli, cmd: [cat]}", "{kind: http, url: 'https://x/{{input.q}}'}")
+                + "caps: {network: [https]}\n",
+            8,
+            Severity::Warning,
+            "urlencode",
+        ),
+        (
+            good("a").replace("{kind: cli, cmd: [cat]}", "{kind: http, url: 'https://x/'}"),
+            6,
+            Severity::Warning,
+            "caps.network",
+        ),
+        (
+            good("a").replace("{kind: cli, cmd: [cat]}", "{kind: python, module: 'far:f'}"),
+            6,
+            Severity::Warning,
+            "read all of",
+        ),
+        (good("a") + "file_strategy: passthrough\n", 8, Severity::Advice, "file_strategy"),
+        (good("a").replace("[cat]", "[cat, '{{ env.X }}']"), 6, Severity::Error, "passthrough"),
+    ] {
+        let workshop = Workshop::new().await;
+        workshop.write("far.py", "def f(i):\n    return i\n");
+        workshop.write("tools/a.tool.yaml", &text);
+        let findings = lint(&[workshop.tools()]);
+        let [finding] = &findings[..] else { panic!("{text}\n{findings:#?}") };
+        assert_eq!((finding.line, finding.severity), (Some(line), severity), "{text}\n{finding}");
+        assert!(finding.message.contains(words), "{finding}");
+        assert_eq!(finding.file, workshop.tools().join("a.tool.yaml"));
+    }
+}
+
+#[tokio::test]
+async fn look_alikes_are_named() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/a.tool.yaml", &good("a.count"));
+    workshop.write("tools/b.tool.yaml", &good("b.letters").replace("by alphabet.", "by alphabet!"));
+    workshop.write(
+        "tools/c.tool.yaml",
+        &good("a-count").replace(
+            "Tells how many letters a text has, by alphabet.",
+            "Something else entirely, about colours.",
+        ),
+    );
+    let findings = lint(&[workshop.tools()]);
+    assert_eq!(findings.len(), 2, "{findings:#?}");
+    assert!(findings.iter().all(|finding| finding.message.contains("`a.count`")));
+}
+
+#[tokio::test]
+async fn errors_and_missing_folders_are_findings_too() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/a.tool.yaml", "id: [");
+    workshop.write("tools/b.tool.yaml", &good("x"));
+    workshop.write("tools/c.tool.yaml", &good("x"));
+    let findings = lint(&[workshop.tools(), workshop.root().join("none")]);
+    assert_eq!(findings.len(), 3, "{findings:#?}");
+}
+
+#[tokio::test]
+async fn canned_calls_are_listed() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/a.tool.yaml", &good("a.count"));
+    workshop.write("tools/b.tool.yaml", "id: [");
+    workshop.write("tools/c.tool.yaml", &pack_text("c", "execution: {kind: cli, cmd: [cat]}"));
+    let calls = canned_calls(&[workshop.tools()]);
+    let [call] = &calls[..] else { panic!("{calls:?}") };
+    assert_eq!((call.tool.as_str(), call.major), ("a.count", 1));
+    assert_eq!(call.input, serde_json::json!({"text": "a"}));
+}

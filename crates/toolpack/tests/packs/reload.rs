@@ -1,0 +1,153 @@
+use std::fs;
+use std::sync::Arc;
+
+use proto::Limits;
+use serde_json::json;
+use strip::Catalog;
+use strip::catalog::{LimitBounds, WireNames};
+use tokio_util::sync::CancellationToken;
+use tokio_util::sync::DropGuard;
+use toolpack::Toolpacks;
+
+use crate::support::{Setting, Workshop, call, eventually, pack_text, runtime};
+
+const CAT: &str = "execution: {kind: cli, cmd: [cat]}";
+
+struct Watch {
+    catalog: Arc<Catalog>,
+    packs: Arc<Toolpacks>,
+    _end: DropGuard,
+}
+
+fn watch(packs: &Arc<Toolpacks>) -> Watch {
+    let limits = Limits::default();
+    let catalog =
+        Arc::new(Catalog::new(LimitBounds { default: limits, max: limits }, WireNames::default()));
+    let cancel = CancellationToken::new();
+    tokio::spawn(Arc::clone(packs).watch(Arc::clone(&catalog), cancel.clone()));
+    Watch { catalog, packs: Arc::clone(packs), _end: cancel.drop_guard() }
+}
+
+impl Watch {
+    fn ids(&self) -> Vec<String> {
+        let snapshot = self.catalog.snapshot();
+        snapshot.entries().iter().map(|entry| entry.descriptor.id.to_string()).collect()
+    }
+
+    fn version(&self, name: &str) -> Option<String> {
+        let snapshot = self.catalog.snapshot();
+        let entry = snapshot.resolve(&format!("demo.{name}")).ok()?;
+        Some(entry.descriptor.version.to_string())
+    }
+
+    async fn until_ids(&self, what: &str, ids: &[&str]) {
+        eventually(what, || self.ids() == ids).await;
+    }
+
+    async fn data(&self, name: &str) -> serde_json::Value {
+        let snapshot = self.catalog.snapshot();
+        let tool = Arc::clone(&snapshot.resolve(&format!("demo.{name}")).unwrap().tool);
+        let output = tool.run(&call(json!({}))).await.unwrap();
+        (*output.data).clone()
+    }
+}
+
+#[tokio::test]
+async fn packs_come_change_break_and_go() {
+    let workshop = Workshop::new().await;
+    workshop.pack("a", CAT);
+    let watch = watch(&workshop.packs);
+    watch.until_ids("the first pack", &["demo.a"]).await;
+
+    workshop.pack("b", CAT);
+    watch.until_ids("a second pack", &["demo.a", "demo.b"]).await;
+    workshop.write("tools/new/folder/c.tool.yaml", &pack_text("c", CAT));
+    watch.until_ids("a pack in a new folder", &["demo.a", "demo.b", "demo.c"]).await;
+    workshop.write("tools/new/folder/d.tool.yaml", &pack_text("d", CAT));
+    watch.until_ids("another one there", &["demo.a", "demo.b", "demo.c", "demo.d"]).await;
+
+    workshop.write("tools/a.tool.yaml", &pack_text("a", CAT).replace("1.0.0", "1.1.0"));
+    eventually("a new version", || watch.version("a").as_deref() == Some("1.1.0")).await;
+
+    workshop.write("tools/a.tool.yaml", "id: demo.a\nversion: [\n");
+    eventually("the finding", || watch.packs.findings().len() == 1).await;
+    assert_eq!(watch.version("a").as_deref(), Some("1.1.0"));
+    assert!(watch.packs.findings()[0].line.is_some());
+
+    // Editors write beside the file and then rename.
+    workshop.write("tools/.a.tmp", &pack_text("a", CAT).replace("1.0.0", "1.2.0"));
+    fs::rename(workshop.tools().join(".a.tmp"), workshop.tools().join("a.tool.yaml")).unwrap();
+    eventually("the mended version", || watch.version("a").as_deref() == Some("1.2.0")).await;
+    assert_eq!(watch.packs.findings(), []);
+
+    fs::remove_file(workshop.tools().join("b.tool.yaml")).unwrap();
+    fs::remove_dir_all(workshop.tools().join("new")).unwrap();
+    watch.until_ids("packs that went", &["demo.a"]).await;
+}
+
+#[tokio::test]
+async fn files_that_packs_refer_to_are_watched() {
+    let workshop = Workshop::new().await;
+    workshop.write("schemas/in.json", r#"{"title":"one"}"#);
+    workshop.write("code/x.py", "print(1)");
+    workshop.write("tools/helper.py", "VALUE = 1\n");
+    workshop.write("tools/m.py", "import helper\ndef f(input):\n    return helper.VALUE\n");
+    workshop.write(
+        "tools/x.tool.yaml",
+        &pack_text("x", "execution: {kind: python, script: ../code/x.py, workers: 1}")
+            .replace("inputSchema: {}", "inputSchema: {$ref: '../schemas/in.json'}"),
+    );
+    workshop.pack("warm", "execution: {kind: python, module: 'm:f', workers: 1}");
+    let watch = watch(&workshop.packs);
+    watch.until_ids("the packs", &["demo.warm", "demo.x"]).await;
+    assert_eq!((watch.data("x").await, watch.data("warm").await), (json!(1), json!(1)));
+
+    let revision = watch.catalog.snapshot().revision();
+    workshop.write("code/x.py", "print(2)");
+    eventually("the new script", || watch.catalog.snapshot().revision() > revision).await;
+    assert_eq!(watch.data("x").await, json!(2));
+
+    workshop.write("schemas/in.json", r#"{"title":"two"}"#);
+    eventually("the new schema", || {
+        let snapshot = watch.catalog.snapshot();
+        snapshot.resolve("demo.x").unwrap().descriptor.input_schema == json!({"title": "two"})
+    })
+    .await;
+
+    // A module that the code imports: the same tool, but its workers load the code anew.
+    let warm = Arc::clone(&watch.catalog.snapshot().resolve("demo.warm").unwrap().tool);
+    workshop.write("tools/helper.py", "VALUE = 2\n");
+    let packs = Arc::clone(&watch.packs);
+    eventually("the old worker goes", || {
+        packs.tools().iter().all(|tool| tool.health().idle_workers == 0)
+    })
+    .await;
+    assert_eq!(watch.data("warm").await, json!(2));
+    assert!(Arc::ptr_eq(&warm, &watch.catalog.snapshot().resolve("demo.warm").unwrap().tool));
+}
+
+#[tokio::test]
+async fn a_pack_that_waits_for_a_file_recovers() {
+    let workshop = Workshop::new().await;
+    workshop.pack("x", "execution: {kind: python, script: ../late/x.py}");
+    let watch = watch(&workshop.packs);
+    eventually("the finding", || watch.packs.findings().len() == 1).await;
+    workshop.write("late/x.py", "print(1)");
+    watch.until_ids("the pack", &["demo.x"]).await;
+}
+
+#[tokio::test]
+async fn a_folder_may_come_later_and_come_again() {
+    let workshop = Workshop::new().await;
+    let folder = workshop.root().join("later/tools");
+    let packs = Arc::new(Toolpacks::new(vec![folder.clone()], runtime(Setting::default()).await));
+    let watch = watch(&packs);
+    for name in ["a", "b"] {
+        workshop.write(&format!("later/tools/{name}.tool.yaml"), &pack_text(name, CAT));
+        watch.until_ids("the folder", &[&format!("demo.{name}")]).await;
+        workshop.write("later/tools/more.tool.yaml", &pack_text("more", CAT));
+        watch.until_ids("a change in it", &[&format!("demo.{name}"), "demo.more"]).await;
+        fs::remove_dir_all(&folder).unwrap();
+        watch.until_ids("an empty catalog", &[]).await;
+    }
+}

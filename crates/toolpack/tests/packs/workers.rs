@@ -1,0 +1,234 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use proto::Code;
+use serde_json::{Value, json};
+
+use crate::support::{Workshop, assert_code, eventually, is_missing, run};
+
+/// Functions that show who runs them, and some that misbehave. Each worker has a private folder of its own; process
+/// ids tell nothing, because a sandbox may give every worker the same.
+const MODULE: &str = r#"
+import os, time
+calls = 0
+def who(input):
+    global calls
+    calls += 1
+    return {"who": os.environ["TMPDIR"], "calls": calls, "echo": input}
+def naughty(input):
+    if input == "exit":
+        os._exit(3)
+    if input == "spoil":
+        os.write(1, b"prints are harmless\n")
+        print("so are these")
+    if input == "sleep":
+        time.sleep(600)
+    return {"who": os.environ["TMPDIR"], "echo": input}
+"#;
+
+async fn workshop(function: &str, more: &str) -> Workshop {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/m.py", MODULE);
+    workshop.pack(
+        "x",
+        &format!("{more}\nexecution: {{kind: python, module: 'm:{function}', workers: 1}}"),
+    );
+    workshop
+}
+
+#[tokio::test]
+async fn a_worker_starts_with_the_first_call_and_stays() {
+    let workshop = workshop("who", "").await;
+    let tool = workshop.tool("x");
+    assert_eq!(tool.health().idle_workers, 0);
+    let mut workers = BTreeSet::new();
+    for n in 1..=20 {
+        let output = run(&tool, json!(n)).await.unwrap();
+        assert_eq!((&output.data["calls"], &output.data["echo"]), (&json!(n), &json!(n)));
+        workers.insert(output.data["who"].to_string());
+    }
+    assert_eq!(workers.len(), 1);
+    assert_eq!(tool.health().idle_workers, 1);
+}
+
+#[tokio::test]
+async fn scripts_run_anew_in_the_same_process() {
+    let workshop = Workshop::new().await;
+    workshop.write(
+        "tools/x.py",
+        r#"
+import json, os, sys
+if "seen" in globals():
+    raise SystemExit("globals leaked")
+seen = True
+os.environ["LEAK"] = "1" if "LEAK" not in os.environ else sys.exit("environment leaked")
+os.chdir("/")
+text = open(0).read() if len(os.environ["TMPDIR"]) % 2 else sys.stdin.read()
+request = json.loads(text)
+os.write(1, json.dumps({"who": os.environ["TMPDIR"], "echo": request}).encode())
+"#,
+    );
+    workshop.pack("x", "execution: {kind: python, script: x.py, workers: 1}");
+    let tool = workshop.tool("x");
+    let first = run(&tool, json!("a")).await.unwrap().data;
+    let second = run(&tool, json!("ü")).await.unwrap().data;
+    assert_eq!(first["who"], second["who"]);
+    assert_eq!(second["echo"], json!({"input": "ü"}));
+}
+
+#[tokio::test]
+async fn a_thread_of_one_call_cannot_speak_in_the_next() {
+    let workshop = Workshop::new().await;
+    workshop.write(
+        "tools/x.py",
+        r#"
+import json, os, sys, threading, time
+def later():
+    time.sleep(0.05)
+    while True:
+        os.write(1, b"{}\n")
+threading.Thread(target=later, daemon=True).start()
+print(json.dumps(os.environ["TMPDIR"]))
+"#,
+    );
+    workshop.pack("x", "execution: {kind: python, script: x.py, workers: 1}");
+    let tool = workshop.tool("x");
+    let mut workers = BTreeSet::new();
+    for _ in 0..3 {
+        workers.insert(run(&tool, json!({})).await.unwrap().data.to_string());
+    }
+    assert_eq!(workers.len(), 3, "such a worker must not be used again");
+}
+
+#[tokio::test]
+async fn prints_of_the_code_are_not_answers() {
+    let workshop = workshop("naughty", "").await;
+    let tool = workshop.tool("x");
+    for _ in 0..3 {
+        assert_eq!(run(&tool, json!("spoil")).await.unwrap().data["echo"], "spoil");
+    }
+}
+
+#[tokio::test]
+async fn node_code_that_writes_past_print_loses_its_worker() {
+    if is_missing("node").await {
+        return;
+    }
+    let workshop = Workshop::new().await;
+    workshop.write("tools/x.js", "const fs = require('fs');\nmodule.exports = (input) => { if (input === 'spoil') fs.writeSync(1, '{\"id\":1,\"data\":\"forged\"}\\n{\"id\":2,\"data\":\"forged\"}\\n'); return process.env.TMPDIR; };\n");
+    workshop.pack("x", "execution: {kind: node, node: x.js, workers: 1}");
+    let tool = workshop.tool("x");
+    let before = run(&tool, json!("good")).await.unwrap().data;
+    let failure = run(&tool, json!("spoil")).await.unwrap_err();
+    assert_code(&failure, Code::Internal, "stdout");
+    let after = run(&tool, json!("good")).await.unwrap().data;
+    assert_ne!(before, after);
+}
+
+#[tokio::test]
+async fn a_dead_worker_is_replaced() {
+    let workshop = workshop("naughty", "").await;
+    let tool = workshop.tool("x");
+    let before = run(&tool, json!(1)).await.unwrap().data;
+    assert_code(&run(&tool, json!("exit")).await.unwrap_err(), Code::Internal, "exit code 3");
+    let after = run(&tool, json!(2)).await.unwrap().data;
+    assert_ne!(before["who"], after["who"]);
+    assert_eq!(after["echo"], 2);
+}
+
+#[tokio::test]
+async fn a_slow_worker_is_killed_and_its_answer_reaches_nobody() {
+    let workshop = workshop("naughty", "timeoutMs: 2000").await;
+    let tool = workshop.tool("x");
+    let before = run(&tool, json!(1)).await.unwrap().data;
+    assert_eq!(run(&tool, json!("sleep")).await.unwrap_err().code, Code::Timeout);
+    assert_eq!(tool.health().idle_workers, 0);
+    let after = run(&tool, json!(2)).await.unwrap().data;
+    assert_eq!(after["echo"], 2);
+    assert_ne!(before["who"], after["who"]);
+}
+
+#[tokio::test]
+async fn dropped_calls_never_mix_up_answers() {
+    let workshop = workshop("who", "").await;
+    let tool = workshop.tool("x");
+    for n in 0..20_u64 {
+        let dropped = Arc::clone(&tool);
+        let task = tokio::spawn(async move { run(&dropped, json!({"dropped": n})).await });
+        tokio::time::sleep(std::time::Duration::from_millis(n % 4)).await;
+        task.abort();
+        let output = run(&tool, json!(n)).await.unwrap();
+        assert_eq!(output.data["echo"], json!(n));
+    }
+}
+
+#[tokio::test]
+async fn calls_wait_for_their_turn_and_none_is_lost() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/m.py", MODULE);
+    workshop.pack("x", "execution: {kind: python, module: 'm:who', workers: 2}");
+    let tool = workshop.tool("x");
+    let calls: Vec<_> = (0..50)
+        .map(|n| {
+            let tool = Arc::clone(&tool);
+            tokio::spawn(async move { (n, run(&tool, json!(n)).await.unwrap().data) })
+        })
+        .collect();
+    let mut workers = BTreeSet::new();
+    for call in calls {
+        let (n, data) = call.await.unwrap();
+        assert_eq!(data["echo"], json!(n));
+        workers.insert(data["who"].to_string());
+    }
+    assert!((1..=2).contains(&workers.len()), "{workers:?}");
+    assert!((1..=2).contains(&tool.health().idle_workers));
+}
+
+#[tokio::test]
+async fn large_inputs_and_answers_pass_both_ways() {
+    let workshop = workshop("who", "").await;
+    let tool = workshop.tool("x");
+    let input = json!("x".repeat(250_000));
+    assert_eq!(run(&tool, input.clone()).await.unwrap().data["echo"], input);
+    let failure = run(&tool, json!("x".repeat(300_000))).await.unwrap_err();
+    assert_code(&failure, Code::Internal, "more than");
+    assert_eq!(run(&tool, json!(1)).await.unwrap().data["echo"], 1);
+}
+
+#[tokio::test]
+async fn programs_are_started_ahead_of_their_call() {
+    if is_missing("node").await {
+        return;
+    }
+    let workshop = Workshop::new().await;
+    workshop.write("tools/x.js", "const { input } = JSON.parse(require('fs').readFileSync(0, 'utf8'));\nconsole.log(JSON.stringify({ who: process.env.TMPDIR, echo: input }));\n");
+    workshop.pack("x", "execution: {kind: node, node: x.js, workers: 1}");
+    let tool = workshop.tool("x");
+    let mut workers = BTreeSet::new();
+    for n in 0..3 {
+        let data = run(&tool, json!(n)).await.unwrap().data;
+        assert_eq!(data["echo"], n);
+        workers.insert(data["who"].to_string());
+        eventually("the next program waits", || tool.health().idle_workers == 1).await;
+    }
+    assert_eq!(workers.len(), 3);
+}
+
+#[tokio::test]
+async fn workers_end_with_their_pack() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/m.py", "import os\ndef who(input):\n    return os.stat('.').st_ino\ndef where(input):\n    return os.getcwd()\n");
+    workshop.pack("x", "execution: {kind: python, module: 'm:where', workers: 1}");
+    let folder = {
+        let tool = workshop.tool("x");
+        let Value::String(folder) = (*run(&tool, json!({})).await.unwrap().data).clone() else {
+            panic!("a path")
+        };
+        assert!(std::path::Path::new(&folder).exists());
+        folder
+    };
+    std::fs::remove_file(workshop.tools().join("x.tool.yaml")).unwrap();
+    workshop.load();
+    // The private folder goes when the worker is dead.
+    eventually("the worker is gone", || !std::path::Path::new(&folder).exists()).await;
+}

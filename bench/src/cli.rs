@@ -35,7 +35,7 @@ Build both first, in the same profile:
   target/release/powerstrip-bench strip
 
 Everything runs on loopback, in temporary folders, and is ended when the run ends. A missed target is a row of the \
-table, not a failed run.")]
+table; the run fails only if a row cannot be measured.")]
 pub(crate) struct StripRun {
     /// The gateway's binary [default: `powerstrip` beside this program].
     #[arg(long, value_name = "FILE")]
@@ -43,7 +43,7 @@ pub(crate) struct StripRun {
     /// How long each side of each row is under load.
     #[arg(long, value_name = "N", default_value_t = 6.0, value_parser = seconds)]
     seconds: f64,
-    /// A look in about half a minute: short rounds, few repeats, at most 1,000 tools.
+    /// A look in less than a minute: short rounds, few repeats, at most 1,000 tools.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Print one line of JSON instead of a table.

@@ -27,12 +27,18 @@ impl Home {
         let home = Self(tempfile::tempdir().context("a temporary folder cannot be made")?);
         home.write("powerstrip.yaml", "listen: 127.0.0.1:0\n")?;
         std::fs::create_dir_all(home.tools())?;
+        std::fs::create_dir_all(home.scratch())?;
         Ok(home)
     }
 
     /// The folder of tools.
     pub(crate) fn tools(&self) -> PathBuf {
         self.path().join("tools")
+    }
+
+    /// Where the gateway puts what is temporary: a run that is cut short leaves nothing behind.
+    fn scratch(&self) -> PathBuf {
+        self.path().join("scratch")
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -70,6 +76,7 @@ impl Gateway {
     pub(crate) async fn start(binary: &Path, home: &Home) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
         command.args(["serve", "--config", "powerstrip.yaml"]).current_dir(home.path());
+        command.env("TMPDIR", home.scratch());
         let process = Process::start(command, home.path().join("stderr.log")).await?;
         let request = format!("GET /readyz HTTP/1.1\r\nhost: {}\r\n\r\n", process.address);
         let mut connection = Connection::open(process.address).await?;

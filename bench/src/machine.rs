@@ -35,7 +35,7 @@ impl Machine {
             cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             system: system(),
             load: load(),
-            powerstrip: String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+            powerstrip: first_line(&output.stdout),
             profile: profile(binary),
             bench_unoptimised: cfg!(debug_assertions),
         })
@@ -44,6 +44,10 @@ impl Machine {
     fn unoptimised(&self) -> bool {
         self.bench_unoptimised || self.profile.as_deref() == Some("debug")
     }
+}
+
+fn first_line(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned()
 }
 
 /// Cargo names the folder of a binary after its profile.

@@ -14,7 +14,7 @@ mod table;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Parser as _;
 use tokio::runtime::{Builder, Runtime};
 
@@ -52,7 +52,9 @@ fn strip(run: &StripRun) -> anyhow::Result<()> {
             _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
         }
     })?;
-    print(&machine, &report, run.json).context("the figures cannot be written")
+    print(&machine, &report, run.json).context("the figures cannot be written")?;
+    ensure!(report.is_whole(), "not every row could be measured");
+    Ok(())
 }
 
 /// One thread: the load must cost as little as it can of the cores that it shares with what it measures.

@@ -10,11 +10,18 @@ use std::path::Path;
 
 use crate::cli::{Group, StripRun};
 use crate::load::Duel;
-use crate::table::{Row, Unit};
+use crate::table::{Row, Unit, Verdict};
 
 /// Everything that was measured.
 pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
+}
+
+impl Report {
+    /// Whether every row has its figure.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.rows.iter().all(|row| row.verdict() != Verdict::NotMeasured)
+    }
 }
 
 /// Measures the groups that were asked for.

@@ -50,7 +50,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Config(command) => command.run(&context),
         Command::New(command) => command.run(&context),
         Command::Serve(command) => on_runtime(command.run(context)),
-        Command::Stdio(command) => on_runtime(command.run(&context)),
+        Command::Stdio(command) => on_runtime(command.run(context)),
         Command::Tools(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),

@@ -64,7 +64,10 @@ impl Environment {
 
     /// Variables with our prefix that set nothing: most likely misspelt.
     pub(crate) fn unknown(&self) -> Vec<String> {
-        let known = |name: &str| VARIABLES.iter().any(|(known, _)| *known == name);
+        // Every process of a tool carries the mark of its run, a gateway that a tool starts among them.
+        let known = |name: &str| {
+            name == egress::process::RUN_MARK || VARIABLES.iter().any(|(known, _)| *known == name)
+        };
         self.0
             .keys()
             .filter_map(|name| name.to_str())

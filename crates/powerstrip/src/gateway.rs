@@ -138,6 +138,16 @@ impl Gateway {
         self.runner.host().tier()
     }
 
+    /// Closes a gateway that was shared, once nobody else holds it.
+    pub(crate) async fn close_shared(gateway: Arc<Self>) {
+        match Arc::try_unwrap(gateway) {
+            Ok(gateway) => gateway.close().await,
+            Err(_) => {
+                tracing::error!("the gateway is still in use; its last audit rows may be missing")
+            }
+        }
+    }
+
     /// Ends sessions, commits what is not committed, and lets go of the data folder.
     pub(crate) async fn close(self) {
         self.closing.cancel();

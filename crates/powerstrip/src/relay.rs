@@ -9,8 +9,10 @@ mod session;
 mod sse;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use anyhow::ensure;
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -28,10 +30,19 @@ use session::Session;
 /// How long calls under way may take to finish before the strip is handed over.
 const DRAIN: Duration = Duration::from_secs(10);
 
+/// How long the last messages of a session may take to reach the client.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// A session that has lasted this long was a session, even if nobody said anything.
+const ALIVE: Duration = Duration::from_secs(1);
+
+/// So many sessions in a row that end at once are no accident.
+const MAX_DEAF: u32 = 5;
+
 /// Relays until the client closes its end or the process is told to stop.
 pub(crate) async fn run<R, W>(
     line: Line<R, W>,
-    context: &Context,
+    context: &Arc<Context>,
     loaded: &Loaded,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()>
@@ -43,6 +54,7 @@ where
     let ledger = Arc::new(Ledger::default());
     let (mut session, first) =
         tokio::try_join!(Session::open(context, loaded), async { Ok(ear.next(&mouth).await) })?;
+    let mut deaf = 0;
     let mut link = Link::begin(&mut session, &ear, &mouth, &ledger);
     let mut open = match first {
         Some(message) => {
@@ -68,8 +80,9 @@ where
                     tracing::info!("handing the data folder over");
                     let _ = tokio::time::timeout(DRAIN, ledger.settled()).await;
                 }
-                link.end();
-                session.close().await;
+                deaf = if link.was_alive() { 0 } else { deaf + 1 };
+                ensure!(deaf < MAX_DEAF, "every session ends as soon as it is opened");
+                link.end(session).await;
                 for refusal in ledger.abandon() {
                     mouth.say(&refusal).await;
                 }
@@ -84,8 +97,7 @@ where
             }
         }
     }
-    link.end();
-    session.close().await;
+    link.end(session).await;
     Ok(())
 }
 
@@ -103,6 +115,8 @@ struct Link {
     ledger: Arc<Ledger>,
     down: tokio::task::JoinHandle<()>,
     broken: CancellationToken,
+    heard: Arc<AtomicBool>,
+    begun: Instant,
 }
 
 impl Link {
@@ -119,13 +133,16 @@ impl Link {
         let (read, up) = session.take();
         let framing = ear.framing();
         let broken = CancellationToken::new();
+        let heard = Arc::new(AtomicBool::new(false));
         let down = tokio::spawn(pass_down(
             FrameReader::of(read, framing),
             Arc::clone(mouth),
             Arc::clone(ledger),
             broken.clone(),
+            Arc::clone(&heard),
         ));
-        Self { up, framing, ledger: Arc::clone(ledger), down, broken }
+        let ledger = Arc::clone(ledger);
+        Self { up, framing, ledger, down, broken, heard, begun: Instant::now() }
     }
 
     /// Passes a message of the client on.
@@ -146,8 +163,19 @@ impl Link {
         self.broken.cancelled().await;
     }
 
-    fn end(&self) {
-        self.down.abort();
+    /// Whether the session has said anything, or had been quiet for long without ending.
+    fn was_alive(&self) -> bool {
+        self.heard.load(Ordering::Relaxed) || self.begun.elapsed() > ALIVE
+    }
+
+    /// Ends the session; what it has said until then still reaches the client, message by message.
+    async fn end(self, session: Session) {
+        drop(self.up);
+        session.close().await;
+        let mut down = self.down;
+        if tokio::time::timeout(LAST_WORDS, &mut down).await.is_err() {
+            down.abort();
+        }
     }
 }
 
@@ -156,11 +184,14 @@ async fn pass_down<W: AsyncWrite + Send + Unpin>(
     mouth: Arc<Mouth<W>>,
     ledger: Arc<Ledger>,
     broken: CancellationToken,
+    heard: Arc<AtomicBool>,
 ) {
     let _broken_when_done = broken.drop_guard();
     while let Ok(Some(message)) = read.next().await {
-        if ledger.answered(&message) {
+        heard.store(true, Ordering::Relaxed);
+        if Ledger::concerns_client(&message) {
             mouth.say(&message).await;
         }
+        ledger.answered(&message);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +17,8 @@ pub(crate) struct Reload {
     flags: Overrides,
     context: Arc<Context>,
     seen: Mutex<Seen>,
+    /// Listened to from the first moment on: an unheard SIGHUP would end the process.
+    hangups: Option<Signal>,
 }
 
 struct Seen {
@@ -35,13 +37,15 @@ impl Reload {
         loaded: &Loaded,
     ) -> Self {
         let seen = Mutex::new(Seen { config: loaded.config.clone(), refused: None });
-        Self { gateway, flags, context, seen }
+        let hangups = signal(SignalKind::hangup()).ok();
+        Self { gateway, flags, context, seen, hangups }
     }
 
     /// Reloads on `SIGHUP` and on changes of the file, until cancelled.
-    pub(crate) async fn follow(self, loaded: Loaded, cancel: CancellationToken) {
+    pub(crate) async fn follow(mut self, loaded: Loaded, cancel: CancellationToken) {
+        let hangups = self.hangups.take();
         let signals = async {
-            let Ok(mut hangups) = signal(SignalKind::hangup()) else { return };
+            let Some(mut hangups) = hangups else { return std::future::pending().await };
             while hangups.recv().await.is_some() {
                 tracing::info!("SIGHUP: looking at the config");
                 self.reload(true).await;

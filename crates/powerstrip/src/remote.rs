@@ -67,9 +67,11 @@ impl Remote {
 
     async fn newest(&self, prompt: &PromptRef) -> anyhow::Result<u64> {
         let id = format!("{}/{}", prompt.domain, prompt.name);
-        let same = |listed: &PromptRef| listed.domain == prompt.domain && listed.name == prompt.name;
+        let same =
+            |listed: &PromptRef| listed.domain == prompt.domain && listed.name == prompt.name;
         let prompts = self.discovery().await?.prompts;
-        let listed = prompts.into_iter().find(|listed| listed.id.parse().is_ok_and(|listed| same(&listed)));
+        let listed =
+            prompts.into_iter().find(|listed| listed.id.parse().is_ok_and(|listed| same(&listed)));
         let newest =
             listed.and_then(|listed| listed.versions.iter().map(|version| version.major).max());
         newest.with_context(|| format!("there is no prompt `{id}`"))

@@ -1,5 +1,7 @@
 //! The signals that end the process.
 
+use std::io;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -7,22 +9,19 @@ use tokio_util::sync::CancellationToken;
 const INTERRUPTED: i32 = 130;
 
 /// Cancelled at the first SIGTERM or SIGINT; the second ends the process at once.
-pub(crate) fn shutdown() -> CancellationToken {
+pub(crate) fn shutdown() -> io::Result<CancellationToken> {
     let shutdown = CancellationToken::new();
     let asked = shutdown.clone();
+    // Heard from now on, not from when the task below gets its turn.
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::spawn(async move {
-        let (Ok(mut term), Ok(mut int)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-        else {
-            return;
-        };
         either(&mut term, &mut int).await;
         tracing::info!("stopping: calls under way may finish; a second signal ends them");
         asked.cancel();
         either(&mut term, &mut int).await;
         std::process::exit(INTERRUPTED);
     });
-    shutdown
+    Ok(shutdown)
 }
 
 async fn either(term: &mut Signal, int: &mut Signal) {

@@ -83,12 +83,14 @@ impl Call {
 pub struct Output {
     pub data: Arc<Value>,
     pub warnings: Vec<String>,
+    /// The result as an MCP server gave it, for doors that can pass it on whole.
+    pub native: Option<Arc<Value>>,
 }
 
 impl Output {
     /// Data without warnings.
     pub fn new(data: Value) -> Self {
-        Self { data: Arc::new(data), warnings: Vec::new() }
+        Self { data: Arc::new(data), warnings: Vec::new(), native: None }
     }
 }
 
@@ -96,6 +98,8 @@ impl Output {
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub result: Result<Arc<Value>, Failure>,
+    /// The result as an MCP server gave it, good or bad, for doors that can pass it on whole.
+    pub native: Option<Arc<Value>>,
     pub meta: Meta,
 }
 

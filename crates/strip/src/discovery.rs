@@ -1,8 +1,8 @@
 use proto::{Discovery, Health as ListedHealth, ListedCaps, ListedTool, ServerInfo, ToolId};
 
+use crate::Health;
 use crate::catalog::{Entry, Snapshot};
 use crate::prompts::Shelf;
-use crate::strip::Health;
 
 pub(crate) fn describe(snapshot: &Snapshot, shelf: &Shelf, health: &Health) -> Discovery {
     Discovery {

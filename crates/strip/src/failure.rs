@@ -15,6 +15,8 @@ pub struct Failure {
     pub retryable: bool,
     pub details: Option<Value>,
     pub retry_after: Option<Duration>,
+    /// The failed result as an MCP server gave it, for doors that can pass it on whole.
+    pub native: Option<Arc<Value>>,
     /// The cause as the log shows it; a caller never sees it.
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -29,6 +31,7 @@ impl Failure {
             retryable: code.retryable(),
             details: None,
             retry_after: None,
+            native: None,
             source: None,
         }
     }
@@ -54,6 +57,12 @@ impl Failure {
     /// Says when the caller may try again.
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
+        self
+    }
+
+    /// Keeps the failed result of an MCP server.
+    pub fn native(mut self, result: Arc<Value>) -> Self {
+        self.native = Some(result);
         self
     }
 

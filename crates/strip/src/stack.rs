@@ -112,10 +112,18 @@ impl Guards {
                 entry.descriptor.id, entry.descriptor.version
             ));
         }
-        let result: Result<Arc<Value>, Failure> = result.map(|output| {
-            warnings.extend(output.warnings);
-            output.data
-        });
+        let native;
+        let result: Result<Arc<Value>, Failure> = match result {
+            Ok(output) => {
+                warnings.extend(output.warnings);
+                native = output.native;
+                Ok(output.data)
+            }
+            Err(mut failure) => {
+                native = failure.native.take();
+                Err(failure)
+            }
+        };
         let outcome = result.as_ref().map_or_else(|failure| failure.code.as_str(), |_| "OK");
         // Names that resolve to nothing share one label: callers must not be able to grow the metrics.
         let tool = entry.map_or("unknown", |entry| entry.descriptor.id.as_str()).to_owned();
@@ -132,6 +140,7 @@ impl Guards {
         }
         Answer {
             result,
+            native,
             meta: Meta {
                 tool: entry
                     .map_or_else(|| call.tool.clone(), |entry| entry.descriptor.id.to_string()),

@@ -10,7 +10,7 @@ use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
 use crate::prompts::Prompts;
-use crate::{Answer, Call, Catalog, discovery};
+use crate::{Answer, Call, Catalog, Health, discovery};
 
 /// What an operator may set, also while the strip runs.
 #[derive(Clone, Debug)]
@@ -28,14 +28,6 @@ pub struct Parts {
     pub cache: Cache,
     pub clock: Clock,
     pub names: WireNames,
-}
-
-/// Whether the strip can do its work.
-#[derive(Clone, Debug)]
-pub struct Health {
-    pub ready: bool,
-    pub problems: Vec<String>,
-    pub uptime: Duration,
 }
 
 /// One core behind every door: the catalog, the prompts, and the guard stack.

@@ -25,4 +25,5 @@ pub use lint::{CannedCall, canned_calls, lint};
 pub use loader::{Loaded, Toolpacks};
 pub use manifest::{Example, FileStrategy, Manifest, parse_pack};
 pub use runtime::Runtime;
+pub use template::render_template;
 pub use tool::{PackHealth, PackTool};

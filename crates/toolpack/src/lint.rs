@@ -1,5 +1,6 @@
 //! `check`: everything the loader refuses, and advice on what a model will stumble over.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use proto::{ToolId, clean};
@@ -7,10 +8,9 @@ use serde_json::Value;
 use strip::{Finding, Schema, Severity};
 
 use crate::Fault;
-use crate::loader::{Owners, Place, check_schemas, in_parallel, scan};
+use crate::loader::{Owners, Place, in_parallel, scan};
 use crate::manifest::{Execution, Source};
 use crate::pack::{Code, Pack};
-use crate::root::read_text;
 
 /// A shorter description tells a model too little to choose by.
 const MIN_DESCRIPTION: usize = 20;
@@ -74,9 +74,7 @@ fn read(folders: &[PathBuf], findings: &mut Vec<Finding>) -> Vec<(Place, Pack)> 
     let mut owners = Owners::default();
     let mut packs = Vec::new();
     let read = in_parallel(scan(folders), |place| {
-        let pack = read_text(&place.path)
-            .and_then(|text| Pack::load(&place.path, &text, &place.folder))
-            .and_then(check_schemas);
+        let pack = place.read().map(|(pack, _)| pack);
         (place, pack)
     });
     for (place, pack) in read {
@@ -161,6 +159,9 @@ fn undescribed(schema: &Value) -> Vec<&str> {
 /// Examples that cannot pass, because they break the pack's own schemas.
 fn wrong_examples(pack: &Pack) -> Vec<(usize, String)> {
     let mut wrong = Vec::new();
+    if pack.manifest.examples.is_empty() {
+        return wrong;
+    }
     let compile = |schema: Option<&Value>| schema.and_then(|schema| Schema::compile(schema).ok());
     let input = compile(Some(&pack.descriptor.input_schema));
     let output = compile(pack.descriptor.output_schema.as_ref());
@@ -264,7 +265,15 @@ fn near(a: &str, b: &str) -> bool {
     // Texts of very different length are not alike, and need no slow comparison.
     short.chars().count() >= MIN_DESCRIPTION
         && short.len() * 10 >= long.len() * 8
+        && shared_words(short, long)
         && strsim::normalized_damerau_levenshtein(a, b) > LOOK_ALIKE
+}
+
+/// Whether most words of the one stand in the other, which is quickly told.
+fn shared_words(a: &str, b: &str) -> bool {
+    let words: HashSet<_> = b.split_whitespace().collect();
+    let shared = a.split_whitespace().filter(|word| words.contains(word)).count();
+    shared * 10 >= a.split_whitespace().count() * 6
 }
 
 /// Names that differ only in case or punctuation.

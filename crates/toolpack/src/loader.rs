@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proto::{Digest, ToolId, digest};
-use strip::{Finding, Schema, Tool};
+use strip::{Finding, Tool};
 
 use crate::Fault;
 use crate::pack::Pack;
-use crate::root::read_text;
 use crate::runtime::Runtime;
 use crate::tool::PackTool;
 
@@ -129,10 +128,7 @@ impl Toolpacks {
     fn examine(&self, place: &Place, good: Option<Good>) -> Kept {
         let shown = place.shown(&place.path);
         let own = Stamp::of(&place.path);
-        let read = read_text(&place.path)
-            .and_then(|text| Ok((Pack::load(&place.path, &text, &place.folder)?, text)))
-            .and_then(|(pack, text)| Ok((check_schemas(pack)?, text)));
-        match read {
+        match place.read() {
             Ok((pack, text)) => {
                 let mut stamps = vec![(place.path.clone(), own)];
                 stamps.extend(pack.files.iter().map(|file| (file.clone(), Stamp::of(file))));
@@ -217,21 +213,6 @@ impl Owners {
         self.0.insert(key, path.to_owned());
         Ok(())
     }
-}
-
-/// Refuses schemas that the catalog could not use, before they replace ones that it can.
-pub(crate) fn check_schemas(pack: Pack) -> Result<Pack, Fault> {
-    let manifest = &pack.manifest;
-    let output = pack.descriptor.output_schema.as_ref();
-    for (name, placed, schema) in [
-        ("inputSchema", &manifest.input_schema, Some(&pack.descriptor.input_schema)),
-        ("outputSchema", &manifest.output_schema, output),
-    ] {
-        if let Some(Err(why)) = schema.map(Schema::compile) {
-            return Err(Fault::at(placed.line, format!("`{name}` cannot be used: {why}")));
-        }
-    }
-    Ok(pack)
 }
 
 /// Spreads work over the processors where there is enough of it; the results keep their order.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use proto::{Descriptor, Digest, canonical, digest};
 use serde_json::{Value, json};
+use strip::Schema;
 
 use crate::manifest::{Execution, Manifest, Script, ScriptKind, Source};
 use crate::root::{Root, read_code};
@@ -83,6 +84,20 @@ impl Pack {
         };
         Ok(Self { manifest, descriptor, folder: own_folder, code, readable, files })
     }
+
+    /// Refuses schemas that the catalog could not use, before they replace ones that it can.
+    pub(crate) fn check_schemas(&self) -> Result<(), Fault> {
+        let (manifest, descriptor) = (&self.manifest, &self.descriptor);
+        for (name, line, schema) in [
+            ("inputSchema", manifest.input_schema.line, Some(&descriptor.input_schema)),
+            ("outputSchema", manifest.output_schema.line, descriptor.output_schema.as_ref()),
+        ] {
+            if let Some(Err(why)) = schema.map(Schema::compile) {
+                return Err(Fault::at(line, format!("`{name}` cannot be used: {why}")));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Code that was found on the disk.
@@ -132,7 +147,7 @@ impl Found {
             }
         }
         let digest = match &found {
-            Some(file) => Some(digest(&read_code(&inside(folder, file)?)?)),
+            Some(file) => Some(digest(&read_code(&folder.root.confine(file)?)?)),
             None => None,
         };
         let readable = search.clone();
@@ -140,12 +155,6 @@ impl Found {
             Code::Module { module: module.to_owned(), function: function.to_owned(), search };
         Ok(Self { code, file: found, readable, digest })
     }
-}
-
-fn inside(folder: &Folder, file: &Path) -> Result<PathBuf, Fault> {
-    let outside = || Fault::new(format!("`{}` leads out of the pack's root", file.display()));
-    let real = file.canonicalize().map_err(|_| outside())?;
-    if real.starts_with(folder.root.path()) { Ok(real) } else { Err(outside()) }
 }
 
 fn module_file(place: &Path, module: &str) -> Option<PathBuf> {

@@ -23,6 +23,12 @@ impl Root {
         &self.0
     }
 
+    /// Where a file really lies; it must be inside the root.
+    pub(crate) fn confine(&self, path: &Path) -> Result<PathBuf, Fault> {
+        let real = fs::canonicalize(path).map_err(|_| outside(path))?;
+        if real.starts_with(&self.0) { Ok(real) } else { Err(outside(path)) }
+    }
+
     /// The file that a pack in `folder` means by a relative path; it must exist inside the root, links followed.
     pub(crate) fn file(&self, folder: &Path, written: &str) -> Result<PathBuf, Fault> {
         let path = Path::new(written);
@@ -33,7 +39,7 @@ impl Root {
         {
             return Err(Fault::new(format!("`{written}` must be relative to the pack")));
         }
-        let outside = || Fault::new(format!("`{written}` leads out of the pack's root"));
+        let outside = || outside(path);
         // Told apart before the disk is asked, so that nobody learns which files exist outside.
         let meant =
             joined(folder, path).filter(|path| path.starts_with(&self.0)).ok_or_else(outside)?;
@@ -47,6 +53,10 @@ impl Root {
         }
         Ok(real)
     }
+}
+
+fn outside(path: &Path) -> Fault {
+    Fault::new(format!("`{}` leads out of the pack's root", path.display()))
 }
 
 /// Joins without asking the disk; `None` above the top.

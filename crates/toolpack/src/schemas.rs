@@ -57,7 +57,6 @@ pub(crate) fn bundle(root: &Root, pack: &Path, schema: &Value) -> Result<Bundled
             }
         }
     }
-    refuse_idle_circles(&schema)?;
     Ok(Bundled { schema, files })
 }
 
@@ -238,77 +237,6 @@ fn read_schema(file: &Path) -> Result<Value, Fault> {
         return Err(Fault::in_file(file, Some(1), "a schema is an object"));
     }
     Ok(schema)
-}
-
-/// Refuses references that come back to themselves without looking at another part of the value:
-/// checking a value against such a schema never ends.
-fn refuse_idle_circles(schema: &Value) -> Result<(), Fault> {
-    let mut done = Vec::new();
-    let mut starts = Vec::new();
-    collect_references(schema, &mut starts);
-    for start in starts {
-        follow(schema, &start, &mut Vec::new(), &mut done)?;
-    }
-    Ok(())
-}
-
-fn collect_references(schema: &Value, found: &mut Vec<String>) {
-    match schema {
-        Value::Object(map) => {
-            if let Some(pointer) = local_pointer(map) {
-                found.push(pointer.to_owned());
-            }
-            map.values().for_each(|value| collect_references(value, found));
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
-        _ => {}
-    }
-}
-
-fn local_pointer(map: &Map<String, Value>) -> Option<&str> {
-    map.get("$ref")?.as_str()?.strip_prefix('#').filter(|p| p.is_empty() || p.starts_with('/'))
-}
-
-fn follow(
-    schema: &Value,
-    pointer: &str,
-    path: &mut Vec<String>,
-    done: &mut Vec<String>,
-) -> Result<(), Fault> {
-    if path.iter().any(|earlier| earlier == pointer) {
-        return Err(Fault::new(format!("`$ref: #{pointer}` only leads back to itself")));
-    }
-    if done.iter().any(|earlier| earlier == pointer) {
-        return Ok(());
-    }
-    path.push(pointer.to_owned());
-    if let Some(target) = schema.pointer(pointer) {
-        in_place(target, &mut |next| follow(schema, next, path, done))?;
-    }
-    path.pop();
-    done.push(pointer.to_owned());
-    Ok(())
-}
-
-/// Visits the references that apply to the very same value as the schema itself.
-fn in_place(schema: &Value, visit: &mut dyn FnMut(&str) -> Result<(), Fault>) -> Result<(), Fault> {
-    let Value::Object(map) = schema else { return Ok(()) };
-    if let Some(pointer) = local_pointer(map) {
-        visit(pointer)?;
-    }
-    for keyword in ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"] {
-        match map.get(keyword) {
-            Some(Value::Array(items)) => {
-                items.iter().try_for_each(|item| in_place(item, visit))?;
-            }
-            Some(Value::Object(named)) if keyword == "dependentSchemas" => {
-                named.values().try_for_each(|item| in_place(item, visit))?;
-            }
-            Some(item) => in_place(item, visit)?,
-            None => {}
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

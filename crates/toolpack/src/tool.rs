@@ -148,6 +148,6 @@ impl Tool for PackTool {
             Some(selection) => selection.take(reply.data)?,
             None => reply.data,
         };
-        Ok(Output { data: Arc::new(data), warnings: reply.warnings })
+        Ok(Output { data: Arc::new(data), warnings: reply.warnings, native: None })
     }
 }

@@ -64,12 +64,43 @@ async fn a_worker_does_not_hang_on_the_thread_that_asked_for_it() {
     for (_, runner) in rungs().await {
         let runtime = tokio::runtime::Handle::current();
         // The parent death signal would follow this thread if it started the child itself.
-        let asking = std::thread::spawn(move || runtime.block_on(runner.spawn_piped(python(ECHO))));
-        let asked = tokio::task::spawn_blocking(move || asking.join().unwrap());
-        let mut piped = asked.await.unwrap().unwrap();
+        let asking = std::thread::spawn(move || {
+            runtime.block_on(async {
+                let mut piped = runner.spawn_piped(python(ECHO)).await.unwrap();
+                assert_eq!(ask(&mut piped, "first").await, "FIRST");
+                (piped, rustix::thread::gettid())
+            })
+        });
+        let joined = tokio::task::spawn_blocking(|| asking.join().unwrap()).await;
+        let (mut piped, thread) = joined.unwrap();
+        let task = format!("/proc/self/task/{thread}");
+        eventually("the thread is gone", || !std::path::Path::new(&task).exists()).await;
+        // A signal would be on its way by now.
+        let ended = tokio::time::timeout(Duration::from_millis(100), piped.process.wait()).await;
+        assert!(ended.is_err(), "{ended:?}");
+        assert_eq!(ask(&mut piped, "second").await, "SECOND");
+    }
+}
 
-        piped.stdin.write_all(b"still here\n").await.unwrap();
-        let answer = BufReader::new(&mut piped.stdout).lines().next_line().await.unwrap();
-        assert_eq!(answer.as_deref(), Some("STILL HERE"));
+async fn ask(piped: &mut Piped, word: &str) -> String {
+    piped.stdin.write_all(format!("{word}\n").as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    BufReader::new(&mut piped.stdout).read_line(&mut answer).await.unwrap();
+    answer.trim().to_owned()
+}
+
+#[tokio::test]
+async fn a_pipe_that_the_child_closes_is_closed() {
+    let script = "import os, time; os.close(0); os.close(1); os.close(2); time.sleep(60)";
+    for (tier, runner) in rungs().await {
+        let mut piped = runner.spawn_piped(python(script)).await.unwrap();
+        let seen = async {
+            piped.stdout.read_to_end(&mut Vec::new()).await.unwrap();
+            piped.stderr.read_to_end(&mut Vec::new()).await.unwrap();
+            while piped.stdin.write_all(&[0; 4096]).await.is_ok() {}
+        };
+        let seen = tokio::time::timeout(Duration::from_secs(20), seen).await;
+        assert!(seen.is_ok(), "the launcher holds the pipes at {tier}");
+        assert!(piped.process.id().is_some());
     }
 }

@@ -46,6 +46,6 @@ impl Tool for Echo {
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        Ok(Output { data: std::sync::Arc::clone(&call.input), warnings: Vec::new() })
+        Ok(Output { data: std::sync::Arc::clone(&call.input), warnings: Vec::new(), native: None })
     }
 }

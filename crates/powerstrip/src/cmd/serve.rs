@@ -58,7 +58,7 @@ impl Serve {
             Gateway::open(config, &context.environment, folder, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
-        let shutdown = signals::shutdown();
+        let shutdown = signals::shutdown()?;
         let options =
             Options { shutdown: shutdown.clone(), metrics: Some(metrics), ..Options::default() };
         let router = doors::router(Arc::clone(gateway.strip()), LocalAccess::default(), options);
@@ -80,20 +80,10 @@ impl Serve {
         shutdown.cancel();
         let _ = following.await;
         drop(ear);
-        close(gateway).await;
+        Gateway::close_shared(gateway).await;
         telemetry.flush().await;
         served.context("the server ended")?;
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Takes the gateway apart once nobody else holds it.
-async fn close(gateway: Arc<Gateway>) {
-    match Arc::try_unwrap(gateway) {
-        Ok(gateway) => gateway.close().await,
-        Err(_) => {
-            tracing::error!("the gateway is still in use; its last audit rows may be missing")
-        }
     }
 }
 

@@ -1,4 +1,5 @@
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use url::Url;
@@ -28,14 +29,15 @@ pub(crate) struct Stdio {
 }
 
 impl Stdio {
-    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(self, context: Context) -> anyhow::Result<ExitCode> {
+        let context = Arc::new(context);
         let loaded = context.load()?;
-        let telemetry = Telemetry::start(&loaded, context, "warn")?;
+        let telemetry = Telemetry::start(&loaded, &context, "warn")?;
         let line = Line::new(tokio::io::stdin(), tokio::io::stdout());
-        let shutdown = signals::shutdown();
+        let shutdown = signals::shutdown()?;
         let ended = match &self.url {
             Some(url) => relay::bridge(line, Remote::new(url)?, shutdown).await,
-            None => relay::run(line, context, &loaded, shutdown).await,
+            None => relay::run(line, &context, &loaded, shutdown).await,
         };
         telemetry.flush().await;
         ended.map(|()| ExitCode::SUCCESS)

@@ -74,6 +74,9 @@ fn properties(schema: &Value) -> Option<&Map<String, Value>> {
 }
 
 fn kind(schema: &Value) -> String {
+    if let Some(title) = schema.get("title").and_then(Value::as_str) {
+        return title.to_owned();
+    }
     let choices = ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array());
     if let Some(choices) = choices {
         let mut kinds: Vec<_> = choices.iter().map(kind).filter(|kind| kind != "null").collect();

@@ -91,6 +91,7 @@ impl JsonSchema for Listen {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
+            "title": "address",
             "type": "string",
             "pattern": "^.+:[0-9]{1,5}$",
         })

@@ -203,6 +203,7 @@ impl JsonSchema for Span {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
+            "title": "duration",
             "type": "string",
             "pattern": "^[0-9]+ ?(ms|s|m|h|d)$",
             "description": "A length of time: `500ms`, `30s`, `10m`, `1h`, `90d`.",
@@ -217,6 +218,7 @@ impl JsonSchema for Size {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
+            "title": "size",
             "description": "Bytes, or a number and a unit: `65536`, `64KB`, `10MB`, `1GB` (1 KB is 1024 bytes).",
             "anyOf": [
                 {"type": "integer", "minimum": 1},
@@ -233,6 +235,7 @@ impl JsonSchema for Rate {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
+            "title": "rate",
             "type": "string",
             "pattern": "^[0-9]+ ?/ ?[0-9]* ?(ms|s|m|h|d)$",
             "description": "At most so many calls in so much time: `100/1m`, `10/s`.",

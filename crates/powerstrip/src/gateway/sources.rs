@@ -8,7 +8,8 @@ use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
 use strip::catalog::{LimitBounds, WireNames};
-use strip::{Catalog, Strip};
+use strip::{Catalog, Strip, Tool};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolpack::{Runtime, Toolpacks};
@@ -101,33 +102,23 @@ impl Sources {
         });
         let packs = Arc::new(Toolpacks::new(config.tools.clone(), runtime));
         let cancel = self.ending.child_token();
-        self.publish(&packs).await;
-        let task = (self.freshness == Freshness::Followed).then(|| {
-            tokio::spawn(follow(
-                packs,
-                Arc::clone(&self.strip),
-                config.limits.bounds(),
-                cancel.clone(),
-            ))
-        });
-        self.packs = Following { cancel, task };
-    }
-
-    /// Reads the packs once, so that whoever asks next finds them.
-    async fn publish(&self, packs: &Arc<Toolpacks>) {
-        let (packs, strip) = (Arc::clone(packs), Arc::clone(&self.strip));
-        let quiet = self.freshness == Freshness::Once;
-        let published = tokio::task::spawn_blocking(move || {
-            let loaded = packs.load();
-            strip.catalog().publish(PACKS, loaded.as_tools());
-            // A follower reports by itself.
-            for finding in loaded.findings.iter().filter(|_| quiet) {
-                tracing::warn!(%finding, "a toolpack cannot be used");
+        let task = match self.freshness {
+            Freshness::Once => {
+                publish(&packs, &self.strip).await;
+                None
             }
-        });
-        if let Err(error) = published.await {
-            tracing::error!(%error, "looking at the toolpacks failed");
-        }
+            Freshness::Followed => {
+                let (there, ready) = oneshot::channel();
+                let bounds = config.limits.bounds();
+                let following =
+                    follow(packs, Arc::clone(&self.strip), bounds, cancel.clone(), there);
+                let task = tokio::spawn(following);
+                // Whoever asks next finds the packs that are there now.
+                let _ = ready.await;
+                Some(task)
+            }
+        };
+        self.packs = Following { cancel, task };
     }
 
     /// Reads the prompts, from this folder from now on.
@@ -148,24 +139,46 @@ impl Sources {
     }
 }
 
-/// Follows the packs' folders. They publish to a catalog of their own, which is passed on whole.
+/// Reads the packs once.
+async fn publish(packs: &Arc<Toolpacks>, strip: &Arc<Strip>) {
+    let (packs, strip) = (Arc::clone(packs), Arc::clone(strip));
+    let published = tokio::task::spawn_blocking(move || {
+        let loaded = packs.load();
+        strip.catalog().publish(PACKS, loaded.as_tools());
+        for finding in &loaded.findings {
+            tracing::warn!(%finding, "a toolpack cannot be used");
+        }
+    });
+    if let Err(error) = published.await {
+        tracing::error!(%error, "looking at the toolpacks failed");
+    }
+}
+
+/// Follows the packs' folders; `there` hears when they have been read for the first time.
 async fn follow(
     packs: Arc<Toolpacks>,
     strip: Arc<Strip>,
     bounds: LimitBounds,
     cancel: CancellationToken,
+    there: oneshot::Sender<()>,
 ) {
-    let offered = Arc::new(Catalog::new(bounds, WireNames::default()));
-    let mut changes = offered.changes();
+    // The packs publish to a catalog of their own, which tells us when to pass them on.
+    let bell = Arc::new(Catalog::new(bounds, WireNames::default()));
+    let mut changes = bell.changes();
     let passing_on = async {
+        let mut there = Some(there);
         while changes.changed().await.is_ok() {
-            let tools =
-                offered.snapshot().entries().iter().map(|entry| Arc::clone(&entry.tool)).collect();
+            let tools = packs.tools().into_iter().map(|tool| tool as Arc<dyn Tool>).collect();
             strip.catalog().publish(PACKS, tools);
+            if let Some(there) = there.take() {
+                // The folders come under watch right after they were read.
+                tokio::task::yield_now().await;
+                let _ = there.send(());
+            }
         }
     };
     tokio::select! {
-        () = packs.watch(Arc::clone(&offered), cancel) => {}
+        () = Arc::clone(&packs).watch(Arc::clone(&bell), cancel) => {}
         () = passing_on => {}
     }
 }

@@ -48,6 +48,7 @@ struct Head {
     method: Option<String>,
     #[serde(default)]
     params: Params,
+    error: Option<serde::de::IgnoredAny>,
 }
 
 #[derive(Default, Deserialize)]
@@ -63,7 +64,8 @@ impl From<Value> for Params {
 impl Ledger {
     /// Notes a message of the client. What cannot be read is the session's to refuse.
     pub(super) fn asked(&self, message: &[u8]) {
-        let Ok(Head { id, method: Some(method), params }) = serde_json::from_slice(message) else {
+        let Ok(Head { id, method: Some(method), params, .. }) = serde_json::from_slice(message)
+        else {
             return;
         };
         let mut state = self.state();
@@ -92,23 +94,31 @@ impl Ledger {
         self.changed.notify_waiters();
     }
 
-    /// Notes a message of the session; false if it is not for the client.
-    pub(super) fn answered(&self, message: &[u8]) -> bool {
-        let Ok(Head { id: Some(id), method: None, .. }) = serde_json::from_slice(message) else {
-            return true;
-        };
-        if id.as_str().is_some_and(|id| id.starts_with(OWN)) {
-            return false;
+    /// Whether a message of the session is meant for the client: what we asked ourselves is not.
+    pub(super) fn concerns_client(message: &[u8]) -> bool {
+        match serde_json::from_slice(message) {
+            Ok(Head { id: Some(Value::String(id)), method: None, .. }) => !id.starts_with(OWN),
+            _ => true,
         }
+    }
+
+    /// Notes a message of the session, once the client has it: whoever waits for the answers may then end.
+    pub(super) fn answered(&self, message: &[u8]) {
+        let Ok(Head { id: Some(id), method: None, error, .. }) = serde_json::from_slice(message)
+        else {
+            return;
+        };
         let id = id.to_string();
         let mut state = self.state();
         state.open.remove(&id);
         if let Some(hello) = state.hello.as_mut().filter(|hello| hello.id == id) {
             hello.answered = true;
+            if error.is_some() {
+                state.hello = None;
+            }
         }
         drop(state);
         self.changed.notify_waiters();
-        true
     }
 
     /// Returns when every request that has an end is answered.

@@ -1,19 +1,23 @@
 //! A session with whoever holds the strip: this process, if it can have the data folder, or the one that does.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::UnixStream;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::access;
 use crate::cmd::Context;
 use crate::config::Loaded;
 use crate::gateway::{Freshness, Gateway, SocketPlace};
 use crate::handover::{self, Ear};
+use crate::reload::Reload;
 
 /// How long it may take until somebody holds the strip; far more than a start or a hand-over needs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,14 +39,17 @@ pub(super) struct Session {
 }
 
 struct Own {
-    gateway: Gateway,
+    gateway: Arc<Gateway>,
     ear: Option<Ear>,
-    serving: tokio::task::JoinHandle<()>,
+    serving: JoinHandle<()>,
+    /// Follows the config file.
+    following: JoinHandle<()>,
+    ending: CancellationToken,
 }
 
 impl Session {
     /// Opens a session, wherever the strip is.
-    pub(super) async fn open(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+    pub(super) async fn open(context: &Arc<Context>, loaded: &Loaded) -> anyhow::Result<Self> {
         let folder = &loaded.config.data_dir;
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -70,13 +77,24 @@ impl Session {
         }
     }
 
-    async fn here(context: &Context, loaded: &Loaded, folder: DataFolder) -> anyhow::Result<Self> {
+    async fn here(
+        context: &Arc<Context>,
+        loaded: &Loaded,
+        folder: DataFolder,
+    ) -> anyhow::Result<Self> {
         let ear = Ear::open(folder.path())
             .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be handed over"))
             .ok();
+        // What is in force may have changed since this process started.
+        let loaded = context.load().unwrap_or_else(|_| loaded.clone());
         let gateway =
             Gateway::open(&loaded.config, &context.environment, folder, Freshness::Followed)
                 .await?;
+        let gateway = Arc::new(gateway);
+        let ending = CancellationToken::new();
+        let flags = context.global.overrides();
+        let reload = Reload::new(Arc::clone(&gateway), Arc::clone(context), flags, &loaded);
+        let following = tokio::spawn(reload.follow(loaded, ending.clone()));
         let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
         let door = gateway.door().clone();
         let serving = tokio::spawn(async move {
@@ -86,7 +104,7 @@ impl Session {
             }
         });
         let (read, write) = tokio::io::split(ours);
-        let own = Some(Own { gateway, ear, serving });
+        let own = Some(Own { gateway, ear, serving, following, ending });
         Ok(Self { ends: Some((Box::new(read), Box::new(write))), own })
     }
 
@@ -107,9 +125,11 @@ impl Session {
 
     /// Ends the session, and lets go of the data folder if this process holds it.
     pub(super) async fn close(self) {
-        let Some(Own { gateway, ear, serving }) = self.own else { return };
+        let Some(Own { gateway, ear, serving, following, ending }) = self.own else { return };
         drop(ear);
-        gateway.close().await;
+        ending.cancel();
+        let _ = following.await;
+        Gateway::close_shared(gateway).await;
         serving.abort();
     }
 }

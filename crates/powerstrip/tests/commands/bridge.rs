@@ -30,16 +30,28 @@ async fn commands_reach_a_gateway_elsewhere() {
         .await;
     let here = Project::new();
     for url in [gateway.url(""), gateway.url("/"), gateway.url("/mcp")] {
-        let arguments = ["call", "demo.echo", "--input", r#"{"message":"far"}"#, "--json", "--url", &url];
-        assert_eq!(run(here.path(), &arguments, "").await.json(0)["data"], json!({"message": "far"}));
+        let arguments =
+            ["call", "demo.echo", "--input", r#"{"message":"far"}"#, "--json", "--url", &url];
+        assert_eq!(
+            run(here.path(), &arguments, "").await.json(0)["data"],
+            json!({"message": "far"})
+        );
     }
     let url = gateway.url("");
     let listed = run(here.path(), &["tools", "--json", "--url", &url], "").await.json(0);
     assert_eq!(listed["tools"], gateway.get("/mcp/discover").await.body["tools"]);
-    assert_eq!(run(here.path(), &["prompts", "get", "a/b", "--url", &url], "").await.ok(), "Hello {{ name }}.\n");
+    assert_eq!(
+        run(here.path(), &["prompts", "get", "a/b", "--url", &url], "").await.ok(),
+        "Hello {{ name }}.\n"
+    );
     let render = ["prompts", "render", "a/b", "--arguments", r#"{"name":"Ada"}"#, "--url", &url];
     assert_eq!(run(here.path(), &render, "").await.ok().trim_end(), "Hello Ada.");
-    assert!(run(here.path(), &["prompts", "get", "a/c@1", "--url", &url], "").await.failed(1).contains("NOT_FOUND"));
+    assert!(
+        run(here.path(), &["prompts", "get", "a/c@1", "--url", &url], "")
+            .await
+            .failed(1)
+            .contains("NOT_FOUND")
+    );
     let failed = run(here.path(), &["call", "demo.echo", "--url", &url], "").await;
     assert!(failed.failed(1).contains("INVALID_INPUT"), "{failed:?}");
     assert!(!here.path().join(".powerstrip").exists(), "nothing is needed here");
@@ -50,7 +62,9 @@ async fn an_unreachable_gateway_is_named() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}");
     let here = Project::new();
-    assert!(run(here.path(), &["tools", "--url", &url], "").await.failed(1).contains(&free.to_string()));
+    assert!(
+        run(here.path(), &["tools", "--url", &url], "").await.failed(1).contains(&free.to_string())
+    );
     run(here.path(), &["tools", "--url", "not a url"], "").await.failed(2);
     run(here.path(), &["tools", "--url", "ftp://x"], "").await.failed(1);
     let mut pipe = Pipe::start(here.path(), &["--url", &url]);
@@ -89,7 +103,10 @@ async fn a_pipe_bridges_mcp_of_the_new_revision() {
     let request = json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params});
     let ended = run(here.path(), &["stdio", "--url", &gateway.url("")], &request.to_string()).await;
     let answer: Value = serde_json::from_str(ended.ok()).unwrap_or_else(|_| panic!("{ended:?}"));
-    assert_eq!((&answer["id"], &answer["result"]["structuredContent"]), (&json!("x"), &json!({"message": "far"})));
+    assert_eq!(
+        (&answer["id"], &answer["result"]["structuredContent"]),
+        (&json!("x"), &json!({"message": "far"}))
+    );
 }
 
 #[tokio::test]
@@ -104,7 +121,8 @@ async fn a_pipe_bridges_lsp_frames() {
         (4, "mcp.prompt.get", json!({"domain": "a", "name": "b", "major": 1})),
         (5, "mcp.tool.invoke", json!({"toll": "demo.echo"})),
     ] {
-        let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string();
+        let body =
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string();
         stdin.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
     }
     let ended = run(here.path(), &["stdio", "--url", &gateway.url("")], &stdin).await;
@@ -118,7 +136,11 @@ async fn a_pipe_bridges_lsp_frames() {
     assert_eq!(answers[0]["result"]["data"], json!({"message": "far"}));
     assert_eq!(answers[1]["result"]["server"]["name"], "powerstrip");
     assert_eq!(answers[2]["error"]["code"], -32601);
-    assert!(answers[3]["error"]["message"].as_str().unwrap().contains("NOT_FOUND"), "{}", answers[3]);
+    assert!(
+        answers[3]["error"]["message"].as_str().unwrap().contains("NOT_FOUND"),
+        "{}",
+        answers[3]
+    );
     assert_eq!(answers[4]["error"]["code"], -32602);
 }
 

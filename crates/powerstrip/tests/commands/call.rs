@@ -5,13 +5,18 @@ use crate::project::Project;
 #[test]
 fn prints_the_data() {
     let ended = Project::new().run(&["call", "demo.echo", "--input", r#"{"message":"hi"}"#]);
-    assert_eq!(serde_json::from_str::<serde_json::Value>(ended.ok()).unwrap(), json!({"message": "hi"}));
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(ended.ok()).unwrap(),
+        json!({"message": "hi"})
+    );
     assert_eq!(ended.stderr, "");
 }
 
 #[test]
 fn prints_the_envelope_with_json() {
-    let envelope = Project::new().run(&["call", "demo.echo", "--input", r#"{"message":"hi"}"#, "--json"]).json(0);
+    let envelope = Project::new()
+        .run(&["call", "demo.echo", "--input", r#"{"message":"hi"}"#, "--json"])
+        .json(0);
     assert_eq!(envelope["ok"], true);
     assert_eq!(envelope["data"], json!({"message": "hi"}));
     assert_eq!(envelope["meta"]["tool"], "demo.echo");
@@ -23,7 +28,8 @@ fn input_comes_from_a_file_or_standard_input() {
     let project = Project::new();
     project.write("in.json", r#"{"message":"file"}"#);
     assert!(project.run(&["call", "demo.echo", "--input", "@in.json"]).ok().contains("file"));
-    let piped = project.run_with(&["call", "demo.echo", "--input", "-"], r#"{"message":"pipe"}"#, &[]);
+    let piped =
+        project.run_with(&["call", "demo.echo", "--input", "-"], r#"{"message":"pipe"}"#, &[]);
     assert!(piped.ok().contains("pipe"));
 }
 
@@ -61,7 +67,9 @@ fn bad_usage_is_told_apart_from_failure() {
 #[test]
 fn wishes_reach_the_strip() {
     let project = Project::new();
-    let verified = project.run(&["call", "text.stats", "--input", r#"{"text":"a"}"#, "--verify", "--json"]).json(0);
+    let verified = project
+        .run(&["call", "text.stats", "--input", r#"{"text":"a"}"#, "--verify", "--json"])
+        .json(0);
     assert_eq!(verified["ok"], true);
     project.write(
         "tools/slow.tool.yaml",
@@ -82,7 +90,12 @@ fn tools_are_listed() {
     }
     let discovery = project.run(&["tools", "--json"]).json(0);
     assert_eq!(discovery["server"]["name"], "powerstrip");
-    let echo = discovery["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "demo.echo").unwrap();
+    let echo = discovery["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|tool| tool["name"] == "demo.echo")
+        .unwrap();
     assert_eq!(echo["caps"]["timeoutMs"], 30_000);
     assert!(echo["inputSchemaRef"].as_str().unwrap().starts_with('/'));
 }

@@ -28,7 +28,10 @@ fn examples_are_run() {
     project.run(&["check"]).ok();
     let ended = project.run(&["check", "--run"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stdout.contains("good.tool.yaml") && ended.stdout.contains("Goodbye"), "{ended:?}");
+    assert!(
+        ended.stdout.contains("good.tool.yaml") && ended.stdout.contains("Goodbye"),
+        "{ended:?}"
+    );
 }
 
 #[test]
@@ -74,7 +77,10 @@ fn faults_are_told_with_their_lines() {
 #[test]
 fn advice_alone_passes_and_warnings_fail_only_when_asked() {
     let project = Project::new();
-    project.write("tools/terse.tool.yaml", &GOOD.replace("Greets a person by name, politely and at once.", "Greets."));
+    project.write(
+        "tools/terse.tool.yaml",
+        &GOOD.replace("Greets a person by name, politely and at once.", "Greets."),
+    );
     let ended = project.run(&["check"]);
     assert!(ended.ok().contains("advice"), "{ended:?}");
     project.run(&["check", "--tools", "nowhere/at/all"]).ok();
@@ -101,5 +107,8 @@ fn a_changed_prompt_body_is_found() {
     project.write("prompts/packs/research/summary.v1.md", "Something else about {{ topic }}.\n");
     let ended = project.run(&["check"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stdout.contains("summary.v1.md") || ended.stdout.contains("REGISTRY.yaml"), "{ended:?}");
+    assert!(
+        ended.stdout.contains("summary.v1.md") || ended.stdout.contains("REGISTRY.yaml"),
+        "{ended:?}"
+    );
 }

@@ -34,7 +34,11 @@ fn the_manual_page_is_current() {
 fn the_configuration_in_force_is_shown() {
     let project = Project::new();
     project.write("powerstrip.yaml", "limits: { timeout: 1m }\n");
-    let shown = project.run_with(&["config", "show", "--json", "--tools", "flag"], "", &[("POWERSTRIP_PROMPTS", "env")]);
+    let shown = project.run_with(
+        &["config", "show", "--json", "--tools", "flag"],
+        "",
+        &[("POWERSTRIP_PROMPTS", "env")],
+    );
     let shown = shown.json(0);
     assert_eq!(shown["limits"]["timeout"], "1m");
     assert_eq!(shown["tools"], json!(["flag"]));
@@ -54,10 +58,22 @@ fn what_is_shown_can_be_read_again() {
 fn a_bad_config_ends_every_command_with_2_and_all_faults() {
     let project = Project::new();
     project.write("powerstrip.yaml", "listen: 0.0.0.0:7777\nlimits:\n  tiemout: 30s\nskills: {}\n");
-    for command in [&["serve"][..], &["stdio"], &["tools"], &["call", "demo.echo"], &["config", "show"], &["prompts"]] {
+    for command in [
+        &["serve"][..],
+        &["stdio"],
+        &["tools"],
+        &["call", "demo.echo"],
+        &["config", "show"],
+        &["prompts"],
+    ] {
         let ended = project.run(command);
         let stderr = ended.failed(2);
-        assert!(stderr.contains("powerstrip.yaml:3: limits.tiemout: there is no such key; did you mean `timeout`?"), "{stderr}");
+        assert!(
+            stderr.contains(
+                "powerstrip.yaml:3: limits.tiemout: there is no such key; did you mean `timeout`?"
+            ),
+            "{stderr}"
+        );
         assert!(stderr.contains("powerstrip.yaml:4: skills: "), "{stderr}");
         assert!(stderr.contains("powerstrip.yaml:1: listen: "), "{stderr}");
         assert_eq!(ended.stdout, "");
@@ -74,7 +90,10 @@ fn bad_flags_and_variables_are_named() {
     assert!(project.run(&["tools", "--config", "nowhere.yaml"]).failed(2).contains("nowhere.yaml"));
     assert!(project.run(&["tools", "--log", "a=b=c"]).failed(2).contains("--log"));
     let unknown = project.run_with(&["tools"], "", &[("POWERSTRIP_LISTN", "x")]);
-    assert!(unknown.ok().contains("demo.echo") && unknown.stderr.contains("POWERSTRIP_LISTN"), "{unknown:?}");
+    assert!(
+        unknown.ok().contains("demo.echo") && unknown.stderr.contains("POWERSTRIP_LISTN"),
+        "{unknown:?}"
+    );
 }
 
 #[test]
@@ -89,7 +108,18 @@ fn completions_are_printed_for_each_shell() {
 fn help_helps() {
     let project = Project::new();
     let help = project.run(&["--help"]);
-    for command in ["serve", "stdio", "tools", "call", "prompts", "check", "new", "doctor", "completions", "config"] {
+    for command in [
+        "serve",
+        "stdio",
+        "tools",
+        "call",
+        "prompts",
+        "check",
+        "new",
+        "doctor",
+        "completions",
+        "config",
+    ] {
         assert!(help.ok().contains(command), "{command}");
         let own = project.run(&[command, "--help"]);
         assert!(own.ok().contains("Usage: powerstrip"), "{command}");

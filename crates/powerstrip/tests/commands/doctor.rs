@@ -5,7 +5,12 @@ fn tells_what_is_there() {
     let project = Project::new();
     let report = project.run(&["doctor", "--json"]).json(0);
     assert_eq!(report["ok"], true);
-    let python = report["programs"].as_array().unwrap().iter().find(|program| program["name"] == "python3").unwrap();
+    let python = report["programs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|program| program["name"] == "python3")
+        .unwrap();
     assert!(python["version"].as_str().unwrap().starts_with("Python 3"), "{report}");
     assert!(["T0", "T1", "T2"].contains(&report["sandbox"]["tier"].as_str().unwrap()));
     assert!(!project.path().join(".powerstrip").exists(), "a visit leaves nothing behind");

@@ -16,7 +16,9 @@ fn works_at_once(kind: &str) {
     assert!(made.ok().contains("tools/weather.now.tool.yaml"), "{made:?}");
     let checked = project.run(&["check", "--run", "--strict"]);
     assert!(checked.ok().contains("nothing is wrong"), "{checked:?}");
-    let envelope = project.run(&["call", "weather.now", "--input", r#"{"name":"O'Hara \"x\""}"#, "--json"]).json(0);
+    let envelope = project
+        .run(&["call", "weather.now", "--input", r#"{"name":"O'Hara \"x\""}"#, "--json"])
+        .json(0);
     assert_eq!(envelope["data"], json!({"greeting": "Hello, O'Hara \"x\"!"}));
 }
 
@@ -57,8 +59,12 @@ async fn a_web_service() {
     // The service is a gateway whose echo wants a message, so what comes back is its own refusal.
     let asked = project.run(&["call", "far.echo", "--input", r#"{"name":"x"}"#, "--json"]).json(1);
     assert_eq!(asked["errors"][0]["code"], "INVALID_INPUT", "{asked}");
-    project.write("tools/far.echo.tool.yaml", &project.read("tools/far.echo.tool.yaml").replace("name", "message"));
-    let answered = project.run(&["call", "far.echo", "--input", r#"{"message":"x"}"#, "--json"]).json(0);
+    project.write(
+        "tools/far.echo.tool.yaml",
+        &project.read("tools/far.echo.tool.yaml").replace("name", "message"),
+    );
+    let answered =
+        project.run(&["call", "far.echo", "--input", r#"{"message":"x"}"#, "--json"]).json(0);
     assert_eq!(answered["data"], json!({"message": "x"}));
 }
 
@@ -74,7 +80,13 @@ fn a_prompt() {
     let project = Project::new();
     project.run(&["new", "prompt", "research/summary"]).ok();
     project.run(&["check", "--strict"]).ok();
-    let text = project.run(&["prompts", "render", "research/summary", "--arguments", r#"{"topic":"tea"}"#]);
+    let text = project.run(&[
+        "prompts",
+        "render",
+        "research/summary",
+        "--arguments",
+        r#"{"topic":"tea"}"#,
+    ]);
     assert!(text.ok().contains("a short summary of tea."), "{text:?}");
     assert!(project.read("prompts/REGISTRY.yaml").contains("research/summary"));
 }
@@ -84,7 +96,11 @@ fn a_server() {
     let project = Project::new();
     project.run(&["new", "server", "my-server"]).ok();
     let folder = project.path().join("my-server");
-    let tested = std::process::Command::new("python3").args(["-m", "unittest"]).current_dir(&folder).output().unwrap();
+    let tested = std::process::Command::new("python3")
+        .args(["-m", "unittest"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
     assert!(tested.status.success(), "{tested:?}");
     let session = concat!(
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#,
@@ -96,9 +112,17 @@ fn a_server() {
     );
     std::fs::write(folder.join("session"), session).unwrap();
     let stdin = std::fs::File::open(folder.join("session")).unwrap();
-    let spoken = std::process::Command::new("python3").arg("server.py").current_dir(&folder).stdin(stdin).output().unwrap();
-    let lines: Vec<serde_json::Value> =
-        String::from_utf8(spoken.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let spoken = std::process::Command::new("python3")
+        .arg("server.py")
+        .current_dir(&folder)
+        .stdin(stdin)
+        .output()
+        .unwrap();
+    let lines: Vec<serde_json::Value> = String::from_utf8(spoken.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert_eq!(lines[0]["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(lines[1]["result"]["structuredContent"]["greeting"], "Hello, Ada!");
@@ -111,7 +135,10 @@ fn nothing_is_overwritten() {
     let ended = project.run(&["new", "tool", "weather.now", "--kind", "python"]);
     assert!(ended.failed(1).contains("weather_now.py exists already"), "{ended:?}");
     assert_eq!(project.read("tools/weather_now.py"), "mine");
-    assert!(!project.path().join("tools/weather.now.tool.yaml").exists(), "nor is half of it left behind");
+    assert!(
+        !project.path().join("tools/weather.now.tool.yaml").exists(),
+        "nor is half of it left behind"
+    );
     project.run(&["new", "server", "twice"]).ok();
     project.run(&["new", "server", "twice"]).failed(1);
 }
@@ -146,6 +173,7 @@ fn bad_names_are_refused() {
 fn the_tools_folder_of_the_config_is_used() {
     let project = Project::new();
     project.write("conf/powerstrip.yaml", "tools: [./packs]\n");
-    run_in(project.path(), &["new", "tool", "a.b", "--config", "conf/powerstrip.yaml"], "", &[]).ok();
+    run_in(project.path(), &["new", "tool", "a.b", "--config", "conf/powerstrip.yaml"], "", &[])
+        .ok();
     assert!(project.path().join("conf/packs/a.b.tool.yaml").exists());
 }

@@ -69,7 +69,9 @@ async fn prompts_beside_a_server_come_from_it() {
         .await;
     assert!(run(gateway.folder(), &["prompts"]).await.ok().contains("a/b"));
     assert_eq!(run(gateway.folder(), &["prompts", "get", "a/b"]).await.ok(), "Hello {{ name }}.\n");
-    let rendered = run(gateway.folder(), &["prompts", "render", "a/b", "--arguments", "{\"name\":\"Ada\"}"]).await;
+    let rendered =
+        run(gateway.folder(), &["prompts", "render", "a/b", "--arguments", "{\"name\":\"Ada\"}"])
+            .await;
     assert_eq!(rendered.ok().trim_end(), "Hello Ada.");
     let refused = run(gateway.folder(), &["prompts", "render", "a/b"]).await;
     assert!(refused.failed(1).contains("name"), "{refused:?}");
@@ -97,7 +99,7 @@ async fn commands_beside_a_lone_pipe_go_through_it() {
     run(project.path(), &["call", "demo.echo", "--input", "{\"message\":\"x\"}"]).await.ok();
     let mut second = Pipe::start(project.path(), &[]);
     second.initialize().await;
-    assert_eq!(second.echo("x").await["result"]["isError"].as_bool().unwrap_or(false), false);
+    assert_eq!(second.echo("x").await["result"]["structuredContent"], json!({"message": "x"}));
     assert_eq!(owner(project.path()), pipe.pid());
 }
 
@@ -153,7 +155,11 @@ async fn a_lost_request_is_told_not_forgotten() {
     pipe.request("tools/list", &json!({})).await;
     server.kill().await.unwrap();
     let answer = pipe.answer(id).await;
-    assert_eq!(answer["error"]["data"], json!({"code": "UNAVAILABLE", "retryable": true}), "{answer}");
+    assert_eq!(
+        answer["error"]["data"],
+        json!({"code": "UNAVAILABLE", "retryable": true}),
+        "{answer}"
+    );
     assert!(answer["error"]["message"].as_str().unwrap().contains("Try again"));
     pipe.echo_at_last("goes on").await;
 }
@@ -178,7 +184,8 @@ async fn servers_come_and_go_and_pipes_stay() {
 #[tokio::test]
 async fn many_calls_at_once_on_an_empty_folder_all_succeed() {
     let project = Project::new();
-    let calls = (0..6).map(|_| run(project.path(), &["call", "demo.echo", "--input", "{\"message\":\"x\"}"]));
+    let calls = (0..6)
+        .map(|_| run(project.path(), &["call", "demo.echo", "--input", "{\"message\":\"x\"}"]));
     for ended in futures_util::future::join_all(calls).await {
         ended.ok();
     }
@@ -192,7 +199,8 @@ async fn a_deep_folder_is_no_trouble() {
     let folder = project.path().join(deep);
     let mut pipe = Pipe::start(&folder, &[]);
     pipe.initialize().await;
-    let ended = run(&folder, &["call", "demo.echo", "--input", "{\"message\":\"x\"}", "--json"]).await;
+    let ended =
+        run(&folder, &["call", "demo.echo", "--input", "{\"message\":\"x\"}", "--json"]).await;
     assert_eq!(ended.json(0)["ok"], json!(true));
     assert_eq!(owner(&folder), pipe.pid());
 }

@@ -38,7 +38,8 @@ impl Pipe {
     /// Sends a request, and gives its id.
     pub(crate) async fn ask(&mut self, method: &str, params: &Value) -> u64 {
         self.next += 1;
-        let request = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
+        let request =
+            json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
         self.say(&format!("{request}\n")).await;
         self.next
     }
@@ -75,7 +76,8 @@ impl Pipe {
     }
 
     pub(crate) async fn echo(&mut self, message: &str) -> Value {
-        self.request("tools/call", &json!({"name": "demo.echo", "arguments": {"message": message}})).await
+        self.request("tools/call", &json!({"name": "demo.echo", "arguments": {"message": message}}))
+            .await
     }
 
     /// Asks until the gateway is there again: an answer that says to try again is tried again.
@@ -94,7 +96,10 @@ impl Pipe {
     pub(crate) async fn close(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let mut rest = String::new();
-        timeout(Duration::from_secs(30), self.stdout.read_to_string(&mut rest)).await.expect("it ends").unwrap();
+        timeout(Duration::from_secs(30), self.stdout.read_to_string(&mut rest))
+            .await
+            .expect("it ends")
+            .unwrap();
         (self.child.wait().await.unwrap().code(), rest)
     }
 

@@ -41,12 +41,22 @@ impl Project {
         self.run_with(arguments, "", &[])
     }
 
-    pub(crate) fn run_with(&self, arguments: &[&str], stdin: &str, environment: &[(&str, &str)]) -> Ended {
+    pub(crate) fn run_with(
+        &self,
+        arguments: &[&str],
+        stdin: &str,
+        environment: &[(&str, &str)],
+    ) -> Ended {
         run_in(self.path(), arguments, stdin, environment)
     }
 }
 
-pub(crate) fn run_in(folder: &Path, arguments: &[&str], stdin: &str, environment: &[(&str, &str)]) -> Ended {
+pub(crate) fn run_in(
+    folder: &Path,
+    arguments: &[&str],
+    stdin: &str,
+    environment: &[(&str, &str)],
+) -> Ended {
     let mut child = Command::new(env!("CARGO_BIN_EXE_powerstrip"))
         .args(arguments)
         .current_dir(folder)

@@ -23,7 +23,10 @@ fn prompts_are_pinned_listed_shown_and_rendered() {
     assert!(project.run(&["prompts"]).ok().contains("research/summary"));
     let listed = project.run(&["prompts", "list", "--json"]).json(0);
     assert_eq!(listed[0]["id"], "mcp.prompt:research/summary");
-    assert_eq!(project.run(&["prompts", "get", "research/summary@1"]).ok(), "Sum up {{ topic }}.\n");
+    assert_eq!(
+        project.run(&["prompts", "get", "research/summary@1"]).ok(),
+        "Sum up {{ topic }}.\n"
+    );
     let got = project.run(&["prompts", "get", "mcp.prompt:research/summary", "--json"]).json(0);
     assert_eq!(got["body"], "Sum up {{ topic }} well.\n");
     assert_eq!(got["spec"]["description"], "Asks for a summary of a topic.");
@@ -38,7 +41,9 @@ fn prompts_are_pinned_listed_shown_and_rendered() {
 #[test]
 fn bad_wishes_are_refused() {
     let project = project();
-    assert!(project.run(&["prompts", "get", "research/nothing"]).failed(1).contains("research/nothing"));
+    assert!(
+        project.run(&["prompts", "get", "research/nothing"]).failed(1).contains("research/nothing")
+    );
     assert!(project.run(&["prompts", "get", "research/summary@9"]).failed(1).contains('9'));
     project.run(&["prompts", "get", "nonsense"]).failed(2);
     project.run(&["prompts", "render", "research/summary", "--arguments", "{"]).failed(2);

@@ -22,7 +22,10 @@ async fn eventually_logs(gateway: &Gateway, needle: &str) {
 async fn a_changed_file_takes_effect() {
     let gateway = Gateway::start().await;
     assert_eq!(timeout_of_echo(&gateway).await, json!(30_000));
-    gateway.write("powerstrip.yaml", "listen: 127.0.0.1:0\nlimits: { timeout: 7s, rate: { tool: 1/1h } }\n");
+    gateway.write(
+        "powerstrip.yaml",
+        "listen: 127.0.0.1:0\nlimits: { timeout: 7s, rate: { tool: 1/1h } }\n",
+    );
     eventually_times_out_after(&gateway, 7_000).await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "1"})).await.status, 200);
     assert_eq!(gateway.call("demo.echo", &json!({"message": "2"})).await.status, 429);
@@ -67,7 +70,10 @@ async fn folders_of_tools_and_prompts_can_be_moved() {
         .start()
         .await;
     assert_eq!(gateway.call("moved.tool", &json!({})).await.status, 404);
-    gateway.write("powerstrip.yaml", "listen: 127.0.0.1:0\ntools: [elsewhere]\nprompts: words\ntool_names: canonical\n");
+    gateway.write(
+        "powerstrip.yaml",
+        "listen: 127.0.0.1:0\ntools: [elsewhere]\nprompts: words\ntool_names: canonical\n",
+    );
     eventually("the tool is there", || async {
         (gateway.call("moved.tool", &json!({})).await.status == 200).then_some(())
     })

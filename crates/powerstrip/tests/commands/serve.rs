@@ -8,13 +8,18 @@ use crate::project::{Project, run_in};
 #[tokio::test]
 async fn says_how_to_connect() {
     let gateway = Gateway::start().await;
-    let (address, needles) = (gateway.address().to_owned(), ["4 tools", "sandbox T", "/mcp/tool/demo.echo"]);
+    let (address, needles) =
+        (gateway.address().to_owned(), ["4 tools", "sandbox T", "/mcp/tool/demo.echo"]);
     let banner = eventually("the banner", || async {
         let log = gateway.log();
         needles.iter().all(|needle| log.contains(needle)).then_some(log)
     })
     .await;
-    assert!(banner.contains(&format!("claude mcp add --transport http powerstrip http://{address}/mcp")), "{banner}");
+    assert!(
+        banner
+            .contains(&format!("claude mcp add --transport http powerstrip http://{address}/mcp")),
+        "{banner}"
+    );
     assert!(banner.contains("mcpServers") && banner.contains("inspector"), "{banner}");
 }
 
@@ -76,7 +81,10 @@ async fn a_second_signal_ends_it_at_once() {
     let call = begin(&gateway).await;
     let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    eventually("it has heard the first", || async { gateway.log().contains("stopping").then_some(()) }).await;
+    eventually("it has heard the first", || async {
+        gateway.log().contains("stopping").then_some(())
+    })
+    .await;
     assert!(!call.is_finished());
     assert_eq!(gateway.stop().await, Some(130));
     assert_eq!(call.await.unwrap(), None);
@@ -88,15 +96,23 @@ fn a_port_in_use_is_explained() {
     let address = taken.local_addr().unwrap().to_string();
     let ended = Project::new().run(&["serve", "--listen", &address]);
     let stderr = ended.failed(1);
-    assert!(stderr.contains(&address) && stderr.contains("already in use") && stderr.contains("--listen"), "{stderr}");
+    assert!(
+        stderr.contains(&address)
+            && stderr.contains("already in use")
+            && stderr.contains("--listen"),
+        "{stderr}"
+    );
 }
 
 #[tokio::test]
 async fn a_folder_that_is_served_is_not_served_twice() {
     let gateway = Gateway::start().await;
     let folder = gateway.folder().to_owned();
-    let ended =
-        tokio::task::spawn_blocking(move || run_in(&folder, &["serve", "--listen", "127.0.0.1:0"], "", &[])).await.unwrap();
+    let ended = tokio::task::spawn_blocking(move || {
+        run_in(&folder, &["serve", "--listen", "127.0.0.1:0"], "", &[])
+    })
+    .await
+    .unwrap();
     let stderr = ended.failed(1);
     assert!(stderr.contains("already served") && stderr.contains(gateway.address()), "{stderr}");
     assert!(stderr.contains(&gateway.pid().to_string()), "{stderr}");
@@ -105,10 +121,7 @@ async fn a_folder_that_is_served_is_not_served_twice() {
 
 #[tokio::test]
 async fn tools_cannot_call_the_gateway_itself() {
-    let gateway = Gateway::with()
-        .config("egress: { allow: [127.0.0.1] }")
-        .start()
-        .await;
+    let gateway = Gateway::with().config("egress: { allow: [127.0.0.1] }").start().await;
     let pack = format!(
         "id: self.call\nversion: 1.0.0\ndescription: Calls the gateway that it runs in.\n\
          caps: {{ network: ['127.0.0.1'] }}\ninputSchema: {{type: object}}\noutputSchema: {{type: object}}\n\
@@ -122,5 +135,8 @@ async fn tools_cannot_call_the_gateway_itself() {
     })
     .await;
     assert_eq!(answer.body["ok"], false, "{answer:?}");
-    assert!(answer.body["errors"][0]["message"].as_str().unwrap().contains("listener of this gateway"), "{answer:?}");
+    assert!(
+        answer.body["errors"][0]["message"].as_str().unwrap().contains("listener of this gateway"),
+        "{answer:?}"
+    );
 }

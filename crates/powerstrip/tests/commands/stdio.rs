@@ -14,7 +14,10 @@ async fn speaks_mcp_in_the_old_way() {
     let hello = pipe.initialize().await;
     assert_eq!(hello["result"]["protocolVersion"], "2025-11-25");
     let tools = pipe.request("tools/list", &json!({})).await;
-    assert!(tools["result"]["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "demo_echo"), "{tools}");
+    assert!(
+        tools["result"]["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "demo_echo"),
+        "{tools}"
+    );
     assert_eq!(data(&pipe.echo("hi").await), &json!({"message": "hi"}));
     let (code, rest) = pipe.close().await;
     assert_eq!((code, rest.as_str()), (Some(0), ""));

@@ -14,9 +14,13 @@ async fn collector() -> (String, tokio::sync::mpsc::UnboundedReceiver<(String, V
             tokio::spawn(async move {
                 let mut bytes = Vec::new();
                 while stream.read_buf(&mut bytes).await.is_ok_and(|read| read > 0) {
-                    let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+                    let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n")
+                    else {
+                        continue;
+                    };
                     let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-                    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+                    let length =
+                        head.lines().find_map(|line| line.strip_prefix("content-length: "));
                     let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
                     if bytes.len() < end + 4 + length {
                         continue;
@@ -55,7 +59,8 @@ async fn traces_are_sent_to_the_collector_with_its_secret() {
 #[tokio::test]
 async fn a_collector_that_is_not_there_harms_nobody() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let gateway = Gateway::with().config(&format!("telemetry: {{ otlp: 'http://{free}' }}")).start().await;
+    let gateway =
+        Gateway::with().config(&format!("telemetry: {{ otlp: 'http://{free}' }}")).start().await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "hi"})).await.status, 200);
     assert_eq!(gateway.stop().await, Some(0));
 }

@@ -139,7 +139,7 @@ impl Idempotency {
         W: Future<Output = Worked> + Send + 'static,
     {
         if let Some(data) = self.recorded(&key).await? {
-            return Ok((Output { data, warnings: Vec::new() }, Decision::Replayed));
+            return Ok((Output { data, warnings: Vec::new(), native: None }, Decision::Replayed));
         }
         let (flight, decision) = self.board(key, window, work)?;
         flight.await.map(|(output, _)| (output, decision))

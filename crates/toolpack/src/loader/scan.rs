@@ -9,8 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use strip::Finding;
 
 use crate::Fault;
-use crate::pack::Folder;
-use crate::root::Root;
+use crate::pack::{Folder, Pack};
+use crate::root::{Root, read_text};
 
 const ENDING: &str = ".tool.yaml";
 
@@ -26,9 +26,21 @@ pub(crate) struct Place {
     pub(crate) folder: Folder,
     /// The tools folder as the operator wrote it, for messages.
     named: PathBuf,
+    linked: bool,
 }
 
 impl Place {
+    /// Reads the pack and all it refers to, and makes sure that the catalog can use its schemas.
+    pub(crate) fn read(&self) -> Result<(Pack, String), Fault> {
+        if self.linked {
+            self.folder.root.confine(&self.path)?;
+        }
+        let text = read_text(&self.path)?;
+        let pack = Pack::load(&self.path, &text, &self.folder)?;
+        pack.check_schemas()?;
+        Ok((pack, text))
+    }
+
     /// The fault as a finding, with paths as the operator knows them.
     pub(crate) fn finding(&self, fault: &Fault) -> Finding {
         let mut finding = fault.finding(&self.path);
@@ -57,9 +69,9 @@ pub(crate) fn scan(folders: &[PathBuf]) -> Vec<Place> {
         let folder = Folder { tools, root };
         let mut files = Vec::new();
         collect(&folder.tools, 0, &mut files);
-        for path in files {
+        for (path, linked) in files {
             if seen.insert(path.clone()) {
-                places.push(Place { path, folder: folder.clone(), named: named.clone() });
+                places.push(Place { path, folder: folder.clone(), named: named.clone(), linked });
             }
         }
     }
@@ -67,7 +79,7 @@ pub(crate) fn scan(folders: &[PathBuf]) -> Vec<Place> {
     places
 }
 
-fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -78,7 +90,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
                 collect(&entry.path(), depth + 1, files);
             }
         } else if name.ends_with(ENDING) && (kind.is_file() || entry.path().is_file()) {
-            files.push(entry.path());
+            files.push((entry.path(), kind.is_symlink()));
         }
     }
 }

@@ -123,13 +123,9 @@ fn circles_are_refused_and_recursion_is_not() {
         assert!(fault.message.contains("circle"), "{}", fault.message);
         assert!(fault.file.is_some());
     }
-    for idle in [
-        json!({"$ref": "#"}),
-        json!({"allOf": [{"$ref": "#"}]}),
-        json!({"properties": {"x": {"$ref": "#/$defs/a"}},
-            "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}}),
-    ] {
-        assert!(folder.bundle(idle.clone()).unwrap_err().message.contains("itself"), "{idle}");
+    for idle in [json!({"$ref": "#"}), json!({"allOf": [{"$ref": "#"}]})] {
+        let bundled = folder.bundle(idle.clone()).unwrap();
+        assert!(Schema::compile(&bundled.schema).is_err(), "{idle}");
     }
     let tree = json!({"properties": {"children": {"items": {"$ref": "#"}}}, "type": "object"});
     let bundled = folder.bundle(tree).unwrap();

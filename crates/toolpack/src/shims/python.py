@@ -2,15 +2,12 @@
 #
 # Requests and replies travel over private copies of stdin and stdout. The code itself sees /dev/null and stderr
 # there (a function), or files of its own for each call (a script): whatever it prints cannot pass for a reply.
-import importlib
-import inspect
+#
+# Only what every call needs is imported: each further module costs milliseconds of a cold start.
 import io
 import json
 import os
 import sys
-import threading
-import traceback
-import types
 
 
 def private_pipes():
@@ -27,7 +24,10 @@ def encode(value):
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def words(error):
+def explain(error):
+    import traceback
+
+    traceback.print_exc()
     return "".join(traceback.format_exception_only(type(error), error)).strip()
 
 
@@ -44,20 +44,22 @@ def scratch_file():
 class Function:
     def __init__(self, module, name, *search):
         sys.path[:0] = search
-        function = getattr(importlib.import_module(module), name)
-        try:
-            self.wants_meta = "meta" in inspect.signature(function).parameters
-        except (TypeError, ValueError):
-            self.wants_meta = False
-        self.function = function
+        __import__(module)
+        self.function = getattr(sys.modules[module], name)
+        code = getattr(self.function, "__code__", None)
+        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
+        self.wants_meta = "meta" in parameters
 
     def answer(self, request, _line):
         more = {"meta": request.get("meta", {})} if self.wants_meta else {}
         result = self.function(request["input"], **more)
-        if inspect.iscoroutine(result):
+        if hasattr(result, "__await__"):
             import asyncio
 
-            result = asyncio.run(result)
+            async def wait(awaitable):
+                return await awaitable
+
+            result = asyncio.run(wait(result))
         return {"data": result}
 
     def can_stay(self):
@@ -75,7 +77,7 @@ class Script:
         self.folder, self.environment = os.getcwd(), dict(os.environ)
 
     def answer(self, _request, line):
-        module = types.ModuleType("__main__")
+        module = type(sys)("__main__")
         module.__file__ = self.path
         sys.modules["__main__"] = module
         sys.argv = [self.path]
@@ -110,7 +112,8 @@ class Script:
 
     def can_stay(self):
         # A thread of an earlier call could print into a later one.
-        return threading.active_count() == 1
+        threading = sys.modules.get("threading")
+        return threading is None or threading.active_count() == 1
 
 
 def serve(code, requests, replies):
@@ -121,8 +124,7 @@ def serve(code, requests, replies):
             own = (json.dumps(request, ensure_ascii=False) + "\n").encode()
             text = encode({**reply, **code.answer(request, own)})
         except Exception as error:
-            traceback.print_exc()
-            text = encode({**reply, "failed": words(error)})
+            text = encode({**reply, "failed": explain(error)})
         if not code.can_stay():
             text = text[:-1] + ',"last":true}'
         sys.stderr.flush()

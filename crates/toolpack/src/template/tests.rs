@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use proptest::prelude::{any, proptest};
 use serde_json::json;
 
 use super::*;
@@ -80,4 +81,20 @@ fn its_names_are_known() {
     assert!(template.uses_input() && template.uses_env() && template.is_filled());
     assert!(template.env_names().any(|name| name == "TOKEN"));
     assert!(!Template::parse("{{id}}".to_owned(), 1).unwrap().uses_input());
+}
+
+proptest! {
+    #[test]
+    fn no_template_and_no_input_makes_the_engine_panic(
+        source in any::<String>(),
+        inner in "[a-z0-9 .|()'\"*+~\\[\\]{}%-]{0,40}",
+        text in any::<String>(),
+    ) {
+        let input = json!({"q": text, "n": 3});
+        let _ = render_template(&source, &input);
+        let _ = render_template(&format!("{{{{ input.q {inner} }}}}"), &input);
+        let _ = render_template(&format!("{{% {inner} %}}"), &input);
+        // A plain template gives the caller's text back, letter for letter.
+        assert_eq!(render_template("{{ input.q }}", &input).unwrap(), text);
+    }
 }

@@ -66,6 +66,12 @@ async fn links_out_of_the_root_are_refused() {
     for name in ["x.py", "m.py"] {
         std::os::unix::fs::symlink(outside.path().join(name), workshop.tools().join(name)).unwrap();
     }
+    std::fs::write(outside.path().join("link.tool.yaml"), pack_text("link", CAT)).unwrap();
+    std::os::unix::fs::symlink(
+        outside.path().join("link.tool.yaml"),
+        workshop.tools().join("link.tool.yaml"),
+    )
+    .unwrap();
     workshop.pack("script", "execution: {kind: python, script: x.py}");
     workshop.pack("module", "execution: {kind: python, module: 'm:f'}");
     let loaded = workshop.load();

@@ -251,9 +251,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
     }
 
     async fn tell(&self, message: &[u8]) {
-        if self.ledger.answered(message) {
+        if Ledger::concerns_client(message) {
             self.mouth.say(message).await;
         }
+        self.ledger.answered(message);
     }
 
     async fn refuse(&self, id: &Value, code: i64, why: &str) {

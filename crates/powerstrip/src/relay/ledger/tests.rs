@@ -17,8 +17,11 @@ fn ask(ledger: &Ledger, id: &Value, method: &str) {
     ledger.asked(&bytes(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}})));
 }
 
+/// Whether the client hears the answer.
 fn answer(ledger: &Ledger, id: &Value) -> bool {
-    ledger.answered(&bytes(&json!({"jsonrpc": "2.0", "id": id, "result": {}})))
+    let message = bytes(&json!({"jsonrpc": "2.0", "id": id, "result": {}}));
+    ledger.answered(&message);
+    Ledger::concerns_client(&message)
 }
 
 fn abandoned(ledger: &Ledger) -> Vec<Value> {
@@ -93,7 +96,18 @@ fn what_cannot_be_read_passes() {
     let ledger = Ledger::default();
     for message in [&b"{"[..], b"[]", b"3", b"{\"id\":1}"] {
         ledger.asked(message);
-        assert!(ledger.answered(message));
+        ledger.answered(message);
+        assert!(Ledger::concerns_client(message));
     }
     assert!(abandoned(&ledger).is_empty());
+}
+
+#[test]
+fn a_refused_handshake_is_not_repeated() {
+    let ledger = Ledger::default();
+    ask(&ledger, &json!(0), "initialize");
+    ledger.answered(&bytes(
+        &json!({"jsonrpc": "2.0", "id": 0, "error": {"code": -32602, "message": "no"}}),
+    ));
+    assert!(ledger.replay().is_empty());
 }

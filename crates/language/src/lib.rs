@@ -1,0 +1,9 @@
+//! Words and what they mean: how text is cut, and how a request finds its tools among thousands.
+//!
+//! This room stands on the ground: it knows nothing of catalogs, tenants or protocols, opens no connection, and reads
+//! only the model folder that it is given.
+
+pub mod clauses;
+pub mod model;
+pub mod tools;
+pub mod words;

@@ -1,0 +1,49 @@
+use std::time::Duration;
+
+use crate::chance;
+
+/// Waits that double, with jitter, so that many failures do not strike at once.
+#[derive(Debug)]
+pub(crate) struct Backoff {
+    first: Duration,
+    longest: Duration,
+    failures: u32,
+}
+
+impl Backoff {
+    pub(crate) fn new(first: Duration, longest: Duration) -> Self {
+        Self { first, longest, failures: 0 }
+    }
+
+    /// The wait after one more failure: between half and all of the doubled time.
+    pub(crate) fn next(&mut self) -> Duration {
+        let full = self.first.saturating_mul(1 << self.failures.min(16)).min(self.longest);
+        self.failures = self.failures.saturating_add(1);
+        let share = u32::try_from(chance::number() % 512).unwrap_or(0) + 512;
+        full.saturating_mul(share) / 1024
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.failures = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest_and_start_again_after_success() {
+        let (first, longest) = (Duration::from_millis(100), Duration::from_secs(1));
+        let mut backoff = Backoff::new(first, longest);
+        for expected in [100, 200, 400, 800, 1_000, 1_000].map(Duration::from_millis) {
+            let wait = backoff.next();
+            assert!(wait >= expected / 2 && wait <= expected, "{wait:?} for {expected:?}");
+        }
+        for _ in 0..100 {
+            assert!(backoff.next() <= longest);
+        }
+        backoff.reset();
+        assert!(backoff.next() <= first);
+    }
+}

@@ -1,0 +1,233 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use egress::http::Rule;
+use egress::sandbox::{Mode, Network, Policy, Tier};
+use http::{HeaderName, HeaderValue};
+use proto::{Digest, ToolId, digest};
+use serde::Deserialize;
+
+/// One server of `servers:`. Either `command` or at least one URL is set.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerConfig {
+    /// The program of a stdio server; it is started without a shell.
+    pub command: Option<String>,
+    pub args: Vec<String>,
+    /// Variables added to the few that every child gets.
+    pub env: BTreeMap<String, String>,
+    pub cwd: Option<PathBuf>,
+    pub start: Start,
+    /// Where a streamable HTTP server is.
+    pub url: Option<String>,
+    /// Its replicas, beside `url` if that is set too.
+    pub urls: Vec<String>,
+    /// Sent with every request; secrets among them are never shown.
+    pub headers: BTreeMap<String, String>,
+    pub disabled: bool,
+    /// How long one call may take.
+    pub timeout: Option<Duration>,
+    /// Globs over the server's own tool names: these and no others.
+    pub only: Vec<String>,
+    /// Globs over the server's own tool names: not these.
+    pub except: Vec<String>,
+    /// New names for tools.
+    pub rename: BTreeMap<String, String>,
+    /// Whether clients see the server's name in front of the tool's.
+    pub prefix: bool,
+    /// Whether all callers may share one session or process.
+    pub shared: bool,
+    pub sandbox: Sandbox,
+    /// Whether invisible characters are taken out of results, instead of being counted in a warning.
+    pub clean_results: bool,
+    /// Globs over tool names whose equal inputs give equal answers.
+    pub deterministic: Vec<String>,
+}
+
+/// When a stdio server's process is started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// With the gateway, and again whenever it ends.
+    #[default]
+    Eager,
+    /// At the first call; it is stopped when nobody has called for a while.
+    Lazy,
+}
+
+/// How a stdio server is confined. A server that nobody confined has the gateway's user's rights, a cleared
+/// environment, limits and a supervisor.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sandbox {
+    /// `off`, `auto` (as high as the host allows) or `required` (at least T1, or it does not start).
+    pub mode: SandboxMode,
+    pub network: bool,
+    pub read: Vec<PathBuf>,
+    pub write: Vec<PathBuf>,
+}
+
+/// How strictly a stdio server must be confined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxMode {
+    #[default]
+    Off,
+    Auto,
+    Required,
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self { mode: SandboxMode::Off, network: true, read: Vec::new(), write: Vec::new() }
+    }
+}
+
+impl Sandbox {
+    pub(crate) fn policy(&self) -> Policy {
+        let mode = match self.mode {
+            SandboxMode::Off => Mode::Off,
+            SandboxMode::Auto => Mode::Auto,
+            SandboxMode::Required => Mode::Required(Tier::T1),
+        };
+        let network = if self.network { Network::Allowed } else { Network::Denied };
+        let mut policy = Policy::new().mode(mode).network(network);
+        for path in &self.read {
+            policy = policy.read(path);
+        }
+        for path in &self.write {
+            policy = policy.write(path);
+        }
+        policy
+    }
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            command: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: None,
+            start: Start::default(),
+            url: None,
+            urls: Vec::new(),
+            headers: BTreeMap::new(),
+            disabled: false,
+            timeout: None,
+            only: Vec::new(),
+            except: Vec::new(),
+            rename: BTreeMap::new(),
+            prefix: true,
+            shared: false,
+            sandbox: Sandbox::default(),
+            clean_results: false,
+            deterministic: Vec::new(),
+        }
+    }
+}
+
+/// Arguments, variables, headers and URLs may hold secrets: only their names are shown.
+impl fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerConfig")
+            .field("command", &self.command)
+            .field("env", &self.env.keys())
+            .field("headers", &self.headers.keys())
+            .field("urls", &self.all_urls().count())
+            .field("start", &self.start)
+            .field("disabled", &self.disabled)
+            .field("shared", &self.shared)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A key of a server's entry that cannot be used, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("servers.{server}.{key}: {reason}")]
+pub struct ConfigFault {
+    pub server: String,
+    /// The key, `name` for the server's name itself.
+    pub key: &'static str,
+    pub reason: String,
+}
+
+/// Headers that the client itself writes.
+const OURS: [&str; 9] = [
+    "accept",
+    "content-type",
+    "content-length",
+    "host",
+    "connection",
+    "transfer-encoding",
+    "mcp-session-id",
+    "mcp-protocol-version",
+    "mcp-method",
+];
+
+impl ServerConfig {
+    /// Every URL, `url` first.
+    pub fn all_urls(&self) -> impl Iterator<Item = &str> {
+        self.url.iter().chain(&self.urls).map(String::as_str)
+    }
+
+    /// Checks the whole entry without starting or reaching anything.
+    pub fn check(&self, server: &str) -> Result<(), ConfigFault> {
+        let fault = |key, reason: String| ConfigFault { server: server.to_owned(), key, reason };
+        format!("{server}:x").parse::<ToolId>().map_err(|why| fault("name", why.to_string()))?;
+        if server.contains(':') {
+            return Err(fault("name", "a server's name has no `:`".to_owned()));
+        }
+        match (&self.command, self.all_urls().next()) {
+            (Some(_), Some(_)) => {
+                return Err(fault("url", "a server has a command or a URL, not both".to_owned()));
+            }
+            (None, None) => {
+                return Err(fault("command", "a server needs a command or a URL".to_owned()));
+            }
+            (Some(command), None) if command.trim().is_empty() => {
+                return Err(fault("command", "it is empty".to_owned()));
+            }
+            _ => {}
+        }
+        for url in self.all_urls() {
+            Rule::for_url(url).map_err(|why| fault("url", why.to_string()))?;
+        }
+        for (name, value) in &self.headers {
+            // The value may be a secret, so that no message repeats it.
+            let parsed = HeaderName::try_from(name.as_str()).is_ok()
+                && HeaderValue::try_from(value.as_str()).is_ok();
+            if !parsed {
+                return Err(fault("headers", format!("`{name}` is not a usable header")));
+            }
+            if OURS.contains(&name.to_ascii_lowercase().as_str()) {
+                return Err(fault("headers", format!("`{name}` is written by the gateway")));
+            }
+        }
+        if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(fault("timeout", "it leaves no time at all".to_owned()));
+        }
+        for (old, new) in &self.rename {
+            format!("{server}:{new}")
+                .parse::<ToolId>()
+                .map_err(|why| fault("rename", format!("`{old}`: {why}")))?;
+        }
+        Ok(())
+    }
+
+    /// What tells this server from another under the same name: a stored list counts only for its own server.
+    pub(crate) fn origin(&self) -> Digest {
+        let mut text = String::new();
+        for part in self.command.iter().chain(&self.args).map(String::as_str).chain(self.all_urls())
+        {
+            text.push_str(part);
+            text.push('\0');
+        }
+        digest(text.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests;

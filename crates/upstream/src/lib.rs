@@ -1,0 +1,34 @@
+//! MCP servers as tools of the strip: child processes and URLs, both protocol eras, replicas, and a catalog
+//! that stands while a server is down. One bad server costs its own callers and nobody else.
+
+mod backoff;
+mod broken;
+mod chance;
+mod config;
+mod definition;
+mod deps;
+mod era;
+mod http;
+mod link;
+mod listing;
+mod outcome;
+mod questions;
+mod rpc;
+mod selection;
+mod sse;
+mod status;
+mod stdio;
+mod timing;
+mod tool;
+mod upstream;
+mod upstreams;
+mod who;
+
+pub use config::{ConfigFault, Sandbox, ServerConfig, Start};
+pub use deps::{Deps, ListStore, Publish, ToolList};
+pub use era::Era;
+pub use listing::ListFault;
+pub use status::{ReplicaStatus, State, Status};
+pub use timing::Timing;
+pub use upstream::Upstream;
+pub use upstreams::Upstreams;

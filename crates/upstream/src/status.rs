@@ -1,0 +1,67 @@
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{Era, ListFault};
+
+/// How a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// The config says that it is not used.
+    Disabled,
+    /// Its entry in the config cannot be used.
+    Faulty,
+    /// It is being started or reached for the first time.
+    Starting,
+    Ready,
+    /// A lazy server that nobody has called for a while.
+    Asleep,
+    /// It ended or cannot be reached; it is tried again.
+    Down,
+}
+
+/// What can be said about one server.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    pub name: String,
+    /// `stdio` or `http`.
+    pub transport: &'static str,
+    pub state: State,
+    pub era: Option<Era>,
+    /// Name and version, as the server says.
+    pub server: Option<Value>,
+    /// How many tools are offered to the catalog.
+    pub tools: usize,
+    /// How long ago they were listed.
+    pub list_age: Option<Duration>,
+    /// Tools that were listed but are not offered; at most 100 are kept.
+    pub faults: Vec<ListFault>,
+    pub last_error: Option<String>,
+    /// When a server that is down is tried again.
+    pub retry_in: Option<Duration>,
+    /// The end of what the process wrote to stderr.
+    pub stderr_tail: Option<String>,
+    pub replicas: Vec<ReplicaStatus>,
+    /// Sessions or processes held for callers.
+    pub sessions: usize,
+    /// How often a process of this server was started again.
+    pub restarts: u64,
+    /// Messages that nobody had asked for, came twice, or could not be read.
+    pub odd_messages: u64,
+    /// Whether clients see the server's name in front of its tools.
+    pub prefix: bool,
+}
+
+/// What can be said about one URL of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplicaStatus {
+    pub url: String,
+    pub era: Option<Era>,
+    /// Calls under way.
+    pub outstanding: usize,
+    /// Whether calls are sent there now.
+    pub admitted: bool,
+    pub last_error: Option<String>,
+}

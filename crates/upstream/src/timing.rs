@@ -1,0 +1,43 @@
+use std::time::Duration;
+
+/// How long things are waited for; the defaults suit real servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// A stdio server that has not answered the first probe by then is asked the legacy way too.
+    pub probe: Duration,
+    /// From the start of a process, or of a connection, to the end of its handshake.
+    pub start: Duration,
+    /// One whole listing.
+    pub list: Duration,
+    /// Between two listings when nothing says that the list has changed.
+    pub relist: Duration,
+    /// How long a lazy process, or a session of one caller, is kept without a call.
+    pub idle: Duration,
+    /// The first wait after a failure; it doubles with each further one.
+    pub backoff: Duration,
+    /// The longest wait after failures.
+    pub backoff_max: Duration,
+    /// A process that lived this long was no failure to start.
+    pub stable: Duration,
+    /// Between two health checks of a replica.
+    pub health: Duration,
+    /// How long a replica may take to answer a health check.
+    pub health_patience: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            probe: Duration::from_secs(5),
+            start: Duration::from_secs(60),
+            list: Duration::from_secs(30),
+            relist: Duration::from_secs(60),
+            idle: Duration::from_secs(300),
+            backoff: Duration::from_millis(250),
+            backoff_max: Duration::from_secs(5),
+            stable: Duration::from_secs(10),
+            health: Duration::from_secs(10),
+            health_patience: Duration::from_secs(5),
+        }
+    }
+}

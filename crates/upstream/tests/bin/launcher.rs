@@ -1,0 +1,5 @@
+//! The launcher that the tests start processes with.
+
+fn main() {
+    egress::sandbox::maybe_run_launcher();
+}

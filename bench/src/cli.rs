@@ -19,6 +19,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Strip(StripRun),
+    Quality(crate::quality::QualityRun),
     /// The echo handler on axum alone.
     #[command(hide = true)]
     BareHttp,

@@ -7,6 +7,7 @@ mod gateway;
 mod load;
 mod machine;
 mod process;
+mod quality;
 mod rows;
 mod stats;
 mod table;
@@ -25,6 +26,7 @@ use rows::Report;
 fn main() -> ExitCode {
     let ended = match Cli::parse().command {
         Command::Strip(run) => strip(&run),
+        Command::Quality(run) => quality::run(&run),
         Command::BareHttp => serve(bare::http()),
         Command::BareMcp => serve(bare::mcp()),
     };

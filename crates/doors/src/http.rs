@@ -21,6 +21,7 @@ use strip::Strip;
 use tokio_util::sync::CancellationToken;
 
 use crate::Metrics;
+use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 
 /// What an operator may set about the HTTP door.
 #[derive(Clone)]
@@ -29,7 +30,7 @@ pub struct Options {
     pub shutdown: CancellationToken,
     /// What `/metrics` shows; without it the route says that nothing is recorded.
     pub metrics: Option<Metrics>,
-    /// No request body above this size is ever read.
+    /// No request body above this size is ever read, unless a tool takes a larger input.
     pub max_body_bytes: usize,
     /// How long a client may take to send its body.
     pub body_timeout: Duration,
@@ -44,7 +45,7 @@ impl Default for Options {
         Self {
             shutdown: CancellationToken::new(),
             metrics: None,
-            max_body_bytes: 4 * 1024 * 1024,
+            max_body_bytes: MAX_MESSAGE_BYTES,
             body_timeout: Duration::from_secs(30),
             max_sessions: 10_000,
             session_idle: Duration::from_secs(60 * 60),
@@ -61,6 +62,13 @@ struct Inner {
     access: LocalAccess,
     options: Options,
     mcp: mcp::McpDoor,
+}
+
+impl Inner {
+    /// The largest body that is read now.
+    fn max_body(&self) -> usize {
+        message_limit(&self.strip, self.options.max_body_bytes)
+    }
 }
 
 impl std::ops::Deref for Shared {

@@ -7,9 +7,11 @@ mod mcp;
 mod metrics;
 mod schema;
 mod server;
+mod size;
 #[cfg(unix)]
 mod socket;
 mod stdio;
+mod wishes;
 
 pub use http::{Options, router};
 pub use lsp::client::{LspClient, LspError};

@@ -59,7 +59,7 @@ where
     let mut buffer = BytesMut::with_capacity(8 * 1024);
     let ended = 'session: loop {
         loop {
-            match decoder.decode(&mut buffer) {
+            match decoder.decode(&mut buffer, session.desk.max_message()) {
                 Ok(Some(body)) => session.take(&body).await,
                 Ok(None) => break,
                 Err(fault) => {

@@ -7,7 +7,6 @@ mod render;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use http::request::Parts;
@@ -25,6 +24,7 @@ use serde_json::Value;
 use strip::{Call, Door, Strip};
 use tokio_util::sync::CancellationToken;
 
+use crate::wishes::{Unclear, Wishes};
 use listing::Listing;
 use notices::Notices;
 
@@ -109,7 +109,7 @@ impl Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let wishes = Wishes::read(&context.meta)?;
+        let wishes = wishes(&context.meta)?;
         let modern = is_modern(&context);
         let principal = self.principal(&context)?;
         let trace = context
@@ -119,17 +119,11 @@ impl Handler {
             .copied()
             .unwrap_or_else(TraceId::random);
         let name = request.name.into_owned();
-        let call = Call {
-            tool: name.clone(),
-            input: Arc::new(Value::Object(request.arguments.unwrap_or_default())),
-            principal,
-            door: self.door(),
-            trace,
-            idempotency_key: wishes.idempotency_key,
-            verify: wishes.verify,
-            patience: wishes.patience,
-            cancel: context.ct,
-        };
+        let input = Value::Object(request.arguments.unwrap_or_default());
+        let mut call = Call::new(name.clone(), input, principal, self.door());
+        call.trace = trace;
+        call.cancel = context.ct;
+        wishes.grant(&mut call);
         let answer = self.core.strip.call(call).await;
         let snapshot = self.core.strip.catalog().snapshot();
         match answer.result {
@@ -247,35 +241,21 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// What a caller asks for in a request's `_meta`.
-#[derive(Debug, Default)]
-struct Wishes {
-    verify: bool,
-    idempotency_key: Option<String>,
-    patience: Option<Duration>,
-}
-
-impl Wishes {
-    fn read(meta: &RequestMetaObject) -> Result<Self, ErrorData> {
-        let invalid = |key: &str, wanted: &str| {
-            ErrorData::invalid_params(format!("`_meta[\"{key}\"]` is {wanted}"), None)
-        };
-        let mut wishes = Self::default();
-        if let Some(key) = meta.get(render::IDEMPOTENCY_KEY) {
-            let key = key.as_str().filter(|key| (1..=255).contains(&key.len()));
-            let wanted = "a text of 1 to 255 bytes";
-            let key = key.ok_or_else(|| invalid(render::IDEMPOTENCY_KEY, wanted))?;
-            wishes.idempotency_key = Some(key.to_owned());
+fn wishes(meta: &RequestMetaObject) -> Result<Wishes, ErrorData> {
+    let at = |key: &'static str| {
+        move |unclear: Unclear| {
+            ErrorData::invalid_params(format!("`_meta[\"{key}\"]` {unclear}"), None)
         }
-        if let Some(verify) = meta.get(render::VERIFY) {
-            wishes.verify =
-                verify.as_bool().ok_or_else(|| invalid(render::VERIFY, "true or false"))?;
-        }
-        if let Some(patience) = meta.get(render::TIMEOUT_MS) {
-            let milliseconds = patience.as_u64().filter(|ms| *ms > 0);
-            let wanted = "a positive whole number";
-            let milliseconds = milliseconds.ok_or_else(|| invalid(render::TIMEOUT_MS, wanted))?;
-            wishes.patience = Some(Duration::from_millis(milliseconds));
-        }
-        Ok(wishes)
+    };
+    let mut wishes = Wishes::default();
+    if let Some(key) = meta.get(render::IDEMPOTENCY_KEY) {
+        wishes.key(key.as_str()).map_err(at(render::IDEMPOTENCY_KEY))?;
     }
+    if let Some(verify) = meta.get(render::VERIFY) {
+        wishes.verify(verify.as_bool()).map_err(at(render::VERIFY))?;
+    }
+    if let Some(patience) = meta.get(render::TIMEOUT_MS) {
+        wishes.patience_ms(patience.as_u64()).map_err(at(render::TIMEOUT_MS))?;
+    }
+    Ok(wishes)
 }

@@ -43,21 +43,12 @@ fn rebased_keyword(key: &str, value: &Value, root: &str) -> Value {
     }
 }
 
-/// The input schema as MCP demands it, with an object at its root; none if no object can ever fit it.
-pub(crate) fn object_input(schema: &Value) -> Option<Map<String, Value>> {
-    let mut map = match schema {
-        Value::Bool(true) => Map::new(),
-        Value::Object(map) => map.clone(),
-        _ => return None,
-    };
-    let fits = match map.get("type") {
-        None => true,
-        Some(Value::String(kind)) => kind == "object",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
-        Some(_) => false,
-    };
+/// The input schema as MCP demands it, with an object at its root.
+pub(crate) fn object_input(schema: &Value) -> Map<String, Value> {
+    // The catalog admits no tool whose input is never an object; `true` takes anything.
+    let mut map = schema.as_object().cloned().unwrap_or_default();
     map.insert("type".to_owned(), Value::String("object".to_owned()));
-    fits.then_some(map)
+    map
 }
 
 /// Whether data travels as `{result: …}` to clients that accept only objects. A declared schema decides once and for
@@ -110,17 +101,16 @@ mod tests {
 
     #[test]
     fn inputs_are_objects_or_nothing() {
-        assert_eq!(
-            object_input(&json!({"properties": {"a": true}})).map(Value::Object),
-            Some(json!({"type": "object", "properties": {"a": true}}))
-        );
-        assert_eq!(object_input(&json!(true)).map(Value::Object), Some(json!({"type": "object"})));
-        assert_eq!(
-            object_input(&json!({"type": ["null", "object"]})).map(Value::Object),
-            Some(json!({"type": "object"}))
-        );
-        assert_eq!(object_input(&json!({"type": "string"})), None);
-        assert_eq!(object_input(&json!(false)), None);
+        for (schema, listed) in [
+            (
+                json!({"properties": {"a": true}}),
+                json!({"type": "object", "properties": {"a": true}}),
+            ),
+            (json!(true), json!({"type": "object"})),
+            (json!({"type": ["null", "object"]}), json!({"type": "object"})),
+        ] {
+            assert_eq!(Value::Object(object_input(&schema)), listed);
+        }
     }
 
     #[test]

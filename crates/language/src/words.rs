@@ -77,7 +77,8 @@ pub fn fold(text: &str) -> String {
 }
 
 fn runs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c)).filter(|run| !run.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c))
+        .filter(|run| !run.is_empty())
 }
 
 fn pieces(run: &str) -> Vec<Piece<'_>> {

@@ -17,8 +17,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::cmd::Context;
 use crate::config::Loaded;
+use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, SocketPlace};
 use crate::handover;
 use crate::remote::{Remote, modern_request};
@@ -27,9 +27,6 @@ use crate::remote::{Remote, modern_request};
 const PATIENCE: Duration = Duration::from_secs(15);
 
 const STEP: Duration = Duration::from_millis(20);
-
-/// JSON-RPC's word for a method that does not exist.
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// One call, as the command line asks for it.
 #[derive(Clone, Debug)]
@@ -83,7 +80,7 @@ impl Access {
                 }
                 Claim::OwnedBy { pid } => pid,
             };
-            if let Some(client) = greet(folder).await {
+            if let Some(client) = greet(folder, json!({"door": "cli"})).await {
                 return Ok(Self::Beside(Beside { folder: folder.clone(), client }));
             }
             if Instant::now() > deadline {
@@ -189,12 +186,12 @@ impl Access {
 }
 
 /// Connects to the owner of a folder, and makes sure that somebody answers: an ending owner may still take
-/// connections that it will never serve.
-pub(crate) async fn greet(folder: &Path) -> Option<LspClient> {
+/// connections that it will never serve. What we say of ourselves goes into the audit trail.
+pub(crate) async fn greet(folder: &Path, ourselves: Value) -> Option<LspClient> {
     let place = SocketPlace::of(folder).ok()?;
     let client = LspClient::connect(UnixStream::connect(place.path()).await.ok()?);
-    match tokio::time::timeout(PATIENCE, client.request("powerstrip.hello", json!({}))).await {
-        Ok(Err(LspError::Refused { code: METHOD_NOT_FOUND, .. }) | Ok(_)) => Some(client),
+    match tokio::time::timeout(PATIENCE, client.request("powerstrip.hello", ourselves)).await {
+        Ok(Ok(_)) => Some(client),
         Ok(Err(_)) | Err(_) => None,
     }
 }

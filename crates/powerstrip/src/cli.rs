@@ -1,11 +1,9 @@
 //! The command line.
 
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::cmd;
-use crate::config::Overrides;
+use crate::context::Global;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,43 +27,6 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// Flags of every command.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
-    /// The config file; without it, `powerstrip.yaml` in this folder if there is one.
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// The folder for the database, the lock and the local socket [default: .powerstrip].
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) data_dir: Option<PathBuf>,
-    /// A folder of tools (`**/*.tool.yaml`); may be given several times [default: tools].
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) tools: Vec<PathBuf>,
-    /// The folder of prompts [default: prompts].
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) prompts: Option<PathBuf>,
-    /// Print JSON, for programs.
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// What to log to standard error: `error`, `warn`, `info`, `debug`, or a filter such as `info,egress=debug`.
-    #[arg(long, global = true, value_name = "FILTER")]
-    pub(crate) log: Option<String>,
-}
-
-impl Global {
-    /// What these flags set.
-    pub(crate) fn overrides(&self) -> Overrides {
-        Overrides {
-            config: self.config.clone(),
-            data_dir: self.data_dir.clone(),
-            tools: self.tools.clone(),
-            prompts: self.prompts.clone(),
-            listen: None,
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,9 +13,8 @@ pub(crate) mod tools;
 
 use std::process::ExitCode;
 
-use crate::cli::{Command, Global};
-use crate::config::{BadConfig, Loaded, Overrides, load};
-use crate::environment::Environment;
+use crate::cli::Command;
+use crate::context::Context;
 
 /// Something failed.
 pub(crate) const FAILED: ExitCode = ExitCode::FAILURE;
@@ -24,24 +23,6 @@ pub(crate) const FAILED: ExitCode = ExitCode::FAILURE;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
-
-/// What every command starts from.
-pub(crate) struct Context {
-    pub(crate) global: Global,
-    pub(crate) environment: Environment,
-}
-
-impl Context {
-    /// Loads the configuration that this command runs under.
-    pub(crate) fn load(&self) -> Result<Loaded, BadConfig> {
-        self.load_with(self.global.overrides())
-    }
-
-    /// Loads the configuration under these flags.
-    pub(crate) fn load_with(&self, flags: Overrides) -> Result<Loaded, BadConfig> {
-        load(&flags, &self.environment)
-    }
-}
 
 /// Runs a command to its end.
 pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode> {

@@ -5,6 +5,7 @@ mod builtin;
 mod cli;
 mod cmd;
 mod config;
+mod context;
 mod environment;
 mod gateway;
 mod handover;
@@ -21,8 +22,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::Cli;
-use crate::cmd::{Context, Usage};
+use crate::cmd::Usage;
 use crate::config::BadConfig;
+use crate::context::Context;
 use crate::environment::Environment;
 
 /// Wrong usage, or a configuration that cannot be used.

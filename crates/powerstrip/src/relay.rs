@@ -17,8 +17,8 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::cmd::Context;
 use crate::config::Loaded;
+use crate::context::Context;
 
 pub(crate) use bridge::bridge;
 use frame::FrameReader;

@@ -6,8 +6,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::cmd::Context;
-use crate::config::{BadConfig, Config, Loaded, Overrides, load};
+use crate::config::{BadConfig, Config, FILE_NAME, Loaded, Overrides, load};
+use crate::context::Context;
 use crate::gateway::{Gateway, needs_restart};
 use crate::watch::watch;
 
@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl Reload {
-    /// Follows the file that a configuration was loaded from.
+    /// Follows the file that a configuration was loaded from, or that would have been.
     pub(crate) fn new(
         gateway: Arc<Gateway>,
         context: Arc<Context>,
@@ -52,10 +52,9 @@ impl Reload {
             }
         };
         let changes = async {
-            match loaded.file {
-                Some(file) => watch(file, cancel.clone(), || self.reload(false)).await,
-                None => cancel.cancelled().await,
-            }
+            // Where none is named, the usual file may still come.
+            let file = loaded.file.unwrap_or_else(|| FILE_NAME.into());
+            watch(file, cancel.clone(), || self.reload(false)).await;
         };
         tokio::select! {
             () = signals => {}

@@ -11,8 +11,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-use crate::cmd::Context;
 use crate::config::{BadConfig, Fault, Loaded, LogFormat};
+use crate::context::Context;
 use crate::output::Style;
 
 /// Libraries that are chatty at `info`; a filter of the user's own says otherwise if it wants to.

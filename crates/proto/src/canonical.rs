@@ -23,6 +23,16 @@ pub fn digest(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
 
+/// The SHA-256 sum of several parts, each with its length before it, so that no two lists of parts run together.
+pub fn digest_of_parts<const N: usize>(parts: [&[u8]; N]) -> Digest {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    Digest(hasher.finalize().into())
+}
+
 /// The canonical bytes of a value: no white space, object keys sorted, numbers as they were written.
 pub fn bytes(value: &Value) -> Vec<u8> {
     let mut out = Vec::with_capacity(128);
@@ -109,6 +119,12 @@ mod tests {
         let a: Value = serde_json::from_str(r#"{"b":1,"a":[true,null,"x"]}"#).expect("JSON");
         assert_eq!(bytes(&a), br#"{"a":[true,null,"x"],"b":1}"#);
         assert_ne!(bytes(&json!({"a": 1})), bytes(&json!({"a": "1"})));
+    }
+
+    #[test]
+    fn parts_do_not_run_together() {
+        assert_ne!(digest_of_parts([b"ab", b"c"]), digest_of_parts([b"a", b"bc"]));
+        assert_ne!(digest_of_parts([b"ab", b""]), digest_of_parts([b"", b"ab"]));
     }
 
     fn json_value() -> impl Strategy<Value = Value> {

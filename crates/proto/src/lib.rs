@@ -13,7 +13,7 @@ mod id;
 mod principal;
 pub mod wire;
 
-pub use canonical::{Digest, digest};
+pub use canonical::{Digest, digest, digest_of_parts};
 pub use clock::Clock;
 pub use code::{Blame, Code};
 pub use descriptor::{Annotations, Caps, Descriptor, FileCaps, Limits, RequestedLimits};

@@ -14,7 +14,7 @@ pub struct AuditRow {
     pub version: String,
     pub definition: Option<Digest>,
     pub arguments: Digest,
-    /// `ran`, `replayed`, `shared` or `refused`.
+    /// `ran`, `replayed`, `shared`, `refused`, `failed` or `abandoned`.
     pub decision: String,
     /// `OK`, or the error code.
     pub outcome: String,

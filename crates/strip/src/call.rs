@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Failure;
 
 /// The way in that a call came by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Door {
     McpHttp,
     McpStdio,

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::{Schema, Tool};
 
 pub use names::{NameStyle, WireNames};
-pub use snapshot::Snapshot;
+pub use snapshot::{MAJORS_SERVED, Snapshot, takes_objects};
 
 /// One tool in one major version, checked and ready to be called.
 pub struct Entry {
@@ -35,7 +35,7 @@ pub struct Entry {
 }
 
 /// A tool that was offered but is not in the catalog, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
     pub source: String,
     pub tool: ToolId,
@@ -118,6 +118,10 @@ impl Catalog {
         if next.offers_the_same(&previous) {
             // Clients fetch the whole list again when told of a change: do not tell them of none.
             return;
+        }
+        // A tool that is not there tells nobody why; the log does, once.
+        for Fault { source, tool, reason } in next.new_faults(&previous) {
+            tracing::warn!(source, %tool, reason, "a tool is not served");
         }
         self.current.store(Arc::new(next));
         self.revision.send_replace(revision);

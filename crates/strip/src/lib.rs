@@ -7,6 +7,7 @@ mod failure;
 mod finding;
 mod guard;
 mod health;
+mod meter;
 pub mod prompts;
 mod schema;
 mod stack;

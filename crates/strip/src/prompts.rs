@@ -29,6 +29,7 @@
 //! ```
 //! A body that no longer matches its pin is an error and is not served: a changed text is a new version.
 
+mod body;
 mod files;
 mod prompt;
 mod registry;

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Entry, Snapshot};
 use crate::guard::arguments::Arguments;
-use crate::guard::idempotency::{Decision, Idempotency, Key, Worked};
+use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::strip::Guards;
 use crate::{Answer, Call, Failure, Output};
@@ -33,7 +33,8 @@ impl Guards {
                 Err(refusal) => (Err(refusal), Decision::Refused),
                 Ok(key) => match self.answered(&call, &entry, key).await {
                     Ok((output, decision)) => (Ok(output), decision),
-                    Err(failure) => (Err(failure), Decision::Failed),
+                    Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
+                    Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
                 },
             },
         };
@@ -67,10 +68,11 @@ impl Guards {
         call: &Call,
         entry: &Arc<Entry>,
         key: Option<Key>,
-    ) -> Result<(Output, Decision), Failure> {
+    ) -> Result<(Output, Decision), Unanswered> {
         let work = async {
             let Some(key) = key else {
-                let (output, _) = worked(call.clone(), Arc::clone(entry)).await?;
+                let ran = worked(call.clone(), Arc::clone(entry)).await;
+                let (output, _) = ran.map_err(Unanswered::Failed)?;
                 return Ok((output, Decision::Ran));
             };
             // Shared work must not end because the caller who began it cancelled.
@@ -79,8 +81,9 @@ impl Guards {
             let begin = || worked(unbound.clone(), Arc::clone(entry));
             let (output, decision) = self.idempotency.once(key, self.window(), begin).await?;
             if call.verify {
-                let (fresh, _) = worked(unbound, Arc::clone(entry)).await?;
-                determinism::check_same(&output.data, &fresh.data)?;
+                let again = worked(unbound, Arc::clone(entry)).await;
+                let (fresh, _) = again.map_err(Unanswered::Failed)?;
+                determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
             }
             Ok((output, decision))
         };
@@ -125,12 +128,7 @@ impl Guards {
             }
         };
         let outcome = result.as_ref().map_or_else(|failure| failure.code.as_str(), |_| "OK");
-        // Names that resolve to nothing share one label: callers must not be able to grow the metrics.
-        let tool = entry.map_or("unknown", |entry| entry.descriptor.id.as_str()).to_owned();
-        metrics::counter!("powerstrip_calls_total", "tool" => tool.clone(), "outcome" => outcome, "door" => call.door.as_str())
-            .increment(1);
-        metrics::histogram!("powerstrip_call_seconds", "tool" => tool)
-            .record(duration.as_secs_f64());
+        self.meter.count(entry, call.door, outcome, duration);
         if let Err(failure) = &result {
             let source = failure.source.as_ref().map(tracing::field::display);
             tracing::warn!(trace = %call.trace, tool = %call.tool, door = %call.door, code = %failure.code,

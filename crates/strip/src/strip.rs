@@ -9,6 +9,7 @@ use crate::catalog::{LimitBounds, NameStyle, WireNames};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
+use crate::meter::Meter;
 use crate::prompts::Prompts;
 use crate::{Answer, Call, Catalog, Health, discovery};
 
@@ -32,7 +33,7 @@ pub struct Parts {
 
 /// One core behind every door: the catalog, the prompts, and the guard stack.
 pub struct Strip {
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     prompts: Prompts,
     guards: Guards,
     started: Instant,
@@ -42,6 +43,7 @@ pub struct Strip {
 pub(crate) struct Guards {
     pub(crate) audit: Audit,
     pub(crate) idempotency: Idempotency,
+    pub(crate) meter: Meter,
     rate: ArcSwap<RateGuard>,
     settings: ArcSwap<Settings>,
 }
@@ -60,11 +62,12 @@ impl Strip {
     /// A strip with no tools yet.
     pub fn new(settings: Settings, parts: Parts) -> Arc<Self> {
         Arc::new(Self {
-            catalog: Catalog::new(settings.limits, parts.names),
+            catalog: Arc::new(Catalog::new(settings.limits, parts.names)),
             prompts: Prompts::empty(),
             guards: Guards {
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
+                meter: Meter::default(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
             },
@@ -82,8 +85,8 @@ impl Strip {
         self.guards.settings.store(Arc::new(settings));
     }
 
-    /// Which tools there are.
-    pub fn catalog(&self) -> &Catalog {
+    /// Which tools there are; sources keep a hold of it and publish into it.
+    pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 

@@ -15,6 +15,12 @@ pub trait Tool: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// Changes when equal inputs may get another answer although the definition is the same: code that the tool
+    /// loads was edited, an index that it searches grew. Answers recorded before are then not given again.
+    fn revision(&self) -> u64 {
+        0
+    }
+
     /// Does the work. The future is dropped at the deadline: whatever it started must end with it.
     async fn run(&self, call: &Call) -> Result<Output, Failure>;
 }

@@ -27,3 +27,4 @@ pub use manifest::{Example, FileStrategy, Manifest, parse_pack};
 pub use runtime::Runtime;
 pub use template::render_template;
 pub use tool::{PackHealth, PackTool};
+pub use watch::SOURCE;

@@ -1,10 +1,11 @@
 //! `check`: everything the loader refuses, and advice on what a model will stumble over.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use proto::{ToolId, clean};
 use serde_json::Value;
+use strip::catalog::MAJORS_SERVED;
 use strip::{Finding, Schema, Severity};
 
 use crate::Fault;
@@ -29,25 +30,27 @@ pub struct CannedCall {
     pub major: u64,
     pub input: Value,
     pub data: Value,
+    /// Whether the same call must get the same answer twice.
+    pub deterministic: bool,
 }
 
-/// Every finding about the packs of these folders, errors and advice, by file and line.
-pub fn lint(folders: &[PathBuf]) -> Vec<Finding> {
+/// Every finding about the packs of these folders, errors and advice, by file and line. The names in `taken` belong to
+/// tools that are no packs.
+pub fn lint(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<Finding> {
     let mut findings: Vec<_> = folders.iter().filter_map(|folder| missing(folder)).collect();
-    let mut packs = Vec::new();
-    for (place, pack) in read(folders, &mut findings) {
-        advise(&place, &pack, &mut findings);
-        packs.push((place, pack));
+    let packs = read(folders, taken, &mut findings);
+    for (place, pack) in &packs {
+        advise(place, pack, &mut findings);
     }
     look_alikes(&packs, &mut findings);
     findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     findings
 }
 
-/// The examples of all packs that can be used, in the order of the files.
-pub fn canned_calls(folders: &[PathBuf]) -> Vec<CannedCall> {
+/// The examples of all packs that are served beside the tools in `taken`, in the order of the files.
+pub fn canned_calls(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<CannedCall> {
     let mut calls = Vec::new();
-    for (place, pack) in read(folders, &mut Vec::new()) {
+    for (place, pack) in read(folders, taken, &mut Vec::new()) {
         for example in &pack.manifest.examples {
             calls.push(CannedCall {
                 file: place.shown(&place.path),
@@ -55,6 +58,7 @@ pub fn canned_calls(folders: &[PathBuf]) -> Vec<CannedCall> {
                 major: pack.manifest.version.major,
                 input: example.input.clone(),
                 data: example.data.clone(),
+                deterministic: pack.manifest.deterministic,
             });
         }
     }
@@ -70,21 +74,61 @@ fn missing(folder: &Path) -> Option<Finding> {
     })
 }
 
-fn read(folders: &[PathBuf], findings: &mut Vec<Finding>) -> Vec<(Place, Pack)> {
+/// The packs that are served; why the others are not is added to the findings.
+fn read(
+    folders: &[PathBuf],
+    taken: &HashSet<ToolId>,
+    findings: &mut Vec<Finding>,
+) -> Vec<(Place, Pack)> {
     let mut owners = Owners::default();
     let mut packs = Vec::new();
     let read = in_parallel(scan(folders), |place| {
-        let pack = place.read().map(|(pack, _)| pack);
+        let pack = place.read().and_then(|(pack, _)| pack.check_schemas().map(|()| pack));
         (place, pack)
     });
     for (place, pack) in read {
         let shown = place.shown(&place.path);
-        match pack.and_then(|pack| owners.claim(&shown, &pack).map(|()| pack)) {
+        let admitted = pack.and_then(|pack| {
+            not_taken(taken, &pack)?;
+            owners.claim(&shown, &pack)?;
+            Ok(pack)
+        });
+        match admitted {
             Ok(pack) => packs.push((place, pack)),
             Err(fault) => findings.push(place.finding(&fault)),
         }
     }
+    leave_out_old_majors(&mut packs, findings);
     packs
+}
+
+fn not_taken(taken: &HashSet<ToolId>, pack: &Pack) -> Result<(), Fault> {
+    let manifest = &pack.manifest;
+    if taken.contains(&manifest.id) {
+        let message = format!("`{}` is the name of a built-in tool; choose another", manifest.id);
+        return Err(Fault::at(manifest.lines.id, message));
+    }
+    Ok(())
+}
+
+fn leave_out_old_majors(packs: &mut Vec<(Place, Pack)>, findings: &mut Vec<Finding>) {
+    let mut majors: HashMap<ToolId, Vec<u64>> = HashMap::new();
+    for (_, Pack { manifest, .. }) in packs.iter() {
+        majors.entry(manifest.id.clone()).or_default().push(manifest.version.major);
+    }
+    packs.retain(|(place, Pack { manifest, .. })| {
+        let newer = |major: &&u64| **major > manifest.version.major;
+        let served = majors[&manifest.id].iter().filter(newer).count() < MAJORS_SERVED;
+        if !served {
+            let message = format!(
+                "`{}` {} is not served: only the {MAJORS_SERVED} newest majors are",
+                manifest.id, manifest.version
+            );
+            let finding = place.finding(&Fault::at(manifest.lines.id, message));
+            findings.push(Finding { severity: Severity::Warning, ..finding });
+        }
+        served
+    });
 }
 
 fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {

@@ -128,11 +128,19 @@ impl Toolpacks {
     fn examine(&self, place: &Place, good: Option<Good>) -> Kept {
         let shown = place.shown(&place.path);
         let own = Stamp::of(&place.path);
-        match place.read() {
-            Ok((pack, text)) => {
+        let read = place.read().and_then(|(pack, text)| {
+            let sum = sum(&text, &pack);
+            // The catalog checks the schemas of what it is offered, and names those it cannot use. Only where a
+            // version is served already must we know before: a broken one must not take its place.
+            if good.as_ref().is_some_and(|good| good.sum != sum) {
+                pack.check_schemas()?;
+            }
+            Ok((pack, sum))
+        });
+        match read {
+            Ok((pack, sum)) => {
                 let mut stamps = vec![(place.path.clone(), own)];
                 stamps.extend(pack.files.iter().map(|file| (file.clone(), Stamp::of(file))));
-                let sum = sum(&text, &pack);
                 let good = match good {
                     Some(good) if good.sum == sum => good,
                     _ => {

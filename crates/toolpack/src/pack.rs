@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use proto::{Descriptor, Digest, canonical, digest};
 use serde_json::{Value, json};
 use strip::Schema;
+use strip::catalog::takes_objects;
 
 use crate::manifest::{Execution, Manifest, Script, ScriptKind, Source};
 use crate::root::{Root, read_code};
@@ -88,6 +89,11 @@ impl Pack {
     /// Refuses schemas that the catalog could not use, before they replace ones that it can.
     pub(crate) fn check_schemas(&self) -> Result<(), Fault> {
         let (manifest, descriptor) = (&self.manifest, &self.descriptor);
+        if !takes_objects(&descriptor.input_schema) {
+            let message =
+                "`inputSchema` cannot be used: a tool's input is an object, by every door";
+            return Err(Fault::at(manifest.input_schema.line, message));
+        }
         for (name, line, schema) in [
             ("inputSchema", manifest.input_schema.line, Some(&descriptor.input_schema)),
             ("outputSchema", manifest.output_schema.line, descriptor.output_schema.as_ref()),

@@ -7,6 +7,7 @@ mod script;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct PackTool {
     workers: Option<Workers>,
     /// The sandbox rung that held in the latest run.
     tier: Mutex<Option<Tier>>,
+    /// Grows when code that the pack may have loaded changes.
+    revision: AtomicU64,
 }
 
 /// How a pack is doing.
@@ -56,7 +59,15 @@ impl PackTool {
             Execution::Cli(_) | Execution::Http(_) => None,
         };
         let secrets = Secrets::new(env.values());
-        Self { pack, runtime, env, secrets, workers, tier: Mutex::new(None) }
+        Self {
+            pack,
+            runtime,
+            env,
+            secrets,
+            workers,
+            tier: Mutex::new(None),
+            revision: AtomicU64::new(0),
+        }
     }
 
     /// The canned calls of the pack.
@@ -81,12 +92,14 @@ impl PackTool {
         &self.pack
     }
 
-    /// Ends warm workers that have loaded code from this file's folder, or below.
+    /// Hears of a change to a file that the pack does not name but may have loaded: answers recorded before do not
+    /// hold any more, and warm workers end.
     pub(crate) fn code_changed(&self, file: &Path) {
-        if let Some(workers) = &self.workers
-            && self.pack.readable.iter().any(|place| file.starts_with(place))
-        {
-            workers.retire();
+        if self.pack.readable.iter().any(|place| file.starts_with(place)) {
+            self.revision.fetch_add(1, Ordering::Relaxed);
+            if let Some(workers) = &self.workers {
+                workers.retire();
+            }
         }
     }
 
@@ -135,12 +148,16 @@ impl Tool for PackTool {
         }
     }
 
+    fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Relaxed)
+    }
+
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
         if self.pack.manifest.key_required && call.idempotency_key.is_none() {
             return Err(Failure::new(
                 Code::InvalidInput,
-                "this tool acts, and asks for an idempotency key: the header `Idempotency-Key`, or \
-                 `_meta[\"powerstrip/idempotency-key\"]`",
+                "this tool acts, and asks for an idempotency key: the header `Idempotency-Key`, \
+                 `_meta[\"powerstrip/idempotency-key\"]`, or `--idempotency-key`",
             ));
         }
         let reply = self.reply(call).await.map_err(|failure| self.secrets.hide_in(failure))?;

@@ -10,13 +10,14 @@ use std::time::Duration;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use strip::{Catalog, Finding};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::loader::{Loaded, Toolpacks};
 
 /// The name under which packs are published.
-const SOURCE: &str = "toolpacks";
+pub const SOURCE: &str = "toolpacks";
 
 /// Editors write a file in several steps; we look when they have been quiet for this long.
 const QUIET: Duration = Duration::from_millis(120);
@@ -31,25 +32,38 @@ const ROUND: Duration = Duration::from_secs(1);
 const CODE: [&str; 7] = ["py", "js", "mjs", "cjs", "json", "php", "inc"];
 
 impl Toolpacks {
-    /// Publishes the packs, and again whenever their files change, until cancelled.
-    pub async fn watch(self: Arc<Self>, catalog: Arc<Catalog>, cancel: CancellationToken) {
+    /// Publishes the packs, and again whenever their files change, until cancelled. `published` hears when the packs
+    /// that were there at the start are in the catalog.
+    pub async fn watch(
+        self: Arc<Self>,
+        catalog: Arc<Catalog>,
+        published: oneshot::Sender<()>,
+        cancel: CancellationToken,
+    ) {
         let (sender, mut events) = unbounded_channel();
         let mut watched = Watched::new(sender);
+        // Before we look: what changes while we read is then told, and read again.
+        watched.follow(&self);
         let mut last = self.look(Vec::new()).await;
         publish(&catalog, &last).await;
         report(&[], &last.findings);
-        watched.follow(&self);
-        loop {
-            let changed = tokio::select! {
-                () = cancel.cancelled() => return,
-                changed = burst(&mut events) => Some(changed),
-                () = tokio::time::sleep(ROUND) => None,
-            };
-            let moved = watched.follow(&self);
-            let Some(changed) = changed
-                .or_else(|| (moved || watched.is_blind() || self.is_unsettled()).then(Vec::new))
-            else {
-                continue;
+        // Nobody may be waiting for it.
+        let _ = published.send(());
+        while !cancel.is_cancelled() {
+            // A folder that came, or that the latest look led to, was not watched until now.
+            let changed = if watched.follow(&self) {
+                Vec::new()
+            } else {
+                tokio::select! {
+                    () = cancel.cancelled() => return,
+                    changed = burst(&mut events) => changed,
+                    () = tokio::time::sleep(ROUND) => {
+                        if !watched.is_blind() && !self.is_unsettled() {
+                            continue;
+                        }
+                        Vec::new()
+                    }
+                }
             };
             let next = self.look(changed).await;
             if !next.same_tools(&last) {
@@ -59,7 +73,6 @@ impl Toolpacks {
             report(&last.findings, &next.findings);
             // Old tools go here, and their idle workers with them.
             last = next;
-            watched.follow(&self);
         }
     }
 

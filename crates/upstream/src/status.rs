@@ -46,7 +46,7 @@ pub struct Status {
     pub replicas: Vec<ReplicaStatus>,
     /// Sessions or processes held for callers.
     pub sessions: usize,
-    /// How often a process of this server was started again.
+    /// How often a process of this server ended by itself or did not start.
     pub restarts: u64,
     /// Messages that nobody had asked for, came twice, or could not be read.
     pub odd_messages: u64,

@@ -30,7 +30,7 @@ impl Default for Timing {
         Self {
             probe: Duration::from_secs(5),
             start: Duration::from_secs(60),
-            list: Duration::from_secs(30),
+            list: Duration::from_secs(15),
             relist: Duration::from_secs(60),
             idle: Duration::from_secs(300),
             backoff: Duration::from_millis(250),

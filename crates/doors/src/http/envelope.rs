@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::rejection::PathRejection;
@@ -14,9 +13,7 @@ use serde_json::{Value, json};
 use strip::{Call, Door, Failure};
 
 use super::{Shared, body, reply};
-
-/// A key is a name for a call, not a place to store things.
-const MAX_KEY_LEN: usize = 255;
+use crate::wishes::{Unclear, Wishes};
 
 pub(super) async fn discover(State(shared): State<Shared>) -> Response {
     reply::json(StatusCode::OK, &shared.strip.discovery())
@@ -81,13 +78,11 @@ pub(super) async fn call(
     };
     let (parts, body) = request.into_parts();
     let options = &shared.options;
-    let read = match Wishes::read(&parts.headers, &parts.uri) {
-        Ok(wishes) => {
-            body::read(&parts.headers, body, options.max_body_bytes, options.body_timeout)
-                .await
-                .map_err(|fault| fault.failure())
-                .and_then(|bytes| Ok((wishes, input(&bytes)?)))
-        }
+    let read = match wishes(&parts.headers, &parts.uri) {
+        Ok(wishes) => body::read(&parts.headers, body, shared.max_body(), options.body_timeout)
+            .await
+            .map_err(|fault| fault.failure())
+            .and_then(|bytes| Ok((wishes, input(&bytes)?))),
         Err(failure) => Err(failure),
     };
     let (wishes, input) = match read {
@@ -96,32 +91,9 @@ pub(super) async fn call(
     };
     let mut call = Call::new(tool, input, principal, Door::Http);
     call.trace = trace;
-    call.verify = wishes.verify;
-    call.idempotency_key = wishes.idempotency_key;
-    call.patience = wishes.patience;
-    answer(shared, call).await
-}
-
-/// Runs the call in a task of its own: if the client leaves, the call is told so and still ends in its audit row.
-async fn answer(shared: Shared, call: Call) -> Response {
-    let left = call.cancel.clone().drop_guard();
-    let (tool, trace) = (call.tool.clone(), call.trace);
-    let strip = Arc::clone(&shared.strip);
-    let span = tracing::Span::current();
-    let task =
-        tokio::spawn(tracing::Instrument::instrument(async move { strip.call(call).await }, span));
-    match task.await {
-        Ok(answer) => {
-            left.disarm();
-            reply::answer(answer)
-        }
-        Err(error) => {
-            tracing::error!(%error, "a call's task ended without an answer");
-            let failure = Failure::new(Code::Internal, "the gateway failed on this call")
-                .blame(proto::Blame::Gateway);
-            refuse_call(&shared, &tool, &failure, trace)
-        }
-    }
+    wishes.grant(&mut call);
+    // A client that leaves drops this future; the call's audit row tells so.
+    reply::answer(shared.strip.call(call).await)
 }
 
 /// An envelope that names the tool as far as it is known.
@@ -161,46 +133,30 @@ fn input(bytes: &[u8]) -> Result<Value, Failure> {
     })
 }
 
-/// What a caller asks for beside the input.
-#[derive(Debug, Default)]
-struct Wishes {
-    verify: bool,
-    idempotency_key: Option<String>,
-    patience: Option<Duration>,
+fn wishes(headers: &HeaderMap, uri: &http::Uri) -> Result<Wishes, Failure> {
+    let mut wishes = Wishes::default();
+    if uri.query().is_some() {
+        let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri)
+            .map_err(|error| invalid(format!("the query cannot be read: {error}")))?;
+        if let Some(verify) = query.get("verify") {
+            wishes.verify(yes(verify)).map_err(at("the query's `verify`"))?;
+        }
+    }
+    if let Some(verify) = text(headers, "powerstrip-verify")? {
+        wishes.verify(yes(verify)).map_err(at("the header `Powerstrip-Verify`"))?;
+    }
+    if let Some(key) = text(headers, "idempotency-key")? {
+        wishes.key(Some(key)).map_err(at("the header `Idempotency-Key`"))?;
+    }
+    if let Some(patience) = text(headers, "powerstrip-timeout-ms")? {
+        let place = "the header `Powerstrip-Timeout-Ms`";
+        wishes.patience_ms(patience.parse().ok()).map_err(at(place))?;
+    }
+    Ok(wishes)
 }
 
-impl Wishes {
-    fn read(headers: &HeaderMap, uri: &http::Uri) -> Result<Self, Failure> {
-        let mut wishes = Self::default();
-        if uri.query().is_some() {
-            let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri)
-                .map_err(|error| invalid(format!("the query cannot be read: {error}")))?;
-            if let Some(verify) = query.get("verify") {
-                wishes.verify = yes(verify, "the query's `verify`")?;
-            }
-        }
-        if let Some(verify) = text(headers, "powerstrip-verify")? {
-            wishes.verify |= yes(verify, "the header `Powerstrip-Verify`")?;
-        }
-        if let Some(key) = text(headers, "idempotency-key")? {
-            if key.is_empty() || key.len() > MAX_KEY_LEN {
-                return Err(invalid(format!(
-                    "the header `Idempotency-Key` has 1 to {MAX_KEY_LEN} characters"
-                )));
-            }
-            wishes.idempotency_key = Some(key.to_owned());
-        }
-        if let Some(patience) = text(headers, "powerstrip-timeout-ms")? {
-            let milliseconds =
-                patience.parse().ok().filter(|ms: &u64| *ms > 0).ok_or_else(|| {
-                    invalid(
-                        "the header `Powerstrip-Timeout-Ms` is a positive whole number".to_owned(),
-                    )
-                })?;
-            wishes.patience = Some(Duration::from_millis(milliseconds));
-        }
-        Ok(wishes)
-    }
+fn at(place: &'static str) -> impl FnOnce(Unclear) -> Failure {
+    move |unclear| invalid(format!("{place} {unclear}"))
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failure> {
@@ -211,11 +167,11 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failu
         .map_err(|_| invalid(format!("the header `{name}` is not plain text")))
 }
 
-fn yes(value: &str, what: &str) -> Result<bool, Failure> {
+fn yes(value: &str) -> Option<bool> {
     match value {
-        "true" | "1" | "" => Ok(true),
-        "false" | "0" => Ok(false),
-        _ => Err(invalid(format!("{what} is `true` or `false`"))),
+        "true" | "1" | "" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
     }
 }
 

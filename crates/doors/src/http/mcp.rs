@@ -47,7 +47,8 @@ impl McpDoor {
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_json_response(true)
-            .with_max_request_body_bytes(options.max_body_bytes);
+            // The whole body has been read, under a limit that follows the tools, before it gets there.
+            .with_max_request_body_bytes(usize::MAX);
         let service = StreamableHttpService::new(
             move || Ok(Handler::new(Arc::clone(&core), Caller::OfRequest)),
             Arc::clone(&sessions),
@@ -72,7 +73,7 @@ pub(super) async fn serve(
     let options = &shared.options;
     let bytes = match parts.method {
         Method::POST => {
-            body::read(&parts.headers, body, options.max_body_bytes, options.body_timeout).await
+            body::read(&parts.headers, body, shared.max_body(), options.body_timeout).await
         }
         _ => Ok(Bytes::new()),
     };

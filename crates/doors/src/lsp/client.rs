@@ -105,7 +105,8 @@ async fn read_answers(mut read: impl AsyncRead + Unpin, waiting: Waiting) {
     let mut buffer = BytesMut::with_capacity(8 * 1024);
     'connection: loop {
         loop {
-            match decoder.decode(&mut buffer) {
+            // What a tool may answer is the owner's to limit.
+            match decoder.decode(&mut buffer, usize::MAX) {
                 Ok(Some(body)) => deliver(&body, &waiting),
                 Ok(None) => break,
                 Err(fault) => {

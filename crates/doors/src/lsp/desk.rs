@@ -1,7 +1,6 @@
 //! The methods, and what they answer.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
 
 use proto::{Principal, PromptRef};
 use serde::Deserialize;
@@ -11,6 +10,8 @@ use strip::{Call, Door, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
+use crate::size::{MAX_MESSAGE_BYTES, message_limit};
+use crate::wishes::{Unclear, Wishes};
 
 const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 
@@ -18,6 +19,21 @@ const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 pub(crate) struct Desk {
     strip: Arc<Strip>,
     principal: Arc<Principal>,
+    /// What the other side says it is, if not a client of its own.
+    claimed: OnceLock<Door>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HelloParams {
+    door: Option<Claim>,
+}
+
+/// A door that the other side may stand for: it is the local user in any case, and only the audit row differs.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Claim {
+    Cli,
 }
 
 #[derive(Deserialize)]
@@ -46,7 +62,12 @@ fn no_input() -> Value {
 
 impl Desk {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
-        Self { strip, principal }
+        Self { strip, principal, claimed: OnceLock::new() }
+    }
+
+    /// The largest message that is read now.
+    pub(super) fn max_message(&self) -> usize {
+        message_limit(&self.strip, MAX_MESSAGE_BYTES)
     }
 
     pub(super) async fn handle(
@@ -56,6 +77,7 @@ impl Desk {
         cancel: CancellationToken,
     ) -> Result<Outcome, Fault> {
         match method {
+            "powerstrip.hello" => self.hello(read(params)?),
             "mcp.discover" => Ok(Outcome::Discovery(Box::new(self.strip.discovery()))),
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
@@ -65,6 +87,15 @@ impl Desk {
                 Err(Fault::method_not_found(message))
             }
         }
+    }
+
+    /// How commands of ours begin: they learn that somebody answers, and say that they are the command line.
+    fn hello(&self, params: HelloParams) -> Result<Outcome, Fault> {
+        if let Some(Claim::Cli) = params.door {
+            // Said a second time, it is still true.
+            let _ = self.claimed.set(Door::Cli);
+        }
+        Ok(Outcome::Json(json!({"name": "powerstrip", "version": env!("CARGO_PKG_VERSION")})))
     }
 
     fn prompt(&self, params: PromptParams) -> Result<Outcome, Fault> {
@@ -82,10 +113,20 @@ impl Desk {
         params: InvokeParams,
         cancel: CancellationToken,
     ) -> Result<Outcome, Fault> {
-        let mut call = Call::new(params.tool, params.input, Arc::clone(&self.principal), Door::Lsp);
-        call.verify = params.verify;
-        call.idempotency_key = params.idempotency_key;
-        call.patience = params.timeout_ms.map(Duration::from_millis);
+        let door = self.claimed.get().copied().unwrap_or(Door::Lsp);
+        let mut call = Call::new(params.tool, params.input, Arc::clone(&self.principal), door);
+        let mut wishes = Wishes::default();
+        let at = |place: &'static str| {
+            move |unclear: Unclear| Fault::invalid_params(format!("`{place}` {unclear}"))
+        };
+        wishes.verify(Some(params.verify)).map_err(at("verify"))?;
+        if let Some(key) = &params.idempotency_key {
+            wishes.key(Some(key)).map_err(at("idempotencyKey"))?;
+        }
+        if let Some(milliseconds) = params.timeout_ms {
+            wishes.patience_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
+        }
+        wishes.grant(&mut call);
         call.cancel = cancel;
         // A failed call is an answer like any other: the envelope says so.
         Ok(Outcome::Envelope(Box::new(self.strip.call(call).await.envelope())))

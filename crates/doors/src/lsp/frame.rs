@@ -5,9 +5,6 @@ use bytes::{Buf as _, Bytes, BytesMut};
 /// The longest block of headers.
 pub(crate) const MAX_HEADER_BYTES: usize = 8 * 1024;
 
-/// The largest message.
-pub(crate) const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
-
 /// A message that is too large is skipped, so that the next one is understood; past this it is not worth it.
 const MAX_SKIPPED_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -22,14 +19,14 @@ pub(crate) enum FrameFault {
     NoLength,
     #[error("`{0}` is not a length in bytes")]
     BadLength(String),
-    #[error("a message has {0} bytes; {MAX_BODY_BYTES} are allowed")]
-    TooLarge(u64),
+    #[error("a message has {size} bytes; {limit} are allowed")]
+    TooLarge { size: u64, limit: usize },
 }
 
 impl FrameFault {
     /// Whether the next frame can no longer be found.
     pub(crate) fn is_fatal(&self) -> bool {
-        !matches!(self, Self::TooLarge(size) if *size <= MAX_SKIPPED_BYTES)
+        !matches!(self, Self::TooLarge { size, .. } if *size <= MAX_SKIPPED_BYTES)
     }
 }
 
@@ -50,8 +47,12 @@ enum State {
 }
 
 impl Decoder {
-    /// The next message, if all of it has arrived.
-    pub(crate) fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, FrameFault> {
+    /// The next message, if all of it has arrived and it has no more than so many bytes.
+    pub(crate) fn decode(
+        &mut self,
+        buffer: &mut BytesMut,
+        limit: usize,
+    ) -> Result<Option<Bytes>, FrameFault> {
         loop {
             match self.state {
                 State::Headers => {
@@ -59,10 +60,10 @@ impl Decoder {
                         return Ok(None);
                     };
                     match usize::try_from(length) {
-                        Ok(length) if length <= MAX_BODY_BYTES => self.state = State::Body(length),
+                        Ok(length) if length <= limit => self.state = State::Body(length),
                         _ => {
                             self.state = State::Skipping(length);
-                            return Err(FrameFault::TooLarge(length));
+                            return Err(FrameFault::TooLarge { size: length, limit });
                         }
                     }
                 }

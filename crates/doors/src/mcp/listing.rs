@@ -123,8 +123,8 @@ impl Prepared {
         let mut tools: Vec<_> = snapshot
             .entries()
             .iter()
-            .filter_map(|entry| match known.get(&Arc::as_ptr(entry)) {
-                Some(listed) => Some((*listed).clone()),
+            .map(|entry| match known.get(&Arc::as_ptr(entry)) {
+                Some(listed) => (*listed).clone(),
                 None => Listed::new(entry, style),
             })
             .collect();
@@ -139,12 +139,9 @@ impl Prepared {
 }
 
 impl Listed {
-    fn new(entry: &Arc<Entry>, style: NameStyle) -> Option<Self> {
+    fn new(entry: &Arc<Entry>, style: NameStyle) -> Self {
         let descriptor = &entry.descriptor;
-        let Some(input) = schema::object_input(&descriptor.input_schema) else {
-            tracing::warn!(tool = %descriptor.id, "not listed to MCP clients: its input is never an object");
-            return None;
-        };
+        let input = schema::object_input(&descriptor.input_schema);
         let output = descriptor.output_schema.as_ref().and_then(Value::as_object);
         let mut tool = Tool::new(name(entry, style), description(entry), input);
         tool.title = descriptor.title.clone();
@@ -152,7 +149,7 @@ impl Listed {
         tool.annotations = annotations(&descriptor.annotations);
         tool.meta = Some(meta(entry));
         let object_output = output.and_then(schema::object_output).map(Arc::new);
-        Some(Self { entry: Arc::clone(entry), tool, object_output })
+        Self { entry: Arc::clone(entry), tool, object_output }
     }
 
     fn shown(&self, modern: bool) -> Tool {

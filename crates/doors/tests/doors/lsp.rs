@@ -85,6 +85,8 @@ async fn the_three_methods_answer() {
         ("mcp.tool.invoke", json!({}), -32602),
         ("mcp.tool.invoke", json!({"tool": 7}), -32602),
         ("mcp.tool.invoke", json!([1]), -32602),
+        ("mcp.tool.invoke", json!({"tool": "test.key", "idempotencyKey": ""}), -32602),
+        ("mcp.tool.invoke", json!({"tool": "test.key", "timeoutMs": 0}), -32602),
         ("mcp.tool.invoke", json!({"tool": "test.echo", "inptu": {}}), -32602),
         ("mcp.prompt.get", json!({"domain": "a", "name": "b", "major": 1}), -32602),
         ("mcp.prompt.get", json!({"domain": "a"}), -32602),
@@ -94,6 +96,25 @@ async fn the_three_methods_answer() {
             other => panic!("{method}: {other:?}"),
         }
     }
+}
+
+#[tokio::test]
+async fn a_command_may_say_what_it_is() {
+    let session = session().await;
+    let client = LspClient::connect(session.client);
+    let door = async || {
+        let who = client.request("mcp.tool.invoke", json!({"tool": "test.whoami"})).await.unwrap();
+        who["data"]["door"].clone()
+    };
+    client.request("powerstrip.hello", json!({})).await.unwrap();
+    assert_eq!(door().await, json!("lsp"));
+    for wrong in [json!({"door": "http"}), json!({"dor": "cli"}), json!({"door": 1})] {
+        let refused = client.request("powerstrip.hello", wrong).await;
+        assert!(matches!(refused, Err(LspError::Refused { code: -32602, .. })), "{refused:?}");
+    }
+    let hello = client.request("powerstrip.hello", json!({"door": "cli"})).await.unwrap();
+    assert_eq!(hello["name"], json!("powerstrip"));
+    assert_eq!(door().await, json!("cli"));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use strip::Rate;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::{connect, gateway, gateway_with, open, put_prompt, settings};
+use crate::support::{connect, echo, gateway, gateway_with, open, put_prompt, settings, shared};
 
 #[tokio::test]
 async fn a_tool_is_called_by_any_of_its_names() {
@@ -188,14 +188,17 @@ async fn rate_limits_say_when_to_come_back() {
 
 #[tokio::test]
 async fn bodies_over_the_cap_are_refused_unread() {
-    let options = Options { max_body_bytes: 1_000, ..Options::default() };
+    let options = Options { max_body_bytes: 200_000, ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
-    let reply = gateway.post("/mcp/tool/test.echo", vec![b' '; 1_001]).await;
+    let reply = gateway.post("/mcp/tool/test.echo", vec![b' '; 200_001]).await;
     assert_eq!(reply.status, StatusCode::BAD_REQUEST);
     let error = &reply.json()["errors"][0];
     assert_eq!(error["code"], json!("INVALID_INPUT"));
-    assert_eq!(error["details"], json!({"size": 1_001, "limit": 1_000}));
-    assert_eq!(gateway.post("/mcp", vec![b' '; 1_001]).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(error["details"], json!({"size": 200_001, "limit": 200_000}));
+    assert_eq!(
+        gateway.post("/mcp", vec![b' '; 200_001]).await.status,
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
 
     // The announced size alone is enough: not a byte of the body is sent.
     for path in ["/mcp/tool/test.echo", "/mcp"] {
@@ -213,11 +216,38 @@ async fn bodies_over_the_cap_are_refused_unread() {
     let mut stream = connect(gateway.address).await.unwrap();
     let head = "POST /mcp/tool/test.echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
-    let chunk = format!("400\r\n{}\r\n", " ".repeat(0x400));
+    let chunk = format!("40000\r\n{}\r\n", " ".repeat(0x40000));
     stream.write_all(chunk.as_bytes()).await.unwrap();
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 400");
+}
+
+#[tokio::test]
+async fn bodies_may_be_as_large_as_a_tool_takes_them() {
+    let mut settings = settings();
+    settings.limits.max.max_input_bytes = 6_000_000;
+    let gateway = gateway_with(settings, Options::default(), ServerLimits::default()).await;
+    let input = json!({"text": "x".repeat(5_000_000)});
+    let refused = gateway.call("test.echo", input.clone()).await;
+    assert_eq!(refused.json()["errors"][0]["details"]["limit"], json!(4 << 20));
+    // Also a tool that comes while the gateway runs.
+    let large = echo("test.large").with(|d| d.limits.max_input_bytes = Some(6_000_000));
+    gateway.strip.catalog().publish("large", shared(vec![large]));
+    assert_eq!(
+        gateway.call("test.large", input.clone()).await.code(),
+        json!("INTERNAL"),
+        "its output"
+    );
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "test.large", "arguments": input}});
+    let reply = gateway.post("/mcp", message.to_string().into_bytes()).await;
+    assert_ne!(reply.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let refused = gateway.call("test.echo", input).await;
+    assert_eq!(
+        refused.json()["errors"][0]["details"]["limit"],
+        json!(65_536),
+        "the tool's own limit"
+    );
 }
 
 #[tokio::test]

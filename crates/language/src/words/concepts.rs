@@ -47,7 +47,11 @@ mod tests {
         let written = CONCEPTS.lines().filter(|line| !line.starts_with('#'));
         for word in written.flat_map(str::split_whitespace) {
             assert!(!is_stop_word(word), "`{word}` is never looked up");
-            assert_eq!(words(word).last().map(String::as_str), Some(word), "`{word}` is not folded");
+            assert_eq!(
+                words(word).last().map(String::as_str),
+                Some(word),
+                "`{word}` is not folded"
+            );
         }
     }
 

@@ -2,9 +2,10 @@
 
 /// Endings, longest first where one holds another; only the first that fits is cut.
 const ENDINGS: [&str; 35] = [
-    "ization", "isation", "ational", "fulness", "iveness", "ations", "ation", "ition", "ments", "ment", "ingly",
-    "edly", "izing", "ising", "ings", "ing", "ized", "ised", "ers", "ied", "ed", "er", "or", "ion", "ize", "ise",
-    "yze", "yse", "ly", "al", "ive", "ity", "able", "ible", "ness",
+    "ization", "isation", "ational", "fulness", "iveness", "izing", "ising", "ation", "ition",
+    "ating", "ated", "ator", "ate", "ment", "ingly", "edly", "ized", "ised", "ing", "ied", "ed",
+    "er", "or", "ion", "ize", "ise", "yze", "yse", "ly", "al", "ive", "ity", "able", "ible",
+    "ness",
 ];
 
 /// The shortest stem that an ending may leave: `being`, `user` and `order` stay whole.
@@ -44,7 +45,8 @@ fn singular(word: &str) -> String {
 
 fn leaves_a_stem(word: &str, ending: &str) -> bool {
     word.strip_suffix(ending).is_some_and(|rest| {
-        rest.len() >= SHORTEST && rest.bytes().any(|b| matches!(b, b'a' | b'e' | b'i' | b'o' | b'u' | b'y'))
+        rest.len() >= SHORTEST
+            && rest.bytes().any(|b| matches!(b, b'a' | b'e' | b'i' | b'o' | b'u' | b'y'))
     })
 }
 

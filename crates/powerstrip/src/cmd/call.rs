@@ -9,9 +9,10 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{Context, FAILED, Usage};
+use super::{FAILED, Usage};
 use crate::access::{Access, Invocation};
 use crate::config::Span;
+use crate::context::Context;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 

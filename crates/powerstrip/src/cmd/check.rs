@@ -1,16 +1,20 @@
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
+use proto::{Clock, ToolId};
 use serde_json::json;
 use store::{Claim, DataFolder};
 use strip::{Call, Door, Finding, Severity, Strip};
 use toolpack::CannedCall;
 
-use super::{Context, FAILED};
+use super::FAILED;
+use crate::builtin;
 use crate::config::{BadConfig, Config, FILE_NAME, Fault, Overrides};
+use crate::context::Context;
 use crate::gateway::{Freshness, Gateway};
 use crate::output::{self, Style};
 
@@ -28,7 +32,8 @@ Exit codes: 0 nothing is wrong, 1 something is. Advice alone never fails.";
 pub(crate) struct Check {
     /// A folder with a powerstrip.yaml, or with `tools` and `prompts` in it, or a folder of tools [default: this one].
     dir: Option<PathBuf>,
-    /// Run the `examples` of each pack and compare: each answer must be as written, twice in a row.
+    /// Run the `examples` of each pack and compare: each answer must be as written, twice in a row if the tool is
+    /// deterministic.
     #[arg(long)]
     run: bool,
     /// Let warnings fail, too.
@@ -43,9 +48,11 @@ impl Check {
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
         if let Some(config) = &config {
-            findings.extend(look(config));
+            let taken = builtin::tools(Clock::default());
+            let taken = taken.iter().map(|tool| tool.descriptor().id.clone()).collect();
+            findings.extend(look(config, &taken));
             if self.run {
-                findings.extend(run_examples(config, context).await?);
+                findings.extend(run_examples(config, &taken, context).await?);
             }
         }
         let fails = |finding: &Finding| match finding.severity {
@@ -102,39 +109,33 @@ fn as_finding(fault: Fault) -> Finding {
 }
 
 /// Everything that can be found without running anything.
-fn look(config: &Config) -> Vec<Finding> {
+fn look(config: &Config, taken: &HashSet<ToolId>) -> Vec<Finding> {
     // The usual folders need not exist; one that was named must.
     let usual = |folder: &Path| !folder.exists() && folder.ends_with("tools");
     let tools: Vec<_> = config.tools.iter().filter(|folder| !usual(folder)).cloned().collect();
-    let mut findings = toolpack::lint(&tools);
+    let mut findings = toolpack::lint(&tools, taken);
     findings.extend(strip::prompts::lint(&config.prompts));
     findings
 }
 
 /// Runs the canned calls of all packs on a data folder that goes away again.
-async fn run_examples(config: &Config, context: &Context) -> anyhow::Result<Vec<Finding>> {
-    let calls = toolpack::canned_calls(&config.tools);
+async fn run_examples(
+    config: &Config,
+    taken: &HashSet<ToolId>,
+    context: &Context,
+) -> anyhow::Result<Vec<Finding>> {
+    let calls = toolpack::canned_calls(&config.tools, taken);
     let scratch = tempfile::tempdir().context("no folder for the run")?;
     let Claim::Owner(folder) = DataFolder::claim(scratch.path())? else {
         bail!("the folder for the run is in use");
     };
     let gateway = Gateway::open(config, &context.environment, folder, Freshness::Once).await?;
-    let mut findings: Vec<_> =
-        gateway.strip().catalog().snapshot().faults().iter().map(not_admitted).collect();
+    let mut findings = Vec::new();
     for call in &calls {
         findings.extend(try_example(gateway.strip(), call).await);
     }
     gateway.close().await;
     Ok(findings)
-}
-
-fn not_admitted(fault: &strip::catalog::Fault) -> Finding {
-    Finding {
-        severity: Severity::Error,
-        file: PathBuf::new(),
-        line: None,
-        message: format!("`{}` of {} is not served: {}", fault.tool, fault.source, fault.reason),
-    }
 }
 
 async fn try_example(strip: &Strip, canned: &CannedCall) -> Option<Finding> {
@@ -143,9 +144,13 @@ async fn try_example(strip: &Strip, canned: &CannedCall) -> Option<Finding> {
         let mut call =
             Call::new(&tool, canned.input.clone(), LocalAccess::default().user(), Door::Cli);
         call.verify = verify;
+        // A tool that acts may ask for a key; each example is a deed of its own.
+        call.idempotency_key = (!canned.deterministic).then(|| call.trace.to_string());
         strip.call(call)
     };
     let message = match ask(false).await.result {
+        // What changes from call to call cannot be asked twice.
+        Ok(data) if *data == canned.data && !canned.deterministic => return None,
         Ok(data) if *data == canned.data => match ask(true).await.result {
             Ok(_) => return None,
             Err(failure) => failure.to_string(),

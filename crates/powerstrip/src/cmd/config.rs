@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::Context;
+use crate::context::Context;
 use crate::{config, output};
 
 /// Show the configuration in force, its JSON Schema or its manual page

@@ -10,8 +10,9 @@ use serde::Serialize;
 use store::{Claim, DataFolder};
 use tokio_util::sync::CancellationToken;
 
-use super::{Context, FAILED};
+use super::FAILED;
 use crate::config::Listen;
+use crate::context::Context;
 use crate::output::{self, Style};
 
 /// See what this machine offers, and what each optional program unlocks

@@ -9,7 +9,7 @@ use proto::{PromptRef, ToolId};
 use serde_json::json;
 use url::Url;
 
-use super::Context;
+use crate::context::Context;
 use crate::output;
 
 const EXAMPLES: &str = "\

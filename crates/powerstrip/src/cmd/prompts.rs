@@ -6,9 +6,10 @@ use proto::{ListedPrompt, PromptRef};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Context, FAILED, Usage};
+use super::{FAILED, Usage};
 use crate::access::Access;
 use crate::config::Loaded;
+use crate::context::Context;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 

@@ -10,8 +10,8 @@ use doors::{Metrics, Options};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::Context;
 use crate::config::{Listen, Overrides};
+use crate::context::Context;
 use crate::gateway::{Freshness, Gateway};
 use crate::handover::{self, Ear};
 use crate::output::{self, Style};

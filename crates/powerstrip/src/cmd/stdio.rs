@@ -4,7 +4,7 @@ use std::sync::Arc;
 use clap::Args;
 use url::Url;
 
-use super::Context;
+use crate::context::Context;
 use crate::relay::{self, Line};
 use crate::remote::Remote;
 use crate::signals;

@@ -4,8 +4,8 @@ use clap::Args;
 use proto::Discovery;
 use url::Url;
 
-use super::Context;
 use crate::access::Access;
+use crate::context::Context;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
-use strip::catalog::{LimitBounds, WireNames};
-use strip::{Catalog, Strip, Tool};
+use strip::{Catalog, Strip};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -21,8 +21,8 @@ use crate::environment::Environment;
 /// What `sandbox: required` asks for: files and system calls fenced.
 const REQUIRED: Tier = Tier::T1;
 
-/// The name that the catalog knows packs' source by.
-const PACKS: &str = "toolpacks";
+/// How long a start waits for the packs; they are served whenever they are read.
+const FIRST_LOOK: Duration = Duration::from_secs(10);
 
 /// The folders in use, and the tasks that follow them.
 pub(super) struct Sources {
@@ -104,17 +104,17 @@ impl Sources {
         let cancel = self.ending.child_token();
         let task = match self.freshness {
             Freshness::Once => {
-                publish(&packs, &self.strip).await;
+                publish(&packs, self.strip.catalog()).await;
                 None
             }
             Freshness::Followed => {
-                let (there, ready) = oneshot::channel();
-                let bounds = config.limits.bounds();
-                let following =
-                    follow(packs, Arc::clone(&self.strip), bounds, cancel.clone(), there);
-                let task = tokio::spawn(following);
+                let (published, ready) = oneshot::channel();
+                let catalog = Arc::clone(self.strip.catalog());
+                let task = tokio::spawn(packs.watch(catalog, published, cancel.clone()));
                 // Whoever asks next finds the packs that are there now.
-                let _ = ready.await;
+                if tokio::time::timeout(FIRST_LOOK, ready).await.is_err() {
+                    tracing::warn!("the tools folders take long to read; going on without them");
+                }
                 Some(task)
             }
         };
@@ -140,45 +140,16 @@ impl Sources {
 }
 
 /// Reads the packs once.
-async fn publish(packs: &Arc<Toolpacks>, strip: &Arc<Strip>) {
-    let (packs, strip) = (Arc::clone(packs), Arc::clone(strip));
+async fn publish(packs: &Arc<Toolpacks>, catalog: &Arc<Catalog>) {
+    let (packs, catalog) = (Arc::clone(packs), Arc::clone(catalog));
     let published = tokio::task::spawn_blocking(move || {
         let loaded = packs.load();
-        strip.catalog().publish(PACKS, loaded.as_tools());
+        catalog.publish(toolpack::SOURCE, loaded.as_tools());
         for finding in &loaded.findings {
             tracing::warn!(%finding, "a toolpack cannot be used");
         }
     });
     if let Err(error) = published.await {
         tracing::error!(%error, "looking at the toolpacks failed");
-    }
-}
-
-/// Follows the packs' folders; `there` hears when they have been read for the first time.
-async fn follow(
-    packs: Arc<Toolpacks>,
-    strip: Arc<Strip>,
-    bounds: LimitBounds,
-    cancel: CancellationToken,
-    there: oneshot::Sender<()>,
-) {
-    // The packs publish to a catalog of their own, which tells us when to pass them on.
-    let bell = Arc::new(Catalog::new(bounds, WireNames::default()));
-    let mut changes = bell.changes();
-    let passing_on = async {
-        let mut there = Some(there);
-        while changes.changed().await.is_ok() {
-            let tools = packs.tools().into_iter().map(|tool| tool as Arc<dyn Tool>).collect();
-            strip.catalog().publish(PACKS, tools);
-            if let Some(there) = there.take() {
-                // The folders come under watch right after they were read.
-                tokio::task::yield_now().await;
-                let _ = there.send(());
-            }
-        }
-    };
-    tokio::select! {
-        () = Arc::clone(&packs).watch(Arc::clone(&bell), cancel) => {}
-        () = passing_on => {}
     }
 }

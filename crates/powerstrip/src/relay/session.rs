@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use serde_json::json;
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::UnixStream;
@@ -13,8 +14,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::access;
-use crate::cmd::Context;
 use crate::config::Loaded;
+use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, SocketPlace};
 use crate::handover::{self, Ear};
 use crate::reload::Reload;
@@ -60,7 +61,7 @@ impl Session {
                 return Self::here(context, loaded, owned).await;
             }
             // An owner that is ending may still take connections, but does not greet any more.
-            if access::greet(folder).await.is_some()
+            if access::greet(folder, json!({})).await.is_some()
                 && let Ok(place) = SocketPlace::of(folder)
                 && let Ok(stream) = UnixStream::connect(place.path()).await
             {

@@ -49,3 +49,24 @@ async fn a_broken_pack_keeps_its_last_good_version_and_shows_why() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_changed_helper_module_is_heard_in_spite_of_recorded_answers() {
+    let helper = |word: &str| format!("WORD = '{word}'\n");
+    let script = "import json, helper\nprint(json.dumps({'echo': helper.WORD}))\n";
+    let gateway = Gateway::with()
+        .file("tools/helper.py", &helper("one"))
+        .file("tools/word.py", script)
+        .file(
+            "tools/word.tool.yaml",
+            &pack("live.word", "{ kind: python, script: ./word.py, workers: 1 }", ""),
+        )
+        .start()
+        .await;
+    assert_eq!(word(&gateway).await["data"], json!({"echo": "one"}));
+    gateway.write("tools/helper.py", &helper("two"));
+    eventually("the changed helper answers", || async {
+        (word(&gateway).await["data"] == json!({"echo": "two"})).then_some(())
+    })
+    .await;
+}

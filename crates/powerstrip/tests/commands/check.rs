@@ -59,6 +59,80 @@ fn a_tool_that_answers_differently_each_time_is_found() {
 }
 
 #[test]
+fn examples_of_tools_that_act_are_run_once() {
+    let project = Project::new();
+    // Each run leaves a line; the tool asks for a key, as tools that act do.
+    project.write(
+        "tools/act.py",
+        "import json, os, sys\n\
+         key = json.loads(sys.stdin.readline())['meta']['idempotencyKey']\n\
+         with open(os.path.join(os.path.dirname(__file__), 'deeds', 'done'), 'a') as done:\n\
+         \x20   done.write(key + '\\n')\n\
+         print(json.dumps({'greeting': 'Hello, Ada'}))\n",
+    );
+    project.write("tools/deeds/.keep", "");
+    let acts = GOOD.lines().map(|line| match line.starts_with("execution:") {
+        true => {
+            "execution: { kind: python, script: ./act.py }\ncaps: { files: { write: [./deeds] } }\n\
+             deterministic: false\nidempotency: { key: required }"
+        }
+        false => line,
+    });
+    let acts = acts.collect::<Vec<_>>().join("\n");
+    project.write("tools/act.tool.yaml", &acts);
+    project.run(&["check", "--run"]).ok();
+    assert_eq!(project.read("tools/deeds/done").lines().count(), 1);
+    project.write("tools/act.tool.yaml", &acts.replace("Hello, Ada\" }", "Goodbye\" }"));
+    let ended = project.run(&["check", "--run"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("expected {\"greeting\":\"Goodbye\"}"), "{ended:?}");
+}
+
+/// What the strip would not serve is told without starting one.
+#[test]
+fn tools_that_would_not_be_served_are_found() {
+    let errors = [
+        (
+            GOOD.replace("good.greet", "demo.echo"),
+            "bad.tool.yaml:2: error: `demo.echo` is the name",
+        ),
+        (GOOD.to_owned(), "good.tool.yaml:2: error: `good.greet` in major 1 stands in two files"),
+        (
+            GOOD.replace("good.greet", "good.other")
+                .replace("  type: object\n", "  type: string\n"),
+            "bad.tool.yaml:6: error: `inputSchema` cannot be used: a tool's input is an object",
+        ),
+        (
+            GOOD.replace("good.greet", "good.other")
+                .replace("outputSchema: { type: object }", "outputSchema: { type: obj }"),
+            "bad.tool.yaml:9: error: `outputSchema` cannot be used",
+        ),
+    ];
+    for (text, told) in errors {
+        let project = Project::new();
+        project.write("tools/good.tool.yaml", GOOD).write("tools/bad.tool.yaml", &text);
+        for arguments in [&["check"][..], &["check", "--run"]] {
+            let ended = project.run(arguments);
+            assert_eq!(ended.code, Some(1), "{ended:?}");
+            assert!(ended.stdout.contains(told), "{told}: {ended:?}");
+            assert!(ended.stdout.contains("1 errors"), "told once: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_major_that_is_no_longer_served_is_a_warning() {
+    let project = Project::new();
+    for major in 1..=3 {
+        let text = GOOD.replace("1.0.0", &format!("{major}.0.0"));
+        project.write(&format!("tools/v{major}.tool.yaml"), &text);
+    }
+    let ended = project.run(&["check", "--run"]);
+    assert!(ended.ok().contains("v1.tool.yaml:2: warning: `good.greet` 1.0.0 is not served"));
+    assert_eq!(project.run(&["check", "--strict"]).code, Some(1));
+}
+
+#[test]
 fn faults_are_told_with_their_lines() {
     let project = Project::new();
     project.write("tools/bad.tool.yaml", "id: bad\nversion: one\n");

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use store::{AuditFilter, Database};
 use testkit::Gateway;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -9,7 +10,10 @@ use tokio::process::{Child, Command};
 use crate::pipe::Pipe;
 use crate::project::{Project, run_in};
 
-async fn run(folder: &Path, arguments: &'static [&'static str]) -> crate::project::Ended {
+pub(crate) async fn run(
+    folder: &Path,
+    arguments: &'static [&'static str],
+) -> crate::project::Ended {
     let folder = folder.to_owned();
     tokio::task::spawn_blocking(move || run_in(&folder, arguments, "", &[])).await.unwrap()
 }
@@ -19,7 +23,7 @@ fn owner(folder: &Path) -> u32 {
 }
 
 /// A `powerstrip serve` in a folder, once it says where it listens.
-async fn serve(folder: &Path) -> Child {
+pub(crate) async fn serve(folder: &Path) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_powerstrip"))
         .args(["serve", "--listen", "127.0.0.1:0"])
         .current_dir(folder)
@@ -38,6 +42,12 @@ async fn serve(folder: &Path) -> Child {
     panic!("the server ended");
 }
 
+async fn stop(mut server: Child) {
+    let pid = rustix::process::Pid::from_raw(server.id().unwrap().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(server.wait().await.unwrap().success());
+}
+
 const SLOW: &str = "id: slow.nap\nversion: 1.0.0\ndescription: Sleeps for a while and says so.\n\
     deterministic: false\ninputSchema: {type: object}\noutputSchema: {type: object}\n\
     execution: {kind: cli, cmd: [sleep, '20']}\n";
@@ -54,6 +64,22 @@ async fn commands_beside_a_server_go_through_it() {
     let served = gateway.get("/mcp/discover").await.body;
     assert_eq!(listed["tools"], served["tools"]);
     assert_eq!(owner(gateway.folder()), gateway.pid());
+}
+
+#[tokio::test]
+async fn a_call_beside_a_server_is_audited_as_one_of_the_command_line() {
+    let project = Project::new();
+    let server = serve(project.path()).await;
+    run(project.path(), &["call", "time.now"]).await.ok();
+    let mut pipe = Pipe::start(project.path(), &[]);
+    pipe.initialize().await;
+    pipe.echo("x").await;
+    assert_eq!(pipe.close().await.0, Some(0));
+    stop(server).await;
+    let database = Database::open(&project.path().join(".powerstrip")).await.unwrap();
+    let rows = database.audit_rows(AuditFilter::default()).await.unwrap();
+    let told: Vec<_> = rows.iter().map(|row| (row.tool.as_str(), row.door.as_str())).collect();
+    assert_eq!(told, [("demo.echo", "mcp-stdio"), ("time.now", "cli")]);
 }
 
 #[tokio::test]
@@ -172,10 +198,7 @@ async fn servers_come_and_go_and_pipes_stay() {
     for round in 0..3 {
         let server = serve(project.path()).await;
         pipe.echo_at_last(&format!("served {round}")).await;
-        let pid = rustix::process::Pid::from_raw(server.id().unwrap().cast_signed()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let mut server = server;
-        assert!(server.wait().await.unwrap().success());
+        stop(server).await;
         pipe.echo_at_last(&format!("alone {round}")).await;
     }
     assert_eq!(pipe.close().await.0, Some(0));

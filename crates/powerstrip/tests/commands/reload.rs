@@ -1,6 +1,9 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 
+use crate::owner::{run, serve};
+use crate::project::Project;
+
 async fn timeout_of_echo(gateway: &Gateway) -> Value {
     let discovery = gateway.get("/mcp/discover").await.body;
     let tools = discovery["tools"].as_array().unwrap().clone();
@@ -29,6 +32,29 @@ async fn a_changed_file_takes_effect() {
     eventually_times_out_after(&gateway, 7_000).await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "1"})).await.status, 200);
     assert_eq!(gateway.call("demo.echo", &json!({"message": "2"})).await.status, 429);
+}
+
+/// Started without any config; the file that is looked for by default comes later, changes and goes.
+#[tokio::test]
+async fn a_file_that_comes_later_takes_effect() {
+    let project = Project::new();
+    let _server = serve(project.path()).await;
+    let eventually_times_out_after = async |milliseconds: u64| {
+        eventually("the limit is in force", || async {
+            let discovery = run(project.path(), &["tools", "--json"]).await.json(0);
+            let tools = discovery["tools"].as_array().unwrap().clone();
+            let echo = tools.iter().find(|tool| tool["name"] == "demo.echo").unwrap();
+            (echo["caps"]["timeoutMs"] == json!(milliseconds)).then_some(())
+        })
+        .await;
+    };
+    eventually_times_out_after(30_000).await;
+    project.write("powerstrip.yaml", "limits: { timeout: 7s }\n");
+    eventually_times_out_after(7_000).await;
+    project.write("powerstrip.yaml", "limits: { timeout: 8s }\n");
+    eventually_times_out_after(8_000).await;
+    std::fs::remove_file(project.path().join("powerstrip.yaml")).unwrap();
+    eventually_times_out_after(30_000).await;
 }
 
 #[tokio::test]

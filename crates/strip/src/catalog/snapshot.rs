@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{Entry, Fault, LimitBounds, WireNames};
 use crate::{Failure, Schema, Tool};
 
 /// How many majors of one tool are served: the newest and the one before.
-const MAJORS_SERVED: usize = 2;
+pub const MAJORS_SERVED: usize = 2;
 
 /// The catalog at one moment. Never changes; a newer one takes its place.
 #[derive(Default)]
@@ -18,6 +18,7 @@ pub struct Snapshot {
     by_id: HashMap<ToolId, Vec<Arc<Entry>>>,
     by_wire: HashMap<String, Arc<Entry>>,
     faults: Vec<Fault>,
+    largest_input: usize,
     revision: u64,
 }
 
@@ -32,6 +33,11 @@ impl Snapshot {
         &self.faults
     }
 
+    /// The largest input that any tool takes: no door needs to read much more.
+    pub fn largest_input(&self) -> usize {
+        self.largest_input
+    }
+
     /// Grows with every change of the catalog.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -42,6 +48,12 @@ impl Snapshot {
         self.entries.len() == other.entries.len()
             && self.entries.iter().zip(&other.entries).all(same)
             && self.faults == other.faults
+    }
+
+    /// Faults that were not there before.
+    pub(super) fn new_faults<'a>(&'a self, previous: &'a Self) -> impl Iterator<Item = &'a Fault> {
+        let known: HashSet<_> = previous.faults.iter().collect();
+        self.faults.iter().filter(move |fault| !known.contains(fault))
     }
 
     /// Finds a tool by wire name, canonical id or short URI, pinned or not.
@@ -144,6 +156,8 @@ impl Snapshot {
                 snapshot.by_id.insert(id, served);
             }
         }
+        snapshot.largest_input =
+            snapshot.entries.iter().map(|entry| entry.limits.max_input_bytes).max().unwrap_or(0);
         snapshot.faults = faults;
         snapshot
     }
@@ -209,8 +223,8 @@ fn address(tool: &Arc<dyn Tool>) -> *const () {
     Arc::as_ptr(tool).cast()
 }
 
-/// MCP clients send arguments as an object and can send nothing else.
-fn takes_objects(schema: &Value) -> bool {
+/// Whether an object can fit a tool's input schema: MCP clients send nothing else.
+pub fn takes_objects(schema: &Value) -> bool {
     match schema.get("type") {
         None => *schema != Value::Bool(false),
         Some(Value::Array(types)) => types.iter().any(|one| one == "object"),

@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::time;
 use tokio_util::sync::CancellationToken;
 
+use super::idempotency::Unanswered;
 use crate::Failure;
 
 #[derive(Debug)]
@@ -36,19 +37,19 @@ pub(crate) async fn bound<T>(
 pub(crate) async fn patient<T>(
     patience: Option<Duration>,
     cancel: &CancellationToken,
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
+    work: impl Future<Output = Result<T, Unanswered>>,
+) -> Result<T, Unanswered> {
     let waited = async {
         match patience {
             None => work.await,
-            Some(limit) => time::timeout(limit, work)
-                .await
-                .unwrap_or_else(|_elapsed| Err(Ended::OutOfPatience { limit }.into())),
+            Some(limit) => time::timeout(limit, work).await.unwrap_or_else(|_elapsed| {
+                Err(Unanswered::Failed(Ended::OutOfPatience { limit }.into()))
+            }),
         }
     };
     tokio::select! {
         result = waited => result,
-        () = cancel.cancelled() => Err(Ended::Cancelled.into()),
+        () = cancel.cancelled() => Err(Unanswered::Failed(Ended::Cancelled.into())),
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
-use proto::{Code, Digest, digest};
-use serde_json::{Value, json};
+use proto::{Code, Digest, digest_of_parts};
+use serde_json::Value;
 use store::Cache;
 
 use super::arguments::Arguments;
@@ -80,6 +80,19 @@ pub(crate) struct Key {
 #[derive(Debug)]
 struct KeyReused;
 
+/// A call that got no good answer: turned away by a guard, or let down by its tool.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    Refused(Failure),
+    Failed(Failure),
+}
+
+impl From<KeyReused> for Unanswered {
+    fn from(reused: KeyReused) -> Self {
+        Unanswered::Refused(reused.into())
+    }
+}
+
 impl Idempotency {
     pub(crate) fn new(cache: Cache) -> Self {
         Self { cache, board: Arc::default() }
@@ -91,39 +104,44 @@ impl Idempotency {
         entry: &Entry,
         arguments: &Arguments,
     ) -> Result<Option<Key>, Failure> {
-        let asked = match &call.idempotency_key {
-            Some(key) => json!({"callerKey": key}),
+        let cache_key;
+        let (kind, asked): (&[u8], &[u8]) = match &call.idempotency_key {
+            Some(key) => (b"caller's key", key.as_bytes()),
             None if !entry.descriptor.deterministic => return Ok(None),
-            None => match entry.tool.cache_key(&call.input)? {
-                Some(key) => json!({"cacheKey": key}),
-                None => json!({"arguments": arguments.digest}),
-            },
+            None => {
+                cache_key = entry.tool.cache_key(&call.input)?;
+                match &cache_key {
+                    Some(key) => (b"cache key", key.as_bytes()),
+                    None => (b"arguments", arguments.digest.as_bytes()),
+                }
+            }
         };
         let principal = &call.principal;
-        let whole = json!([
-            entry.descriptor.id,
-            entry.descriptor.version,
-            entry.definition,
-            principal.tenant,
-            principal.subject,
-            principal.agent,
+        // The definition's sum holds the id, the version and the script's sum.
+        let key = digest_of_parts([
+            entry.definition.as_bytes(),
+            &entry.tool.revision().to_le_bytes(),
+            principal.tenant.as_str().as_bytes(),
+            principal.subject.as_bytes(),
+            principal.agent.as_deref().unwrap_or_default().as_bytes(),
+            kind,
             asked,
         ]);
         Ok(Some(Key {
-            key: digest(whole.to_string().as_bytes()),
+            key,
             arguments: arguments.digest,
             chosen_by_caller: call.idempotency_key.is_some(),
         }))
     }
 
     /// A recorded answer, if there is one.
-    pub(crate) async fn recorded(&self, key: &Key) -> Result<Option<Arc<Value>>, Failure> {
+    async fn recorded(&self, key: &Key) -> Result<Option<Arc<Value>>, KeyReused> {
         let Some(data) = self.cache.get(&key.key).await else { return Ok(None) };
         if key.chosen_by_caller
             && let Some(first) = self.cache.get(&key.first_use()).await
             && *first != key.arguments.to_string()
         {
-            return Err(KeyReused.into());
+            return Err(KeyReused);
         }
         Ok(Some(data))
     }
@@ -134,7 +152,7 @@ impl Idempotency {
         key: Key,
         window: Duration,
         work: impl FnOnce() -> W,
-    ) -> Result<(Output, Decision), Failure>
+    ) -> Result<(Output, Decision), Unanswered>
     where
         W: Future<Output = Worked> + Send + 'static,
     {
@@ -142,7 +160,8 @@ impl Idempotency {
             return Ok((Output { data, warnings: Vec::new(), native: None }, Decision::Replayed));
         }
         let (flight, decision) = self.board(key, window, work)?;
-        flight.await.map(|(output, _)| (output, decision))
+        let (output, _) = flight.await.map_err(Unanswered::Failed)?;
+        Ok((output, decision))
     }
 
     fn board<W>(
@@ -150,7 +169,7 @@ impl Idempotency {
         key: Key,
         window: Duration,
         work: impl FnOnce() -> W,
-    ) -> Result<(Flight, Decision), Failure>
+    ) -> Result<(Flight, Decision), KeyReused>
     where
         W: Future<Output = Worked> + Send + 'static,
     {
@@ -161,7 +180,7 @@ impl Idempotency {
             let reused = key.chosen_by_caller && departed.arguments != key.arguments;
             // Before `flight` can be dropped: the last to leave a flight takes it off the board.
             drop(board);
-            return if reused { Err(KeyReused.into()) } else { Ok((flight, Decision::Shared)) };
+            return if reused { Err(KeyReused) } else { Ok((flight, Decision::Shared)) };
         }
         board.count += 1;
         let number = board.count;
@@ -199,7 +218,7 @@ impl Idempotency {
 impl Key {
     /// Where the arguments of a caller's own key are remembered.
     fn first_use(&self) -> Digest {
-        digest(format!("first use of {}", self.key).as_bytes())
+        digest_of_parts([b"first use", self.key.as_bytes()])
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::Path;
 use proto::{Digest, PromptRef, digest};
 use serde_json::Value;
 
+use super::body;
 use super::files::Folder;
-use super::shelf::{self, MAX_BODY_BYTES};
+use super::shelf::MAX_BODY_BYTES;
 use super::yaml::{self, Document, Fault};
 use crate::{Finding, Severity};
 
@@ -70,7 +71,7 @@ impl Registry {
             };
             for (version, sum) in versions {
                 let place = format!("{place}/{version}");
-                let major = version.strip_prefix('v').and_then(shelf::major);
+                let major = version.strip_prefix('v').and_then(body::major);
                 let sum = serde_json::from_value::<Digest>(sum.clone()).ok();
                 match (major, sum) {
                     (Some(major), Some(digest)) => {
@@ -134,7 +135,7 @@ pub fn pin(dir: &Path) -> Result<Vec<PromptRef>, Vec<Finding>> {
         .map_err(|faults| faults.into_iter().map(|fault| error(FILE, fault)).collect::<Vec<_>>())?;
     let mut pinned = Vec::new();
     let mut findings = Vec::new();
-    for body in shelf::bodies(&folder).map_err(|fault| vec![error("packs", fault)])? {
+    for body in body::bodies(&folder).map_err(|fault| vec![error("packs", fault)])? {
         let text = match folder.read(&body.path, MAX_BODY_BYTES) {
             Ok(Some(text)) => text,
             Ok(None) => continue,
@@ -146,7 +147,9 @@ pub fn pin(dir: &Path) -> Result<Vec<PromptRef>, Vec<Finding>> {
         let sum = digest(text.as_bytes());
         match registry.pin(&body.id(), body.major) {
             Some(pin) if pin.digest == sum => {}
-            Some(_) => findings.push(error(&body.path, Fault::new(None, body.changed()))),
+            Some(_) => {
+                findings.push(error(&body.path, Fault::new(None, body.changed(&folder, &registry))))
+            }
             None => {
                 registry.pins.insert((body.id(), body.major), Pin { digest: sum, line: None });
                 pinned.push(PromptRef {

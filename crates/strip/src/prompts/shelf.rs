@@ -4,18 +4,17 @@ use std::path::Path;
 use proto::{Code, ListedPrompt, ListedPromptVersion, PromptRef, digest};
 use serde_json::{Map, Value, json};
 
+use super::body::{Body, Kind, PACKS};
 use super::files::Folder;
 use super::prompt::Prompt;
 use super::registry::{self, Registry};
 use super::spec::{Spec, nearest};
 use super::template::{self, FaultKind};
-use super::yaml::{self, Fault};
+use super::yaml;
 use crate::{Failure, Finding, Severity};
 
 /// The largest body that is read.
 pub(super) const MAX_BODY_BYTES: usize = 256 * 1024;
-
-const PACKS: &str = "packs";
 
 /// All prompts of a folder at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,102 +136,6 @@ fn no_such_major(reference: &PromptRef, major: u64, served: &[&Prompt]) -> Failu
         format!("`{id}` has no major {major}; it is served in {}", shown.join(", ")),
     )
     .details(json!({"prompt": id, "majors": majors}))
-}
-
-/// A body's file, found by its name.
-pub(super) struct Body {
-    pub(super) domain: String,
-    pub(super) name: String,
-    pub(super) major: u64,
-    /// Relative to the prompts folder.
-    pub(super) path: String,
-}
-
-impl Body {
-    pub(super) fn id(&self) -> String {
-        format!("{}/{}", self.domain, self.name)
-    }
-
-    pub(super) fn changed(&self) -> String {
-        format!(
-            "the text differs from the one that {} pins as v{}: put the old text back and the new one into `{}.v{}.md`",
-            registry::FILE,
-            self.major,
-            self.name,
-            self.major.saturating_add(1)
-        )
-    }
-}
-
-/// The digits behind the `v`: no sign, no leading zero, so that one version has one name.
-pub(super) fn major(digits: &str) -> Option<u64> {
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (digits.len() == 1 || !digits.starts_with('0'));
-    digits.parse().ok().filter(|_| plain)
-}
-
-/// Splits `outline.v2` into name and major.
-fn versioned(stem: &str) -> Option<(&str, u64)> {
-    let (name, digits) = stem.rsplit_once(".v")?;
-    Some((name, major(digits)?))
-}
-
-/// The bodies of a folder whose names are right.
-pub(super) fn bodies(folder: &Folder) -> Result<Vec<Body>, Fault> {
-    let mut bodies = Vec::new();
-    for domain in folder.list(PACKS)?.unwrap_or_default().iter().filter(|item| item.is_dir) {
-        for item in folder.list(&format!("{PACKS}/{}", domain.name))?.unwrap_or_default() {
-            if let Ok(Kind::Body { name, major }) = Kind::of(&domain.name, &item.name) {
-                let path = format!("{PACKS}/{}/{}", domain.name, item.name);
-                bodies.push(Body { domain: domain.name.clone(), name, major, path });
-            }
-        }
-    }
-    Ok(bodies)
-}
-
-enum Kind {
-    Body {
-        name: String,
-        major: u64,
-    },
-    Spec {
-        name: String,
-        major: Option<u64>,
-    },
-    /// Notes for people.
-    Note,
-}
-
-impl Kind {
-    fn of(domain: &str, file: &str) -> Result<Self, String> {
-        if file.eq_ignore_ascii_case("README.md") {
-            return Ok(Kind::Note);
-        }
-        let kind = if let Some(stem) = file.strip_suffix(".spec.yaml") {
-            match versioned(stem) {
-                Some((name, major)) => Kind::Spec { name: name.to_owned(), major: Some(major) },
-                None => Kind::Spec { name: stem.to_owned(), major: None },
-            }
-        } else {
-            let (name, major) = file.strip_suffix(".md").and_then(versioned).ok_or(
-                "is neither `<name>.vN.md` nor `<name>.spec.yaml` and is not served".to_owned(),
-            )?;
-            Kind::Body { name: name.to_owned(), major }
-        };
-        let (Kind::Body { name, .. } | Kind::Spec { name, .. }) = &kind else {
-            return Ok(kind);
-        };
-        // A name that itself ends in a version would make its spec another prompt's.
-        if versioned(name).is_some() {
-            return Err(format!("the name `{name}` must not end in a version of its own"));
-        }
-        match format!("{domain}/{name}").parse::<PromptRef>() {
-            Ok(reference) if reference.domain == domain && reference.name == *name => Ok(kind),
-            Ok(_) => Err("has a name that is not a prompt's".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
 }
 
 /// The files that share a name.
@@ -407,13 +310,14 @@ impl Loading<'_> {
         };
         let sum = digest(text.as_bytes());
         let mut served = true;
-        match registry.map(|registry| registry.pin(&body.id(), body.major)) {
-            Some(Some(pin)) if pin.digest != sum => {
-                self.report(Severity::Error, &body.path, None, body.changed());
+        match registry.map(|registry| (registry, registry.pin(&body.id(), body.major))) {
+            Some((registry, Some(pin))) if pin.digest != sum => {
+                let message = body.changed(self.folder, registry);
+                self.report(Severity::Error, &body.path, None, message);
                 served = false;
             }
-            Some(Some(_)) => {}
-            Some(None) => {
+            Some((_, Some(_))) => {}
+            Some((_, None)) => {
                 let message = format!(
                     "is not pinned in {}: `powerstrip prompts pin` does it",
                     registry::FILE

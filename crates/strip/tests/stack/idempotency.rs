@@ -81,6 +81,16 @@ async fn a_changed_definition_or_script_is_a_new_question() {
 }
 
 #[tokio::test]
+async fn a_tool_whose_code_or_index_changed_answers_anew() {
+    let (fake, _) = counter("t.count");
+    let revision = Arc::clone(&fake.revision);
+    let bench = bench(vec![fake]).await;
+    assert_eq!(run_of(bench.call("t.count", json!({})).await), 1);
+    revision.store(7, Ordering::SeqCst);
+    assert_eq!(run_of(bench.call("t.count", json!({})).await), 2);
+}
+
+#[tokio::test]
 async fn what_is_not_deterministic_runs_each_time() {
     let (fake, _) = counter("t.send");
     let bench = bench(vec![fake.with(|d| d.deterministic = false)]).await;
@@ -101,6 +111,7 @@ async fn a_callers_key_makes_a_side_effect_happen_once() {
     assert_eq!(run_of(bench.strip.call(keyed(json!({"n": 1}))).await), 1);
     let reused = bench.strip.call(keyed(json!({"n": 2}))).await;
     assert_eq!(code(&reused), Some(Code::InvalidInput), "one key, other arguments");
+    assert_eq!(bench.rows().await[0].decision, "refused");
 }
 
 #[tokio::test]

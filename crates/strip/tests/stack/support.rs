@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,6 +22,7 @@ pub(crate) struct Fake {
     pub(crate) work: Box<Work>,
     pub(crate) runs: Arc<AtomicUsize>,
     pub(crate) cache_key: Option<String>,
+    pub(crate) revision: Arc<AtomicU64>,
 }
 
 #[async_trait]
@@ -32,6 +33,10 @@ impl Tool for Fake {
 
     fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
         Ok(self.cache_key.clone())
+    }
+
+    fn revision(&self) -> u64 {
+        self.revision.load(Ordering::SeqCst)
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
@@ -66,6 +71,7 @@ pub(crate) fn tool(
         work: Box::new(work),
         runs: Arc::default(),
         cache_key: None,
+        revision: Arc::default(),
     }
 }
 

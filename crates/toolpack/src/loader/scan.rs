@@ -30,15 +30,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Reads the pack and all it refers to, and makes sure that the catalog can use its schemas.
+    /// Reads the pack and all it refers to. Whether its schemas can be used is another question, and costs more.
     pub(crate) fn read(&self) -> Result<(Pack, String), Fault> {
         if self.linked {
             self.folder.root.confine(&self.path)?;
         }
         let text = read_text(&self.path)?;
-        let pack = Pack::load(&self.path, &text, &self.folder)?;
-        pack.check_schemas()?;
-        Ok((pack, text))
+        Pack::load(&self.path, &text, &self.folder).map(|pack| (pack, text))
     }
 
     /// The fault as a finding, with paths as the operator knows them.

@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+use proto::Limits;
 use serde_json::json;
-use strip::Severity;
+use strip::catalog::{LimitBounds, WireNames};
+use strip::{Catalog, Severity};
 use toolpack::parse_pack;
 
 use crate::support::{Workshop, pack_text};
@@ -32,7 +34,6 @@ async fn one_bad_pack_does_not_hurt_the_others() {
                 .replace("inputSchema: {}", "inputSchema: {$ref: 'https://example.com/s.json'}"),
         ),
         ("circle", pack_text("f", CAT).replace("inputSchema: {}", "inputSchema: {$ref: 'a.json'}")),
-        ("schema", pack_text("g", CAT).replace("inputSchema: {}", "inputSchema: {type: strnig}")),
         ("escape", pack_text("h", "execution: {kind: python, script: ../../etc/x.py}")),
         ("absent", pack_text("i", "execution: {kind: python, script: nope.py}")),
         ("absolute", pack_text("j", "execution: {kind: node, node: /etc/passwd}")),
@@ -44,7 +45,7 @@ async fn one_bad_pack_does_not_hurt_the_others() {
     workshop.write("tools/b.json", r#"{"$ref": "a.json"}"#);
     let loaded = workshop.load();
     assert_eq!(loaded.tools.len(), 1);
-    assert_eq!(loaded.findings.len(), 14, "{:#?}", loaded.findings);
+    assert_eq!(loaded.findings.len(), 13, "{:#?}", loaded.findings);
     assert!(loaded.findings.iter().all(|finding| finding.severity == Severity::Error));
     for finding in &loaded.findings {
         let whole_file = ["binary", "empty", "large"];
@@ -55,6 +56,26 @@ async fn one_bad_pack_does_not_hurt_the_others() {
         assert!(finding.file.starts_with(workshop.tools()), "{finding}");
     }
     assert_eq!(workshop.data("good", json!(1)).await, json!({"input": 1}));
+}
+
+/// The catalog compiles schemas; a start with many packs must not do so twice.
+#[tokio::test]
+async fn a_schema_that_cannot_be_used_is_the_catalogs_to_name() {
+    let workshop = Workshop::new().await;
+    workshop.write(
+        "tools/x.tool.yaml",
+        &pack_text("x", CAT).replace("inputSchema: {}", "inputSchema: {type: strnig}"),
+    );
+    workshop.pack("y", CAT);
+    let loaded = workshop.load();
+    assert_eq!((loaded.tools.len(), loaded.findings.len()), (2, 0));
+    let limits = Limits::default();
+    let catalog = Catalog::new(LimitBounds { default: limits, max: limits }, WireNames::default());
+    catalog.publish(toolpack::SOURCE, loaded.as_tools());
+    let snapshot = catalog.snapshot();
+    assert_eq!(snapshot.entries().len(), 1);
+    let [fault] = snapshot.faults() else { panic!("{:?}", snapshot.faults()) };
+    assert_eq!((fault.source.as_str(), fault.tool.as_str()), ("toolpacks", "demo.x"));
 }
 
 #[tokio::test]

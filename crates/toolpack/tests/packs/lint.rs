@@ -1,5 +1,8 @@
-use strip::Severity;
-use toolpack::{canned_calls, lint};
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use strip::{Finding, Severity};
+use toolpack::canned_calls;
 
 use crate::support::{Workshop, pack_text};
 
@@ -9,6 +12,10 @@ outputSchema: {type: object}
 execution: {kind: cli, cmd: [cat]}
 examples: [{input: {text: a}, data: {}}]
 ";
+
+fn lint(folders: &[PathBuf]) -> Vec<Finding> {
+    toolpack::lint(folders, &HashSet::new())
+}
 
 fn good(id: &str) -> String {
     format!("id: {id}\nversion: 1.0.0\n{GOOD}")
@@ -74,8 +81,36 @@ async fn advice_names_file_and_line() {
         ),
         (good("a") + "file_strategy: passthrough\n", 8, Severity::Advice, "file_strategy"),
         (good("a").replace("[cat]", "[cat, '{{ env.X }}']"), 6, Severity::Error, "passthrough"),
+        (
+            good("a").replace("{type: object, properties", "{type: strnig, properties"),
+            4,
+            Severity::Error,
+            "`inputSchema`",
+        ),
+        (
+            good("a").replace("{type: object, properties", "{type: string, properties"),
+            4,
+            Severity::Error,
+            "is an object",
+        ),
+        (
+            good("a").replace("outputSchema: {type: object}", "outputSchema: {type: 5}"),
+            5,
+            Severity::Error,
+            "`outputSchema`",
+        ),
+        (
+            good("a").replace(
+                "{type: object, properties: {text: {type: string, description: The text}}}",
+                "{$ref: no.json}",
+            ),
+            4,
+            Severity::Error,
+            "is an object",
+        ),
     ] {
         let workshop = Workshop::new().await;
+        workshop.write("tools/no.json", "false");
         workshop.write("far.py", "def f(i):\n    return i\n");
         workshop.write("tools/a.tool.yaml", &text);
         let findings = lint(&[workshop.tools()]);
@@ -119,8 +154,40 @@ async fn canned_calls_are_listed() {
     workshop.write("tools/a.tool.yaml", &good("a.count"));
     workshop.write("tools/b.tool.yaml", "id: [");
     workshop.write("tools/c.tool.yaml", &pack_text("c", "execution: {kind: cli, cmd: [cat]}"));
-    let calls = canned_calls(&[workshop.tools()]);
+    let calls = canned_calls(&[workshop.tools()], &HashSet::new());
     let [call] = &calls[..] else { panic!("{calls:?}") };
     assert_eq!((call.tool.as_str(), call.major), ("a.count", 1));
     assert_eq!(call.input, serde_json::json!({"text": "a"}));
+}
+
+#[tokio::test]
+async fn packs_that_are_not_served_are_named() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/a.tool.yaml", &good("taken.name"));
+    for major in 1..=4 {
+        let text = good("x.many").replace("1.0.0", &format!("{major}.0.0"));
+        workshop.write(&format!("tools/v{major}.tool.yaml"), &text);
+    }
+    workshop.write("tools/z.tool.yaml", &good("x.many").replace("1.0.0", "4.2.0"));
+    let taken = HashSet::from(["taken.name".parse().unwrap()]);
+    let findings = toolpack::lint(&[workshop.tools()], &taken);
+    let told: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            (finding.file.file_name().unwrap().to_str().unwrap(), finding.line, finding.severity)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("a.tool.yaml", Some(1), Severity::Error),
+            ("v1.tool.yaml", Some(1), Severity::Warning),
+            ("v2.tool.yaml", Some(1), Severity::Warning),
+            ("z.tool.yaml", Some(1), Severity::Error),
+        ],
+        "{findings:#?}"
+    );
+    let majors: Vec<_> =
+        canned_calls(&[workshop.tools()], &taken).iter().map(|call| call.major).collect();
+    assert_eq!(majors, [3, 4]);
 }

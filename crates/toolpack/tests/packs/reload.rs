@@ -5,6 +5,7 @@ use proto::Limits;
 use serde_json::json;
 use strip::Catalog;
 use strip::catalog::{LimitBounds, WireNames};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::sync::DropGuard;
 use toolpack::Toolpacks;
@@ -16,6 +17,8 @@ const CAT: &str = "execution: {kind: cli, cmd: [cat]}";
 struct Watch {
     catalog: Arc<Catalog>,
     packs: Arc<Toolpacks>,
+    /// Hears of the first look.
+    first: oneshot::Receiver<()>,
     _end: DropGuard,
 }
 
@@ -24,8 +27,9 @@ fn watch(packs: &Arc<Toolpacks>) -> Watch {
     let catalog =
         Arc::new(Catalog::new(LimitBounds { default: limits, max: limits }, WireNames::default()));
     let cancel = CancellationToken::new();
-    tokio::spawn(Arc::clone(packs).watch(Arc::clone(&catalog), cancel.clone()));
-    Watch { catalog, packs: Arc::clone(packs), _end: cancel.drop_guard() }
+    let (published, first) = oneshot::channel();
+    tokio::spawn(Arc::clone(packs).watch(Arc::clone(&catalog), published, cancel.clone()));
+    Watch { catalog, packs: Arc::clone(packs), first, _end: cancel.drop_guard() }
 }
 
 impl Watch {
@@ -150,4 +154,39 @@ async fn a_folder_may_come_later_and_come_again() {
         fs::remove_dir_all(&folder).unwrap();
         watch.until_ids("an empty catalog", &[]).await;
     }
+}
+
+#[tokio::test]
+async fn the_first_look_is_told_once_it_is_published() {
+    let workshop = Workshop::new().await;
+    workshop.pack("a", CAT).pack("b", CAT);
+    let mut watch = watch(&workshop.packs);
+    (&mut watch.first).await.unwrap();
+    assert_eq!(watch.ids(), ["demo.a", "demo.b"]);
+}
+
+#[tokio::test]
+async fn a_first_look_that_finds_nothing_is_told_too() {
+    let workshop = Workshop::new().await;
+    watch(&workshop.packs).first.await.unwrap();
+}
+
+/// With one thread for blocking work, what is asked of it is done in order: the first look, our writing, publishing.
+#[test]
+fn a_pack_dropped_in_after_the_first_look_is_not_lost() {
+    let host = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+    host.block_on(async {
+        let workshop = Workshop::new().await;
+        let watch = watch(&workshop.packs);
+        tokio::task::yield_now().await;
+        let late = workshop.tools().join("late.tool.yaml");
+        tokio::task::spawn_blocking(move || fs::write(late, pack_text("late", CAT)).unwrap())
+            .await
+            .unwrap();
+        watch.until_ids("the late pack", &["demo.late"]).await;
+    });
 }

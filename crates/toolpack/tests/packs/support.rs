@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
-use egress::sandbox::Mode;
+use egress::sandbox::{Mode, Tier};
 use proto::{Code, Limits, Principal, TenantId};
 use serde_json::Value;
 use strip::{Call, Door, Failure, Output, Tool};
@@ -28,11 +28,13 @@ pub(crate) struct Setting {
     pub(crate) env: Vec<(&'static str, String)>,
     pub(crate) sandbox: Mode,
     pub(crate) allow: Vec<&'static str>,
+    /// The most that the host offers.
+    pub(crate) tier: Tier,
 }
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { env: Vec::new(), sandbox: Mode::Auto, allow: Vec::new() }
+        Self { env: Vec::new(), sandbox: Mode::Auto, allow: Vec::new(), tier: Tier::T2 }
     }
 }
 
@@ -42,7 +44,7 @@ pub(crate) async fn runtime(setting: Setting) -> Arc<Runtime> {
     let environment: BTreeMap<String, String> =
         setting.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Arc::new(Runtime {
-        runner: Arc::new(runner),
+        runner: Arc::new(runner.at_most(setting.tier)),
         http: Client::new(AddressPolicy::new(rules, OwnListeners::default())).unwrap(),
         environment,
         sandbox: setting.sandbox,

@@ -17,10 +17,8 @@ fn a_bad_entry_names_its_key() {
         ..at("http://a.test/mcp")
     };
     let both = ServerConfig { command: Some("x".to_owned()), ..at("http://a.test/mcp") };
-    let renamed = ServerConfig {
-        rename: [("a".to_owned(), "two words".to_owned())].into(),
-        ..stdio("x")
-    };
+    let renamed =
+        ServerConfig { rename: [("a".to_owned(), "two words".to_owned())].into(), ..stdio("x") };
     let hasty = ServerConfig { timeout: Some(Duration::ZERO), ..stdio("x") };
     for (server, config, key) in [
         ("a__b", stdio("x"), "name"),

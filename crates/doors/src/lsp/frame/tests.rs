@@ -4,6 +4,8 @@ use proptest::prelude::{any, prop, proptest};
 
 use super::*;
 
+const LIMIT: usize = 4 << 20;
+
 /// Feeds the bytes in pieces; the messages that came out and the fault that ended it, if any.
 fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Bytes>, Vec<FrameFault>) {
     let mut decoder = Decoder::default();
@@ -12,7 +14,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Bytes>, Vec<Fram
     for piece in pieces {
         buffer.extend_from_slice(piece);
         loop {
-            match decoder.decode(&mut buffer) {
+            match decoder.decode(&mut buffer, LIMIT) {
                 Ok(Some(message)) => messages.push(message),
                 Ok(None) => break,
                 Err(fault) => {
@@ -63,13 +65,13 @@ fn bad_headers_are_named() {
 
 #[test]
 fn a_message_that_is_too_large_is_skipped_and_the_next_one_read() {
-    let size = MAX_BODY_BYTES + 1;
+    let size = LIMIT + 1;
     let mut bytes = format!("Content-Length: {size}\r\n\r\n").into_bytes();
     bytes.resize(bytes.len() + size, b'x');
     bytes.extend(encode(b"{}"));
     let (messages, faults) = feed(bytes.chunks(1 << 20));
     assert_eq!(messages, [Bytes::from_static(b"{}")]);
-    assert_eq!(faults, [FrameFault::TooLarge(size as u64)]);
+    assert_eq!(faults, [FrameFault::TooLarge { size: size as u64, limit: LIMIT }]);
 }
 
 #[test]

@@ -98,6 +98,8 @@ fn pins_are_never_overwritten() {
     dir.write("packs/demo/hello.v2.md", "new");
     let findings = pin(dir.path()).unwrap_err();
     assert!(findings[0].message.contains("pins as v1"), "{findings:?}");
+    assert!(findings[0].message.contains("`hello.v3.md`"), "v2 is taken: {findings:?}");
+    assert!(dir.errors()[0].contains("`hello.v3.md`"));
     assert_eq!(fs::read_to_string(dir.path().join("REGISTRY.yaml")).unwrap(), registry);
     assert_eq!(pin(Dir::new().path()).unwrap(), []);
     assert!(pin(&dir.path().join("nothing")).is_err());

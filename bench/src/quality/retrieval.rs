@@ -1,0 +1,161 @@
+//! Recall and nDCG of tool search over a set of requests.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context as _, ensure};
+use language::model::StaticModel;
+use language::tools::{ToolIndex, ToolText};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::ToolRetrieval;
+use crate::stats::percentile;
+
+/// How far down a ranking is read.
+const DEPTH: usize = 10;
+
+#[derive(Debug, Deserialize)]
+struct Tool {
+    name: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    parameters: BTreeMap<String, Parameter>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Parameter {
+    #[serde(default)]
+    description: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Request {
+    query: String,
+    relevant: Vec<String>,
+}
+
+/// Averages over all requests, in percent.
+#[derive(Debug, Serialize)]
+pub(super) struct Figures {
+    recall1: f64,
+    recall5: f64,
+    recall10: f64,
+    ndcg10: f64,
+    queries: usize,
+    tools: usize,
+    p50_us: f64,
+    p99_us: f64,
+    build_ms: f64,
+}
+
+/// Builds the index and puts every request to it.
+pub(super) fn measure(asked: &ToolRetrieval) -> anyhow::Result<Figures> {
+    let tools: Vec<Tool> = lines(&asked.tools)?;
+    let requests: Vec<Request> = lines(&asked.queries)?;
+    ensure!(!requests.is_empty(), "{} has no queries", asked.queries.display());
+    let model = asked.model.as_deref().map(StaticModel::open).transpose()?.map(Arc::new);
+
+    let start = Instant::now();
+    let index = index(&tools, model);
+    let build_ms = millis(start);
+    let mut spent = Vec::with_capacity(requests.len());
+    let mut sums = [0.0; 4];
+    for Request { query, relevant } in &requests {
+        let start = Instant::now();
+        let hits = index.search(query, DEPTH);
+        spent.push(millis(start) * 1000.0);
+        let ranked: Vec<&str> = hits.iter().map(|hit| tools[hit.index].name.as_str()).collect();
+        let relevant: HashSet<&str> = relevant.iter().map(String::as_str).collect();
+        let scores = [
+            recall(&ranked, &relevant, 1),
+            recall(&ranked, &relevant, 5),
+            recall(&ranked, &relevant, 10),
+        ];
+        for (sum, score) in
+            sums.iter_mut().zip(scores.into_iter().chain([ndcg(&ranked, &relevant)]))
+        {
+            *sum += score;
+        }
+    }
+    let [recall1, recall5, recall10, ndcg10] =
+        sums.map(|sum| rounded(100.0 * sum / requests.len() as f64));
+    Ok(Figures {
+        recall1,
+        recall5,
+        recall10,
+        ndcg10,
+        queries: requests.len(),
+        tools: tools.len(),
+        p50_us: rounded(percentile(&mut spent, 50.0)),
+        p99_us: rounded(percentile(&mut spent, 99.0)),
+        build_ms: rounded(build_ms),
+    })
+}
+
+fn index(tools: &[Tool], model: Option<Arc<StaticModel>>) -> ToolIndex {
+    let parameters: Vec<Vec<(&str, &str)>> = tools
+        .iter()
+        .map(|tool| {
+            tool.parameters
+                .iter()
+                .map(|(name, about)| (name.as_str(), about.description.as_str()))
+                .collect()
+        })
+        .collect();
+    let texts: Vec<ToolText<'_>> = tools
+        .iter()
+        .zip(&parameters)
+        .map(|(tool, parameters)| ToolText {
+            name: &tool.name,
+            title: &tool.title,
+            description: &tool.description,
+            parameters,
+        })
+        .collect();
+    ToolIndex::build(&texts, model)
+}
+
+/// The share of the relevant tools among the first `k`; a request that needs none has nothing to miss.
+fn recall(ranked: &[&str], relevant: &HashSet<&str>, k: usize) -> f64 {
+    let found = ranked.iter().take(k).filter(|name| relevant.contains(*name)).count();
+    if relevant.is_empty() { 1.0 } else { found as f64 / relevant.len() as f64 }
+}
+
+/// Binary gain, discounted by rank, against the best possible ranking.
+fn ndcg(ranked: &[&str], relevant: &HashSet<&str>) -> f64 {
+    let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
+    let ideal: f64 = (0..relevant.len().min(DEPTH)).map(gain).sum();
+    let places = ranked.iter().take(DEPTH).enumerate().filter(|(_, name)| relevant.contains(*name));
+    if relevant.is_empty() { 1.0 } else { places.map(|(rank, _)| gain(rank)).sum::<f64>() / ideal }
+}
+
+fn lines<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(at, line)| {
+            serde_json::from_str(line)
+                .with_context(|| format!("{}, line {}", path.display(), at + 1))
+        })
+        .collect()
+}
+
+fn millis(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1000.0
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Groups of four letters: what is left in common of a word that is misspelt or built into a longer one.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::ToolText;
+use super::postings::Postings;
+use super::query::Query;
+use crate::words::{is_stop_word, words};
+
+/// How much a long text takes from each of its groups.
+const LENGTH: f32 = 0.5;
+
+/// Four characters, the ends of a word marked.
+type Group = [char; 4];
+
+/// Groups of letters to tools; only names, titles and descriptions are read.
+#[derive(Debug)]
+pub(super) struct Spelling {
+    vocabulary: HashMap<Group, u32>,
+    postings: Postings,
+    tools: usize,
+}
+
+impl Spelling {
+    pub(super) fn build(tools: &[ToolText<'_>]) -> Self {
+        let mut vocabulary = HashMap::new();
+        let counted: Vec<BTreeMap<u32, f32>> = tools
+            .iter()
+            .map(|tool| {
+                let mut uses = BTreeMap::new();
+                for word in [tool.name, tool.title, tool.description].into_iter().flat_map(words) {
+                    if !is_stop_word(&word) {
+                        for group in groups(&word) {
+                            let next = vocabulary.len() as u32;
+                            *uses.entry(*vocabulary.entry(group).or_insert(next)).or_default() +=
+                                1.0;
+                        }
+                    }
+                }
+                uses
+            })
+            .collect();
+        let length = |uses: &BTreeMap<u32, f32>| uses.values().sum::<f32>();
+        let average = counted.iter().map(length).sum::<f32>() / tools.len().max(1) as f32;
+        let average = average.max(f32::MIN_POSITIVE);
+        let weighed: Vec<Vec<(u32, f32)>> = counted
+            .into_iter()
+            .map(|uses| {
+                let scale = 1.0 - LENGTH + LENGTH * length(&uses) / average;
+                uses.into_iter().map(|(group, uses)| (group, uses / scale)).collect()
+            })
+            .collect();
+        let postings = Postings::build(&weighed, vocabulary.len());
+        Self { vocabulary, postings, tools: tools.len() }
+    }
+
+    /// The sum of what each different group of the request says for each tool.
+    pub(super) fn score(&self, query: &Query<'_>) -> Vec<f32> {
+        let mut scores = vec![0.0; self.tools];
+        let mut done = HashSet::new();
+        for group in query.words.iter().flat_map(|word| groups(word)) {
+            if let Some(&group) = self.vocabulary.get(&group)
+                && done.insert(group)
+            {
+                for entry in self.postings.of(group) {
+                    scores[entry.tool as usize] += entry.weight;
+                }
+            }
+        }
+        scores
+    }
+}
+
+fn groups(word: &str) -> impl Iterator<Item = Group> {
+    let marked: Vec<char> = std::iter::once('^').chain(word.chars()).chain(['$']).collect();
+    let count = marked.len().saturating_sub(3).max(1);
+    (0..count).map(move |at| std::array::from_fn(|i| marked.get(at + i).copied().unwrap_or('$')))
+}

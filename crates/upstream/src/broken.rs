@@ -1,0 +1,217 @@
+//! Why a server gave no answer, and what its caller is told. The one table of this crate.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use egress::http::{FetchError, Phase};
+use proto::{Blame, Code, clean};
+use serde_json::json;
+use strip::Failure;
+use tokio::time::Instant;
+
+use crate::rpc::RpcError;
+
+/// The longest text of a server's own that a caller is shown.
+const MAX_MESSAGE_CHARS: usize = 2_000;
+
+/// The largest `data` of a server's error that is handed on.
+const MAX_DATA_BYTES: usize = 8_192;
+
+/// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, callers never see them.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum Broken {
+    /// It is known to be down, so nothing was tried.
+    #[error("{why}")]
+    Down { why: Arc<str>, until: Option<Instant> },
+    /// No connection came about: the server has not seen the request.
+    #[error("{0}")]
+    Unreachable(Arc<str>),
+    /// The request may have been seen, but the connection ended before the answer.
+    #[error("{0}")]
+    Lost(Arc<str>),
+    /// It took too long.
+    #[error("no answer within {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    /// The guard of `egress` refused where it leads.
+    #[error("{0}")]
+    Forbidden(Arc<str>),
+    /// It wants to know who we are.
+    #[error("HTTP {0}: it wants other credentials")]
+    Unauthorized(u16),
+    /// An HTTP status without a JSON-RPC answer.
+    #[error("HTTP {status}")]
+    Status { status: u16, retry_after: Option<Duration> },
+    /// What came is not what the protocol allows.
+    #[error("{0}")]
+    Malformed(Arc<str>),
+    #[error("the answer has more than {0} bytes")]
+    TooLarge(u64),
+    /// The session that the request named is gone; the request was not looked at.
+    #[error("the session has expired")]
+    Expired,
+    /// The server does not speak the era that we took it for; the request was not looked at.
+    #[error("it speaks another protocol version than before: {0}")]
+    WrongEra(Arc<str>),
+    /// Too many callers hold a session or process of this server.
+    #[error("more than {0} sessions at once")]
+    Crowded(usize),
+}
+
+impl Broken {
+    pub(crate) fn lost(why: impl Into<Arc<str>>) -> Self {
+        Self::Lost(why.into())
+    }
+
+    pub(crate) fn malformed(why: impl Into<Arc<str>>) -> Self {
+        Self::Malformed(why.into())
+    }
+
+    /// Whether another replica can be asked although the call may not run twice: this one never saw it.
+    pub(crate) fn never_seen(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Down { .. } => true,
+            Self::Status { status, .. } => *status == 503,
+            _ => false,
+        }
+    }
+
+    /// Whether the failure came before the answer, so that a call that may run twice can be asked elsewhere.
+    pub(crate) fn before_answer(&self) -> bool {
+        self.is_sick() || self.never_seen()
+    }
+
+    /// Whether it speaks against the server's health. A strict or a lying answer is an answer.
+    pub(crate) fn is_sick(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Lost(_) | Self::TimedOut(_) => true,
+            Self::Status { status, .. } => matches!(status, 502..=504),
+            _ => false,
+        }
+    }
+
+    /// What the caller is told: the server's name and what to do, never where or what it is.
+    pub(crate) fn failure(self, server: &str) -> Failure {
+        let failure = match &self {
+            Self::Down { until, .. } => {
+                let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
+                let when = match wait {
+                    Some(wait) if wait.as_millis() >= 100 => {
+                        format!("it is tried again in {:.1} s", wait.as_secs_f64())
+                    }
+                    _ => "it is being tried again".to_owned(),
+                };
+                let failure = unavailable(format!("server `{server}` is down; {when}"));
+                wait.map_or(failure.clone(), |wait| failure.retry_after(wait))
+            }
+            Self::Unreachable(_) => unavailable(format!("server `{server}` cannot be reached")),
+            Self::Lost(_) => {
+                unavailable(format!("the connection to server `{server}` ended before its answer"))
+            }
+            Self::TimedOut(after) => Failure::new(
+                Code::Timeout,
+                format!("server `{server}` did not answer within {} ms", after.as_millis()),
+            ),
+            Self::Forbidden(_) => unavailable(format!(
+                "server `{server}` leads to a place that the gateway must not reach"
+            ))
+            .retryable(false),
+            Self::Unauthorized(_) => {
+                unavailable(format!("server `{server}` does not accept the gateway's credentials"))
+                    .blame(Blame::Gateway)
+                    .retryable(false)
+            }
+            Self::Status { status: 429, retry_after } => {
+                let failure = Failure::new(
+                    Code::RateLimit,
+                    format!("server `{server}` takes no more calls for now"),
+                )
+                .blame(Blame::Tool);
+                retry_after.map_or(failure.clone(), |wait| failure.retry_after(wait))
+            }
+            Self::Status { status: status @ 502..=504, .. } => {
+                unavailable(format!("server `{server}` is not available (HTTP {status})"))
+            }
+            Self::Status { status: status @ 400..=499, .. } => {
+                unavailable(format!("server `{server}` refuses the gateway with HTTP {status}"))
+                    .retryable(false)
+            }
+            Self::Status { status, .. } => {
+                internal(format!("server `{server}` answered with HTTP {status}"))
+            }
+            Self::Malformed(_) => {
+                internal(format!("server `{server}` gave an answer that is not MCP"))
+            }
+            Self::TooLarge(limit) => {
+                internal(format!("server `{server}` gave an answer of more than {limit} bytes"))
+                    .details(json!({"server": server, "limit": limit}))
+            }
+            Self::Expired => {
+                unavailable(format!("server `{server}` keeps closing the gateway's session"))
+            }
+            Self::WrongEra(_) => {
+                unavailable(format!("server `{server}` and the gateway share no protocol version"))
+            }
+            Self::Crowded(_) => {
+                unavailable(format!("server `{server}` has as many sessions as it may have"))
+            }
+        };
+        failure.caused_by(self)
+    }
+}
+
+fn unavailable(message: String) -> Failure {
+    Failure::new(Code::Unavailable, message).blame(Blame::Tool)
+}
+
+fn internal(message: String) -> Failure {
+    Failure::new(Code::Internal, message)
+}
+
+impl From<FetchError> for Broken {
+    fn from(error: FetchError) -> Self {
+        let why: Arc<str> = error.to_string().into();
+        match error {
+            FetchError::Refused(_) => Self::Forbidden(why),
+            FetchError::Resolve { .. } | FetchError::Connect { .. } | FetchError::Tls { .. } => {
+                Self::Unreachable(why)
+            }
+            FetchError::Timeout { phase: Phase::Connect, .. } => Self::Unreachable(why),
+            FetchError::Timeout { phase: Phase::Total, after } => Self::TimedOut(after),
+            FetchError::TooLarge { limit, .. } => Self::TooLarge(limit),
+            FetchError::Protocol { .. } => Self::Lost(why),
+        }
+    }
+}
+
+/// What the caller is told about an error that the server answered with.
+pub(crate) fn rpc_failure(server: &str, error: RpcError) -> Failure {
+    let said = shown(&error.message);
+    let failure = match error.code {
+        -32602 => Failure::new(
+            Code::InvalidInput,
+            format!("server `{server}` does not accept the input: {said}"),
+        ),
+        -32002 => Failure::new(Code::NotFound, format!("server `{server}`: {said}")),
+        -32601 => {
+            Failure::new(Code::Unsupported, format!("server `{server}` cannot do that: {said}"))
+                .blame(Blame::Tool)
+        }
+        -32021 => Failure::new(
+            Code::Unsupported,
+            format!("server `{server}` needs something that the caller does not offer: {said}"),
+        ),
+        -32001 => Failure::new(Code::Timeout, format!("server `{server}`: {said}")),
+        _ => internal(format!("server `{server}` failed: {said}")),
+    };
+    let data = error.data.filter(|data| data.to_string().len() <= MAX_DATA_BYTES);
+    failure.details(json!({"server": server, "code": error.code, "data": data}))
+}
+
+/// A text of a server's own, without what a person would not see, and not longer than anyone reads.
+pub(crate) fn shown(text: &str) -> String {
+    let (clean, _) = clean::text(text);
+    match clean.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &clean[..end]),
+        None => clean,
+    }
+}

@@ -1,0 +1,139 @@
+//! A tool as a server lists it → a tool as the strip describes it.
+
+use std::collections::HashSet;
+
+use http::HeaderName;
+use proto::{Annotations, Caps, Descriptor, RequestedLimits, ToolId};
+use semver::Version;
+use serde_json::{Value, json};
+
+use crate::selection::Selection;
+
+/// The largest definition of one tool: more than this no model should read.
+const MAX_BYTES: usize = 128 * 1024;
+
+/// How deep a schema is searched for header parameters.
+const MAX_DEPTH: usize = 16;
+
+/// An argument that also travels as a header, so that proxies can route by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeaderParam {
+    pub(crate) path: Vec<String>,
+    pub(crate) header: HeaderName,
+}
+
+/// A tool that can be offered.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    /// The server's own name for it.
+    pub(crate) remote: String,
+    pub(crate) descriptor: Descriptor,
+    pub(crate) header_params: Vec<HeaderParam>,
+    /// Whether a call that got no answer may be sent again.
+    pub(crate) repeatable: bool,
+}
+
+impl Definition {
+    /// Reads one entry of `tools/list`; `None` if the config leaves it out, an error if it cannot be used.
+    pub(crate) fn read(
+        server: &str,
+        tool: &Value,
+        selection: Selection<'_>,
+    ) -> Result<Option<Self>, String> {
+        let name = tool["name"].as_str().ok_or("it has no name")?;
+        if !selection.admits(name) {
+            return Ok(None);
+        }
+        let size = tool.to_string().len();
+        if size > MAX_BYTES {
+            return Err(format!("its definition has {size} bytes; {MAX_BYTES} are allowed"));
+        }
+        let id: ToolId = format!("{server}:{}", selection.offered(name))
+            .parse()
+            .map_err(|why: proto::InvalidId| why.to_string())?;
+        let input_schema = match &tool["inputSchema"] {
+            Value::Null => json!({"type": "object"}),
+            schema @ Value::Object(_) => schema.clone(),
+            _ => return Err("its input schema is no object".to_owned()),
+        };
+        let output_schema = match &tool["outputSchema"] {
+            Value::Null => None,
+            schema @ Value::Object(_) => Some(schema.clone()),
+            _ => return Err("its output schema is no object".to_owned()),
+        };
+        let annotations = annotations(&tool["annotations"]);
+        let deterministic = selection.deterministic(name);
+        let repeatable = deterministic
+            || annotations.read_only_hint == Some(true)
+            || annotations.idempotent_hint == Some(true);
+        let descriptor = Descriptor {
+            id,
+            // Servers version themselves, not their tools: a new patch of the server must not look like another tool.
+            version: Version::new(1, 0, 0),
+            title: text(&tool["title"]),
+            description: text(&tool["description"]).unwrap_or_default(),
+            input_schema,
+            output_schema,
+            deterministic,
+            limits: RequestedLimits { timeout: selection.0.timeout, ..RequestedLimits::default() },
+            caps: Caps::default(),
+            annotations,
+            implementation: None,
+        };
+        let header_params = header_params(&descriptor.input_schema)?;
+        Ok(Some(Self { remote: name.to_owned(), descriptor, header_params, repeatable }))
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+/// The hints that we know; a hint of the wrong type is none.
+fn annotations(value: &Value) -> Annotations {
+    let hint = |key: &str| value[key].as_bool();
+    Annotations {
+        title: text(&value["title"]),
+        read_only_hint: hint("readOnlyHint"),
+        destructive_hint: hint("destructiveHint"),
+        idempotent_hint: hint("idempotentHint"),
+        open_world_hint: hint("openWorldHint"),
+    }
+}
+
+/// Properties marked `x-mcp-header`. A mark that the protocol does not allow makes the tool unusable, by the protocol.
+fn header_params(schema: &Value) -> Result<Vec<HeaderParam>, String> {
+    let mut found = Vec::new();
+    let mut open = vec![(Vec::new(), schema)];
+    while let Some((path, schema)) = open.pop() {
+        let Some(properties) = schema["properties"].as_object() else { continue };
+        for (name, property) in properties {
+            let mut path: Vec<String> = path.clone();
+            path.push(name.clone());
+            if let Some(mark) = property.get("x-mcp-header") {
+                found.push(header_param(path.clone(), mark, property)?);
+            }
+            if path.len() < MAX_DEPTH {
+                open.push((path, property));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    match found.iter().find(|param| !seen.insert(param.header.clone())) {
+        Some(twice) => Err(format!("two properties travel as the header {}", twice.header)),
+        None => Ok(found),
+    }
+}
+
+fn header_param(path: Vec<String>, mark: &Value, property: &Value) -> Result<HeaderParam, String> {
+    let primitive = matches!(property["type"].as_str(), Some("string" | "integer" | "boolean"));
+    let name = mark.as_str().filter(|name| !name.is_empty() && primitive);
+    let header = name.and_then(|name| HeaderName::try_from(format!("mcp-param-{name}")).ok());
+    match header {
+        Some(header) => Ok(HeaderParam { path, header }),
+        None => Err(format!("its property `{}` has an unusable x-mcp-header", path.join("."))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! One POST and its answer, as a JSON body or within a stream of events.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use egress::http::{BodyStream, Client, Limits, Request, Scope, StreamingResponse};
+use futures_util::{FutureExt as _, StreamExt as _};
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, Method, StatusCode};
+
+use crate::broken::Broken;
+use crate::link::{MAX_ANSWER_BYTES, News};
+use crate::questions;
+use crate::rpc::{Answer, Message, RpcError};
+use crate::sse::Events;
+
+/// As much as is read of the body of a refusal.
+const MAX_REFUSAL_BYTES: usize = 64 * 1024;
+
+/// How long the rest of a stream is read after the answer, so that its connection can be used again.
+const REST: Duration = Duration::from_secs(1);
+
+/// Sends requests to one server. Its connections are its own: a slow server holds up no other.
+pub(super) struct Exchange {
+    client: Client,
+    common: HeaderMap,
+    limits: Limits,
+    scope: Scope,
+    news: Arc<News>,
+    /// Messages that are nobody's.
+    pub(super) odd: AtomicU64,
+}
+
+/// A status other than success, and what came with it.
+#[derive(Debug)]
+pub(super) struct Rejected {
+    pub(super) status: StatusCode,
+    pub(super) error: Option<RpcError>,
+    /// Whether the text speaks of a session.
+    pub(super) about_session: bool,
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// How a POST ended.
+pub(super) enum Posted {
+    Answer { answer: Answer, headers: HeaderMap },
+    Rejected(Rejected),
+}
+
+/// Where to, with which headers; a reply to a question goes the same way as the request.
+#[derive(Clone)]
+pub(super) struct Way {
+    pub(super) url: String,
+    pub(super) headers: HeaderMap,
+}
+
+impl Exchange {
+    pub(super) fn new(client: Client, common: HeaderMap, news: &Arc<News>) -> Self {
+        let limits = Limits {
+            deadline: None,
+            connect: Duration::from_secs(5),
+            // Notifications may come before the answer.
+            max_body_bytes: 2 * MAX_ANSWER_BYTES as u64,
+            ..Limits::default()
+        };
+        Self {
+            client,
+            common,
+            limits,
+            scope: Scope::everything(),
+            news: Arc::clone(news),
+            odd: AtomicU64::new(0),
+        }
+    }
+
+    /// The headers that every request to this server starts with.
+    pub(super) fn common(&self) -> HeaderMap {
+        self.common.clone()
+    }
+
+    /// Sends a request and waits for the answer to `id`. Dropping the future closes the stream.
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        way: &Way,
+        id: u64,
+        body: Vec<u8>,
+    ) -> Result<Posted, Broken> {
+        let response = self.send(way, Method::POST, body.into(), &self.limits).await?;
+        if !response.status.is_success() {
+            return Ok(Posted::Rejected(rejected(response).await));
+        }
+        let answer = match kind(&response.headers) {
+            Kind::Json => self.whole(id, response.body).await?,
+            Kind::Events => self.awaited(way, id, response.body).await?,
+            Kind::Other => {
+                let status = response.status.as_u16();
+                return Err(Broken::malformed(format!("HTTP {status} without JSON or events")));
+            }
+        };
+        Ok(Posted::Answer { answer, headers: response.headers })
+    }
+
+    /// Sends what has no answer.
+    pub(super) async fn notify(
+        &self,
+        way: &Way,
+        method: Method,
+        body: Bytes,
+    ) -> Result<StatusCode, Broken> {
+        Ok(self.send(way, method, body, &self.limits).await?.status)
+    }
+
+    /// Follows a stream without an end until it ends; `id` is the request that opened it, if one did.
+    pub(super) async fn follow(
+        self: &Arc<Self>,
+        way: &Way,
+        method: Method,
+        body: Bytes,
+        opened: impl FnOnce(),
+    ) -> Result<(), Broken> {
+        let limits = Limits { max_body_bytes: u64::MAX, ..self.limits.clone() };
+        let response = self.send(way, method, body, &limits).await?;
+        if !response.status.is_success() || !matches!(kind(&response.headers), Kind::Events) {
+            let status = response.status.as_u16();
+            return Err(Broken::Status { status, retry_after: None });
+        }
+        opened();
+        self.events(way, response.body, |_| true).await.map(|_rest| ())
+    }
+
+    async fn send(
+        &self,
+        way: &Way,
+        method: Method,
+        body: Bytes,
+        limits: &Limits,
+    ) -> Result<StreamingResponse, Broken> {
+        let request = Request { method, url: way.url.clone(), headers: way.headers.clone(), body };
+        Ok(self.client.stream(request, limits, &self.scope).await?)
+    }
+
+    async fn whole(&self, id: u64, body: BodyStream) -> Result<Answer, Broken> {
+        let bytes = body.bytes().await?;
+        if bytes.len() > MAX_ANSWER_BYTES {
+            return Err(Broken::TooLarge(MAX_ANSWER_BYTES as u64));
+        }
+        match Message::parse(&bytes).map_err(Broken::malformed)? {
+            Message::Answer { id: Some(answered), answer } if answered == id => Ok(answer),
+            // A request that could not be read at all is refused without its id.
+            Message::Answer { id: None, answer: Err(error) } => Ok(Err(error)),
+            _ => {
+                self.odd.fetch_add(1, Ordering::Relaxed);
+                Err(Broken::malformed("the answer is to another request"))
+            }
+        }
+    }
+
+    async fn awaited(
+        self: &Arc<Self>,
+        way: &Way,
+        id: u64,
+        body: BodyStream,
+    ) -> Result<Answer, Broken> {
+        let mut found = None;
+        let rest = self.events(way, body, |(answered, answer)| {
+            if answered != Some(id) {
+                self.odd.fetch_add(1, Ordering::Relaxed);
+                return true;
+            }
+            found = Some(answer);
+            false
+        });
+        let rest = rest.await?;
+        if let Some(mut rest) = rest {
+            // Read to its end, a connection can be used again; usually the end is there already.
+            if !matches!(rest.next().now_or_never(), Some(None)) {
+                tokio::spawn(tokio::time::timeout(REST, async move {
+                    while let Some(Ok(_)) = rest.next().await {}
+                }));
+            }
+        }
+        found.ok_or_else(|| Broken::lost("the stream ended before the answer"))
+    }
+
+    /// Reads events until `take` has its answer or the stream ends; gives back what is left of it.
+    async fn events(
+        self: &Arc<Self>,
+        way: &Way,
+        mut body: BodyStream,
+        mut take: impl FnMut((Option<u64>, Answer)) -> bool,
+    ) -> Result<Option<BodyStream>, Broken> {
+        let mut events = Events::new(MAX_ANSWER_BYTES);
+        let mut fault = None;
+        let mut over = false;
+        while let Some(chunk) = body.next().await {
+            let fed = events.feed(&chunk?, |data| {
+                match Message::parse(data) {
+                    _ if data.is_empty() => {}
+                    Ok(Message::Answer { id, answer }) => over = !take((id, answer)),
+                    Ok(Message::Request { id, method }) => {
+                        self.reply(way, questions::reply(id, &method));
+                    }
+                    Ok(Message::Notification { method }) => {
+                        if method == "notifications/tools/list_changed" {
+                            self.news.changed.notify_one();
+                        }
+                    }
+                    Err(why) => fault = Some(Broken::malformed(why)),
+                }
+                !over && fault.is_none()
+            });
+            fed.map_err(|_| Broken::TooLarge(MAX_ANSWER_BYTES as u64))?;
+            if over {
+                return Ok(Some(body));
+            }
+            if let Some(fault) = fault {
+                return Err(fault);
+            }
+        }
+        Ok(None)
+    }
+
+    fn reply(self: &Arc<Self>, way: &Way, reply: Bytes) {
+        let (exchange, way) = (Arc::clone(self), way.clone());
+        tokio::spawn(async move { exchange.notify(&way, Method::POST, reply).await });
+    }
+}
+
+enum Kind {
+    Json,
+    Events,
+    Other,
+}
+
+fn kind(headers: &HeaderMap) -> Kind {
+    let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = text.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        Kind::Json
+    } else if essence.eq_ignore_ascii_case("text/event-stream") {
+        Kind::Events
+    } else {
+        Kind::Other
+    }
+}
+
+/// Reads what came with a refusal, as far as it comes within a moment.
+async fn rejected(response: StreamingResponse) -> Rejected {
+    let StreamingResponse { status, headers, mut body, .. } = response;
+    let mut bytes = Vec::new();
+    let reading = async {
+        while let Some(Ok(chunk)) = body.next().await {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > MAX_REFUSAL_BYTES {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(REST, reading).await;
+    let error = match Message::parse(&bytes) {
+        Ok(Message::Answer { answer: Err(error), .. }) => Some(error),
+        _ => None,
+    };
+    let about_session = String::from_utf8_lossy(&bytes).to_ascii_lowercase().contains("session");
+    let retry_after = headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+        .map(|seconds: u64| Duration::from_secs(seconds.min(3_600)));
+    Rejected { status, error, about_session, retry_after }
+}

@@ -1,0 +1,130 @@
+//! The headers of a request, for either era.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+
+use crate::config::ServerConfig;
+use crate::era::MODERN;
+use crate::rpc::{Ask, Params};
+
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// What every request carries. Configured headers are credentials: they do not follow a redirect to another place.
+pub(super) fn common(config: &ServerConfig) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in &config.headers {
+        let parsed = (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()));
+        if let (Ok(name), Ok(mut value)) = parsed {
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
+/// Adds what a modern server compares with the body.
+pub(super) fn modern(headers: &mut HeaderMap, ask: &Ask<'_>) {
+    headers.insert(VERSION, HeaderValue::from_static(MODERN));
+    if let Ok(method) = HeaderValue::from_str(ask.method) {
+        headers.insert(METHOD, method);
+    }
+    if let Some(name) = ask.name().and_then(encoded) {
+        headers.insert(NAME, name);
+    }
+    let Params::Call { arguments, .. } = ask.params else { return };
+    for param in ask.header_params {
+        let argument = param.path.iter().try_fold(arguments, |value, key| value.get(key));
+        let text = match argument {
+            Some(Value::String(text)) => encoded(text),
+            Some(Value::Bool(flag)) => encoded(if *flag { "true" } else { "false" }),
+            Some(Value::Number(number)) => encoded(&number.to_string()),
+            _ => None,
+        };
+        if let Some(text) = text {
+            headers.insert(param.header.clone(), text);
+        }
+    }
+}
+
+/// A text as a header value, in base64 where it could not travel as it is.
+fn encoded(text: &str) -> Option<HeaderValue> {
+    let bytes = text.as_bytes();
+    let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    let wrapped = text.starts_with("=?base64?") && text.ends_with("?=");
+    let plain = bytes.iter().all(|byte| (0x20..=0x7e).contains(byte));
+    if plain && !wrapped && !blank(bytes.first()) && !blank(bytes.last()) {
+        return HeaderValue::from_str(text).ok();
+    }
+    HeaderValue::from_str(&format!("=?base64?{}?=", BASE64_STANDARD.encode(text))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use proptest::prelude::{any, proptest};
+    use serde_json::json;
+
+    use super::*;
+    use crate::definition::HeaderParam;
+
+    #[test]
+    fn a_modern_call_repeats_in_headers_what_its_body_says() {
+        let param = |path: &[&str], header: &'static str| HeaderParam {
+            path: path.iter().map(|&part| part.to_owned()).collect(),
+            header: HeaderName::from_static(header),
+        };
+        let arguments = json!({"region": "Zürich", "deep": {"n": 5, "yes": true}, "none": [1]});
+        let params = [
+            param(&["region"], "mcp-param-region"),
+            param(&["deep", "n"], "mcp-param-n"),
+            param(&["deep", "yes"], "mcp-param-yes"),
+            param(&["none"], "mcp-param-none"),
+            param(&["absent"], "mcp-param-absent"),
+        ];
+        let ask = Ask {
+            header_params: &params,
+            ..Ask::plain("tools/call", Params::Call { name: "t", arguments: &arguments })
+        };
+        let mut headers = HeaderMap::new();
+        modern(&mut headers, &ask);
+        let mut shown: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+            .collect();
+        shown.sort();
+        assert_eq!(
+            shown,
+            [
+                "mcp-method: tools/call",
+                "mcp-name: t",
+                "mcp-param-n: 5",
+                "mcp-param-region: =?base64?WsO8cmljaA==?=",
+                "mcp-param-yes: true",
+                "mcp-protocol-version: 2026-07-28",
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_can_travel_and_comes_back(text in any::<String>()) {
+            let value = encoded(&text).unwrap();
+            let sent = value.to_str().unwrap();
+            let inner = sent.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+            let back = inner.map_or_else(
+                || sent.to_owned(),
+                |inner| String::from_utf8(BASE64_STANDARD.decode(inner).unwrap()).unwrap(),
+            );
+            assert_eq!(back, text);
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! One URL of a server: its era, its health, and the legacy sessions that callers have there.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use http::{Method, StatusCode};
+use tokio::time::Instant;
+
+use super::exchange::{Exchange, Posted, Rejected, Way};
+use super::headers;
+use super::health::Health;
+use super::session::{Session, SessionSlot};
+use crate::broken::Broken;
+use crate::era::{self, Era, Facts, Probed};
+use crate::rpc::{self, Answer, Ask, Params};
+use crate::status::ReplicaStatus;
+use crate::who::Who;
+
+/// More legacy sessions than this of one server are never held at once.
+const MAX_SESSIONS: usize = 4_096;
+
+pub(super) struct Replica {
+    pub(super) url: String,
+    pub(super) exchange: Arc<Exchange>,
+    pub(super) outstanding: AtomicUsize,
+    health: Mutex<Health>,
+    facts: ArcSwapOption<Facts>,
+    /// Held while the era is found out, so that many callers ask once.
+    probing: tokio::sync::Mutex<()>,
+    gateway: Arc<SessionSlot>,
+    sessions: Mutex<HashMap<Who, Arc<SessionSlot>>>,
+    next: AtomicU64,
+    last_error: Mutex<Option<String>>,
+}
+
+impl Replica {
+    pub(super) fn new(url: &str, exchange: &Arc<Exchange>) -> Self {
+        Self {
+            url: url.to_owned(),
+            exchange: Arc::clone(exchange),
+            outstanding: AtomicUsize::new(0),
+            health: Mutex::default(),
+            facts: ArcSwapOption::empty(),
+            probing: tokio::sync::Mutex::new(()),
+            gateway: Arc::default(),
+            sessions: Mutex::default(),
+            next: AtomicU64::new(1),
+            last_error: Mutex::default(),
+        }
+    }
+
+    pub(super) fn facts(&self) -> Option<Arc<Facts>> {
+        self.facts.load_full()
+    }
+
+    pub(super) fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a caller has a session here, which it should stay with.
+    pub(super) fn knows(&self, who: &Who) -> bool {
+        self.table().contains_key(who)
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<Who, Arc<SessionSlot>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks in the server's era. A session that has expired is opened again, and an era that no longer fits is found
+    /// out again; the request is then sent once more, for it was not looked at.
+    pub(super) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
+        let (mut reopened, mut reprobed) = (false, false);
+        loop {
+            let outcome = match self.era().await? {
+                Era::Modern => self.ask_modern(ask).await,
+                Era::Legacy => self.ask_legacy(who, ask).await,
+            };
+            match outcome {
+                Err(Broken::Expired) if !reopened => reopened = true,
+                Err(Broken::WrongEra(_)) if !reprobed => {
+                    self.facts.store(None);
+                    reprobed = true;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Whether the server is there: anything that it answers will do, also a refusal.
+    pub(super) async fn ping(&self) -> Result<(), Broken> {
+        let outcome = match self.era().await {
+            Ok(Era::Modern) => self.ask_modern(&Ask::plain("server/discover", Params::None)).await,
+            Ok(Era::Legacy) => self.ask_legacy(None, &Ask::plain("ping", Params::None)).await,
+            Err(broken) => Err(broken),
+        };
+        match outcome {
+            Err(broken) if broken.is_sick() => Err(broken),
+            _ => Ok(()),
+        }
+    }
+
+    async fn era(&self) -> Result<Era, Broken> {
+        if let Some(facts) = &*self.facts.load() {
+            return Ok(facts.era);
+        }
+        let _one = self.probing.lock().await;
+        if let Some(facts) = &*self.facts.load() {
+            return Ok(facts.era);
+        }
+        let facts = self.probe().await?;
+        let era = facts.era;
+        self.facts.store(Some(Arc::new(facts)));
+        Ok(era)
+    }
+
+    /// Asks the modern way and reads what a refusal says.
+    async fn probe(&self) -> Result<Facts, Broken> {
+        let legacy = Facts { era: Era::Legacy, version: "", tells_changes: false, server: None };
+        let probed = match self.post_modern(&Ask::plain("server/discover", Params::None)).await? {
+            Posted::Answer { answer: Ok(result), .. } => Probed::of_result(&result),
+            Posted::Answer { answer: Err(error), .. } => Probed::of_error(&error),
+            Posted::Rejected(rejected) => match (rejected.status.as_u16(), &rejected.error) {
+                (401 | 403 | 429 | 500.., None) => return Err(broken(&rejected)),
+                (_, Some(error)) => Probed::of_error(error),
+                (_, None) => Probed::Legacy,
+            },
+        };
+        Ok(match probed {
+            Probed::Modern(facts) => facts,
+            Probed::Legacy => legacy,
+        })
+    }
+
+    async fn post_modern(&self, ask: &Ask<'_>) -> Result<Posted, Broken> {
+        let id = self.next_id();
+        let mut headers = self.exchange.common();
+        headers::modern(&mut headers, ask);
+        let way = Way { url: self.url.clone(), headers };
+        self.exchange.post(&way, id, encode(ask, id, Era::Modern)?).await
+    }
+
+    async fn ask_modern(&self, ask: &Ask<'_>) -> Result<Answer, Broken> {
+        let rejected = match self.post_modern(ask).await? {
+            Posted::Answer { answer, .. } => return Ok(answer),
+            Posted::Rejected(rejected) => rejected,
+        };
+        match rejected.error {
+            Some(error) if era::is_modern_answer(&error) => Ok(Err(error)),
+            _ if matches!(rejected.status.as_u16(), 400 | 404..=406 | 415) => {
+                Err(Broken::WrongEra(format!("HTTP {}", rejected.status.as_u16()).into()))
+            }
+            Some(error) => Ok(Err(error)),
+            None => Err(broken(&rejected)),
+        }
+    }
+
+    async fn ask_legacy(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
+        let slot = self.slot(who)?;
+        let session = slot.open(|| self.greet()).await?;
+        let id = self.next_id();
+        let way = self.way(&session);
+        let body = encode(ask, id, Era::Legacy)?;
+        let mut leaving = Leaving { exchange: &self.exchange, way: &way, id, armed: true };
+        let posted = self.exchange.post(&way, id, body).await;
+        leaving.armed = false;
+        let rejected = match posted? {
+            Posted::Answer { answer: Err(error), .. } if era::is_other_version(&error) => {
+                return Err(Broken::WrongEra(error.code.to_string().into()));
+            }
+            Posted::Answer { answer, .. } => return Ok(answer),
+            Posted::Rejected(rejected) => rejected,
+        };
+        if session.is_gone(&rejected) {
+            slot.close(&session);
+            return Err(Broken::Expired);
+        }
+        match rejected.error {
+            Some(error) if era::is_other_version(&error) => {
+                slot.close(&session);
+                Err(Broken::WrongEra(error.code.to_string().into()))
+            }
+            Some(error) => Ok(Err(error)),
+            None => Err(broken(&rejected)),
+        }
+    }
+
+    /// The way of a request within a session.
+    pub(super) fn way(&self, session: &Session) -> Way {
+        let mut headers = self.exchange.common();
+        session.mark(&mut headers);
+        Way { url: self.url.clone(), headers }
+    }
+
+    /// The gateway's own session, opened if need be.
+    pub(super) async fn own_session(&self) -> Result<Arc<Session>, Broken> {
+        self.gateway.open(|| self.greet()).await
+    }
+
+    fn slot(&self, who: Option<&Who>) -> Result<Arc<SessionSlot>, Broken> {
+        let Some(who) = who else { return Ok(Arc::clone(&self.gateway)) };
+        let mut table = self.table();
+        if let Some(slot) = table.get(who) {
+            return Ok(Arc::clone(slot));
+        }
+        if table.len() >= MAX_SESSIONS {
+            return Err(Broken::Crowded(MAX_SESSIONS));
+        }
+        Ok(Arc::clone(table.entry(who.clone()).or_default()))
+    }
+
+    /// The legacy handshake.
+    async fn greet(&self) -> Result<Session, Broken> {
+        let id = self.next_id();
+        let serde_json::Value::Object(params) = era::greeting() else {
+            return Err(Broken::malformed("no greeting"));
+        };
+        let ask = Ask::plain("initialize", Params::Map(&params));
+        let way = Way { url: self.url.clone(), headers: self.exchange.common() };
+        let body = encode(&ask, id, Era::Legacy)?;
+        let (result, answered) = match self.exchange.post(&way, id, body).await? {
+            Posted::Answer { answer: Ok(result), headers } => (result, headers),
+            Posted::Answer { answer: Err(error), .. } => {
+                let why = format!("`initialize` failed with {}", error.code);
+                return Err(Broken::WrongEra(why.into()));
+            }
+            Posted::Rejected(rejected) => {
+                return Err(match rejected.error {
+                    Some(error) => {
+                        Broken::WrongEra(format!("`initialize` failed with {}", error.code).into())
+                    }
+                    None => {
+                        // Nothing MCP answers there now: the next who asks begins from the beginning.
+                        self.facts.store(None);
+                        broken(&rejected)
+                    }
+                });
+            }
+        };
+        let facts = era::greeted(&result).map_err(|why| Broken::WrongEra(why.into()))?;
+        let session = Session::new(answered.get(headers::SESSION).cloned(), facts.version);
+        self.facts.store(Some(Arc::new(facts)));
+        let initialized = rpc::notification("notifications/initialized", &serde_json::json!({}));
+        self.exchange.notify(&self.way(&session), Method::POST, initialized).await?;
+        Ok(session)
+    }
+
+    /// Closes sessions that nobody has used for a while.
+    pub(super) async fn sweep(&self, idle: Duration) {
+        let old: Vec<_> = {
+            let mut table = self.table();
+            let old = |slot: &Arc<SessionSlot>| slot.is_idle(idle) && Arc::strong_count(slot) == 1;
+            let gone: Vec<Who> =
+                table.iter().filter(|(_, slot)| old(slot)).map(|(who, _)| who.clone()).collect();
+            gone.iter().filter_map(|who| table.remove(who)).collect()
+        };
+        for slot in old {
+            self.farewell(&slot).await;
+        }
+    }
+
+    /// Closes every session.
+    pub(super) async fn leave(&self) {
+        let mut slots: Vec<_> = std::mem::take(&mut *self.table()).into_values().collect();
+        slots.push(Arc::clone(&self.gateway));
+        futures_util::future::join_all(slots.iter().map(|slot| self.farewell(slot))).await;
+    }
+
+    async fn farewell(&self, slot: &SessionSlot) {
+        if let Some(session) = slot.take()
+            && session.has_id()
+        {
+            // A server need not let sessions be ended, and will forget them by itself.
+            let _ = self
+                .exchange
+                .notify(&self.way(&session), Method::DELETE, bytes::Bytes::new())
+                .await;
+        }
+    }
+
+    pub(super) fn sessions(&self) -> usize {
+        self.table().len()
+    }
+
+    pub(super) fn note_error(&self, broken: Option<&Broken>) {
+        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) =
+            broken.map(ToString::to_string);
+    }
+
+    pub(super) fn last_error(&self) -> Option<String> {
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn status(&self) -> ReplicaStatus {
+        ReplicaStatus {
+            // A query may hold a key.
+            url: self.url.split(['?', '#']).next().unwrap_or_default().to_owned(),
+            era: self.facts().map(|facts| facts.era),
+            outstanding: self.outstanding.load(Ordering::Relaxed),
+            admitted: self.health().admits(Instant::now()),
+            last_error: self.last_error(),
+        }
+    }
+
+    pub(super) fn next_id(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+pub(super) fn encode(ask: &Ask<'_>, id: u64, era: Era) -> Result<Vec<u8>, Broken> {
+    ask.encode(id, era)
+        .map_err(|why| Broken::malformed(format!("the request cannot be written: {why}")))
+}
+
+/// A refusal without a JSON-RPC answer.
+fn broken(rejected: &Rejected) -> Broken {
+    match rejected.status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            Broken::Unauthorized(rejected.status.as_u16())
+        }
+        status => Broken::Status { status: status.as_u16(), retry_after: rejected.retry_after },
+    }
+}
+
+/// A legacy request under way: if nobody waits for it any more, the server is told.
+struct Leaving<'a> {
+    exchange: &'a Arc<Exchange>,
+    way: &'a Way,
+    id: u64,
+    armed: bool,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if self.armed
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (exchange, way, id) = (Arc::clone(self.exchange), self.way.clone(), self.id);
+            runtime.spawn(async move {
+                let notice = exchange.notify(&way, Method::POST, rpc::cancelled(id));
+                let _ = tokio::time::timeout(Duration::from_secs(5), notice).await;
+            });
+        }
+    }
+}

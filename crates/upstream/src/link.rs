@@ -1,0 +1,103 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::broken::Broken;
+use crate::config::ServerConfig;
+use crate::http::HttpLink;
+use crate::rpc::{Answer, Ask};
+use crate::status::Status;
+use crate::stdio::StdioLink;
+use crate::who::Who;
+use crate::{Deps, Era};
+
+/// The largest answer that is read, and the longest line or event.
+pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
+
+/// How a server is reached.
+pub(crate) enum Link {
+    Http(HttpLink),
+    Stdio(StdioLink),
+}
+
+/// What a server tells without being asked.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// Its tools may have changed.
+    pub(crate) changed: Notify,
+}
+
+impl Link {
+    pub(crate) fn new(
+        name: &str,
+        config: &Arc<ServerConfig>,
+        deps: &Deps,
+        news: &Arc<News>,
+    ) -> Self {
+        if config.command.is_some() {
+            Self::Stdio(StdioLink::new(name, config, deps, news))
+        } else {
+            Self::Http(HttpLink::new(config, deps, news))
+        }
+    }
+
+    /// Asks and waits for the answer; dropping the future tells the server that nobody waits any more.
+    /// `None` is the gateway itself, or everybody where a server is shared.
+    pub(crate) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
+        match self {
+            Self::Http(link) => link.ask(who, ask).await,
+            Self::Stdio(link) => link.ask(who, ask).await,
+        }
+    }
+
+    /// Takes over what an earlier gateway knew of the server's era.
+    pub(crate) fn expect(&self, era: Option<Era>) {
+        match self {
+            // One request finds it out.
+            Self::Http(_) => {}
+            Self::Stdio(link) => link.expect(era),
+        }
+    }
+
+    /// Waits until the server should be listed although nothing says that its list has changed. `listed` tells
+    /// whether there is a list at all, `wait` how long the timer runs.
+    pub(crate) async fn due(&self, listed: bool, wait: Duration) {
+        match self {
+            Self::Http(link) => link.due(wait).await,
+            Self::Stdio(link) => link.due(listed, wait).await,
+        }
+    }
+
+    /// Does what has to be done beside calls, until the link is stopped.
+    pub(crate) async fn tend(&self) {
+        match self {
+            Self::Http(link) => link.tend().await,
+            Self::Stdio(link) => link.tend().await,
+        }
+    }
+
+    /// Begins to end every process, without waiting for it.
+    pub(crate) fn abandon(&self) {
+        match self {
+            Self::Http(link) => link.abandon(),
+            Self::Stdio(link) => link.abandon(),
+        }
+    }
+
+    /// Ends every process and session; answers when they are gone.
+    pub(crate) async fn stop(&self) {
+        match self {
+            Self::Http(link) => link.stop().await,
+            Self::Stdio(link) => link.stop().await,
+        }
+    }
+
+    /// Fills in what the transport knows.
+    pub(crate) fn describe(&self, status: &mut Status) {
+        match self {
+            Self::Http(link) => link.describe(status),
+            Self::Stdio(link) => link.describe(status),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `tools/list`, page by page and within bounds, and what of it is offered.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use proto::ToolId;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::ServerConfig;
+use crate::broken::{Broken, shown};
+use crate::definition::Definition;
+use crate::link::Link;
+use crate::rpc::{Ask, Params};
+use crate::selection::Selection;
+use crate::tool::UpstreamTool;
+use crate::upstream::Shared;
+
+/// More tools than this of one server are left out.
+const MAX_TOOLS: usize = 10_000;
+
+const MAX_PAGES: usize = 1_000;
+
+/// All pages together.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// More faults than this are only counted in the log.
+const MAX_FAULTS: usize = 100;
+
+/// A tool that was listed but is not offered, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListFault {
+    /// The server's own name for it, shortened.
+    pub tool: String,
+    pub reason: String,
+}
+
+/// Asks for every page. The error says why there is no list.
+pub(crate) async fn fetch(link: &Link) -> Result<Vec<Arc<Value>>, Broken> {
+    let mut tools = Vec::new();
+    let mut cursors = HashSet::new();
+    let mut params = Map::new();
+    let mut bytes = 0;
+    for _ in 0..MAX_PAGES {
+        let ask = Ask::plain("tools/list", Params::Map(&params));
+        let page = match link.ask(None, &ask).await? {
+            Ok(page) => page,
+            // A server without tools does not know the method.
+            Err(error) if error.code == -32601 && tools.is_empty() => return Ok(tools),
+            Err(error) => {
+                let why =
+                    format!("tools/list failed with {}: {}", error.code, shown(&error.message));
+                return Err(Broken::malformed(why));
+            }
+        };
+        bytes += page.get().len();
+        if bytes > MAX_BYTES {
+            return Err(Broken::TooLarge(MAX_BYTES as u64));
+        }
+        let mut page: Map<String, Value> = serde_json::from_str(page.get())
+            .map_err(|why| Broken::malformed(format!("the answer to tools/list: {why}")))?;
+        let Some(Value::Array(listed)) = page.remove("tools") else {
+            return Err(Broken::malformed("the answer to tools/list has no list of tools"));
+        };
+        tools.extend(listed.into_iter().map(Arc::new));
+        let Some(Value::String(cursor)) = page.remove("nextCursor") else { return Ok(tools) };
+        if tools.len() > MAX_TOOLS {
+            return Ok(tools);
+        }
+        if !cursors.insert(cursor.clone()) {
+            return Err(Broken::malformed("tools/list goes round in circles"));
+        }
+        params.insert("cursor".to_owned(), Value::String(cursor));
+    }
+    Err(Broken::malformed(format!("tools/list has more than {MAX_PAGES} pages")))
+}
+
+/// What of a list is offered.
+#[derive(Default)]
+pub(crate) struct Offer {
+    pub(crate) tools: Vec<Arc<UpstreamTool>>,
+    pub(crate) faults: Vec<ListFault>,
+}
+
+impl Offer {
+    /// Makes tools of a list. Those that have not changed stay the very same, so that the catalog need not look at them.
+    pub(crate) fn of(
+        listed: &[Arc<Value>],
+        config: &ServerConfig,
+        shared: &Arc<Shared>,
+        before: &[Arc<UpstreamTool>],
+    ) -> Self {
+        let known: HashMap<&str, &Arc<UpstreamTool>> =
+            before.iter().map(|tool| (tool.remote(), tool)).collect();
+        let mut offer = Self::default();
+        let mut names: HashSet<ToolId> = HashSet::new();
+        if listed.len() > MAX_TOOLS {
+            let reason =
+                format!("the server lists more than {MAX_TOOLS} tools; the rest is left out");
+            offer.faults.push(ListFault { tool: "…".to_owned(), reason });
+        }
+        for listed in listed.iter().take(MAX_TOOLS) {
+            match Self::tool(listed, config, shared, &known) {
+                Ok(None) => {}
+                Ok(Some(tool)) if names.insert(tool.id().clone()) => offer.tools.push(tool),
+                Ok(Some(tool)) => {
+                    offer.fault(listed, format!("`{}` is listed twice", tool.id()));
+                }
+                Err(reason) => offer.fault(listed, reason),
+            }
+        }
+        offer
+    }
+
+    fn tool(
+        listed: &Arc<Value>,
+        config: &ServerConfig,
+        shared: &Arc<Shared>,
+        known: &HashMap<&str, &Arc<UpstreamTool>>,
+    ) -> Result<Option<Arc<UpstreamTool>>, String> {
+        let same = listed["name"]
+            .as_str()
+            .and_then(|name| known.get(name))
+            .filter(|tool| tool.is_defined_by(listed));
+        if let Some(same) = same {
+            return Ok(Some(Arc::clone(same)));
+        }
+        let definition = Definition::read(&shared.name, listed, Selection(config))?;
+        Ok(definition.map(|definition| {
+            Arc::new(UpstreamTool::new(definition, Arc::clone(listed), Arc::clone(shared)))
+        }))
+    }
+
+    fn fault(&mut self, listed: &Value, reason: String) {
+        if self.faults.len() < MAX_FAULTS {
+            let name = listed["name"].as_str().unwrap_or_default();
+            let tool = shown(&name.chars().take(80).collect::<String>());
+            self.faults.push(ListFault { tool, reason });
+        }
+    }
+}

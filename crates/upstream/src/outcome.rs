@@ -1,0 +1,98 @@
+//! The result of `tools/call` → what the strip hands on. Nothing that a server said is lost.
+
+use std::sync::Arc;
+
+use proto::{Blame, Code, clean};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use strip::{Failure, Output};
+
+use crate::broken::{Broken, shown};
+
+/// Reads a result. `clean_results` takes invisible characters out; otherwise they are counted.
+pub(crate) fn read(server: &str, raw: &RawValue, clean_results: bool) -> Result<Output, Failure> {
+    let malformed = |why: String| Broken::malformed(why).failure(server);
+    let mut result: Value = serde_json::from_str(raw.get())
+        .map_err(|why| malformed(format!("the result cannot be read: {why}")))?;
+    let hidden = if may_hide(raw.get()) { hidden(&mut result, clean_results) } else { 0 };
+    let Value::Object(fields) = &result else {
+        return Err(malformed("the result is no object".to_owned()));
+    };
+    check(fields).map_err(malformed)?;
+
+    if fields.get("isError") == Some(&Value::Bool(true)) {
+        let message = match shown(&text(fields)) {
+            said if said.trim().is_empty() => {
+                format!("server `{server}` says that the call failed")
+            }
+            said => said,
+        };
+        return Err(Failure::new(Code::Internal, message)
+            .blame(Blame::Tool)
+            .native(Arc::new(result)));
+    }
+    let data = match fields.get("structuredContent") {
+        Some(structured) if !structured.is_null() => structured.clone(),
+        _ => {
+            let content =
+                fields.get("content").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
+            Value::Object(Map::from_iter([("content".to_owned(), content)]))
+        }
+    };
+    let mut output = Output::new(data);
+    output.native = Some(Arc::new(result));
+    if hidden > 0 {
+        output.warnings.push(if clean_results {
+            format!(
+                "{hidden} invisible characters were removed from the result of server `{server}`"
+            )
+        } else {
+            format!("the result of server `{server}` has {hidden} invisible characters")
+        });
+    }
+    Ok(output)
+}
+
+/// The little that every reader of a result relies on.
+fn check(fields: &Map<String, Value>) -> Result<(), String> {
+    match fields.get("resultType").and_then(Value::as_str) {
+        None | Some("complete") => {}
+        Some(other) => {
+            return Err(format!("it answers with a {other:?}, to which it was not invited"));
+        }
+    }
+    if !matches!(fields.get("isError"), None | Some(Value::Bool(_) | Value::Null)) {
+        return Err("`isError` is neither true nor false".to_owned());
+    }
+    match fields.get("content") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::Array(blocks)) if blocks.iter().all(Value::is_object) => Ok(()),
+        Some(_) => Err("`content` is no list of objects".to_owned()),
+    }
+}
+
+/// All text blocks, one below the other.
+fn text(fields: &Map<String, Value>) -> String {
+    let blocks = fields.get("content").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    texts.join("\n")
+}
+
+/// Whether a JSON text can hold anything invisible at all: most hold none, and are not walked through.
+fn may_hide(json: &str) -> bool {
+    let bytes = json.as_bytes();
+    bytes.iter().any(|byte| !byte.is_ascii() || *byte == 0x7f)
+        || bytes.windows(2).any(|pair| matches!(pair, [b'\\', b'u' | b'b' | b'f']))
+        || json.contains("<!--")
+}
+
+fn hidden(result: &mut Value, clean_results: bool) -> usize {
+    if clean_results {
+        clean::json_in_place(result)
+    } else {
+        clean::json_in_place(&mut result.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! JSON-RPC as it goes over the wire: requests written in one pass, answers opened without copying what is inside.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::de::IgnoredAny;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Serialize as DeriveSerialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::definition::HeaderParam;
+use crate::era::{Era, MODERN};
+
+/// Under this name a caller's own key reaches the server, so that it can recognise a repeated call.
+const IDEMPOTENCY_KEY: &str = "powerstrip/idempotency-key";
+
+/// A request that can be written for either era.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) params: Params<'a>,
+    pub(crate) idempotency_key: Option<&'a str>,
+    /// Arguments that travel as headers too.
+    pub(crate) header_params: &'a [HeaderParam],
+    /// Whether it may run twice without harm.
+    pub(crate) repeatable: bool,
+    /// Whether the gateway itself asks, which it may do where no call is sent.
+    pub(crate) own: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Params<'a> {
+    None,
+    Call { name: &'a str, arguments: &'a Value },
+    Map(&'a Map<String, Value>),
+}
+
+impl<'a> Ask<'a> {
+    /// A request of the gateway's own, which only reads.
+    pub(crate) fn plain(method: &'a str, params: Params<'a>) -> Self {
+        Self {
+            method,
+            params,
+            idempotency_key: None,
+            header_params: &[],
+            repeatable: true,
+            own: true,
+        }
+    }
+
+    /// What `Mcp-Name` says.
+    pub(crate) fn name(&self) -> Option<&'a str> {
+        match self.params {
+            Params::Call { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn encode(&self, id: u64, era: Era) -> Result<Vec<u8>, serde_json::Error> {
+        let params = Written { ask: self, era };
+        serde_json::to_vec(&Envelope { jsonrpc: "2.0", id, method: self.method, params })
+    }
+}
+
+#[derive(DeriveSerialize)]
+struct Envelope<'a> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: Written<'a>,
+}
+
+struct Written<'a> {
+    ask: &'a Ask<'a>,
+    era: Era,
+}
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self.ask.params {
+            Params::None => {}
+            Params::Call { name, arguments } => {
+                map.serialize_entry("name", name)?;
+                map.serialize_entry("arguments", arguments)?;
+            }
+            Params::Map(params) => {
+                for (key, value) in params {
+                    map.serialize_entry(key, value)?;
+                }
+            }
+        }
+        if self.era == Era::Modern || self.ask.idempotency_key.is_some() {
+            let meta = Meta { modern: self.era == Era::Modern, key: self.ask.idempotency_key };
+            map.serialize_entry("_meta", &meta)?;
+        }
+        map.end()
+    }
+}
+
+struct Meta<'a> {
+    modern: bool,
+    key: Option<&'a str>,
+}
+
+impl Serialize for Meta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if self.modern {
+            map.serialize_entry("io.modelcontextprotocol/protocolVersion", MODERN)?;
+            map.serialize_entry("io.modelcontextprotocol/clientInfo", &CLIENT)?;
+            // What the caller could be asked is not bridged yet, so nothing is promised.
+            map.serialize_entry("io.modelcontextprotocol/clientCapabilities", &Map::new())?;
+        }
+        if let Some(key) = self.key {
+            map.serialize_entry(IDEMPOTENCY_KEY, key)?;
+        }
+        map.end()
+    }
+}
+
+/// Who we are, as servers see it.
+#[derive(DeriveSerialize)]
+pub(crate) struct Client {
+    name: &'static str,
+    version: &'static str,
+}
+
+pub(crate) const CLIENT: Client = Client { name: "powerstrip", version: env!("CARGO_PKG_VERSION") };
+
+/// A notification, or a legacy `initialize`, which differ from all else.
+pub(crate) fn notification(method: &str, params: &Value) -> Bytes {
+    json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().into()
+}
+
+/// What is sent when nobody waits for the answer any more.
+pub(crate) fn cancelled(id: u64) -> Bytes {
+    notification("notifications/cancelled", &json!({"requestId": id, "reason": "nobody waits"}))
+}
+
+/// An error that a server answered with.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct RpcError {
+    pub(crate) code: i64,
+    #[serde(default)]
+    pub(crate) message: String,
+    #[serde(default)]
+    pub(crate) data: Option<Value>,
+}
+
+/// An answer that is not looked into yet.
+pub(crate) type Answer = Result<Box<RawValue>, RpcError>;
+
+/// One message, opened just far enough to know whose it is.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    Answer { id: Option<u64>, answer: Answer },
+    Request { id: &'a RawValue, method: Cow<'a, str> },
+    Notification { method: Cow<'a, str> },
+}
+
+#[derive(Deserialize)]
+struct Frame<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(default, rename = "params")]
+    _params: Option<IgnoredAny>,
+}
+
+impl<'a> Message<'a> {
+    /// Opens a message; the error says what is wrong with it.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
+        let frame: Frame<'a> =
+            serde_json::from_slice(bytes).map_err(|why| format!("not JSON-RPC: {why}"))?;
+        if let Some(method) = frame.method {
+            return Ok(match frame.id {
+                Some(id) => Self::Request { id, method },
+                None => Self::Notification { method },
+            });
+        }
+        let id = frame.id.and_then(|id| id.get().parse().ok());
+        let answer = match (frame.result, frame.error) {
+            (Some(result), None) => Ok(result.to_owned()),
+            (None, Some(error)) => Err(serde_json::from_str(error.get())
+                .map_err(|why| format!("an error that is none: {why}"))?),
+            _ => return Err("neither a result nor an error".to_owned()),
+        };
+        Ok(Self::Answer { id, answer })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use proptest::prelude::{any, proptest};
+
+use super::*;
+
+#[test]
+fn modern_requests_carry_their_meta_and_legacy_ones_only_what_was_asked_for() {
+    let arguments = json!({"a": 1});
+    let ask = Ask {
+        idempotency_key: Some("k1"),
+        ..Ask::plain("tools/call", Params::Call { name: "t", arguments: &arguments })
+    };
+    let modern: Value = serde_json::from_slice(&ask.encode(7, Era::Modern).unwrap()).unwrap();
+    assert_eq!(modern["id"], 7);
+    assert_eq!(modern["params"]["arguments"], arguments);
+    let meta = &modern["params"]["_meta"];
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({}));
+    assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "powerstrip");
+    assert_eq!(meta["powerstrip/idempotency-key"], "k1");
+
+    let legacy: Value = serde_json::from_slice(&ask.encode(8, Era::Legacy).unwrap()).unwrap();
+    assert_eq!(legacy["params"]["_meta"], json!({"powerstrip/idempotency-key": "k1"}));
+    let plain = Ask::plain("tools/list", Params::None).encode(9, Era::Legacy).unwrap();
+    let plain: Value = serde_json::from_slice(&plain).unwrap();
+    assert_eq!(plain["params"], json!({}));
+}
+
+#[test]
+fn messages_are_told_apart() {
+    let parse = |text: &'static str| Message::parse(text.as_bytes());
+    assert!(matches!(
+        parse(r#"{"jsonrpc":"2.0","id":3,"result":{"x":1}}"#),
+        Ok(Message::Answer { id: Some(3), answer: Ok(result) }) if result.get() == r#"{"x":1}"#
+    ));
+    assert!(matches!(
+        parse(r#"{"id":null,"error":{"code":-32600,"message":"m","extra":1}}"#),
+        Ok(Message::Answer { id: None, answer: Err(RpcError { code: -32600, .. }) })
+    ));
+    // An id that we never gave out is nobody's.
+    assert!(matches!(
+        parse(r#"{"id":"3","result":{}}"#),
+        Ok(Message::Answer { id: None, answer: Ok(_) })
+    ));
+    assert!(matches!(
+        parse(r#"{"id":"q","method":"ping"}"#),
+        Ok(Message::Request { method, .. }) if method == "ping"
+    ));
+    assert!(matches!(
+        parse(r#"{"method":"notifications/x","params":{}}"#),
+        Ok(Message::Notification { method }) if method == "notifications/x"
+    ));
+    for bad in [
+        "",
+        "[]",
+        "{}",
+        "1",
+        r#"{"id":1}"#,
+        r#"{"id":1,"result":{},"error":{"code":1}}"#,
+        r#"{"id":1,"error":"x"}"#,
+        r#"{"id":1,"id":2,"result":{}}"#,
+        r#"{"id":1,"result":{"#,
+    ] {
+        assert!(parse(bad).is_err(), "{bad}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_parser_panic(bytes in any::<Vec<u8>>()) {
+        let _ = Message::parse(&bytes);
+    }
+
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "\\PC*") {
+        let _ = Message::parse(format!(r#"{{"id":{text},"result":{text}}}"#).as_bytes());
+    }
+}

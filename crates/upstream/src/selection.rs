@@ -1,0 +1,98 @@
+use crate::ServerConfig;
+
+/// Which of a server's tools are offered, and under which names.
+#[derive(Clone, Copy)]
+pub(crate) struct Selection<'a>(pub(crate) &'a ServerConfig);
+
+impl Selection<'_> {
+    /// Whether the config lets a tool in, by the server's own name for it.
+    pub(crate) fn admits(&self, name: &str) -> bool {
+        let Self(config) = self;
+        (config.only.is_empty() || any(&config.only, name)) && !any(&config.except, name)
+    }
+
+    /// The name under which it is offered.
+    pub(crate) fn offered<'a>(&'a self, name: &'a str) -> &'a str {
+        self.0.rename.get(name).map_or(name, String::as_str)
+    }
+
+    /// Whether the config says that equal inputs give equal answers.
+    pub(crate) fn deterministic(&self, name: &str) -> bool {
+        any(&self.0.deterministic, name)
+    }
+}
+
+fn any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+/// `*` stands for any characters, `?` for one. Linear in memory and never exponential in time.
+fn matches(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    let (mut p, mut n) = (0, 0);
+    // Where to go on if the last star has to swallow one character more.
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(&c) if c == '?' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => {
+                let Some((at, swallowed)) = star else { return false };
+                star = Some((at, swallowed + 1));
+                p = at + 1;
+                n = swallowed + 1;
+            }
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs() {
+        for (pattern, name, expected) in [
+            ("read_*", "read_file", true),
+            ("read_*", "read_", true),
+            ("read_*", "unread_file", false),
+            ("*", "", true),
+            ("", "", true),
+            ("", "a", false),
+            ("*_*_*", "a_b", false),
+            ("*_*_*", "a_b_c", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("*b", "abab", true),
+            ("é*", "éa", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+        let hostile = "*a".repeat(50) + "b";
+        assert!(!matches(&hostile, &"a".repeat(2_000)));
+    }
+
+    #[test]
+    fn except_is_stronger_than_only() {
+        let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let config = ServerConfig {
+            only: list(&["read_*", "stat"]),
+            except: list(&["*_secret"]),
+            rename: [("stat".to_owned(), "status".to_owned())].into(),
+            ..ServerConfig::default()
+        };
+        let selection = Selection(&config);
+        assert!(selection.admits("read_file") && selection.admits("stat"));
+        assert!(!selection.admits("read_secret") && !selection.admits("write_file"));
+        assert_eq!(selection.offered("stat"), "status");
+        assert_eq!(selection.offered("read_file"), "read_file");
+    }
+}

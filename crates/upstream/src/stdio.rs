@@ -1,0 +1,187 @@
+//! Servers that are child processes: one for each caller unless shared, supervised, and gone with the gateway.
+
+mod connection;
+mod handshake;
+mod launch;
+mod pipes;
+mod slot;
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::broken::Broken;
+use crate::config::{ServerConfig, Start};
+use crate::link::News;
+use crate::rpc::{Answer, Ask};
+use crate::status::{State, Status};
+use crate::who::Who;
+use crate::{Deps, Era, Timing};
+use launch::Launch;
+use slot::{Care, Slot, Stage};
+
+/// More processes than this of one server are never held at once.
+const MAX_PROCESSES: usize = 64;
+
+/// One stdio server with all its processes.
+pub(crate) struct StdioLink {
+    launch: Arc<Launch>,
+    timing: Timing,
+    start: Start,
+    /// The process that the tools are listed from. Nobody's state is in it until the first caller takes it over.
+    home: Arc<Slot>,
+    slots: Arc<Mutex<Slots>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct Slots {
+    /// Whose the home process has become.
+    owner: Option<Who>,
+    others: HashMap<Who, Arc<Slot>>,
+}
+
+impl StdioLink {
+    pub(crate) fn new(
+        name: &str,
+        config: &Arc<ServerConfig>,
+        deps: &Deps,
+        news: &Arc<News>,
+    ) -> Self {
+        let launch = Arc::new(Launch::new(name, config, deps, news));
+        Self {
+            launch,
+            timing: deps.timing,
+            start: config.start,
+            home: Arc::new(Slot::new(true)),
+            slots: Arc::default(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    pub(crate) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
+        loop {
+            let slot = self.slot(who)?;
+            if !ask.own {
+                slot.touch();
+            }
+            let Some(connection) = slot.connection().await? else {
+                if self.stop.is_cancelled() {
+                    return Err(Broken::Unreachable("the server is not used any more".into()));
+                }
+                // The slot was given up in this very moment, and is not in the table any more.
+                tokio::task::yield_now().await;
+                continue;
+            };
+            match connection.ask(ask).await {
+                // It fell asleep in this very moment, and has seen nothing of the request.
+                Err(Broken::Expired) => {}
+                answer => return answer,
+            }
+        }
+    }
+
+    fn slot(&self, who: Option<&Who>) -> Result<Arc<Slot>, Broken> {
+        let Some(who) = who else { return Ok(Arc::clone(&self.home)) };
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner = slots.owner.get_or_insert_with(|| who.clone());
+        if owner == who {
+            return Ok(Arc::clone(&self.home));
+        }
+        if let Some(slot) = slots.others.get(who)
+            && !slot.is_gone()
+        {
+            return Ok(Arc::clone(slot));
+        }
+        if slots.others.len() + 1 >= MAX_PROCESSES {
+            return Err(Broken::Crowded(MAX_PROCESSES));
+        }
+        let slot = Arc::new(Slot::new(false));
+        slots.others.insert(who.clone(), Arc::clone(&slot));
+        self.tasks.spawn({
+            let (slot, who) = (Arc::clone(&slot), who.clone());
+            let (launch, timing, stop) = (Arc::clone(&self.launch), self.timing, self.stop.clone());
+            let slots = Arc::clone(&self.slots);
+            async move {
+                let care = Care { launch: &launch, start: Start::Lazy, timing, stop: &stop };
+                slot.keep(care).await;
+                let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
+                if slots.others.get(&who).is_some_and(|kept| Arc::ptr_eq(kept, &slot)) {
+                    slots.others.remove(&who);
+                }
+            }
+        });
+        Ok(slot)
+    }
+
+    /// A legacy server that does not answer a probe is not made to wait for it again.
+    pub(crate) fn expect(&self, era: Option<Era>) {
+        self.launch.learn(era);
+    }
+
+    pub(crate) async fn due(&self, listed: bool, wait: Duration) {
+        if !listed && self.start == Start::Lazy {
+            // Without a list from an earlier run nobody could ever call it: listing wakes it.
+            return tokio::time::sleep(wait).await;
+        }
+        self.home.risen().await;
+        // Both ways to be due end the wait: a new process now, a running one after a while.
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = self.home.fell() => self.home.risen().await,
+        }
+    }
+
+    pub(crate) async fn tend(&self) {
+        let (launch, stop) = (Arc::clone(&self.launch), self.stop.clone());
+        let (home, start, timing) = (Arc::clone(&self.home), self.start, self.timing);
+        let keeping = self.tasks.spawn(async move {
+            home.keep(Care { launch: &launch, start, timing, stop: &stop }).await;
+        });
+        let _ = keeping.await;
+    }
+
+    pub(crate) fn abandon(&self) {
+        self.stop.cancel();
+    }
+
+    pub(crate) async fn stop(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    pub(crate) fn describe(&self, status: &mut Status) {
+        status.transport = "stdio";
+        status.stderr_tail = self.home.stderr_tail();
+        status.restarts = self.launch.falls.load(Ordering::Relaxed);
+        status.odd_messages = self.launch.odd.load(Ordering::Relaxed);
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let living = |slot: &&Arc<Slot>| matches!(*slot.stage(), Stage::Up(_) | Stage::Starting);
+        status.sessions = slots.others.values().chain([&self.home]).filter(living).count();
+        match &*self.home.stage() {
+            Stage::Asleep if self.start == Start::Eager => status.state = State::Starting,
+            Stage::Asleep | Stage::Gone => status.state = State::Asleep,
+            Stage::Starting => status.state = State::Starting,
+            Stage::Up(connection) => {
+                // It may have ended a moment ago.
+                status.state = if connection.is_open() { State::Ready } else { State::Down };
+                let facts = connection.facts();
+                status.era = Some(facts.era);
+                status.server.clone_from(&facts.server);
+            }
+            Stage::Down { why, until } => {
+                status.state = State::Down;
+                status.last_error = Some(why.to_string());
+                status.retry_in =
+                    Some(until.saturating_duration_since(tokio::time::Instant::now()));
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The three pipes of a child: one writer, one reader, and the end of what it complains about.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
+};
+use tokio::sync::mpsc;
+
+use super::connection::{Pending, ended_line};
+use crate::broken::Broken;
+use crate::link::{MAX_ANSWER_BYTES, News};
+use crate::questions;
+use crate::rpc::Message;
+
+const STDERR_KEPT: usize = 8_192;
+
+/// Lines that are written at once.
+const BATCH: usize = 64;
+
+/// Writes what is queued until the queue or the pipe ends.
+pub(super) async fn write(mut stdin: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Bytes>) {
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut bytes = Vec::new();
+    while queue.recv_many(&mut batch, BATCH).await > 0 {
+        let written = if let [line] = &batch[..] {
+            stdin.write_all(line).await
+        } else {
+            bytes.clear();
+            batch.iter().for_each(|line| bytes.extend_from_slice(line));
+            stdin.write_all(&bytes).await
+        };
+        batch.clear();
+        if written.is_err() || stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Who hears what the child says.
+pub(super) struct Reader {
+    pub(super) pending: Arc<Pending>,
+    pub(super) outgoing: mpsc::Sender<Bytes>,
+    pub(super) news: Arc<News>,
+    /// Messages that are nobody's.
+    pub(super) odd: Arc<AtomicU64>,
+}
+
+impl Reader {
+    /// Reads to the end; says why it ended.
+    pub(super) async fn read(&self, mut stdout: impl AsyncBufRead + Unpin) -> Broken {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            line.shrink_to(64 * 1024);
+            let mut capped = (&mut stdout).take(MAX_ANSWER_BYTES as u64 + 1);
+            if let Err(why) = capped.read_until(b'\n', &mut line).await {
+                return Broken::lost(format!("its output cannot be read: {why}"));
+            }
+            if line.pop_if(|last| *last == b'\n').is_none() {
+                return match line.len() {
+                    0 => Broken::lost("it closed its output"),
+                    length if length > MAX_ANSWER_BYTES => {
+                        Broken::TooLarge(MAX_ANSWER_BYTES as u64)
+                    }
+                    _ => Broken::lost("it closed its output in the middle of a message"),
+                };
+            }
+            self.hear(&line);
+        }
+    }
+
+    fn hear(&self, line: &[u8]) {
+        match Message::parse(line) {
+            Ok(Message::Answer { id: Some(id), answer }) => {
+                if !self.pending.settle(id, Ok(answer)) {
+                    self.odd.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Ok(Message::Answer { id: None, .. }) => {
+                self.odd.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(Message::Request { id, method }) => {
+                // A server that floods us with questions and does not read the answers loses them.
+                let _ = self.outgoing.try_send(ended_line(&questions::reply(id, &method)));
+            }
+            Ok(Message::Notification { method }) => {
+                if method == "notifications/tools/list_changed" {
+                    self.news.changed.notify_one();
+                }
+            }
+            Err(why) => self.unreadable(line, why),
+        }
+    }
+
+    /// Servers print all sorts of things. What was meant as an answer fails the call it was for, or, if that cannot
+    /// be known, all that wait; anything else is only counted.
+    fn unreadable(&self, line: &[u8], why: String) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        self.odd.fetch_add(1, Ordering::Relaxed);
+        let text = String::from_utf8_lossy(line);
+        if !text.contains("\"jsonrpc\"") {
+            return;
+        }
+        let broken = Broken::malformed(why);
+        let settled =
+            named_id(&text).is_some_and(|id| self.pending.settle(id, Err(broken.clone())));
+        if !settled {
+            self.pending.fail_all(&broken);
+        }
+    }
+}
+
+/// The first number that stands behind an `"id"` in a broken message.
+fn named_id(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once("\"id\"")?;
+    let digits = rest.trim_start().strip_prefix(':')?.trim_start();
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
+
+/// The end of what a process wrote to stderr.
+#[derive(Debug, Default)]
+pub(super) struct StderrTail(Mutex<Vec<u8>>);
+
+impl StderrTail {
+    /// Reads to the end, so that the process never blocks there.
+    pub(super) async fn fill(&self, mut stderr: impl AsyncRead + Unpin) {
+        let mut piece = [0; 4_096];
+        while let Ok(length @ 1..) = stderr.read(&mut piece).await {
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend_from_slice(&piece[..length]);
+            let surplus = kept.len().saturating_sub(STDERR_KEPT);
+            kept.drain(..surplus);
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+
+    pub(super) fn last_line(&self) -> Option<String> {
+        let text = self.text();
+        let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+        Some(line.chars().take(200).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_broken_message_is_found_if_it_is_there() {
+        for (text, id) in [
+            (r#"{"jsonrpc":"2.0","id": 12,"result":{"#, Some(12)),
+            (r#"{"id":7"#, Some(7)),
+            (r#"{"id":"7""#, None),
+            (r#"{"id"#, None),
+            (r#"{"id":99999999999999999999999"#, None),
+        ] {
+            assert_eq!(named_id(text), id, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_end_of_stderr_is_kept() {
+        let tail = StderrTail::default();
+        let text = format!("{}\nlast words\n\n", "x".repeat(100_000));
+        tail.fill(text.as_bytes()).await;
+        assert_eq!(tail.text().len(), STDERR_KEPT);
+        assert_eq!(tail.last_line().as_deref(), Some("last words"));
+    }
+}

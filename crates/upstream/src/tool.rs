@@ -1,0 +1,75 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use proto::{Code, Descriptor, ToolId};
+use serde_json::Value;
+use strip::{Call, Failure, Output, Tool};
+
+use crate::broken::rpc_failure;
+use crate::definition::Definition;
+use crate::outcome;
+use crate::rpc::{Ask, Params};
+use crate::upstream::Shared;
+use crate::who::Who;
+
+/// A tool of a server.
+pub(crate) struct UpstreamTool {
+    definition: Definition,
+    /// As it was listed, to see whether it has changed.
+    listed: Arc<Value>,
+    server: Arc<Shared>,
+}
+
+impl UpstreamTool {
+    pub(crate) fn new(definition: Definition, listed: Arc<Value>, server: Arc<Shared>) -> Self {
+        Self { definition, listed, server }
+    }
+
+    pub(crate) fn id(&self) -> &ToolId {
+        &self.definition.descriptor.id
+    }
+
+    /// The server's own name for it.
+    pub(crate) fn remote(&self) -> &str {
+        &self.definition.remote
+    }
+
+    pub(crate) fn is_defined_by(&self, listed: &Arc<Value>) -> bool {
+        Arc::ptr_eq(&self.listed, listed) || self.listed == *listed
+    }
+
+    async fn call(&self, call: &Call) -> Result<Output, Failure> {
+        let server = &self.server;
+        let ask = Ask {
+            method: "tools/call",
+            params: Params::Call { name: &self.definition.remote, arguments: &call.input },
+            idempotency_key: call.idempotency_key.as_deref(),
+            header_params: &self.definition.header_params,
+            repeatable: self.definition.repeatable,
+            own: false,
+        };
+        let who = (!server.config.shared).then(|| Who::new(&call.principal));
+        let answer = server.link.ask(who.as_ref(), &ask).await;
+        match answer.map_err(|broken| server.failed(broken))? {
+            Ok(result) => outcome::read(&server.name, &result, server.config.clean_results),
+            Err(error) => Err(rpc_failure(&server.name, error)),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for UpstreamTool {
+    fn descriptor(&self) -> &Descriptor {
+        &self.definition.descriptor
+    }
+
+    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+        tokio::select! {
+            biased;
+            result = self.call(call) => result,
+            () = call.cancel.cancelled() => {
+                Err(Failure::new(Code::Unavailable, "the caller cancelled the call"))
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use strip::{Failure, Tool};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::backoff::Backoff;
+use crate::broken::Broken;
+use crate::config::ServerConfig;
+use crate::link::{Link, News};
+use crate::listing::{self, ListFault, Offer};
+use crate::status::{State, Status};
+use crate::tool::UpstreamTool;
+use crate::{Deps, Era, ToolList};
+
+/// What a server's tools need to be called.
+pub(crate) struct Shared {
+    pub(crate) name: String,
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) link: Link,
+    last_error: Mutex<Option<String>>,
+}
+
+impl Shared {
+    /// Notes why a call got no answer, and says it to the caller in words that give nothing away.
+    pub(crate) fn failed(&self, broken: Broken) -> Failure {
+        if !matches!(broken, Broken::Down { .. }) {
+            self.note(broken.to_string());
+        }
+        broken.failure(&self.name)
+    }
+
+    fn note(&self, error: String) {
+        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+}
+
+/// One server: connected in the background, listed, and offered to the catalog.
+pub struct Upstream {
+    shared: Arc<Shared>,
+    deps: Deps,
+    news: Arc<News>,
+    listed: Mutex<Listed>,
+    /// Why the config entry cannot be used.
+    fault: Option<String>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// The last known list.
+#[derive(Default)]
+struct Listed {
+    tools: Vec<Arc<UpstreamTool>>,
+    faults: Vec<ListFault>,
+    raw: Option<Arc<ToolList>>,
+}
+
+impl Upstream {
+    pub(crate) fn start(
+        name: &str,
+        config: ServerConfig,
+        deps: &Deps,
+        before: Option<Arc<ToolList>>,
+    ) -> Arc<Self> {
+        let config = Arc::new(config);
+        let news = Arc::new(News::default());
+        let fault = config.check(name).err().map(|fault| fault.to_string());
+        let link = Link::new(name, &config, deps, &news);
+        let last_error = Mutex::new(fault.clone());
+        let shared = Arc::new(Shared { name: name.to_owned(), config, link, last_error });
+        let upstream = Arc::new(Self {
+            shared,
+            deps: deps.clone(),
+            news,
+            listed: Mutex::default(),
+            fault,
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        });
+        if upstream.is_used() {
+            let keeper = Arc::clone(&upstream);
+            upstream.tasks.spawn(async move { keeper.keep(before).await });
+            let shared = Arc::clone(&upstream.shared);
+            upstream.tasks.spawn(async move { shared.link.tend().await });
+        }
+        upstream
+    }
+
+    /// The server's name.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    pub(crate) fn config(&self) -> &ServerConfig {
+        &self.shared.config
+    }
+
+    fn is_used(&self) -> bool {
+        self.fault.is_none() && !self.shared.config.disabled
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Listed> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last list, for whoever takes this server's place.
+    pub(crate) fn last_list(&self) -> Option<Arc<ToolList>> {
+        self.listed().raw.clone()
+    }
+
+    /// How the server is.
+    pub fn status(&self) -> Status {
+        let shared = &self.shared;
+        let mut status = Status {
+            name: shared.name.clone(),
+            transport: if shared.config.command.is_some() { "stdio" } else { "http" },
+            state: State::Starting,
+            era: None,
+            server: None,
+            tools: 0,
+            list_age: None,
+            faults: Vec::new(),
+            last_error: None,
+            retry_in: None,
+            stderr_tail: None,
+            replicas: Vec::new(),
+            sessions: 0,
+            restarts: 0,
+            odd_messages: 0,
+            prefix: shared.config.prefix,
+        };
+        if self.is_used() {
+            shared.link.describe(&mut status);
+        } else {
+            status.state = if self.fault.is_some() { State::Faulty } else { State::Disabled };
+        }
+        let listed = self.listed();
+        status.tools = listed.tools.len();
+        status.faults.clone_from(&listed.faults);
+        if let Some(list) = &listed.raw {
+            let now = self.deps.clock.unix_ms();
+            status.list_age = Some(Duration::from_millis(now.saturating_sub(list.listed_at)));
+            status.era = status.era.or(list.era);
+        }
+        let noted = shared.last_error.lock().unwrap_or_else(PoisonError::into_inner);
+        status.last_error = status.last_error.or_else(|| noted.clone());
+        status
+    }
+
+    /// Lists the tools again and again: when the server says so, when it comes back, and every now and then.
+    async fn keep(&self, before: Option<Arc<ToolList>>) {
+        self.restore(before).await;
+        let mut backoff = Backoff::new(self.deps.timing.backoff, self.deps.timing.backoff_max);
+        let mut wait = Duration::ZERO;
+        // A server that says without pause that its list has changed is still asked with pauses.
+        let mut pauses = interval(self.deps.timing.backoff);
+        pauses.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let known = self.listed().raw.is_some();
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = self.shared.link.due(known, wait) => {}
+                () = self.news.changed.notified() => {}
+            }
+            let patience = self.deps.timing.list;
+            let fetching = async {
+                pauses.tick().await;
+                timeout(patience, listing::fetch(&self.shared.link)).await
+            };
+            let Some(fetched) = self.stop.run_until_cancelled(fetching).await else { return };
+            match fetched.unwrap_or(Err(Broken::TimedOut(patience))) {
+                Ok(tools) => {
+                    self.take(tools).await;
+                    backoff.reset();
+                    wait = self.deps.timing.relist;
+                }
+                Err(broken) => {
+                    tracing::debug!(server = self.name(), %broken, "the tools cannot be listed");
+                    self.shared.note(broken.to_string());
+                    wait = backoff.next();
+                }
+            }
+        }
+    }
+
+    /// Offers what was listed by an earlier gateway, or by the same server under an earlier config.
+    async fn restore(&self, before: Option<Arc<ToolList>>) {
+        let stored = match before {
+            Some(list) => Some(list),
+            None => self.deps.lists.load(self.name()).await.map(Arc::new),
+        };
+        if let Some(list) = stored.filter(|list| list.origin == self.shared.config.origin()) {
+            self.shared.link.expect(list.era);
+            self.offer(list).await;
+        }
+    }
+
+    async fn take(&self, tools: Vec<Arc<Value>>) {
+        let mut status = self.status();
+        let era: Option<Era> = status.era.take();
+        let list = Arc::new(ToolList {
+            tools,
+            listed_at: self.deps.clock.unix_ms(),
+            era,
+            origin: self.shared.config.origin(),
+        });
+        let same = self.listed().raw.as_ref().is_some_and(|known| known.tools == list.tools);
+        if same {
+            self.listed().raw = Some(Arc::clone(&list));
+        } else {
+            self.offer(Arc::clone(&list)).await;
+        }
+        self.deps.lists.save(self.name(), &list).await;
+    }
+
+    /// Puts a list into the catalog. Many schemas take their time, which is not the runtime's to lose.
+    async fn offer(&self, list: Arc<ToolList>) {
+        let (shared, raw) = (Arc::clone(&self.shared), Arc::clone(&list));
+        let before = self.listed().tools.clone();
+        let made = tokio::task::spawn_blocking(move || {
+            Offer::of(&raw.tools, &shared.config, &shared, &before)
+        });
+        let Ok(Offer { tools, faults }) = made.await else { return };
+        for fault in &faults {
+            tracing::warn!(
+                server = self.name(),
+                tool = fault.tool,
+                "not offered: {}",
+                fault.reason
+            );
+        }
+        let offered = tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).collect();
+        *self.listed() = Listed { tools, faults, raw: Some(list) };
+        let (shared, publish) = (Arc::clone(&self.shared), Arc::clone(&self.deps.publish));
+        // A failure to publish is a panic of the catalog's own, which it has told already.
+        let _ = tokio::task::spawn_blocking(move || publish(&shared.name, offered)).await;
+    }
+
+    /// Begins to end everything, without waiting for it.
+    pub(crate) fn abandon(&self) {
+        self.stop.cancel();
+        self.shared.link.abandon();
+    }
+
+    /// Ends everything that was started for the server. Its tools stay in the catalog until somebody takes them out.
+    pub(crate) async fn stop(&self) {
+        self.stop.cancel();
+        self.shared.link.stop().await;
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}

@@ -1,0 +1,62 @@
+//! The official suite's server, as a child and as a URL.
+
+use egress::process::Spec;
+use egress::sandbox::{Mode, Policy};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use upstream::{Era, ServerConfig};
+
+use crate::support::{House, at, eventually, fixture, runner};
+
+#[tokio::test]
+async fn the_fixture_server_works_over_stdio() {
+    let Some(program) = fixture() else { return };
+    let config = ServerConfig {
+        command: Some(program.to_string_lossy().into_owned()),
+        ..ServerConfig::default()
+    };
+    let house = House::with(vec![("fixture", config)]).await;
+    house.offers("fixture:greet").await;
+    assert_eq!(house.text("fixture:greet", json!({"name": "Ada"})).await, "Hello, Ada!");
+    assert_eq!(house.status("fixture").era, Some(Era::Modern));
+
+    let image = house.call("fixture:test_image_content", json!({})).await.unwrap();
+    assert_eq!(image.native.unwrap()["content"][0]["type"], "image");
+    let failure = house.call("fixture:test_error_handling", json!({})).await.unwrap_err();
+    assert_eq!(failure.native.unwrap()["isError"], true);
+    let asks = house.call("fixture:test_input_required_result_elicitation", json!({})).await;
+    assert_eq!(asks.unwrap_err().code, proto::Code::Unsupported);
+
+    assert!(house.catalog.snapshot().resolve("fixture:test_passing_tool").is_err());
+    house.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
+    house.offers("fixture:test_passing_tool").await;
+    house.upstreams.stop().await;
+    eventually("it is stopped", || house.status("fixture").sessions == 0).await;
+}
+
+#[tokio::test]
+async fn the_fixture_server_works_over_http() {
+    let Some(program) = fixture() else { return };
+    let spec =
+        Spec::new(program).args(["--listen", "127.0.0.1:0"]).policy(Policy::new().mode(Mode::Off));
+    let mut running = runner().await.spawn_piped(spec).await.unwrap();
+    let mut url = String::new();
+    BufReader::new(&mut running.stdout).read_line(&mut url).await.unwrap();
+
+    let house = House::with(vec![("fixture", at(url.trim()))]).await;
+    house.offers("fixture:greet").await;
+    assert_eq!(house.text("fixture:greet", json!({"name": "Ada"})).await, "Hello, Ada!");
+    assert_eq!(house.status("fixture").era, Some(Era::Modern));
+    let region = house.call("fixture:test_header_parameter", json!({"region": "eu"})).await;
+    assert!(region.is_ok(), "{region:?}");
+    let asks = house.call("fixture:test_missing_capability", json!({})).await;
+    assert_eq!(asks.unwrap_err().code, proto::Code::Unsupported);
+    let wrong = house.call("fixture:greet", json!({"name": 5})).await;
+    assert!(wrong.is_err());
+
+    let listens = || house.status("fixture").replicas[0].admitted;
+    eventually("it is admitted", listens).await;
+    house.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
+    house.offers("fixture:test_passing_tool").await;
+    running.process.kill().await;
+}

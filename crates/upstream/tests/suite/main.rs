@@ -1,0 +1,14 @@
+//! Servers of every kind, good and bad, behind the crate's own door. The bad ones are written here.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod fake;
+mod fixture;
+mod isolation;
+mod legacy;
+mod liars;
+mod listing;
+mod modern;
+mod python;
+mod replicas;
+mod stdio;
+mod support;

@@ -1,0 +1,238 @@
+//! Servers of 2026-07-28.
+
+use axum::body::Body;
+use proto::Code;
+use serde_json::{Value, json};
+use upstream::{Era, ServerConfig, State};
+
+use crate::fake::{Fake, error, events, modern, raw_events, result, said, tool, well_behaved};
+use crate::support::{House, at, call_by, eventually, text};
+
+#[tokio::test]
+async fn tools_are_listed_and_called() {
+    let fake = Fake::new(well_behaved("a"));
+    let house = House::with(vec![("doc", at(&fake.url()))]).await;
+    house.offers("doc:echo").await;
+    assert_eq!(house.text("doc:echo", json!({"x": [1, "é"]})).await, r#"{"x":[1,"é"]}"#);
+    let status = house.status("doc");
+    assert_eq!((status.state, status.era, status.tools), (State::Ready, Some(Era::Modern), 2));
+    assert_eq!(status.server, Some(json!({"name": "fake", "version": "3"})));
+    assert_eq!(status.transport, "http");
+    assert!(fake.asked("initialize").is_empty());
+}
+
+#[tokio::test]
+async fn a_call_carries_what_the_protocol_asks_for_and_nothing_of_the_callers_identity() {
+    let listed = json!({"name": "t", "inputSchema": {"type": "object", "properties":
+        {"region": {"type": "string", "x-mcp-header": "Region"}}}});
+    let fake = Fake::new(move |seen| {
+        let listed = listed.clone();
+        async move {
+            if seen.asks() == "tools/call" {
+                result(&seen, said("ok"))
+            } else {
+                modern(&seen, &[listed])
+            }
+        }
+    });
+    let config = ServerConfig {
+        headers: [("X-Api-Key".to_owned(), "canary".to_owned())].into(),
+        ..at(&fake.url())
+    };
+    let house = House::with(vec![("s", config)]).await;
+    house.offers("s:t").await;
+    let mut call = call_by("somebody-secret", "s:t", json!({"region": " west"}));
+    call.idempotency_key = Some("key-1".to_owned());
+    house.run(call).await.unwrap();
+
+    let seen = fake.asked("tools/call").pop().unwrap();
+    for (name, value) in [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "t"),
+        ("mcp-param-region", "=?base64?IHdlc3Q=?="),
+        ("x-api-key", "canary"),
+        ("accept", "application/json, text/event-stream"),
+    ] {
+        assert_eq!(seen.header(name), Some(value), "{name}");
+    }
+    let meta = &seen.body["params"]["_meta"];
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    assert_eq!(meta["powerstrip/idempotency-key"], "key-1");
+    assert!(seen.header("mcp-session-id").is_none());
+    assert!(!format!("{seen:?}").contains("somebody-secret"));
+    assert!(!format!("{:?}", house.status("s")).contains("canary"));
+}
+
+#[tokio::test]
+async fn answers_may_come_as_events_among_other_messages() {
+    let fake = Fake::new(|seen| async move {
+        if seen.asks() != "tools/call" {
+            return modern(&seen, &[tool("t")]);
+        }
+        events(&[
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}),
+            json!({"jsonrpc": "2.0", "id": 999_999, "result": said("crossed")}),
+            json!({"jsonrpc": "2.0", "id": seen.id(), "result": said("mine")}),
+            json!({"jsonrpc": "2.0", "id": seen.id(), "result": said("twice")}),
+        ])
+    });
+    let house = House::with(vec![("s", at(&fake.url()))]).await;
+    house.offers("s:t").await;
+    for _ in 0..5 {
+        assert_eq!(house.text("s:t", json!({})).await, "mine");
+    }
+    assert_eq!(house.status("s").odd_messages, 5, "the crossed ones");
+}
+
+#[tokio::test]
+async fn two_hundred_callers_at_once_get_their_own_answers() {
+    let fake = Fake::new(well_behaved("a"));
+    let house = House::with(vec![("s", at(&fake.url()))]).await;
+    house.offers("s:echo").await;
+    let calls = (0..200).map(|n| house.text("s:echo", json!({"n": n})));
+    for (n, said) in futures_util::future::join_all(calls).await.into_iter().enumerate() {
+        assert_eq!(said, json!({"n": n}).to_string());
+    }
+}
+
+#[tokio::test]
+async fn results_pass_whole_and_failures_keep_their_result() {
+    let fake = Fake::new(|seen| async move {
+        match seen.asks() {
+            "tools/call" if seen.arguments()["fail"] == true => result(
+                &seen,
+                json!({"isError": true, "content": [{"type": "text", "text": "no such file"}], "x": 1}),
+            ),
+            "tools/call" => result(
+                &seen,
+                json!({"structuredContent": {"n": 3}, "_meta": {"k": "v"}, "new": [1],
+                    "content": [{"type": "image", "data": "QQ==", "mimeType": "image/png"}]}),
+            ),
+            _ => modern(&seen, &[tool("t")]),
+        }
+    });
+    let house = House::with(vec![("s", at(&fake.url()))]).await;
+    house.offers("s:t").await;
+    let output = house.call("s:t", json!({})).await.unwrap();
+    assert_eq!(*output.data, json!({"n": 3}));
+    let native = output.native.unwrap();
+    assert_eq!((&native["_meta"]["k"], &native["new"]), (&json!("v"), &json!([1])));
+    assert_eq!(native["content"][0]["mimeType"], "image/png");
+
+    let failure = house.call("s:t", json!({"fail": true})).await.unwrap_err();
+    assert_eq!((failure.code, failure.message.as_str()), (Code::Internal, "no such file"));
+    assert_eq!(failure.native.unwrap()["x"], 1);
+}
+
+#[tokio::test]
+async fn errors_of_the_server_keep_their_meaning() {
+    let fake = Fake::new(|seen| async move {
+        if seen.asks() != "tools/call" {
+            return modern(&seen, &[tool("t")]);
+        }
+        let code = seen.arguments()["code"].as_i64().unwrap();
+        let status = if matches!(code, -32021 | -32020) { 400 } else { 200 };
+        error(status, &seen, code, "because")
+    });
+    let house = House::with(vec![("s", at(&fake.url()))]).await;
+    house.offers("s:t").await;
+    for (code, expected) in [
+        (-32602, Code::InvalidInput),
+        (-32601, Code::Unsupported),
+        (-32002, Code::NotFound),
+        (-32021, Code::Unsupported),
+        (-32603, Code::Internal),
+        (-1, Code::Internal),
+    ] {
+        let failure = house.call("s:t", json!({"code": code})).await.unwrap_err();
+        assert_eq!(failure.code, expected, "{code}");
+        assert!(failure.message.contains("`s`") && failure.message.contains("because"));
+        assert_eq!(failure.details.unwrap()["code"], code);
+    }
+    assert_eq!(house.status("s").state, State::Ready);
+}
+
+#[tokio::test]
+async fn a_caller_who_leaves_closes_the_stream() {
+    let fake = Fake::new(|seen| async move {
+        match seen.asks() {
+            "tools/call" => raw_events(Body::from_stream(futures_util::stream::pending::<
+                Result<String, std::io::Error>,
+            >())),
+            _ => modern(&seen, &[tool("t")]),
+        }
+    });
+    let house = House::with(vec![("s", at(&fake.url()))]).await;
+    house.offers("s:t").await;
+    let call = call_by("a", "s:t", json!({}));
+    let cancel = call.cancel.clone();
+    let running = house.run(call);
+    let leaving = async {
+        eventually("the call arrives", || !fake.asked("tools/call").is_empty()).await;
+        cancel.cancel();
+    };
+    let (outcome, ()) = tokio::join!(running, leaving);
+    assert_eq!(outcome.unwrap_err().code, Code::Unavailable);
+    assert_eq!(house.status("s").replicas[0].outstanding, 0);
+    // Closing the stream is all that the modern era knows.
+    assert!(fake.asked("notifications/cancelled").is_empty());
+}
+
+#[tokio::test]
+async fn a_subscription_tells_of_changes() {
+    let (sender, _) = tokio::sync::broadcast::channel::<()>(4);
+    let changed = sender.clone();
+    let late = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let more = late.clone();
+    let fake = Fake::new(move |seen| {
+        let (mut changed, more) = (changed.subscribe(), more.clone());
+        async move {
+            match seen.asks() {
+                "server/discover" => result(
+                    &seen,
+                    json!({"supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {"listChanged": true}}}),
+                ),
+                "subscriptions/listen" => {
+                    assert_eq!(seen.body["params"]["notifications"]["toolsListChanged"], true);
+                    raw_events(Body::from_stream(futures_util::stream::once(async move {
+                        changed.recv().await.ok();
+                        let notice =
+                            json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+                        Ok::<_, std::io::Error>(format!("data: {notice}\n\n"))
+                    })))
+                }
+                _ if more.load(std::sync::atomic::Ordering::SeqCst) => {
+                    modern(&seen, &[tool("a"), tool("b")])
+                }
+                _ => modern(&seen, &[tool("a")]),
+            }
+        }
+    });
+    let house = House::with(vec![("s", at(&fake.url()))]).await;
+    house.offers("s:a").await;
+    eventually("it listens", || !fake.asked("subscriptions/listen").is_empty()).await;
+    late.store(true, std::sync::atomic::Ordering::SeqCst);
+    sender.send(()).unwrap();
+    house.offers("s:b").await;
+}
+
+#[tokio::test]
+async fn hidden_characters_are_counted_or_cleaned() {
+    let fake = Fake::new(|seen| async move {
+        if seen.asks() == "tools/call" {
+            result(&seen, said("a\u{200b}b"))
+        } else {
+            modern(&seen, &[tool("t")])
+        }
+    });
+    let clean = ServerConfig { clean_results: true, ..at(&fake.url()) };
+    let house = House::with(vec![("raw", at(&fake.url())), ("clean", clean)]).await;
+    house.offers("raw:t").await;
+    house.offers("clean:t").await;
+    let raw = house.call("raw:t", Value::Null).await.unwrap();
+    assert_eq!(text(&raw), "a\u{200b}b");
+    assert!(raw.warnings[0].contains("1 invisible"), "{:?}", raw.warnings);
+    assert_eq!(house.text("clean:t", Value::Null).await, "ab");
+}

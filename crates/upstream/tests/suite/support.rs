@@ -1,0 +1,168 @@
+//! A catalog with servers in it, and callers.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use egress::http::{AddressPolicy, Client};
+use egress::process::Runner;
+use proto::{Clock, Limits, Principal, TenantId};
+use serde_json::Value;
+use strip::catalog::{LimitBounds, WireNames};
+use strip::{Call, Catalog, Door, Failure, Output};
+use tokio::sync::OnceCell;
+use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
+
+/// The longest that anything may take here.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits of real life, shortened.
+pub(crate) fn quick() -> Timing {
+    Timing {
+        probe: Duration::from_millis(500),
+        start: Duration::from_secs(10),
+        list: Duration::from_secs(5),
+        relist: Duration::from_secs(60),
+        idle: Duration::from_secs(60),
+        backoff: Duration::from_millis(20),
+        backoff_max: Duration::from_millis(200),
+        stable: Duration::from_secs(10),
+        health: Duration::from_millis(50),
+        health_patience: Duration::from_secs(2),
+    }
+}
+
+/// Lists in memory, as a gateway's database would keep them.
+#[derive(Default)]
+pub(crate) struct Lists(pub(crate) Mutex<HashMap<String, ToolList>>);
+
+#[async_trait]
+impl ListStore for Lists {
+    async fn load(&self, server: &str) -> Option<ToolList> {
+        self.0.lock().unwrap().get(server).cloned()
+    }
+
+    async fn save(&self, server: &str, list: &ToolList) {
+        self.0.lock().unwrap().insert(server.to_owned(), list.clone());
+    }
+}
+
+/// A gateway as far as this crate goes.
+pub(crate) struct House {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) upstreams: Upstreams,
+    pub(crate) lists: Arc<Lists>,
+    pub(crate) clock: Clock,
+}
+
+pub(crate) async fn runner() -> Arc<Runner> {
+    static RUNNER: OnceCell<Arc<Runner>> = OnceCell::const_new();
+    let launcher = env!("CARGO_BIN_EXE_upstream-launcher");
+    let made =
+        RUNNER.get_or_init(async || Arc::new(Runner::with_launcher(launcher).await.unwrap()));
+    Arc::clone(made.await)
+}
+
+impl House {
+    pub(crate) async fn with(servers: Vec<(&str, ServerConfig)>) -> Self {
+        Self::timed(servers, quick(), Arc::default()).await
+    }
+
+    pub(crate) async fn timed(
+        servers: Vec<(&str, ServerConfig)>,
+        timing: Timing,
+        lists: Arc<Lists>,
+    ) -> Self {
+        let bounds = LimitBounds { default: Limits::default(), max: Limits::default() };
+        let catalog = Arc::new(Catalog::new(bounds, WireNames::default()));
+        let clock = Clock::manual(1_000_000);
+        let deps = Deps {
+            runner: runner().await,
+            http: Client::new(AddressPolicy::default()).unwrap(),
+            publish: {
+                let catalog = Arc::clone(&catalog);
+                Arc::new(move |source, tools| catalog.publish(source, tools))
+            },
+            lists: Arc::clone(&lists) as Arc<dyn ListStore>,
+            clock: clock.clone(),
+            environment: [("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())].into(),
+            timing,
+        };
+        Self { catalog, upstreams: Upstreams::start(owned(servers), deps), lists, clock }
+    }
+
+    /// The ids in the catalog.
+    pub(crate) fn tools(&self) -> Vec<String> {
+        let snapshot = self.catalog.snapshot();
+        snapshot.entries().iter().map(|entry| entry.descriptor.id.to_string()).collect()
+    }
+
+    /// Waits until a tool is in the catalog.
+    pub(crate) async fn offers(&self, tool: &str) {
+        eventually(&format!("{tool} is offered"), || self.catalog.snapshot().resolve(tool).is_ok())
+            .await;
+    }
+
+    pub(crate) fn status(&self, server: &str) -> Status {
+        self.upstreams.get(server).unwrap().status()
+    }
+
+    pub(crate) async fn becomes(&self, server: &str, state: State) {
+        eventually(&format!("{server} is {state:?}"), || self.status(server).state == state).await;
+    }
+
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> Result<Output, Failure> {
+        self.run(call_by("local", tool, input)).await
+    }
+
+    pub(crate) async fn run(&self, call: Call) -> Result<Output, Failure> {
+        let snapshot = self.catalog.snapshot();
+        let entry = Arc::clone(snapshot.resolve(&call.tool).unwrap());
+        tokio::time::timeout(PATIENCE, entry.tool.run(&call)).await.expect("a call has an end")
+    }
+
+    pub(crate) async fn text(&self, tool: &str, input: Value) -> String {
+        text(&self.call(tool, input).await.unwrap())
+    }
+}
+
+pub(crate) fn owned(servers: Vec<(&str, ServerConfig)>) -> Vec<(String, ServerConfig)> {
+    servers.into_iter().map(|(name, config)| (name.to_owned(), config)).collect()
+}
+
+pub(crate) fn at(url: &str) -> ServerConfig {
+    ServerConfig { url: Some(url.to_owned()), ..ServerConfig::default() }
+}
+
+pub(crate) fn call_by(subject: &str, tool: &str, input: Value) -> Call {
+    let principal = Principal {
+        tenant: TenantId::new("t"),
+        subject: subject.to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+    };
+    Call::new(tool, input, Arc::new(principal), Door::Cli)
+}
+
+/// The first text block of a result.
+pub(crate) fn text(output: &Output) -> String {
+    let native = output.native.as_ref().expect("the result as the server gave it");
+    native["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Waits for something that must become true.
+pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < PATIENCE, "never happened: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The fixture server, if it was built.
+pub(crate) fn fixture() -> Option<PathBuf> {
+    let launcher = PathBuf::from(env!("CARGO_BIN_EXE_upstream-launcher"));
+    Some(launcher.with_file_name("powerstrip-fixture")).filter(|path| path.is_file())
+}

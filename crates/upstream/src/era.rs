@@ -41,6 +41,19 @@ pub(crate) struct Facts {
     pub(crate) tells_changes: bool,
     /// Name and version.
     pub(crate) server: Option<Value>,
+    /// What it offers, as it says.
+    pub(crate) capabilities: Option<Value>,
+}
+
+impl Facts {
+    /// All that is known of a server before it was greeted.
+    pub(crate) const UNMET: Self = Self {
+        era: Era::Legacy,
+        version: "",
+        tells_changes: false,
+        server: None,
+        capabilities: None,
+    };
 }
 
 /// What an answer to `server/discover` means.
@@ -65,6 +78,7 @@ impl Probed {
             version: MODERN,
             tells_changes: result["capabilities"]["tools"]["listChanged"] == true,
             server: about(&result["_meta"]["io.modelcontextprotocol/serverInfo"]),
+            capabilities: capabilities(&result),
         })
     }
 
@@ -78,6 +92,7 @@ impl Probed {
             version: MODERN,
             tells_changes: false,
             server: None,
+            capabilities: None,
         })
     }
 }
@@ -119,7 +134,15 @@ pub(crate) fn greeted(result: &RawValue) -> Result<Facts, String> {
         version,
         tells_changes: result["capabilities"]["tools"]["listChanged"] == true,
         server: about(&result["serverInfo"]),
+        capabilities: capabilities(&result),
     })
+}
+
+/// Capabilities of a size that anyone would read.
+fn capabilities(result: &Value) -> Option<Value> {
+    const MAX_BYTES: usize = 16 * 1024;
+    let stated = &result["capabilities"];
+    (stated.is_object() && stated.to_string().len() <= MAX_BYTES).then(|| stated.clone())
 }
 
 /// Name and version, if they are of a size that anyone would show.

@@ -40,7 +40,7 @@ pub(crate) struct HttpLink {
     news: Arc<News>,
     /// A call that was given up after this time speaks against the replica.
     patience: Duration,
-    /// A replica has just become known.
+    /// A replica that tells of changes has just become known.
     met: Notify,
     /// A replica has just stopped answering.
     trouble: Notify,
@@ -99,10 +99,11 @@ impl HttpLink {
     ) -> Result<Answer, Broken> {
         let replica = &self.replicas[index];
         let mut attempt = Attempt::begin(self, replica, ask.own);
-        let known = replica.facts().is_some();
+        let tells = || replica.facts().is_some_and(|facts| facts.tells_changes);
+        let told = tells();
         let outcome = replica.ask(who, ask).await;
         attempt.end(outcome.as_ref().err());
-        if !known && replica.facts().is_some() {
+        if !told && tells() {
             self.met.notify_one();
         }
         outcome
@@ -230,6 +231,7 @@ impl HttpLink {
         if let Some(facts) = met {
             status.era = Some(facts.era);
             status.server.clone_from(&facts.server);
+            status.capabilities.clone_from(&facts.capabilities);
         }
         if status.state == State::Down {
             status.last_error = self.replicas.iter().find_map(|replica| replica.last_error());

@@ -52,8 +52,17 @@ impl<'a> Ask<'a> {
     /// What `Mcp-Name` says.
     pub(crate) fn name(&self) -> Option<&'a str> {
         match self.params {
+            Params::None => None,
             Params::Call { name, .. } => Some(name),
-            _ => None,
+            Params::Map(params) => {
+                let key = match self.method {
+                    "prompts/get" | "tools/call" => "name",
+                    "resources/read" => "uri",
+                    "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+                    _ => return None,
+                };
+                params.get(key)?.as_str()
+            }
         }
     }
 
@@ -79,6 +88,7 @@ struct Written<'a> {
 impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        let mut callers = None;
         match self.ask.params {
             Params::None => {}
             Params::Call { name, arguments } => {
@@ -86,13 +96,15 @@ impl Serialize for Written<'_> {
                 map.serialize_entry("arguments", arguments)?;
             }
             Params::Map(params) => {
-                for (key, value) in params {
+                callers = params.get("_meta").and_then(Value::as_object);
+                for (key, value) in params.iter().filter(|(key, _)| *key != "_meta") {
                     map.serialize_entry(key, value)?;
                 }
             }
         }
-        if self.era == Era::Modern || self.ask.idempotency_key.is_some() {
-            let meta = Meta { modern: self.era == Era::Modern, key: self.ask.idempotency_key };
+        let modern = self.era == Era::Modern;
+        if modern || self.ask.idempotency_key.is_some() || callers.is_some() {
+            let meta = Meta { modern, key: self.ask.idempotency_key, callers };
             map.serialize_entry("_meta", &meta)?;
         }
         map.end()
@@ -102,6 +114,8 @@ impl Serialize for Written<'_> {
 struct Meta<'a> {
     modern: bool,
     key: Option<&'a str>,
+    /// What the caller added, without what is between us and the server.
+    callers: Option<&'a Map<String, Value>>,
 }
 
 impl Serialize for Meta<'_> {
@@ -115,6 +129,14 @@ impl Serialize for Meta<'_> {
         }
         if let Some(key) = self.key {
             map.serialize_entry(IDEMPOTENCY_KEY, key)?;
+        }
+        for (key, value) in self.callers.into_iter().flatten() {
+            let ours = key == "progressToken"
+                || key == IDEMPOTENCY_KEY
+                || key.starts_with("io.modelcontextprotocol/");
+            if !ours {
+                map.serialize_entry(key, value)?;
+            }
         }
         map.end()
     }

@@ -32,6 +32,8 @@ pub struct Status {
     pub era: Option<Era>,
     /// Name and version, as the server says.
     pub server: Option<Value>,
+    /// What it offers beside tools, as it says.
+    pub capabilities: Option<Value>,
     /// How many tools are offered to the catalog.
     pub tools: usize,
     /// How long ago they were listed.

@@ -175,6 +175,7 @@ impl StdioLink {
                 let facts = connection.facts();
                 status.era = Some(facts.era);
                 status.server.clone_from(&facts.server);
+                status.capabilities.clone_from(&facts.capabilities);
             }
             Stage::Down { why, until } => {
                 status.state = State::Down;

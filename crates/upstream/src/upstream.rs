@@ -1,20 +1,33 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
+use proto::Principal;
+use serde_json::{Map, Value};
 use strip::{Failure, Tool};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
-use crate::broken::Broken;
+use crate::broken::{Broken, rpc_failure};
 use crate::config::ServerConfig;
 use crate::link::{Link, News};
 use crate::listing::{self, ListFault, Offer};
+use crate::rpc::{Ask, Params};
 use crate::status::{State, Status};
 use crate::tool::UpstreamTool;
+use crate::who::Who;
 use crate::{Deps, Era, ToolList};
+
+/// Methods that change nothing.
+const READERS: [&str; 6] = [
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "completion/complete",
+];
 
 /// What a server's tools need to be called.
 pub(crate) struct Shared {
@@ -111,6 +124,25 @@ impl Upstream {
         self.listed().raw.clone()
     }
 
+    /// Asks for something other than a tool, such as `prompts/get` or `resources/read`, and hands the result on whole.
+    pub async fn request(
+        &self,
+        principal: &Arc<Principal>,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Result<Value, Failure> {
+        let shared = &self.shared;
+        let repeatable = READERS.contains(&method);
+        let ask = Ask { repeatable, own: false, ..Ask::plain(method, Params::Map(params)) };
+        let who = (!shared.config.shared).then(|| Who::new(principal));
+        let answer = shared.link.ask(who.as_ref(), &ask).await;
+        match answer.map_err(|broken| shared.failed(broken))? {
+            Ok(result) => serde_json::from_str(result.get())
+                .map_err(|why| Broken::malformed(why.to_string()).failure(&shared.name)),
+            Err(error) => Err(rpc_failure(&shared.name, error)),
+        }
+    }
+
     /// How the server is.
     pub fn status(&self) -> Status {
         let shared = &self.shared;
@@ -120,6 +152,7 @@ impl Upstream {
             state: State::Starting,
             era: None,
             server: None,
+            capabilities: None,
             tools: 0,
             list_age: None,
             faults: Vec::new(),

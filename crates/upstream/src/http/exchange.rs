@@ -112,7 +112,7 @@ impl Exchange {
         Ok(self.send(way, method, body, &self.limits).await?.status)
     }
 
-    /// Follows a stream without an end until it ends; `id` is the request that opened it, if one did.
+    /// Follows a stream without an end until it ends; `opened` is called once it flows.
     pub(super) async fn follow(
         self: &Arc<Self>,
         way: &Way,

@@ -48,7 +48,11 @@ async fn follow(replica: &Replica, opened: impl FnOnce()) -> Result<(), Broken> 
     if legacy {
         let session = replica.own_session().await?;
         let way = replica.way(&session);
-        return replica.exchange.follow(&way, Method::GET, Bytes::new(), opened).await;
+        let ended = replica.exchange.follow(&way, Method::GET, Bytes::new(), opened).await;
+        if let Err(Broken::Status { status: 400 | 404, .. }) = ended {
+            replica.close_own(&session);
+        }
+        return ended;
     }
     let params = Map::from_iter([("notifications".to_owned(), json!({"toolsListChanged": true}))]);
     let ask = Ask::plain("subscriptions/listen", Params::Map(&params));

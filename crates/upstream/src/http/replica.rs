@@ -118,7 +118,6 @@ impl Replica {
 
     /// Asks the modern way and reads what a refusal says.
     async fn probe(&self) -> Result<Facts, Broken> {
-        let legacy = Facts { era: Era::Legacy, version: "", tells_changes: false, server: None };
         let probed = match self.post_modern(&Ask::plain("server/discover", Params::None)).await? {
             Posted::Answer { answer: Ok(result), .. } => Probed::of_result(&result),
             Posted::Answer { answer: Err(error), .. } => Probed::of_error(&error),
@@ -130,7 +129,7 @@ impl Replica {
         };
         Ok(match probed {
             Probed::Modern(facts) => facts,
-            Probed::Legacy => legacy,
+            Probed::Legacy => Facts::UNMET,
         })
     }
 
@@ -197,6 +196,11 @@ impl Replica {
     /// The gateway's own session, opened if need be.
     pub(super) async fn own_session(&self) -> Result<Arc<Session>, Broken> {
         self.gateway.open(|| self.greet()).await
+    }
+
+    /// Forgets the gateway's own session, which the server does not know any more.
+    pub(super) fn close_own(&self, session: &Arc<Session>) {
+        self.gateway.close(session);
     }
 
     fn slot(&self, who: Option<&Who>) -> Result<Arc<SessionSlot>, Broken> {

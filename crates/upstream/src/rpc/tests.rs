@@ -77,3 +77,19 @@ proptest! {
         let _ = Message::parse(format!(r#"{{"id":{text},"result":{text}}}"#).as_bytes());
     }
 }
+
+#[test]
+fn a_callers_meta_passes_but_not_what_is_between_us_and_the_server() {
+    let Value::Object(params) = json!({"uri": "test://x", "_meta": {"mine": 1, "progressToken": "t",
+        "io.modelcontextprotocol/clientCapabilities": {"sampling": {}}}})
+    else {
+        panic!("an object")
+    };
+    let ask = Ask::plain("resources/read", Params::Map(&params));
+    assert_eq!(ask.name(), Some("test://x"));
+    let modern = String::from_utf8(ask.encode(1, Era::Modern).unwrap()).unwrap();
+    assert_eq!(modern.matches("_meta").count(), 1, "{modern}");
+    assert!(!modern.contains("progressToken") && !modern.contains("sampling"), "{modern}");
+    let legacy: Value = serde_json::from_slice(&ask.encode(1, Era::Legacy).unwrap()).unwrap();
+    assert_eq!(legacy["params"], json!({"uri": "test://x", "_meta": {"mine": 1}}));
+}

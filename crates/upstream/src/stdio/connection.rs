@@ -24,9 +24,8 @@ impl Connection {
 
     /// What the server said in the handshake.
     pub(super) fn facts(&self) -> &Facts {
-        static NONE: Facts =
-            Facts { era: Era::Legacy, version: "", tells_changes: false, server: None };
-        self.facts.get().unwrap_or(&NONE)
+        static UNMET: Facts = Facts::UNMET;
+        self.facts.get().unwrap_or(&UNMET)
     }
 
     /// Ends the handshake: from now on, requests are written for this era.

@@ -6,11 +6,11 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use upstream::{Era, ServerConfig};
 
-use crate::support::{House, at, eventually, fixture, runner};
+use crate::support::{House, at, call_by, eventually, fixture, runner};
 
 #[tokio::test]
 async fn the_fixture_server_works_over_stdio() {
-    let Some(program) = fixture() else { return };
+    let program = fixture();
     let config = ServerConfig {
         command: Some(program.to_string_lossy().into_owned()),
         ..ServerConfig::default()
@@ -27,6 +27,21 @@ async fn the_fixture_server_works_over_stdio() {
     let asks = house.call("fixture:test_input_required_result_elicitation", json!({})).await;
     assert_eq!(asks.unwrap_err().code, proto::Code::Unsupported);
 
+    let server = house.upstreams.get("fixture").unwrap();
+    let caller = call_by("local", "", json!({})).principal;
+    let request = async |method: &str, params: serde_json::Value| {
+        server.request(&caller, method, params.as_object().unwrap()).await
+    };
+    let prompts = request("prompts/list", json!({})).await.unwrap();
+    assert!(!prompts["prompts"].as_array().unwrap().is_empty());
+    let read = request("resources/read", json!({"uri": "test://static-text"})).await.unwrap();
+    assert!(read["contents"][0]["text"].is_string(), "{read}");
+    let missing = request("resources/read", json!({"uri": "test://no-such"})).await.unwrap_err();
+    assert!(missing.message.contains("`fixture`"), "{}", missing.message);
+    let unknown = request("no/such", json!({})).await.unwrap_err();
+    assert_eq!(unknown.code, proto::Code::Unsupported);
+    assert!(server.status().capabilities.unwrap()["prompts"].is_object());
+
     assert!(house.catalog.snapshot().resolve("fixture:test_passing_tool").is_err());
     house.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
     house.offers("fixture:test_passing_tool").await;
@@ -36,7 +51,7 @@ async fn the_fixture_server_works_over_stdio() {
 
 #[tokio::test]
 async fn the_fixture_server_works_over_http() {
-    let Some(program) = fixture() else { return };
+    let program = fixture();
     let spec =
         Spec::new(program).args(["--listen", "127.0.0.1:0"]).policy(Policy::new().mode(Mode::Off));
     let mut running = runner().await.spawn_piped(spec).await.unwrap();
@@ -53,6 +68,13 @@ async fn the_fixture_server_works_over_http() {
     assert_eq!(asks.unwrap_err().code, proto::Code::Unsupported);
     let wrong = house.call("fixture:greet", json!({"name": 5})).await;
     assert!(wrong.is_err());
+
+    let server = house.upstreams.get("fixture").unwrap();
+    let caller = call_by("local", "", json!({})).principal;
+    let params = json!({"uri": "test://static-text"});
+    let read =
+        server.request(&caller, "resources/read", params.as_object().unwrap()).await.unwrap();
+    assert!(read["contents"][0]["text"].is_string(), "{read}");
 
     let listens = || house.status("fixture").replicas[0].admitted;
     eventually("it is admitted", listens).await;

@@ -161,8 +161,10 @@ pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// The fixture server, if it was built.
-pub(crate) fn fixture() -> Option<PathBuf> {
+/// The fixture server, which Cargo puts beside our launcher.
+pub(crate) fn fixture() -> PathBuf {
     let launcher = PathBuf::from(env!("CARGO_BIN_EXE_upstream-launcher"));
-    Some(launcher.with_file_name("powerstrip-fixture")).filter(|path| path.is_file())
+    let program = launcher.with_file_name("powerstrip-fixture");
+    assert!(program.is_file(), "build it first: cargo build -p fixture");
+    program
 }

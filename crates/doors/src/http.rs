@@ -5,6 +5,7 @@ mod body;
 mod envelope;
 mod health;
 mod mcp;
+mod meter;
 mod openapi;
 mod reply;
 mod routes;
@@ -62,6 +63,7 @@ struct Inner {
     access: LocalAccess,
     options: Options,
     mcp: mcp::McpDoor,
+    meter: meter::Meter,
 }
 
 impl Inner {
@@ -82,7 +84,8 @@ impl std::ops::Deref for Shared {
 /// All HTTP routes of the gateway, each behind the same admission.
 pub fn router(strip: Arc<Strip>, access: LocalAccess, options: Options) -> Router {
     let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
-    let shared = Shared(Arc::new(Inner { strip, access, options, mcp }));
+    let shared =
+        Shared(Arc::new(Inner { strip, access, options, mcp, meter: meter::Meter::default() }));
     Router::new()
         .route(routes::MCP, any(mcp::serve))
         .route(routes::DISCOVER, get(envelope::discover))

@@ -19,6 +19,10 @@ use crate::output::Style;
 const QUIETER: &str =
     "rmcp=warn,hyper=warn,h2=warn,sqlx=warn,opentelemetry=warn,opentelemetry_sdk=warn";
 
+/// What a collector is sent, however little is logged. Spans of requests are at `debug`, so that they cost nothing
+/// where neither a collector nor a log wants them.
+const TRACED: &str = "info,doors=debug,rmcp=warn,hyper=warn,h2=warn,sqlx=warn,opentelemetry=off";
+
 /// What keeps traces flowing; end it with [`Telemetry::flush`].
 pub(crate) struct Telemetry(Option<SdkTracerProvider>);
 
@@ -50,10 +54,15 @@ impl Telemetry {
             Some(otlp) => Some(export::provider(&otlp.endpoint, &loaded.otlp_headers)?),
             None => None,
         };
-        let traces = provider.as_ref().map(|provider| {
-            tracing_opentelemetry::layer().with_tracer(provider.tracer("powerstrip"))
-        });
-        tracing_subscriber::registry().with(filter).with(traces).with(lines).try_init()?;
+        let traces = match &provider {
+            Some(provider) => {
+                let layer =
+                    tracing_opentelemetry::layer().with_tracer(provider.tracer("powerstrip"));
+                Some(layer.with_filter(EnvFilter::try_new(TRACED).context("the traces' filter")?))
+            }
+            None => None,
+        };
+        tracing_subscriber::registry().with(traces).with(lines.with_filter(filter)).try_init()?;
         for name in context.environment.unknown() {
             tracing::warn!("the environment variable {name} sets nothing; is it misspelt?");
         }

@@ -11,7 +11,7 @@ use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, WireNames};
 use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
 
-const CALLS: u32 = 10_000;
+const CALLS: u32 = 20_000;
 
 struct Echo(Descriptor);
 

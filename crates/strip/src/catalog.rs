@@ -1,5 +1,6 @@
 //! Which tools there are: an immutable snapshot, swapped whole, so that a call never takes a lock to find its tool.
 
+mod admission;
 mod names;
 mod snapshot;
 
@@ -12,8 +13,9 @@ use tokio::sync::watch;
 
 use crate::{Schema, Tool};
 
+pub use admission::{MAJORS_SERVED, takes_objects};
 pub use names::{NameStyle, WireNames};
-pub use snapshot::{MAJORS_SERVED, Snapshot, takes_objects};
+pub use snapshot::Snapshot;
 
 /// One tool in one major version, checked and ready to be called.
 pub struct Entry {

@@ -11,7 +11,7 @@ use http::header::CONNECTION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use proto::{Code, TraceId};
 use strip::Failure;
-use tracing::{Instrument as _, field, info_span};
+use tracing::{Instrument as _, debug_span, field};
 
 use super::{Shared, reply, routes};
 
@@ -25,9 +25,9 @@ pub(super) async fn admit(
 ) -> Response {
     let began = Instant::now();
     let trace = TraceId::random();
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("none", MatchedPath::as_str);
-    let span = info_span!(
+    let matched = request.extensions().get::<MatchedPath>();
+    let route = matched.and_then(|path| routes::named(path.as_str())).unwrap_or("none");
+    let span = debug_span!(
         "request",
         %trace,
         method = %request.method(),
@@ -48,7 +48,7 @@ pub(super) async fn admit(
     // A panic ends its own request, never the process.
     let answered = AssertUnwindSafe(admitted.instrument(span.clone())).catch_unwind().await;
     let mut response = answered.unwrap_or_else(|_| {
-        span.in_scope(|| tracing::error!("a handler panicked"));
+        span.in_scope(|| tracing::error!(%trace, "a handler panicked"));
         let failure = Failure::new(Code::Internal, "the gateway failed on this request")
             .blame(proto::Blame::Gateway);
         reply::refuse_as_usual(&failure, trace)
@@ -57,32 +57,10 @@ pub(super) async fn admit(
     if let Ok(value) = HeaderValue::from_str(&trace.to_string()) {
         response.headers_mut().insert(X_TRACE_ID, value);
     }
-    note(&span, route, response.status(), began);
-    response
-}
-
-fn note(span: &tracing::Span, route: &str, status: StatusCode, began: Instant) {
     let took = began.elapsed();
-    metrics::counter!(
-        "powerstrip_http_requests_total",
-        "route" => route.to_owned(),
-        "status" => status_class(status)
-    )
-    .increment(1);
-    metrics::histogram!("powerstrip_http_seconds", "route" => route.to_owned())
-        .record(took.as_secs_f64());
-    span.in_scope(|| tracing::debug!(status = status.as_u16(), ?took, "answered"));
-}
-
-/// Few labels for many statuses, so that callers cannot grow the metrics.
-fn status_class(status: StatusCode) -> &'static str {
-    match status.as_u16() {
-        200..300 => "2xx",
-        300..400 => "3xx",
-        400..500 => "4xx",
-        500..600 => "5xx",
-        _ => "1xx",
-    }
+    shared.meter.count(route, response.status(), took);
+    span.in_scope(|| tracing::debug!(status = response.status().as_u16(), ?took, "answered"));
+    response
 }
 
 /// Why a request is turned away before any handler sees it.
@@ -95,7 +73,7 @@ impl TurnedAway {
     fn response(&self, trace: TraceId) -> Response {
         match self {
             Self::Foreign(refusal) => {
-                tracing::warn!(%refusal, "request refused");
+                tracing::warn!(%trace, %refusal, "request refused");
                 let failure = Failure::new(Code::Denied, refusal.to_string());
                 reply::refuse(StatusCode::FORBIDDEN, &failure, trace)
             }

@@ -19,6 +19,13 @@ pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
 pub(super) const METRICS: &str = "/metrics";
 
+/// The route of this pattern, as a name that lives as long as the process.
+pub(super) fn named(pattern: &str) -> Option<&'static str> {
+    [TOOL, MCP, DISCOVER, PROMPT, SCHEMA, OPENAPI, HEALTHZ, READYZ, METRICS]
+        .into_iter()
+        .find(|route| *route == pattern)
+}
+
 /// Methods, path as people read it, and what it is for.
 pub(super) const TABLE: [(&str, &str, &str); 9] = [
     ("POST, GET, DELETE", MCP, "Model Context Protocol, streamable HTTP"),

@@ -1,0 +1,175 @@
+//! Which of the tools on offer come into the catalog, and what is made ready for each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::{fmt, thread};
+
+use proto::ToolId;
+use serde_json::Value;
+
+use super::{Entry, Fault, LimitBounds};
+use crate::{Schema, Tool};
+
+/// How many majors of one tool are served: the newest and the one before.
+pub const MAJORS_SERVED: usize = 2;
+
+/// So few tools are made ready sooner than a thread is started.
+const WORTH_A_THREAD: usize = 64;
+
+/// A tool and the source that offers it.
+type Offered<'a> = (&'a str, &'a Arc<dyn Tool>);
+
+/// Entries by the tool they were made for.
+pub(super) type Known<'a> = HashMap<usize, &'a Arc<Entry>>;
+
+/// A tool that may come in.
+pub(super) struct Offer<'a> {
+    source: &'a str,
+    tool: &'a Arc<dyn Tool>,
+    superseded_by: Option<u64>,
+}
+
+/// A tool that came in.
+pub(super) enum Admitted {
+    /// Nothing about it has changed.
+    Known(Arc<Entry>),
+    /// All but its wire name is there.
+    New(Box<Entry>),
+}
+
+/// Where a tool lies, by which its entry is found again.
+pub(super) fn address(tool: &Arc<dyn Tool>) -> usize {
+    Arc::as_ptr(tool).cast::<()>().addr()
+}
+
+/// The tools whose names and versions may stand side by side, by id, the newest major first; and why others may not.
+pub(super) fn choose<'a>(
+    offers: &[(&'a str, &'a [Arc<dyn Tool>])],
+) -> (Vec<Offer<'a>>, Vec<Fault>) {
+    let mut faults = Vec::new();
+    let mut by_id: HashMap<&ToolId, Vec<Offered<'a>>> = HashMap::new();
+    for (source, tools) in offers {
+        for tool in *tools {
+            let id = &tool.descriptor().id;
+            let majors = by_id.entry(id).or_default();
+            match admissible(majors, source, tool) {
+                Ok(()) => majors.push((source, tool)),
+                Err(reason) => faults.push(fault(source, id, reason)),
+            }
+        }
+    }
+    let mut ids: Vec<_> = by_id.into_iter().collect();
+    ids.sort_by_key(|(id, _)| *id);
+    let mut chosen = Vec::with_capacity(ids.len());
+    for (id, mut majors) in ids {
+        majors.sort_by(|a, b| b.1.descriptor().version.cmp(&a.1.descriptor().version));
+        let newest = majors.first().map(|(_, tool)| tool.descriptor().version.major);
+        for (place, (source, tool)) in majors.into_iter().enumerate() {
+            let version = &tool.descriptor().version;
+            if place < MAJORS_SERVED {
+                let superseded_by = newest.filter(|newest| *newest != version.major);
+                chosen.push(Offer { source, tool, superseded_by });
+            } else {
+                let reason =
+                    format!("version {version} is not served: only the two newest majors are");
+                faults.push(fault(source, id, reason));
+            }
+        }
+    }
+    (chosen, faults)
+}
+
+/// Makes every chosen tool ready, on all cores when there are many: compiling schemas takes the time.
+pub(super) fn admit(
+    chosen: &[Offer],
+    bounds: LimitBounds,
+    known: &Known,
+) -> Vec<Result<Admitted, Fault>> {
+    let one = |offer: &Offer| offer.admit(bounds, known.get(&address(offer.tool)).copied());
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let share = chosen.len().div_ceil(cores).max(WORTH_A_THREAD);
+    let mut shares = chosen.chunks(share);
+    let first = shares.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let others: Vec<_> = shares
+            .map(|offers| (offers, scope.spawn(move || offers.iter().map(one).collect::<Vec<_>>())))
+            .collect();
+        let mut admitted: Vec<_> = first.iter().map(one).collect();
+        for (offers, thread) in others {
+            // Should a thread die, its share is done again here, where the caller hears of the cause.
+            admitted.extend(thread.join().unwrap_or_else(|_| offers.iter().map(one).collect()));
+        }
+        admitted
+    })
+}
+
+impl Offer<'_> {
+    fn admit(&self, bounds: LimitBounds, known: Option<&Arc<Entry>>) -> Result<Admitted, Fault> {
+        let limits = self.tool.descriptor().limits.within(bounds.default, bounds.max);
+        if let Some(known) = known
+            && known.superseded_by == self.superseded_by
+            && known.limits == limits
+        {
+            return Ok(Admitted::Known(Arc::clone(known)));
+        }
+        let mut descriptor = self.tool.descriptor().clone();
+        let hidden_characters = descriptor.clean();
+        let unusable = |what: &str, reason: &dyn fmt::Display| {
+            let reason = format!("the {what} schema cannot be used: {reason}");
+            fault(self.source, &descriptor.id, reason)
+        };
+        if !takes_objects(&descriptor.input_schema) {
+            return Err(unusable("input", &"a tool's input is an object, by every door"));
+        }
+        let input = Schema::compile(&descriptor.input_schema).map_err(|f| unusable("input", &f))?;
+        let output = descriptor
+            .output_schema
+            .as_ref()
+            .map(Schema::compile)
+            .transpose()
+            .map_err(|f| unusable("output", &f))?;
+        Ok(Admitted::New(Box::new(Entry {
+            wire: String::new(),
+            definition: descriptor.definition_hash(),
+            tool: Arc::clone(self.tool),
+            descriptor,
+            input,
+            output,
+            limits,
+            superseded_by: self.superseded_by,
+            hidden_characters,
+            source: self.source.to_owned(),
+        })))
+    }
+}
+
+fn fault(source: &str, tool: &ToolId, reason: String) -> Fault {
+    Fault { source: source.to_owned(), tool: tool.clone(), reason }
+}
+
+/// Whether an object can fit a tool's input schema: MCP clients send nothing else.
+pub fn takes_objects(schema: &Value) -> bool {
+    match schema.get("type") {
+        None => *schema != Value::Bool(false),
+        Some(Value::Array(types)) => types.iter().any(|one| one == "object"),
+        Some(one) => one == "object",
+    }
+}
+
+/// A name belongs to the source that offered it first; nothing is ever silently replaced.
+fn admissible(majors: &[Offered], source: &str, tool: &Arc<dyn Tool>) -> Result<(), String> {
+    let version = &tool.descriptor().version;
+    if let Some((owner, _)) = majors.iter().find(|(owner, _)| *owner != source) {
+        return Err(format!("the name is already taken by {owner}"));
+    }
+    if let Some((_, twin)) =
+        majors.iter().find(|(_, other)| other.descriptor().version.major == version.major)
+    {
+        return Err(format!(
+            "major {} is offered twice (versions {} and {version})",
+            version.major,
+            twin.descriptor().version
+        ));
+    }
+    Ok(())
+}

@@ -25,11 +25,10 @@ const ARROWS: [(&str, &[&str]); 14] = [
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.
-const ONE_COPY: [&str; 11] = [
+const ONE_COPY: [&str; 10] = [
     "axum",
     "hyper",
     "jsonschema",
-    "moka",
     "reqwest",
     "rmcp",
     "rustls",

@@ -19,9 +19,35 @@ async fn values_expire_by_the_given_clock() {
     assert_eq!(*cache.get(&key).await.unwrap(), json!({"answer": 42}));
     clock.advance(Duration::from_millis(1));
     assert_eq!(cache.get(&key).await, None);
+}
 
+#[tokio::test]
+async fn what_has_expired_makes_room() {
+    let clock = Clock::manual(0);
+    let cache = Cache::memory(1 << 20, clock.clone());
     let Kind::Memory(memory) = &cache.0;
-    assert!(!memory.entries.contains_key(&key), "an expired value that was asked for is let go");
+    let key = |number: u64| digest(&number.to_le_bytes());
+    for number in 0..200 {
+        cache.put(key(number), Arc::new(json!(number)), 100, MINUTE).await;
+    }
+    assert_eq!(memory.held().0, 200);
+    clock.advance(MINUTE);
+    for number in 200..400 {
+        cache.put(key(number), Arc::new(json!(number)), 100, MINUTE).await;
+    }
+    assert_eq!(memory.held().0, 200, "the first two hundred are gone, unasked");
+}
+
+#[tokio::test]
+async fn a_value_put_again_is_counted_once() {
+    let cache = Cache::memory(1 << 20, Clock::manual(0));
+    let Kind::Memory(memory) = &cache.0;
+    let key = digest(b"key");
+    for number in 0..1_000 {
+        cache.put(key, Arc::new(json!(number)), 100, MINUTE).await;
+    }
+    assert_eq!(memory.held(), (1, 356));
+    assert_eq!(*cache.get(&key).await.unwrap(), json!(999));
 }
 
 #[tokio::test]
@@ -47,31 +73,25 @@ async fn no_time_to_live_means_never_found_and_an_endless_one_does_not_overflow(
 }
 
 #[tokio::test]
-async fn the_bytes_are_bounded_and_the_least_recent_goes_first() {
-    let cache = Cache::memory(100_000, Clock::manual(0));
+async fn the_bytes_are_bounded_and_the_oldest_goes_first() {
+    let cache = Cache::memory(200_000, Clock::manual(0));
     let Kind::Memory(memory) = &cache.0;
     let key = |number: u64| digest(&number.to_le_bytes());
-    for number in 0..500 {
+    for number in 0..5_000 {
         cache.put(key(number), Arc::new(json!(number)), 1_000, MINUTE).await;
-        // Eviction is lazy; the order of use is what this test is about, not its timing.
-        memory.entries.run_pending_tasks();
-        cache.get(&key(0)).await;
     }
-    memory.entries.run_pending_tasks();
-    assert!((50_000..=100_000).contains(&memory.entries.weighted_size()));
-    assert!(cache.get(&key(0)).await.is_some(), "the one in use stays");
-    assert!(cache.get(&key(499)).await.is_some(), "the newest stays");
+    let (_, bytes) = memory.held();
+    assert!((100_000..=200_000).contains(&bytes), "{bytes}");
+    assert!(cache.get(&key(4_999)).await.is_some(), "the newest stays");
     assert!(cache.get(&key(1)).await.is_none());
 }
 
 #[tokio::test]
 async fn what_is_larger_than_the_cache_is_not_kept_and_pushes_nothing_out() {
     let cache = Cache::memory(10_000, Clock::manual(0));
-    let Kind::Memory(memory) = &cache.0;
     let (small, large) = (digest(b"small"), digest(b"large"));
     cache.put(small, Arc::new(json!(1)), 1, MINUTE).await;
     cache.put(large, Arc::new(json!(2)), usize::MAX, MINUTE).await;
-    memory.entries.run_pending_tasks();
     assert!(cache.get(&small).await.is_some());
     assert!(cache.get(&large).await.is_none());
 }

@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Serve(cmd::serve::Serve),
     Stdio(cmd::stdio::Stdio),
     Tools(cmd::tools::ToolsCommand),
+    Servers(cmd::servers::ServersCommand),
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),

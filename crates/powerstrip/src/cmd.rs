@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod new;
 pub(crate) mod prompts;
 pub(crate) mod serve;
+pub(crate) mod servers;
 pub(crate) mod stdio;
 pub(crate) mod tools;
 
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Serve(command) => on_runtime(command.run(context)),
         Command::Stdio(command) => on_runtime(command.run(context)),
         Command::Tools(command) => on_runtime(command.run(&context)),
+        Command::Servers(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),

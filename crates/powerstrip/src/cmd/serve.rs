@@ -54,8 +54,9 @@ impl Serve {
 
         let folder = handover::inherit(&config.data_dir).await?;
         let ear = Ear::open(folder.path());
-        let gateway =
-            Gateway::open(config, &context.environment, folder, Freshness::Followed).await?;
+        let servers = loaded.servers.clone();
+        let (environment, freshness) = (&context.environment, Freshness::Followed);
+        let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
         let shutdown = signals::shutdown()?;

@@ -27,11 +27,12 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     }
     let judge = Judge { file: file.as_deref(), tree: tree.as_ref(), environment };
     let otlp_headers = judge.otlp_headers(&config, &mut faults);
+    let servers = judge.servers(&config, &mut faults);
     judge.limits(&config, &mut faults);
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
     if faults.is_empty() {
-        Ok(Loaded { config, file, otlp_headers })
+        Ok(Loaded { config, file, otlp_headers, servers })
     } else {
         Err(BadConfig(faults))
     }
@@ -99,13 +100,18 @@ impl Judge<'_> {
         }
     }
 
+    /// Where relative paths begin.
+    fn base(&self) -> &Path {
+        self.file.and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
     fn otlp_headers(
         &self,
         config: &Config,
         faults: &mut Vec<Fault>,
     ) -> Vec<(String, super::Secret)> {
         let Some(otlp) = &config.telemetry.otlp else { return Vec::new() };
-        let base = self.file.and_then(Path::parent).unwrap_or(Path::new(""));
+        let base = self.base();
         let mut headers = Vec::new();
         for (name, source) in &otlp.headers {
             match source.fetch(self.environment, base) {
@@ -118,6 +124,26 @@ impl Judge<'_> {
             }
         }
         headers
+    }
+
+    fn servers(&self, config: &Config, faults: &mut Vec<Fault>) -> super::Servers {
+        let mut servers = Vec::new();
+        for (name, server) in &config.servers {
+            // What was misread is already told; without it the entry would only look wrong in other ways, too.
+            let entry = format!("servers.{name}.");
+            if faults.iter().any(|fault| fault.key.starts_with(&entry)) {
+                continue;
+            }
+            match server.resolve(name, self.environment, self.base()) {
+                Ok(resolved) => servers.push((name.clone(), resolved)),
+                Err(unusable) => faults.extend(unusable.into_iter().map(|unusable| {
+                    let below = unusable.keys.iter().map(String::as_str);
+                    let path: Vec<_> = ["servers", name].into_iter().chain(below).collect();
+                    self.fault(&path, unusable.message)
+                })),
+            }
+        }
+        servers
     }
 
     fn limits(&self, config: &Config, faults: &mut Vec<Fault>) {

@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),
+    Import(cmd::import::Import),
     New(cmd::new::New),
     Doctor(cmd::doctor::Doctor),
     Config(cmd::config::ConfigCommand),

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod import;
 pub(crate) mod new;
 pub(crate) mod prompts;
 pub(crate) mod serve;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
     match command {
         Command::Completions(command) => command.run(),
         Command::Config(command) => command.run(&context),
+        Command::Import(command) => command.run(&context),
         Command::New(command) => command.run(&context),
         Command::Serve(command) => on_runtime(command.run(context)),
         Command::Stdio(command) => on_runtime(command.run(context)),

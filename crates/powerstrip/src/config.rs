@@ -5,6 +5,7 @@ mod fault;
 mod file;
 mod limits;
 mod listen;
+pub(crate) mod mcp_json;
 mod overrides;
 mod reader;
 mod secret;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::tree::{Node, Step};
-use super::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, reader};
+use super::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, mcp_json, reader};
 use crate::environment::Environment;
 
 /// A config beyond this is no config.
@@ -25,6 +25,9 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     if let Some(base) = file.as_deref().and_then(Path::parent) {
         config.anchor(base);
     }
+    if let Some(path) = &overrides.mcp_json {
+        faults.extend(add_servers(&mut config, path));
+    }
     let judge = Judge { file: file.as_deref(), tree: tree.as_ref(), environment };
     let otlp_headers = judge.otlp_headers(&config, &mut faults);
     let servers = judge.servers(&config, &mut faults);
@@ -39,7 +42,7 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
 }
 
 fn apply(config: &mut Config, overrides: &Overrides) {
-    let Overrides { config: _, data_dir, tools, prompts, listen } = overrides.clone();
+    let Overrides { config: _, mcp_json: _, data_dir, tools, prompts, listen } = overrides.clone();
     if let Some(data_dir) = data_dir {
         config.data_dir = data_dir;
     }
@@ -64,6 +67,25 @@ fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfi
     let (config, misread) = reader::read::<Config>(tree.clone());
     let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
     Ok((config, Some(tree), faults))
+}
+
+/// Puts the servers of an `mcpServers` JSON beside those of the file.
+fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
+    let fault = |message| Fault::of_file(path, None, message);
+    let imported = match mcp_json::read(path) {
+        Ok(imported) => imported,
+        Err(faults) => return faults.into_iter().map(fault).collect(),
+    };
+    let mut faults = Vec::new();
+    for (name, mut server) in imported.servers {
+        server.anchor(path.parent().unwrap_or(Path::new("")));
+        if config.servers.contains_key(&name) {
+            faults.push(fault(format!("the server `{name}` stands in the config, too")));
+        } else {
+            config.servers.insert(name, server);
+        }
+    }
+    faults
 }
 
 fn read_text(path: &Path) -> io::Result<String> {

@@ -1,4 +1,5 @@
 //! Many MCP servers behind one gateway, none of which can hurt another.
+#![allow(clippy::disallowed_methods, reason = "tests")]
 
 mod isolation;
 mod reload;

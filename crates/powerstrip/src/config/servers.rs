@@ -46,7 +46,8 @@ pub(crate) struct Server {
     pub(crate) except: Vec<String>,
     /// New names for tools.
     pub(crate) rename: BTreeMap<String, String>,
-    /// Whether MCP clients see the server's name in front of the tool's. This version knows `true` only.
+    /// Whether MCP clients see the server's name in front of the tool's. Without it, a tool whose own name is
+    /// taken is still listed with it.
     pub(crate) prefix: bool,
     /// Whether all callers share one session or process.
     pub(crate) shared: bool,
@@ -166,13 +167,6 @@ impl Server {
         if name == RESERVED {
             let message = format!("`{RESERVED}` is the gateway itself; choose another name");
             faults.push(Unusable { keys: Vec::new(), message });
-        }
-        if !self.prefix {
-            let version = env!("CARGO_PKG_VERSION");
-            let message = format!(
-                "powerstrip {version} does not have `prefix: false` yet; a later version will"
-            );
-            faults.push(Unusable { keys: vec!["prefix".to_owned()], message });
         }
         let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
             let mut values = BTreeMap::new();

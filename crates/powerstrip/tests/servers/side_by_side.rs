@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Door, Gateway};
 
-use crate::support::{HttpFixture, listed, mcp_call, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, fixture, listed, mcp_call, offers, over_http, over_stdio};
 
 #[tokio::test]
 async fn a_program_and_a_url_serve_side_by_side() {
@@ -71,4 +71,26 @@ async fn every_door_reaches_a_server() {
     }
     let wrong = gateway.call("near:greet", &json!({"name": 5})).await;
     assert_eq!(wrong.body["errors"][0]["code"], json!("INVALID_INPUT"), "{}", wrong.body);
+}
+
+#[tokio::test]
+async fn a_server_without_prefix_lends_its_own_names() {
+    let entry =
+        |name: &str| format!("  {name}: {{ command: '{}', prefix: false }}\n", fixture().display());
+    let gateway = Gateway::with().config(&format!("servers:\n{}", entry("first"))).start().await;
+    offers(&gateway, "greet").await;
+    let result = mcp_call(&gateway.url("/mcp"), "greet", json!({"name": "Ada"})).await;
+    assert_eq!(result["content"][0]["text"], json!("Hello, Ada!"), "{result}");
+    assert_eq!(result["_meta"]["powerstrip/call"]["tool"], json!("first:greet"));
+    let by_id = gateway.call("first:greet", &json!({"name": "Ada"})).await.body;
+    assert_eq!(by_id["ok"], json!(true), "{by_id}");
+
+    // A name stays with the tool that had it first.
+    let both = format!("listen: 127.0.0.1:0\nservers:\n{}{}", entry("first"), entry("second"));
+    gateway.write("powerstrip.yaml", &both);
+    offers(&gateway, "second__greet").await;
+    let result = mcp_call(&gateway.url("/mcp"), "greet", json!({"name": "Ada"})).await;
+    assert_eq!(result["_meta"]["powerstrip/call"]["tool"], json!("first:greet"));
+    let names = listed(&gateway).await;
+    assert!(!names.iter().any(|name| name == "first__greet"), "{names:?}");
 }

@@ -205,7 +205,7 @@ impl Offer<'_> {
             .map_err(|f| fault("output", &f))?;
         let older_major = self.superseded_by.map(|_| descriptor.version.major);
         Ok(Arc::new(Entry {
-            wire: names.assign(&descriptor.id, older_major),
+            wire: names.assign(&descriptor.id, older_major, descriptor.unprefixed),
             definition: descriptor.definition_hash(),
             tool: Arc::clone(self.tool),
             descriptor,

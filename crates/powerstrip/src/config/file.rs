@@ -1,5 +1,6 @@
 //! Reading the file and putting the layers over each other.
 
+use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -79,10 +80,14 @@ fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (name, mut server) in imported.servers {
         server.anchor(path.parent().unwrap_or(Path::new("")));
-        if config.servers.contains_key(&name) {
-            faults.push(fault(format!("the server `{name}` stands in the config, too")));
-        } else {
-            config.servers.insert(name, server);
+        match config.servers.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(server);
+            }
+            Entry::Occupied(known) => {
+                let name = known.key();
+                faults.push(fault(format!("the server `{name}` stands in the config, too")));
+            }
         }
     }
     faults

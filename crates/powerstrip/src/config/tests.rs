@@ -296,3 +296,23 @@ fn a_bad_server_names_its_key() {
     );
     insta::assert_snapshot!(fixture.faults());
 }
+
+#[test]
+fn the_servers_of_a_client_stand_beside_those_of_the_file() {
+    let fixture = Fixture::new("servers: { a: { command: x } }\n");
+    let json = fixture.folder.path().join("mcp.json");
+    let flags = Overrides { mcp_json: Some(json.clone()), ..fixture.flags() };
+    let load = || load(&flags, &Environment::default());
+    assert!(load().unwrap_err().to_string().contains("mcp.json: cannot be read"));
+
+    std::fs::write(&json, r#"{"mcpServers": {"b": {"command": "./y"}}}"#).unwrap();
+    let loaded = load().unwrap();
+    let names: Vec<_> = loaded.servers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let beside = fixture.folder.path().join("y");
+    assert_eq!(loaded.servers[1].1.command.as_deref(), beside.to_str());
+
+    std::fs::write(&json, r#"{"mcpServers": {"a": {"command": "y"}}}"#).unwrap();
+    let faults = load().unwrap_err().to_string();
+    assert!(faults.contains("mcp.json: the server `a` stands in the config, too"), "{faults}");
+}

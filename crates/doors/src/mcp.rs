@@ -126,14 +126,24 @@ impl Handler {
         wishes.grant(&mut call);
         let answer = self.core.strip.call(call).await;
         let snapshot = self.core.strip.catalog().snapshot();
+        let wraps = |data: &Value| {
+            let entry = snapshot.resolve(&name).ok();
+            let schema = entry.and_then(|entry| entry.descriptor.output_schema.as_ref());
+            !modern && crate::schema::wraps_result(schema, data)
+        };
+        let native = answer.native.as_deref().and_then(render::Native::of);
         match answer.result {
-            Ok(data) => {
-                let wrapped = !modern && {
-                    let entry = snapshot.resolve(&name).ok();
-                    let schema = entry.and_then(|entry| entry.descriptor.output_schema.as_ref());
-                    crate::schema::wraps_result(schema, &data)
-                };
-                Ok(render::success(data, wrapped, answer.meta).into())
+            Ok(data) => Ok(match native {
+                Some(native) => native.success(wraps, answer.meta),
+                None => {
+                    let wrapped = wraps(&data);
+                    render::success(data, wrapped, answer.meta)
+                }
+            }
+            .into()),
+            // What a server itself says of its failure says more than our words for it.
+            Err(failure) if let Some(native) = native => {
+                Ok(native.failure(&failure, answer.meta).into())
             }
             // A tool may say NOT_FOUND about what it looked for; only a name without a tool is the protocol's fault.
             Err(failure) if failure.code == Code::NotFound && snapshot.resolve(&name).is_err() => {

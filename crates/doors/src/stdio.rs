@@ -7,6 +7,7 @@ use std::sync::Arc;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
+use serde_json::Value;
 use strip::Strip;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -26,11 +27,15 @@ enum Framing {
     Headers,
 }
 
+/// Tells how the servers behind the strip are, as a list; doors pass it on without knowing what it says.
+pub type ServersReport = Arc<dyn Fn() -> Value + Send + Sync>;
+
 /// A door for local processes; each of them is the local user.
 #[derive(Clone)]
 pub struct LocalDoor {
     core: Arc<Core>,
     principal: Arc<Principal>,
+    servers: Option<ServersReport>,
     shutdown: CancellationToken,
 }
 
@@ -38,7 +43,13 @@ impl LocalDoor {
     /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let core = Arc::new(Core::new(strip, shutdown.clone()));
-        Self { core, principal, shutdown }
+        Self { core, principal, servers: None, shutdown }
+    }
+
+    /// Lets sessions ask how the servers behind the strip are.
+    pub fn reporting_servers(mut self, report: ServersReport) -> Self {
+        self.servers = Some(report);
+        self
     }
 
     /// Serves one session until the other side closes it.
@@ -60,7 +71,8 @@ impl LocalDoor {
             Framing::Lines => self.serve_mcp(read.chain(Cursor::new(b"\n")), write).await,
             Framing::Headers => {
                 let desk =
-                    lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal));
+                    lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal))
+                        .reporting_servers(self.servers.clone());
                 lsp::serve(desk, read, write, &self.shutdown).await
             }
         }

@@ -74,8 +74,9 @@ impl Access {
             };
             let pid = match claim {
                 Claim::Owner(owned) => {
-                    let gateway =
-                        Gateway::open(&loaded.config, &context.environment, owned, Freshness::Once);
+                    let (servers, environment) = (loaded.servers.clone(), &context.environment);
+                    let (config, freshness) = (&loaded.config, Freshness::Once);
+                    let gateway = Gateway::open(config, servers, environment, owned, freshness);
                     return Ok(Self::Here(Box::new(gateway.await?)));
                 }
                 Claim::OwnedBy { pid } => pid,
@@ -95,10 +96,26 @@ impl Access {
     /// What there is to call.
     pub(crate) async fn discovery(&self) -> anyhow::Result<Discovery> {
         match self {
-            Self::Here(gateway) => Ok(gateway.strip().discovery()),
+            Self::Here(gateway) => {
+                gateway.settle().await;
+                Ok(gateway.strip().discovery())
+            }
             Self::Beside(owner) => owner.ask("mcp.discover", json!({})).await,
             Self::Elsewhere(remote) => remote.discovery().await,
         }
+    }
+
+    /// How the servers behind the strip are.
+    pub(crate) async fn servers(&self) -> anyhow::Result<Vec<Value>> {
+        let told = match self {
+            Self::Here(gateway) => {
+                gateway.settle().await;
+                gateway.servers()
+            }
+            Self::Beside(owner) => return owner.ask("powerstrip.servers", json!({})).await,
+            Self::Elsewhere(_) => bail!("a gateway tells only its own host how its servers are"),
+        };
+        Ok(serde_json::from_value(told)?)
     }
 
     /// Calls a tool; gives up waiting, and tells the tool so, when cancelled.
@@ -110,6 +127,10 @@ impl Access {
         let answer = async {
             match self {
                 Self::Here(gateway) => {
+                    // A tool of a server is known when its server has answered.
+                    if gateway.strip().catalog().snapshot().resolve(&invocation.tool).is_err() {
+                        gateway.settle().await;
+                    }
                     let user = LocalAccess::default().user();
                     let mut call =
                         Call::new(&invocation.tool, invocation.input.clone(), user, Door::Cli);

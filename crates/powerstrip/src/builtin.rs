@@ -38,6 +38,7 @@ struct Sheet {
 impl Sheet {
     fn descriptor(self) -> Descriptor {
         Descriptor {
+            unprefixed: false,
             id: self.id.parse().expect("built-in ids are well formed"),
             version: Version::new(1, 0, 0),
             title: Some(self.title.to_owned()),

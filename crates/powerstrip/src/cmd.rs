@@ -5,9 +5,11 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod import;
 pub(crate) mod new;
 pub(crate) mod prompts;
 pub(crate) mod serve;
+pub(crate) mod servers;
 pub(crate) mod stdio;
 pub(crate) mod tools;
 
@@ -29,10 +31,12 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
     match command {
         Command::Completions(command) => command.run(),
         Command::Config(command) => command.run(&context),
+        Command::Import(command) => command.run(&context),
         Command::New(command) => command.run(&context),
         Command::Serve(command) => on_runtime(command.run(context)),
         Command::Stdio(command) => on_runtime(command.run(context)),
         Command::Tools(command) => on_runtime(command.run(&context)),
+        Command::Servers(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),

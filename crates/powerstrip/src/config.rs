@@ -5,13 +5,16 @@ mod fault;
 mod file;
 mod limits;
 mod listen;
+pub(crate) mod mcp_json;
 mod overrides;
 mod reader;
 mod secret;
+mod servers;
 mod telemetry;
 mod tree;
 mod units;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -26,6 +29,7 @@ pub(crate) use limits::Limits;
 pub(crate) use listen::Listen;
 pub(crate) use overrides::Overrides;
 pub(crate) use secret::Secret;
+pub(crate) use servers::Server;
 pub(crate) use telemetry::{LogFormat, Telemetry};
 pub(crate) use units::Span;
 
@@ -45,6 +49,8 @@ pub(crate) struct Config {
     pub(crate) tools: Vec<PathBuf>,
     /// The folder of prompts: `packs/<domain>/<name>.vN.md` and `REGISTRY.yaml`.
     pub(crate) prompts: PathBuf,
+    /// MCP servers whose tools are offered as `name:tool`.
+    pub(crate) servers: BTreeMap<String, Server>,
     /// How MCP clients see tools named.
     pub(crate) tool_names: ToolNames,
     /// What a call may cost.
@@ -64,6 +70,7 @@ impl Default for Config {
             data_dir: ".powerstrip".into(),
             tools: vec!["tools".into()],
             prompts: "prompts".into(),
+            servers: BTreeMap::new(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),
             egress: Egress::default(),
@@ -161,6 +168,9 @@ impl Config {
         for path in self.tools.iter_mut().chain([&mut self.data_dir, &mut self.prompts]) {
             *path = clean(&base.join(&*path));
         }
+        for server in self.servers.values_mut() {
+            server.anchor(base);
+        }
     }
 }
 
@@ -168,6 +178,9 @@ impl Config {
 fn clean(path: &Path) -> PathBuf {
     path.components().collect()
 }
+
+/// Servers by name, ready to be started.
+pub(crate) type Servers = Vec<(String, upstream::ServerConfig)>;
 
 /// A configuration that holds, and where it came from.
 #[derive(Clone, Debug)]
@@ -177,6 +190,8 @@ pub(crate) struct Loaded {
     pub(crate) file: Option<PathBuf>,
     /// Headers for the OTLP collector, secrets fetched.
     pub(crate) otlp_headers: Vec<(String, Secret)>,
+    /// The servers, secrets fetched.
+    pub(crate) servers: Servers,
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ impl Global {
             tools: self.tools.clone(),
             prompts: self.prompts.clone(),
             listen: None,
+            mcp_json: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod place;
 mod prompts;
+mod servers;
 mod settings;
 mod sources;
 
@@ -15,14 +16,16 @@ use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
 use proto::Clock;
+use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::catalog::WireNames;
 use strip::{Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use upstream::Upstreams;
 
 use crate::builtin;
-use crate::config::Config;
+use crate::config::{Config, Servers};
 use crate::environment::Environment;
 
 pub(crate) use place::SocketPlace;
@@ -42,6 +45,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 pub(crate) struct Gateway {
     strip: Arc<Strip>,
     sources: tokio::sync::Mutex<Sources>,
+    upstreams: Arc<Upstreams>,
     store: Store,
     listeners: OwnListeners,
     runner: Arc<Runner>,
@@ -74,6 +78,7 @@ impl Gateway {
     /// Builds everything on a data folder that this process owns.
     pub(crate) async fn open(
         config: &Config,
+        servers: Servers,
         environment: &Environment,
         folder: DataFolder,
         freshness: Freshness,
@@ -90,23 +95,35 @@ impl Gateway {
             names: WireNames::from_stored(database.wire_names().await?),
         };
         let strip = Strip::new(config.settings(), parts);
-        strip.catalog().publish(builtin::SOURCE, builtin::tools(clock));
+        strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let listeners = OwnListeners::default();
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let ending = CancellationToken::new();
+        let wires = servers::Wires {
+            strip: &strip,
+            runner: &runner,
+            client: client.clone(),
+            database: &database,
+            clock,
+            environment,
+        };
+        let upstreams = servers::start(servers, wires);
         let sources =
             Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
 
+        let told = Arc::clone(&upstreams);
         let door =
-            LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone());
+            LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
+                .reporting_servers(Arc::new(move || servers::report(&told)));
         let closing = CancellationToken::new();
         let socket = open_socket(&folder, door.clone(), closing.clone()).await;
         let names = tokio::spawn(keep_names(Arc::clone(&strip), database.clone(), ending.clone()));
         Ok(Self {
             strip,
             sources: tokio::sync::Mutex::new(sources),
+            upstreams,
             store: Store { database, audit, folder },
             listeners,
             runner,
@@ -126,6 +143,16 @@ impl Gateway {
     /// The door for pipes of this process.
     pub(crate) fn door(&self) -> &LocalDoor {
         &self.door
+    }
+
+    /// Waits, within bounds, until every server is ready or known to be down.
+    pub(crate) async fn settle(&self) {
+        servers::settle(&self.upstreams).await;
+    }
+
+    /// How every server is.
+    pub(crate) fn servers(&self) -> Value {
+        servers::report(&self.upstreams)
     }
 
     /// Our own listeners, which no tool may call.
@@ -158,6 +185,7 @@ impl Gateway {
         if let Some(socket) = self.socket {
             let _ = socket.await;
         }
+        self.upstreams.stop().await;
         self.sources.into_inner().close().await;
         let _ = self.names.await;
         if let Err(error) = self.store.audit.close().await {

@@ -6,7 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{BadConfig, Config, FILE_NAME, Loaded, Overrides, load};
+use crate::config::{BadConfig, Config, FILE_NAME, Loaded, Overrides, Servers, load};
 use crate::context::Context;
 use crate::gateway::{Gateway, needs_restart};
 use crate::watch::watch;
@@ -24,6 +24,7 @@ pub(crate) struct Reload {
 struct Seen {
     /// What is in force.
     config: Config,
+    servers: Servers,
     /// The latest attempt that failed, so that it is told once.
     refused: Option<BadConfig>,
 }
@@ -36,7 +37,8 @@ impl Reload {
         flags: Overrides,
         loaded: &Loaded,
     ) -> Self {
-        let seen = Mutex::new(Seen { config: loaded.config.clone(), refused: None });
+        let (config, servers) = (loaded.config.clone(), loaded.servers.clone());
+        let seen = Mutex::new(Seen { config, servers, refused: None });
         let hangups = signal(SignalKind::hangup()).ok();
         Self { gateway, flags, context, seen, hangups }
     }
@@ -66,7 +68,8 @@ impl Reload {
     async fn reload(&self, asked: bool) {
         let mut seen = self.seen.lock().await;
         match load(&self.flags, &self.context.environment) {
-            Ok(loaded) if loaded.config == seen.config => {
+            // A secret may be another one although the file is as it was.
+            Ok(loaded) if loaded.config == seen.config && loaded.servers == seen.servers => {
                 if asked || seen.refused.take().is_some() {
                     tracing::info!("the config is as it was");
                 }
@@ -75,9 +78,10 @@ impl Reload {
                 for key in needs_restart(&seen.config, &loaded.config) {
                     tracing::warn!("`{key}` has changed: it takes effect at the next start");
                 }
-                self.gateway.reconfigure(&seen.config, &loaded.config).await;
+                let Loaded { config, servers, .. } = loaded;
+                self.gateway.reconfigure(&seen.config, &config, servers.clone()).await;
                 tracing::info!("the config is reloaded");
-                *seen = Seen { config: loaded.config, refused: None };
+                *seen = Seen { config, servers, refused: None };
             }
             Err(refused) => {
                 if asked || seen.refused.as_ref() != Some(&refused) {

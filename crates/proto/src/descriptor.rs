@@ -11,6 +11,8 @@ use crate::{ToolId, clean};
 #[derive(Clone, Debug)]
 pub struct Descriptor {
     pub id: ToolId,
+    /// Whether MCP clients see the name without its server, where no other tool has that name.
+    pub unprefixed: bool,
     pub version: Version,
     pub title: Option<String>,
     pub description: String,

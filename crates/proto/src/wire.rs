@@ -15,6 +15,13 @@ pub fn preferred(id: &ToolId, older_major: Option<u64>) -> String {
     if name.len() <= MAX_LEN { name } else { hashed(id, older_major) }
 }
 
+/// The wire name of a server's tool without its server; nothing where that would be too long or empty.
+pub fn unprefixed(id: &ToolId, older_major: Option<u64>) -> Option<String> {
+    let (_, tool) = id.as_str().split_once(':')?;
+    let name = cleaned(tool) + &version_suffix(older_major);
+    (!tool.is_empty() && name.len() <= MAX_LEN).then_some(name)
+}
+
 /// The name a tool gets when its preferred one is too long or already taken.
 pub fn hashed(id: &ToolId, older_major: Option<u64>) -> String {
     let suffix = version_suffix(older_major);
@@ -26,15 +33,19 @@ pub fn hashed(id: &ToolId, older_major: Option<u64>) -> String {
 }
 
 fn readable(id: &ToolId, older_major: Option<u64>) -> String {
-    let mut name = String::with_capacity(id.as_str().len() + 4);
-    for character in id.as_str().chars() {
+    cleaned(id.as_str()) + &version_suffix(older_major)
+}
+
+fn cleaned(text: &str) -> String {
+    let mut name = String::with_capacity(text.len() + 4);
+    for character in text.chars() {
         match character {
             ':' => name.push_str("__"),
             c if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') => name.push(c),
             _ => name.push('_'),
         }
     }
-    name + &version_suffix(older_major)
+    name
 }
 
 fn version_suffix(older_major: Option<u64>) -> String {
@@ -49,6 +60,14 @@ mod tests {
 
     fn id(text: &str) -> ToolId {
         text.parse().expect("an id")
+    }
+
+    #[test]
+    fn without_the_server_where_possible() {
+        assert_eq!(unprefixed(&id("a:read.file"), None).as_deref(), Some("read_file"));
+        assert_eq!(unprefixed(&id("a:b"), Some(1)).as_deref(), Some("b_v1"));
+        assert_eq!(unprefixed(&id(&format!("a:{}", "x".repeat(51))), None), None);
+        assert_eq!(unprefixed(&id("web.search.query"), None), None);
     }
 
     #[test]

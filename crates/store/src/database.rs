@@ -32,6 +32,18 @@ impl Database {
         sqlite.save_wire_names(pairs).await
     }
 
+    /// What was last stored as the list of a server.
+    pub async fn server_list(&self, server: &str) -> Result<Option<String>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.server_list(server).await
+    }
+
+    /// Stores the list of a server, in place of the one before.
+    pub async fn save_server_list(&self, server: &str, list: &str) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.save_server_list(server, list).await
+    }
+
     /// The audit rows that a filter lets through, newest first.
     pub async fn audit_rows(&self, filter: AuditFilter) -> Result<Vec<AuditRow>, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;

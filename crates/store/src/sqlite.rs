@@ -60,6 +60,30 @@ impl Sqlite {
         settle(connection, result)
     }
 
+    pub(crate) async fn server_list(&self, server: &str) -> Result<Option<String>, StoreError> {
+        Ok(sqlx::query_scalar("SELECT list FROM server_lists WHERE server = ?1")
+            .bind(server)
+            .fetch_optional(&self.readers)
+            .await?)
+    }
+
+    pub(crate) async fn save_server_list(
+        &self,
+        server: &str,
+        list: &str,
+    ) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = sqlx::query(
+            "INSERT INTO server_lists (server, list) VALUES (?1, ?2) \
+             ON CONFLICT (server) DO UPDATE SET list = excluded.list",
+        )
+        .bind(server)
+        .bind(list)
+        .execute(&mut *connection)
+        .await;
+        settle(connection, result.map(drop))
+    }
+
     pub(crate) async fn append_audit(
         &self,
         rows: &[AuditRow],
@@ -109,13 +133,11 @@ fn pool_options() -> SqlitePoolOptions {
 
 fn migrations() -> Migrator {
     let first = include_str!("../migrations/sqlite/0001_first.sql").into_sql_str();
-    Migrator::with_migrations(vec![Migration::new(
-        1,
-        "first".into(),
-        MigrationType::Simple,
-        first,
-        false,
-    )])
+    let lists = include_str!("../migrations/sqlite/0002_server_lists.sql").into_sql_str();
+    let simple = |version, name: &'static str, sql| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql, false)
+    };
+    Migrator::with_migrations(vec![simple(1, "first", first), simple(2, "server lists", lists)])
 }
 
 /// Applies what is missing in one transaction, so that of two who open a new database the second waits for the first.

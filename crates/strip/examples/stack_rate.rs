@@ -29,6 +29,7 @@ impl Tool for Echo {
 fn echo(id: &str, deterministic: bool) -> Arc<dyn Tool> {
     let message = json!({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]});
     Arc::new(Echo(Descriptor {
+        unprefixed: false,
         id: id.parse().unwrap(),
         version: "1.0.0".parse().unwrap(),
         title: None,

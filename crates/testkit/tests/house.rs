@@ -17,7 +17,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("upstream", &["proto", "egress", "strip"]),
     ("language", &[]),
     ("doors", &["proto", "auth", "strip"]),
-    ("powerstrip", &["proto", "store", "egress", "auth", "strip", "toolpack", "doors"]),
+    ("powerstrip", &["proto", "store", "egress", "auth", "strip", "toolpack", "upstream", "doors"]),
     ("testkit", &[]),
     ("kit", &["proto"]),
     ("fixture", &["kit"]),

@@ -71,6 +71,7 @@ impl Pack {
             code = Some(found.code);
         }
         let descriptor = Descriptor {
+            unprefixed: false,
             id: manifest.id.clone(),
             version: manifest.version.clone(),
             title: manifest.title.clone(),

@@ -67,6 +67,7 @@ impl Definition {
             || annotations.read_only_hint == Some(true)
             || annotations.idempotent_hint == Some(true);
         let descriptor = Descriptor {
+            unprefixed: !selection.0.prefix,
             id,
             // Servers version themselves, not their tools: a new patch of the server must not look like another tool.
             version: Version::new(1, 0, 0),

@@ -266,10 +266,11 @@ impl Upstream {
             );
         }
         let offered = tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).collect();
-        *self.listed() = Listed { tools, faults, raw: Some(list) };
         let (shared, publish) = (Arc::clone(&self.shared), Arc::clone(&self.deps.publish));
         // A failure to publish is a panic of the catalog's own, which it has told already.
         let _ = tokio::task::spawn_blocking(move || publish(&shared.name, offered)).await;
+        // Last: whoever sees that there is a list finds its tools in the catalog.
+        *self.listed() = Listed { tools, faults, raw: Some(list) };
     }
 
     /// Begins to end everything, without waiting for it.

@@ -10,6 +10,7 @@ use strip::{Call, Door, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
+use crate::ServersReport;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 use crate::wishes::{Unclear, Wishes};
 
@@ -21,6 +22,7 @@ pub(crate) struct Desk {
     principal: Arc<Principal>,
     /// What the other side says it is, if not a client of its own.
     claimed: OnceLock<Door>,
+    servers: Option<ServersReport>,
 }
 
 #[derive(Deserialize)]
@@ -62,7 +64,12 @@ fn no_input() -> Value {
 
 impl Desk {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
-        Self { strip, principal, claimed: OnceLock::new() }
+        Self { strip, principal, claimed: OnceLock::new(), servers: None }
+    }
+
+    pub(crate) fn reporting_servers(mut self, report: Option<ServersReport>) -> Self {
+        self.servers = report;
+        self
     }
 
     /// The largest message that is read now.
@@ -78,6 +85,10 @@ impl Desk {
     ) -> Result<Outcome, Fault> {
         match method {
             "powerstrip.hello" => self.hello(read(params)?),
+            "powerstrip.servers" => {
+                let none = || Value::Array(Vec::new());
+                Ok(Outcome::Json(self.servers.as_ref().map_or_else(none, |report| report())))
+            }
             "mcp.discover" => Ok(Outcome::Discovery(Box::new(self.strip.discovery()))),
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,

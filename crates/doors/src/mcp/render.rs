@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proto::Meta;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use strip::Failure;
 
@@ -56,6 +57,60 @@ pub(super) fn failure(failure: &Failure, meta: Meta) -> CallToolResult {
     result
 }
 
+/// What an MCP server answered, passed on as it stands.
+pub(super) struct Native<'a>(&'a Map<String, Value>);
+
+impl<'a> Native<'a> {
+    /// Reads a result as a server gave it.
+    pub(super) fn of(result: &'a Value) -> Option<Self> {
+        result.as_object().map(Self)
+    }
+
+    /// Content, structured content and `_meta` of the server, and the facts of the call beside them.
+    pub(super) fn success(self, wraps: impl Fn(&Value) -> bool, meta: Meta) -> CallToolResult {
+        let mut result = self.result(meta);
+        result.structured_content = self.structured().map(|data| {
+            if wraps(data) {
+                Value::Object(Map::from_iter([("result".to_owned(), data.clone())]))
+            } else {
+                data.clone()
+            }
+        });
+        result.is_error = Some(false);
+        result
+    }
+
+    /// A failed result of the server, and our code for it beside it.
+    pub(super) fn failure(self, failure: &Failure, meta: Meta) -> CallToolResult {
+        let mut result = self.result(meta);
+        // Clients before 2026-07-28 take nothing but objects.
+        result.structured_content = self.structured().filter(|data| data.is_object()).cloned();
+        result.is_error = Some(true);
+        let error = serde_json::to_value(failure.item()).unwrap_or_default();
+        result.meta.get_or_insert_default().0.insert(ERROR.to_owned(), error);
+        result
+    }
+
+    fn result(&self, meta: Meta) -> CallToolResult {
+        let blocks = self.0.get("content").and_then(Value::as_array).into_iter().flatten();
+        let mut result = CallToolResult::default();
+        result.content = blocks.map(block).collect();
+        let mut said = self.0.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
+        said.insert(CALL.to_owned(), call(meta));
+        result.meta = Some(MetaObject(said));
+        result
+    }
+
+    fn structured(&self) -> Option<&'a Value> {
+        self.0.get("structuredContent").filter(|data| !data.is_null())
+    }
+}
+
+/// A block of content. Of a kind that the protocol library does not know, a client still gets all of it, as JSON text.
+fn block(block: &Value) -> ContentBlock {
+    ContentBlock::deserialize(block).unwrap_or_else(|_| ContentBlock::text(block.to_string()))
+}
+
 /// The envelope's `meta`, moved rather than copied.
 fn call(meta: Meta) -> Value {
     Value::Object(Map::from_iter([
@@ -68,51 +123,4 @@ fn call(meta: Meta) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use proto::{Code, TraceId};
-    use serde_json::json;
-
-    use super::*;
-
-    fn meta() -> Meta {
-        Meta {
-            tool: "a.b".to_owned(),
-            version: "1.0.0".to_owned(),
-            duration_ms: 3,
-            trace_id: TraceId::random(),
-            warnings: vec!["w".to_owned()],
-        }
-    }
-
-    #[test]
-    fn the_call_facts_are_the_envelopes_meta() {
-        let meta = meta();
-        assert_eq!(call(meta.clone()), serde_json::to_value(&meta).expect("meta serialises"));
-    }
-
-    #[test]
-    fn old_clients_get_objects_and_new_ones_the_data_itself() {
-        let wrapped = success(Arc::new(json!([1])), true, meta());
-        assert_eq!(wrapped.structured_content, Some(json!({"result": [1]})));
-        let bare = success(Arc::new(json!([1])), false, meta());
-        assert_eq!(bare.structured_content, Some(json!([1])));
-    }
-
-    #[test]
-    fn a_failure_tells_the_model_what_to_do() {
-        let failed = Failure::new(Code::RateLimit, "too many calls")
-            .details(json!({"limit": 2}))
-            .retry_after(Duration::from_millis(1500));
-        let result = serde_json::to_value(failure(&failed, meta())).expect("a result serialises");
-        assert_eq!(result["isError"], json!(true));
-        let text = result["content"][0]["text"].as_str().expect("text");
-        assert_eq!(
-            text,
-            "RATE_LIMIT: too many calls\nDetails: {\"limit\":2}\nTry again after 1.5 s."
-        );
-        assert_eq!(result["_meta"][ERROR]["code"], json!("RATE_LIMIT"));
-        assert!(result.get("structuredContent").is_none());
-    }
-}
+mod tests;

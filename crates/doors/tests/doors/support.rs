@@ -55,6 +55,7 @@ where
 {
     Made {
         descriptor: Descriptor {
+            unprefixed: false,
             id: id.parse().unwrap(),
             version: "1.0.0".parse().unwrap(),
             title: None,

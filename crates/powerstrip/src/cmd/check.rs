@@ -129,7 +129,8 @@ async fn run_examples(
     let Claim::Owner(folder) = DataFolder::claim(scratch.path())? else {
         bail!("the folder for the run is in use");
     };
-    let gateway = Gateway::open(config, &context.environment, folder, Freshness::Once).await?;
+    let environment = &context.environment;
+    let gateway = Gateway::open(config, Vec::new(), environment, folder, Freshness::Once).await?;
     let mut findings = Vec::new();
     for call in &calls {
         findings.extend(try_example(gateway.strip(), call).await);

@@ -1,4 +1,5 @@
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,7 @@ Examples:
   powerstrip serve                                      everything by default
   powerstrip serve --listen 127.0.0.1:8080 --tools ./my-tools
   powerstrip serve --config powerstrip.yaml --log debug
+  powerstrip serve --mcp-json ~/.cursor/mcp.json        with the servers of a client
 
 Tools and prompts are followed while it runs: drop a *.tool.yaml into the tools folder and call it. The config file is
 followed, too; SIGHUP reloads it. SIGTERM or Ctrl-C lets calls under way finish; a second one ends it at once.";
@@ -35,6 +37,9 @@ pub(crate) struct Serve {
     /// The address to listen on; port 0 takes a free one [default: 127.0.0.1:7777].
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<Listen>,
+    /// An `mcpServers` JSON (Claude Desktop, Cursor, VS Code) whose servers are used beside those of the config.
+    #[arg(long, value_name = "FILE")]
+    mcp_json: Option<PathBuf>,
 }
 
 /// How long calls under way may take to finish when the gateway is stopped.
@@ -43,7 +48,11 @@ const DRAIN: Duration = Duration::from_secs(20);
 impl Serve {
     pub(crate) async fn run(self, context: Context) -> anyhow::Result<ExitCode> {
         let context = Arc::new(context);
-        let flags = Overrides { listen: self.listen, ..context.global.overrides() };
+        let flags = Overrides {
+            listen: self.listen,
+            mcp_json: self.mcp_json,
+            ..context.global.overrides()
+        };
         let loaded = context.load_with(flags.clone())?;
         let telemetry = Telemetry::start(&loaded, &context, "info")?;
         let metrics = Metrics::install()?;
@@ -54,8 +63,9 @@ impl Serve {
 
         let folder = handover::inherit(&config.data_dir).await?;
         let ear = Ear::open(folder.path());
-        let gateway =
-            Gateway::open(config, &context.environment, folder, Freshness::Followed).await?;
+        let servers = loaded.servers.clone();
+        let (environment, freshness) = (&context.environment, Freshness::Followed);
+        let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
         let shutdown = signals::shutdown()?;

@@ -65,6 +65,9 @@ fn rows(page: &mut String, above: &str, schema: &Value) {
         );
         if is_section {
             rows(page, &path, property);
+        } else if let Some(each) = property.get("additionalProperties") {
+            // What stands below each name.
+            rows(page, &format!("{path}.NAME"), each);
         }
     }
 }

@@ -9,8 +9,7 @@ use super::reader::{Misread, Why, nearest};
 use super::tree::{self, Step};
 
 /// Keys that the manual knows and this version does not: told apart from slips of the keyboard.
-const LATER: [&str; 15] = [
-    "servers",
+const LATER: [&str; 14] = [
     "file_strategies",
     "skills",
     "agents",
@@ -26,6 +25,9 @@ const LATER: [&str; 15] = [
     "retention",
     "embeddings",
 ];
+
+/// The same for the keys of one server.
+const LATER_OF_A_SERVER: [&str; 3] = ["auth", "kind", "references"];
 
 /// One thing that is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,7 +48,7 @@ impl Fault {
         let message = match (&misread.why, misread.path.split_last()) {
             (Why::Other(why), _) => why.clone(),
             (Why::UnknownKey { known }, Some((Step::Key(key), above))) => {
-                unknown_key(key, known, above.is_empty())
+                unknown_key(key, known, above)
             }
             (Why::UnknownKey { .. }, _) => "unknown key".to_owned(),
         };
@@ -63,8 +65,13 @@ impl Fault {
     }
 }
 
-fn unknown_key(key: &str, known: &[&str], at_top: bool) -> String {
-    if at_top && LATER.contains(&key) {
+fn unknown_key(key: &str, known: &[&str], above: &[Step]) -> String {
+    let later = match above {
+        [] => LATER.contains(&key),
+        [Step::Key(section), _] => section == "servers" && LATER_OF_A_SERVER.contains(&key),
+        _ => false,
+    };
+    if later {
         let version = env!("CARGO_PKG_VERSION");
         return format!("powerstrip {version} does not have `{key}` yet; a later version will");
     }

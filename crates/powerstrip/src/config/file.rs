@@ -1,10 +1,11 @@
 //! Reading the file and putting the layers over each other.
 
+use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::tree::{Node, Step};
-use super::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, reader};
+use super::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, mcp_json, reader};
 use crate::environment::Environment;
 
 /// A config beyond this is no config.
@@ -25,20 +26,24 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     if let Some(base) = file.as_deref().and_then(Path::parent) {
         config.anchor(base);
     }
+    if let Some(path) = &overrides.mcp_json {
+        faults.extend(add_servers(&mut config, path));
+    }
     let judge = Judge { file: file.as_deref(), tree: tree.as_ref(), environment };
     let otlp_headers = judge.otlp_headers(&config, &mut faults);
+    let servers = judge.servers(&config, &mut faults);
     judge.limits(&config, &mut faults);
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
     if faults.is_empty() {
-        Ok(Loaded { config, file, otlp_headers })
+        Ok(Loaded { config, file, otlp_headers, servers })
     } else {
         Err(BadConfig(faults))
     }
 }
 
 fn apply(config: &mut Config, overrides: &Overrides) {
-    let Overrides { config: _, data_dir, tools, prompts, listen } = overrides.clone();
+    let Overrides { config: _, mcp_json: _, data_dir, tools, prompts, listen } = overrides.clone();
     if let Some(data_dir) = data_dir {
         config.data_dir = data_dir;
     }
@@ -63,6 +68,29 @@ fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfi
     let (config, misread) = reader::read::<Config>(tree.clone());
     let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
     Ok((config, Some(tree), faults))
+}
+
+/// Puts the servers of an `mcpServers` JSON beside those of the file.
+fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
+    let fault = |message| Fault::of_file(path, None, message);
+    let imported = match mcp_json::read(path) {
+        Ok(imported) => imported,
+        Err(faults) => return faults.into_iter().map(fault).collect(),
+    };
+    let mut faults = Vec::new();
+    for (name, mut server) in imported.servers {
+        server.anchor(path.parent().unwrap_or(Path::new("")));
+        match config.servers.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(server);
+            }
+            Entry::Occupied(known) => {
+                let name = known.key();
+                faults.push(fault(format!("the server `{name}` stands in the config, too")));
+            }
+        }
+    }
+    faults
 }
 
 fn read_text(path: &Path) -> io::Result<String> {
@@ -99,13 +127,18 @@ impl Judge<'_> {
         }
     }
 
+    /// Where relative paths begin.
+    fn base(&self) -> &Path {
+        self.file.and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
     fn otlp_headers(
         &self,
         config: &Config,
         faults: &mut Vec<Fault>,
     ) -> Vec<(String, super::Secret)> {
         let Some(otlp) = &config.telemetry.otlp else { return Vec::new() };
-        let base = self.file.and_then(Path::parent).unwrap_or(Path::new(""));
+        let base = self.base();
         let mut headers = Vec::new();
         for (name, source) in &otlp.headers {
             match source.fetch(self.environment, base) {
@@ -118,6 +151,26 @@ impl Judge<'_> {
             }
         }
         headers
+    }
+
+    fn servers(&self, config: &Config, faults: &mut Vec<Fault>) -> super::Servers {
+        let mut servers = Vec::new();
+        for (name, server) in &config.servers {
+            // What was misread is already told; without it the entry would only look wrong in other ways, too.
+            let entry = format!("servers.{name}.");
+            if faults.iter().any(|fault| fault.key.starts_with(&entry)) {
+                continue;
+            }
+            match server.resolve(name, self.environment, self.base()) {
+                Ok(resolved) => servers.push((name.clone(), resolved)),
+                Err(unusable) => faults.extend(unusable.into_iter().map(|unusable| {
+                    let below = unusable.keys.iter().map(String::as_str);
+                    let path: Vec<_> = ["servers", name].into_iter().chain(below).collect();
+                    self.fault(&path, unusable.message)
+                })),
+            }
+        }
+        servers
     }
 
     fn limits(&self, config: &Config, faults: &mut Vec<Fault>) {

@@ -13,6 +13,8 @@ pub(crate) struct Overrides {
     pub(crate) tools: Vec<PathBuf>,
     pub(crate) prompts: Option<PathBuf>,
     pub(crate) listen: Option<Listen>,
+    /// Servers beside those of the file.
+    pub(crate) mcp_json: Option<PathBuf>,
 }
 
 impl Overrides {
@@ -33,6 +35,7 @@ impl Overrides {
             tools: environment.paths("POWERSTRIP_TOOLS"),
             prompts: environment.path("POWERSTRIP_PROMPTS"),
             listen,
+            mcp_json: None,
         })
     }
 
@@ -44,6 +47,7 @@ impl Overrides {
             tools: if self.tools.is_empty() { beneath.tools } else { self.tools },
             prompts: self.prompts.or(beneath.prompts),
             listen: self.listen.or(beneath.listen),
+            mcp_json: self.mcp_json.or(beneath.mcp_json),
         }
     }
 }

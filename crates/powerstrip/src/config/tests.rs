@@ -113,8 +113,8 @@ fn all_faults_are_told_at_once_with_their_places() {
     let fixture = Fixture::new(
         "listen: here\n\
          limts: {}\n\
-         servers:\n  \
-           crm: { url: 'https://x' }\n\
+         skills:\n  \
+           crm: { servers: [x] }\n\
          limits:\n  \
            timeout: 30\n  \
            max_input_bytes: lots\n  \
@@ -234,4 +234,85 @@ fn the_schema_accepts_what_the_reader_accepts() {
     assert_eq!(schema.violations(&shown), []);
     let wrong = serde_json::json!({"limits": {"timeout": "soon"}, "lisen": "x"});
     assert_eq!(schema.violations(&wrong).len(), 2);
+}
+
+#[test]
+fn servers_are_read_with_their_secrets() {
+    let fixture = Fixture::new(
+        "servers:\n  \
+           files:\n    command: ./bin/files\n    args: [--root, /srv]\n    cwd: data\n    start: lazy\n    \
+             env: { TOKEN: { env: FILES_TOKEN }, MODE: plain }\n    timeout: 90s\n    rename: { a: b }\n    \
+             sandbox: { mode: auto, network: false, read: [data] }\n  \
+           crm:\n    url: http://127.0.0.1:7101/mcp\n    urls: ['http://127.0.0.1:7102/mcp']\n    \
+             headers: { X-Api-Key: { file: key.txt } }\n    only: ['read_*']\n    shared: true\n  \
+           later: { command: npx, disabled: true }\n",
+    );
+    std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
+    let environment = Environment::with([("FILES_TOKEN", "t0ken")]);
+    let loaded = load(&fixture.flags(), &environment).unwrap();
+    let server = |name: &str| &loaded.servers.iter().find(|(known, _)| known == name).unwrap().1;
+    let (base, files) = (fixture.folder.path(), server("files"));
+    assert_eq!(files.command.as_deref(), base.join("bin/files").to_str());
+    assert_eq!(files.cwd, Some(base.join("data")));
+    assert_eq!(files.env["TOKEN"], "t0ken");
+    assert_eq!(files.env["MODE"], "plain");
+    assert_eq!(files.start, upstream::Start::Lazy);
+    assert_eq!(files.timeout.unwrap().as_secs(), 90);
+    assert_eq!(files.rename["a"], "b");
+    assert_eq!(files.sandbox.mode, upstream::SandboxMode::Auto);
+    assert_eq!(files.sandbox.read, [base.join("data")]);
+    assert!(!files.sandbox.network);
+    assert_eq!(server("crm").all_urls().count(), 2);
+    assert_eq!(server("crm").headers["X-Api-Key"], "k3y");
+    assert!(server("crm").shared);
+    assert_eq!(
+        server("later").command.as_deref(),
+        Some("npx"),
+        "found by PATH, not beside the file"
+    );
+    assert!(server("later").disabled);
+    let shown = format!("{loaded:?}");
+    assert!(!shown.contains("t0ken") && !shown.contains("k3y"), "{shown}");
+}
+
+#[test]
+fn a_bad_server_names_its_key() {
+    let fixture = Fixture::new(
+        "servers:\n  \
+           a: { comand: x }\n  \
+           b: { url: 'http://127.0.0.1:1/mcp', auth: { grant: client_credentials } }\n  \
+           c: { kind: openapi }\n  \
+           d: { command: x, url: 'http://127.0.0.1:1/mcp' }\n  \
+           e: {}\n  \
+           f: { url: 'ftp://x' }\n  \
+           g: { command: x, env: { TOKEN: { env: UNSET } } }\n  \
+           h: { command: x, references: true }\n  \
+           i: { url: 'http://127.0.0.1:1/mcp', headers: { Host: x } }\n  \
+           j: { command: x, timeout: 5 }\n  \
+           powerstrip: { command: x }\n  \
+           'k l': { command: x }\n  \
+           m: npx\n  \
+           n: { command: x, start: lasy }\n",
+    );
+    insta::assert_snapshot!(fixture.faults());
+}
+
+#[test]
+fn the_servers_of_a_client_stand_beside_those_of_the_file() {
+    let fixture = Fixture::new("servers: { a: { command: x } }\n");
+    let json = fixture.folder.path().join("mcp.json");
+    let flags = Overrides { mcp_json: Some(json.clone()), ..fixture.flags() };
+    let load = || load(&flags, &Environment::default());
+    assert!(load().unwrap_err().to_string().contains("mcp.json: cannot be read"));
+
+    std::fs::write(&json, r#"{"mcpServers": {"b": {"command": "./y"}}}"#).unwrap();
+    let loaded = load().unwrap();
+    let names: Vec<_> = loaded.servers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let beside = fixture.folder.path().join("y");
+    assert_eq!(loaded.servers[1].1.command.as_deref(), beside.to_str());
+
+    std::fs::write(&json, r#"{"mcpServers": {"a": {"command": "y"}}}"#).unwrap();
+    let faults = load().unwrap_err().to_string();
+    assert!(faults.contains("mcp.json: the server `a` stands in the config, too"), "{faults}");
 }

@@ -1,11 +1,13 @@
 //! A changed config, put in force while the gateway runs.
 
 use super::Gateway;
-use crate::config::Config;
+use crate::config::{Config, Servers};
 
 impl Gateway {
     /// Puts another config in force, as far as that is possible without a restart.
-    pub(crate) async fn reconfigure(&self, before: &Config, now: &Config) {
+    pub(crate) async fn reconfigure(&self, before: &Config, now: &Config, servers: Servers) {
+        // Servers that have not changed go on as if nothing had happened.
+        self.upstreams.apply(servers).await;
         let mut sources = self.sources.lock().await;
         self.strip.reconfigure(now.settings());
         if before.egress != now.egress {

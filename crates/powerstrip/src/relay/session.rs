@@ -88,9 +88,9 @@ impl Session {
             .ok();
         // What is in force may have changed since this process started.
         let loaded = context.load().unwrap_or_else(|_| loaded.clone());
-        let gateway =
-            Gateway::open(&loaded.config, &context.environment, folder, Freshness::Followed)
-                .await?;
+        let (config, servers) = (&loaded.config, loaded.servers.clone());
+        let (environment, freshness) = (&context.environment, Freshness::Followed);
+        let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
         let gateway = Arc::new(gateway);
         let ending = CancellationToken::new();
         let flags = context.global.overrides();

@@ -62,6 +62,23 @@ async fn wire_names_stay_swap_and_never_clash() {
 }
 
 #[tokio::test]
+async fn the_last_list_of_each_server_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    assert_eq!(database.server_list("crm").await.unwrap(), None);
+    let long = format!("{{\"tools\":\"{}\"}}", "ö'\u{0}".repeat(500_000));
+    database.save_server_list("crm", "{}").await.unwrap();
+    database.save_server_list("crm", &long).await.unwrap();
+    database.save_server_list("cr%", "[]").await.unwrap();
+    database.close().await;
+
+    let reopened = Database::open(folder.path()).await.unwrap();
+    assert_eq!(reopened.server_list("crm").await.unwrap(), Some(long));
+    assert_eq!(reopened.server_list("cr%").await.unwrap().as_deref(), Some("[]"));
+    assert_eq!(reopened.server_list("CRM").await.unwrap(), None, "names are exact");
+}
+
+#[tokio::test]
 async fn rows_come_back_as_they_went_in() {
     let odd = AuditRow {
         at_unix_ms: i64::MAX as u64,

@@ -32,8 +32,22 @@ impl WireNames {
     }
 
     /// The wire name of a tool, given out now if it has none yet.
-    pub(super) fn assign(&mut self, id: &ToolId, older_major: Option<u64>) -> String {
+    pub(super) fn assign(
+        &mut self,
+        id: &ToolId,
+        older_major: Option<u64>,
+        unprefixed: bool,
+    ) -> String {
         let key = older_major.map_or_else(|| id.to_string(), |major| format!("{id}@{major}"));
+        if unprefixed && let Some(bare) = wire::unprefixed(id, older_major) {
+            // With and without its server a tool goes by two names, and keeps each of them.
+            let key = format!("{key} unprefixed");
+            match self.by_name.get(&bare) {
+                None => return self.give(key, bare),
+                Some(owner) if *owner == key => return bare,
+                Some(_) => {}
+            }
+        }
         if let Some(name) = self.by_key.get(&key) {
             return name.clone();
         }
@@ -41,6 +55,10 @@ impl WireNames {
         if self.by_name.contains_key(&name) {
             name = wire::hashed(id, older_major);
         }
+        self.give(key, name)
+    }
+
+    fn give(&mut self, key: String, name: String) -> String {
         self.by_name.insert(name.clone(), key.clone());
         self.by_key.insert(key.clone(), name.clone());
         self.new.push((key, name.clone()));

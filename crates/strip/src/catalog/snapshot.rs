@@ -107,7 +107,8 @@ impl Snapshot {
                 Ok(Admitted::New(mut entry)) => {
                     let major = entry.descriptor.version.major;
                     let older = entry.superseded_by.map(|_| major);
-                    entry.wire = names.assign(&entry.descriptor.id, older);
+                    entry.wire =
+                        names.assign(&entry.descriptor.id, older, entry.descriptor.unprefixed);
                     Arc::from(entry)
                 }
                 Err(fault) => {

@@ -56,6 +56,7 @@ pub(crate) fn tool(
 ) -> Fake {
     Fake {
         descriptor: Descriptor {
+            unprefixed: false,
             id: id.parse().unwrap(),
             version: "1.0.0".parse().unwrap(),
             title: None,

@@ -1,0 +1,77 @@
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::access::Access;
+use crate::context::Context;
+use crate::output::{self, Style};
+use crate::telemetry::Telemetry;
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip servers                  each server's state, tools and last error
+  powerstrip servers --json           the same and more, for programs
+
+It asks the gateway that runs on this data folder; where none runs, the servers are started to see how they do.";
+
+/// How many lines of a server's stderr are shown.
+const STDERR_LINES: usize = 5;
+
+/// Show how the MCP servers behind the gateway are
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ServersCommand {}
+
+impl ServersCommand {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let loaded = context.load()?;
+        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
+        let access = Access::open(context, &loaded, None).await?;
+        let servers = access.servers().await;
+        access.close().await;
+        telemetry.flush().await;
+        let servers = servers?;
+        if context.global.json {
+            output::json(&servers)?;
+        } else {
+            list(&servers, Style::stdout(&context.environment))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
+    if servers.is_empty() {
+        output::line("no servers: name some under `servers` in powerstrip.yaml")?;
+    }
+    let text = |server: &Value, key: &str| server[key].as_str().unwrap_or("-").to_owned();
+    let width =
+        servers.iter().map(|server| text(server, "name").chars().count()).max().unwrap_or(0);
+    for server in servers {
+        let name = format!("{:width$}", text(server, "name"));
+        output::line(format_args!(
+            "{}  {:8}  {:5}  {:6}  {} tools",
+            style.bold(name),
+            text(server, "state"),
+            text(server, "transport"),
+            text(server, "era"),
+            server["tools"],
+        ))?;
+        if let Some(error) = server["lastError"].as_str() {
+            output::line(format_args!("  last error: {error}"))?;
+        }
+        for fault in server["faults"].as_array().into_iter().flatten() {
+            output::line(format_args!(
+                "  not offered: {}: {}",
+                text(fault, "tool"),
+                text(fault, "reason")
+            ))?;
+        }
+        let stderr: Vec<_> = server["stderrTail"].as_str().unwrap_or_default().lines().collect();
+        for line in &stderr[stderr.len().saturating_sub(STDERR_LINES)..] {
+            output::line(style.faint(format_args!("  stderr: {line}")))?;
+        }
+    }
+    Ok(())
+}

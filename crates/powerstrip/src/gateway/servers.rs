@@ -1,0 +1,129 @@
+//! The MCP servers behind the strip: what they are connected with, and what is told of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use egress::http::Client;
+use egress::process::Runner;
+use proto::Clock;
+use serde_json::{Value, json};
+use store::Database;
+use strip::Strip;
+use tokio::time::Instant;
+use upstream::{Deps, ListStore, State, Status, Timing, ToolList, Upstreams};
+
+use crate::config::Servers;
+use crate::environment::Environment;
+
+/// How long a command that ends soon waits for servers that are being started.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const STEP: Duration = Duration::from_millis(20);
+
+/// What servers are connected with.
+pub(super) struct Wires<'a> {
+    pub(super) strip: &'a Arc<Strip>,
+    pub(super) runner: &'a Arc<Runner>,
+    pub(super) client: Client,
+    pub(super) database: &'a Database,
+    pub(super) clock: Clock,
+    pub(super) environment: &'a Environment,
+}
+
+/// Starts to connect the servers, and returns at once.
+pub(super) fn start(servers: Servers, wires: Wires<'_>) -> Arc<Upstreams> {
+    let catalog = Arc::clone(wires.strip.catalog());
+    let deps = Deps {
+        runner: Arc::clone(wires.runner),
+        http: wires.client,
+        // A server may bear any name, also one by which another source of tools goes.
+        publish: Arc::new(move |name, tools| catalog.publish(&format!("server {name}"), tools)),
+        lists: Arc::new(StoredLists(wires.database.clone())),
+        clock: wires.clock,
+        environment: wires.environment.texts(),
+        timing: Timing::default(),
+    };
+    Arc::new(Upstreams::start(servers, deps))
+}
+
+/// Waits, within bounds, until every server is ready or known to be down.
+pub(super) async fn settle(upstreams: &Upstreams) {
+    let deadline = Instant::now() + PATIENCE;
+    let starting = || {
+        upstreams.statuses().iter().any(|status| match status.state {
+            State::Starting => true,
+            // Its tools are known a moment after it answers.
+            State::Ready => status.list_age.is_none(),
+            State::Disabled | State::Faulty | State::Asleep | State::Down => false,
+        })
+    };
+    while starting() && Instant::now() < deadline {
+        tokio::time::sleep(STEP).await;
+    }
+}
+
+/// How every server is, for people and programs.
+pub(super) fn report(upstreams: &Upstreams) -> Value {
+    upstreams.statuses().iter().map(told).collect()
+}
+
+fn told(status: &Status) -> Value {
+    let ms = |time: Option<Duration>| {
+        time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    };
+    let replicas = status.replicas.iter().map(|replica| {
+        json!({
+            "url": replica.url,
+            "era": replica.era,
+            "outstanding": replica.outstanding,
+            "admitted": replica.admitted,
+            "lastError": replica.last_error,
+        })
+    });
+    json!({
+        "name": status.name,
+        "transport": status.transport,
+        "state": status.state,
+        "era": status.era,
+        "server": status.server,
+        "tools": status.tools,
+        "listAgeMs": ms(status.list_age),
+        "faults": status.faults,
+        "lastError": status.last_error,
+        "retryInMs": ms(status.retry_in),
+        "stderrTail": status.stderr_tail,
+        "replicas": replicas.collect::<Vec<_>>(),
+        "sessions": status.sessions,
+        "restarts": status.restarts,
+        "oddMessages": status.odd_messages,
+    })
+}
+
+/// The lists in the gateway's database. What cannot be kept or read only costs a listing.
+struct StoredLists(Database);
+
+#[async_trait]
+impl ListStore for StoredLists {
+    async fn load(&self, server: &str) -> Option<ToolList> {
+        let stored = self.0.server_list(server).await.unwrap_or_else(|error| {
+            tracing::warn!(server, %error, "the last list of a server cannot be read");
+            None
+        })?;
+        serde_json::from_str(&stored)
+            .inspect_err(|error| tracing::warn!(server, %error, "the last list of a server is of another form"))
+            .ok()
+    }
+
+    async fn save(&self, server: &str, list: &ToolList) {
+        let saved = match serde_json::to_string(list) {
+            Ok(text) => {
+                self.0.save_server_list(server, &text).await.map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = saved {
+            tracing::warn!(server, error, "the list of a server could not be stored");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A dead, hanging or crashing server costs its own callers and nobody else.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::{Value, json};
+use testkit::{Gateway, eventually};
+
+use crate::support::{HttpFixture, command, fixture, listed, offers, over_http, over_stdio};
+
+async fn greet(gateway: &Gateway, server: &str) -> Value {
+    gateway.call(&format!("{server}:greet"), &json!({"name": "Ada"})).await.body
+}
+
+#[tokio::test]
+async fn a_dead_server_is_named_and_comes_back() {
+    let far = HttpFixture::start().await;
+    let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
+    let gateway = Gateway::with().config(&servers).start().await;
+    offers(&gateway, "near__greet").await;
+    offers(&gateway, "far__greet").await;
+
+    let url = far.kill().await;
+    let answer = eventually("the dead server is noticed", || async {
+        let answer = greet(&gateway, "far").await;
+        (answer["ok"] == json!(false)).then_some(answer)
+    })
+    .await;
+    assert_eq!(answer["errors"][0]["code"], json!("UNAVAILABLE"), "{answer}");
+    let message = answer["errors"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("`far`"), "{message}");
+    assert_eq!(greet(&gateway, "near").await["ok"], json!(true));
+    assert!(listed(&gateway).await.contains(&"far__greet".to_owned()), "the last list is served");
+    assert_eq!(gateway.get("/readyz").await.status, 200, "the gateway itself is well");
+
+    let _far = HttpFixture::again(&url).await;
+    eventually("the server is back", || async {
+        (greet(&gateway, "far").await["ok"] == json!(true)).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn servers_that_hang_delay_nothing() {
+    // Takes connections and never says a word.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/mcp", silent.local_addr().expect("an address"));
+    let servers = format!(
+        "servers:\n  asleep: {{ command: sleep, args: ['1000'] }}\n{}{}",
+        over_http("silent", &url),
+        over_stdio("near")
+    );
+    let began = Instant::now();
+    let gateway = Gateway::with().config(&servers).start().await;
+    assert_eq!(gateway.call("demo.echo", &json!({"message": "hi"})).await.body["ok"], json!(true));
+    offers(&gateway, "near__greet").await;
+    assert_eq!(greet(&gateway, "near").await["ok"], json!(true));
+    // Each of the two is given a minute to begin.
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert_eq!(gateway.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn the_state_of_each_server_is_shown() {
+    let far = HttpFixture::start().await;
+    let servers = format!(
+        "servers:\n  broken: {{ command: sh, args: [-c, 'echo it is broken >&2; exit 3'] }}\n  \
+         off: {{ command: nothing, disabled: true }}\n{}",
+        over_http("far", &far.url)
+    );
+    let gateway = Gateway::with().config(&servers).start().await;
+    offers(&gateway, "far__greet").await;
+    let shown = eventually("the broken one is known to be down", || async {
+        let shown = command(&gateway, &["servers"]).await;
+        (shown[0]["state"] == json!("down")).then_some(shown)
+    })
+    .await;
+    let names: Vec<_> = shown.as_array().expect("a list").iter().map(|s| &s["name"]).collect();
+    assert_eq!(names, ["broken", "far", "off"]);
+    assert!(shown[0]["lastError"].is_string(), "{shown}");
+    assert!(shown[0]["stderrTail"].as_str().expect("stderr").contains("it is broken"), "{shown}");
+    assert_eq!(shown[1]["state"], json!("ready"));
+    assert_eq!(shown[1]["era"], json!("modern"));
+    assert!(shown[1]["tools"].as_u64().expect("a number") > 3, "{shown}");
+    assert_eq!(shown[2]["state"], json!("disabled"));
+}
+
+#[tokio::test]
+async fn the_last_list_outlives_the_gateway() {
+    let data = tempfile::tempdir().expect("a folder");
+    let far = HttpFixture::start().await;
+    let config = format!(
+        "data_dir: '{}'\nservers:\n{}",
+        data.path().join("data").display(),
+        over_http("far", &far.url)
+    );
+    let gateway = Gateway::with().config(&config).start().await;
+    offers(&gateway, "far__greet").await;
+    assert_eq!(gateway.stop().await, Some(0));
+    far.kill().await;
+
+    let gateway = Gateway::with().config(&config).start().await;
+    offers(&gateway, "far__greet").await;
+    let answer = greet(&gateway, "far").await;
+    assert_eq!(answer["errors"][0]["code"], json!("UNAVAILABLE"), "{answer}");
+}
+
+/// A server that writes its process id down before it begins.
+fn noted(file: &Path) -> String {
+    let script = format!("echo $$ > {}; exec {}", file.display(), fixture().display());
+    format!("servers:\n  near: {{ command: sh, args: [-c, '{script}'] }}\n")
+}
+
+fn pid(file: &Path) -> Pid {
+    let text = std::fs::read_to_string(file).expect("the server has begun");
+    Pid::from_raw(text.trim().parse().expect("a process id")).expect("a process id")
+}
+
+#[tokio::test]
+async fn no_server_outlives_the_gateway() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for murdered in [false, true] {
+        let file = folder.path().join(format!("pid-{murdered}"));
+        let gateway = Gateway::with().config(&noted(&file)).start().await;
+        offers(&gateway, "near__greet").await;
+        let server = pid(&file);
+        test_kill_process(server).expect("it lives");
+        if murdered {
+            let gateway = Pid::from_raw(gateway.pid().cast_signed()).expect("a process id");
+            kill_process(gateway, Signal::KILL).expect("it can be killed");
+        } else {
+            assert_eq!(gateway.stop().await, Some(0));
+        }
+        eventually("the server is gone", || async {
+            test_kill_process(server).is_err().then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_without_a_gateway_reaches_servers_too() {
+    let gateway =
+        Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
+    let alone = tempfile::tempdir().expect("a folder");
+    let data = alone.path().join("data");
+    let data = data.to_str().expect("a path");
+    let input = r#"{"name":"Ada"}"#;
+    let answer =
+        command(&gateway, &["call", "near:greet", "--input", input, "--data-dir", data]).await;
+    assert_eq!(answer["ok"], json!(true), "{answer}");
+}

@@ -1,0 +1,7 @@
+//! Many MCP servers behind one gateway, none of which can hurt another.
+#![allow(clippy::disallowed_methods, reason = "tests")]
+
+mod isolation;
+mod reload;
+mod side_by_side;
+mod support;

@@ -1,0 +1,96 @@
+//! A program and a URL behind one endpoint.
+
+use serde_json::json;
+use testkit::{Door, Gateway};
+
+use crate::support::{HttpFixture, fixture, listed, mcp_call, offers, over_http, over_stdio};
+
+#[tokio::test]
+async fn a_program_and_a_url_serve_side_by_side() {
+    let far = HttpFixture::start().await;
+    let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
+    let gateway = Gateway::with().config(&servers).start().await;
+    offers(&gateway, "near__greet").await;
+    offers(&gateway, "far__greet").await;
+    assert!(listed(&gateway).await.iter().any(|name| name == "demo_echo"));
+
+    for server in ["near", "far"] {
+        let greeting = json!({"content": [{"type": "text", "text": "Hello, Ada!"}]});
+        let rest = gateway.call(&format!("{server}:greet"), &json!({"name": "Ada"})).await;
+        assert_eq!(rest.body["data"]["content"], greeting["content"], "{}", rest.body);
+        let url = gateway.url("/mcp");
+        let result = mcp_call(&url, &format!("{server}__greet"), json!({"name": "Ada"})).await;
+        assert_eq!(result["content"], greeting["content"]);
+        let call = &result["_meta"]["powerstrip/call"];
+        assert_eq!(call["tool"], json!(format!("{server}:greet")), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn results_pass_through_as_the_server_gave_them() {
+    let far = HttpFixture::start().await;
+    let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
+    let gateway = Gateway::with().config(&servers).start().await;
+    offers(&gateway, "near__greet").await;
+    offers(&gateway, "far__greet").await;
+
+    let tools = [
+        "test_image_content",
+        "test_audio_content",
+        "test_embedded_resource",
+        "test_multiple_content_types",
+        "test_error_handling",
+    ];
+    for tool in tools {
+        let direct = mcp_call(&far.url, tool, json!({})).await;
+        assert!(direct["content"][0].is_object(), "{direct}");
+        for server in ["near", "far"] {
+            let url = gateway.url("/mcp");
+            let passed = mcp_call(&url, &format!("{server}__{tool}"), json!({})).await;
+            assert_eq!(passed["content"], direct["content"], "{server}:{tool}");
+            assert_eq!(passed.get("structuredContent"), direct.get("structuredContent"));
+            let failed = |result: &serde_json::Value| result["isError"] == json!(true);
+            assert_eq!(failed(&passed), failed(&direct), "{server}:{tool}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_door_reaches_a_server() {
+    let gateway =
+        Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
+    offers(&gateway, "near__greet").await;
+    for door in Door::ALL {
+        let tool = if matches!(door, Door::McpHttp | Door::McpStdio) {
+            "near__greet"
+        } else {
+            "near:greet"
+        };
+        let answer = door.call(&gateway, tool, &json!({"name": "Ada"})).await;
+        assert_eq!(answer["ok"], json!(true), "{door:?}: {answer}");
+    }
+    let wrong = gateway.call("near:greet", &json!({"name": 5})).await;
+    assert_eq!(wrong.body["errors"][0]["code"], json!("INVALID_INPUT"), "{}", wrong.body);
+}
+
+#[tokio::test]
+async fn a_server_without_prefix_lends_its_own_names() {
+    let entry =
+        |name: &str| format!("  {name}: {{ command: '{}', prefix: false }}\n", fixture().display());
+    let gateway = Gateway::with().config(&format!("servers:\n{}", entry("first"))).start().await;
+    offers(&gateway, "greet").await;
+    let result = mcp_call(&gateway.url("/mcp"), "greet", json!({"name": "Ada"})).await;
+    assert_eq!(result["content"][0]["text"], json!("Hello, Ada!"), "{result}");
+    assert_eq!(result["_meta"]["powerstrip/call"]["tool"], json!("first:greet"));
+    let by_id = gateway.call("first:greet", &json!({"name": "Ada"})).await.body;
+    assert_eq!(by_id["ok"], json!(true), "{by_id}");
+
+    // A name stays with the tool that had it first.
+    let both = format!("listen: 127.0.0.1:0\nservers:\n{}{}", entry("first"), entry("second"));
+    gateway.write("powerstrip.yaml", &both);
+    offers(&gateway, "second__greet").await;
+    let result = mcp_call(&gateway.url("/mcp"), "greet", json!({"name": "Ada"})).await;
+    assert_eq!(result["_meta"]["powerstrip/call"]["tool"], json!("first:greet"));
+    let names = listed(&gateway).await;
+    assert!(!names.iter().any(|name| name == "first__greet"), "{names:?}");
+}

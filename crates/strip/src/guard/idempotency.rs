@@ -75,6 +75,7 @@ pub(crate) struct Key {
     key: Digest,
     arguments: Digest,
     chosen_by_caller: bool,
+    of_server: bool,
 }
 
 #[derive(Debug)]
@@ -131,11 +132,12 @@ impl Idempotency {
             key,
             arguments: arguments.digest,
             chosen_by_caller: call.idempotency_key.is_some(),
+            of_server: entry.descriptor.id.server().is_some(),
         }))
     }
 
     /// A recorded answer, if there is one.
-    async fn recorded(&self, key: &Key) -> Result<Option<Arc<Value>>, KeyReused> {
+    async fn recorded(&self, key: &Key) -> Result<Option<Output>, KeyReused> {
         let Some(data) = self.cache.get(&key.key).await else { return Ok(None) };
         if key.chosen_by_caller
             && let Some(first) = self.cache.get(&key.first_use()).await
@@ -143,7 +145,9 @@ impl Idempotency {
         {
             return Err(KeyReused);
         }
-        Ok(Some(data))
+        // Only an MCP server's answer has a form of its own; most tools need no second look.
+        let native = if key.of_server { self.cache.get(&key.native()).await } else { None };
+        Ok(Some(Output { data, warnings: Vec::new(), native }))
     }
 
     /// Gives the recorded answer, joins an equal call in flight, or does the work and records its success.
@@ -156,8 +160,8 @@ impl Idempotency {
     where
         W: Future<Output = Worked> + Send + 'static,
     {
-        if let Some(data) = self.recorded(&key).await? {
-            return Ok((Output { data, warnings: Vec::new(), native: None }, Decision::Replayed));
+        if let Some(output) = self.recorded(&key).await? {
+            return Ok((output, Decision::Replayed));
         }
         let (flight, decision) = self.board(key, window, work)?;
         let (output, _) = flight.await.map_err(Unanswered::Failed)?;
@@ -206,6 +210,9 @@ impl Idempotency {
                     let first = Arc::new(Value::String(key.arguments.to_string()));
                     cache.put(key.first_use(), first, 64, window).await;
                 }
+                if let Some(native) = &output.native {
+                    cache.put(key.native(), Arc::clone(native), *size, window).await;
+                }
                 cache.put(key.key, Arc::clone(&output.data), *size, window).await;
             }
             worked
@@ -216,6 +223,11 @@ impl Idempotency {
 }
 
 impl Key {
+    /// Where the result in an MCP server's own form is kept.
+    fn native(&self) -> Digest {
+        digest_of_parts([b"native", self.key.as_bytes()])
+    }
+
     /// Where the arguments of a caller's own key are remembered.
     fn first_use(&self) -> Digest {
         digest_of_parts([b"first use", self.key.as_bytes()])

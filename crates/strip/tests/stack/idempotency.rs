@@ -115,6 +115,22 @@ async fn a_callers_key_makes_a_side_effect_happen_once() {
 }
 
 #[tokio::test]
+async fn a_replay_keeps_the_form_that_a_server_gave() {
+    let image = json!({"content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]});
+    let given = Arc::new(image.clone());
+    let server = tool("server:draw", move |_| {
+        let native = Some(Arc::clone(&given));
+        Box::pin(async move { Ok(Output { native, ..Output::new(json!({})) }) })
+    });
+    let bench = bench(vec![server]).await;
+    for _ in 0..2 {
+        let answer = bench.call("server:draw", json!({})).await;
+        assert_eq!(answer.native.as_deref(), Some(&image));
+    }
+    assert_eq!(bench.rows().await[0].decision, "replayed");
+}
+
+#[tokio::test]
 async fn a_cache_key_replaces_the_input_but_not_the_principal() {
     let (mut fake, _) = counter("t.count");
     fake.cache_key = Some("all the same".to_owned());

@@ -5,7 +5,8 @@ use std::time::Duration;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
@@ -170,6 +171,23 @@ impl Gateway {
             request = request.header(*name, *value);
         }
         answered(request).await
+    }
+
+    /// POSTs to a path, announcing a body of this length and sending none of it; gives the JSON of the answer. A client
+    /// that went on sending could find the connection closed before it has read why.
+    pub async fn announce(&self, path: &str, length: usize) -> Value {
+        let mut stream = TcpStream::connect(&self.address).await.expect("the gateway listens");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n",
+            self.address
+        );
+        stream.write_all(head.as_bytes()).await.expect("the gateway reads");
+        let mut answer = Vec::new();
+        // The end may come as a reset: what was sent before it counts.
+        let _ = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
+        let answer = String::from_utf8_lossy(&answer);
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a whole answer");
+        serde_json::from_str(body).expect("JSON")
     }
 
     /// Stops it as an operator would, and returns its exit code.

@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
@@ -11,8 +12,10 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
 use crate::{AuditFilter, AuditRow, StoreError};
+use kinds::Kinds;
 
 mod audit;
+mod kinds;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -21,6 +24,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
+    kinds: Arc<Kinds>,
 }
 
 impl Sqlite {
@@ -42,7 +46,7 @@ impl Sqlite {
         assert_durable(&writer, &path).await?;
         let readers =
             pool_options().max_connections(4).connect_lazy_with(options.pragma("query_only", "ON"));
-        Ok(Self { writer, readers })
+        Ok(Self { writer, readers, kinds: Arc::default() })
     }
 
     pub(crate) async fn wire_names(&self) -> Result<Vec<(String, String)>, StoreError> {
@@ -91,7 +95,7 @@ impl Sqlite {
         written: u64,
     ) -> Result<(), StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result = audit::insert(&mut connection, rows, writer, written).await;
+        let result = audit::insert(&mut connection, &self.kinds, rows, writer, written).await;
         settle(connection, result)
     }
 
@@ -137,7 +141,12 @@ fn migrations() -> Migrator {
     let simple = |version, name: &'static str, sql| {
         Migration::new(version, name.into(), MigrationType::Simple, sql, false)
     };
-    Migrator::with_migrations(vec![simple(1, "first", first), simple(2, "server lists", lists)])
+    let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
+    Migrator::with_migrations(vec![
+        simple(1, "first", first),
+        simple(2, "server lists", lists),
+        simple(6, "audit kinds", kinds),
+    ])
 }
 
 /// Applies what is missing in one transaction, so that of two who open a new database the second waits for the first.

@@ -22,6 +22,8 @@ pub struct Entry {
     /// The cleaned copy of what the tool says about itself.
     pub descriptor: Descriptor,
     pub tool: Arc<dyn Tool>,
+    /// The version's text, which every answer and audit row carries.
+    pub version: Arc<str>,
     /// The name under which MCP clients see it.
     pub wire: String,
     pub input: Schema,

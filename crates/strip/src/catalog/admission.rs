@@ -130,6 +130,7 @@ impl Offer<'_> {
             .map_err(|f| unusable("output", &f))?;
         Ok(Admitted::New(Box::new(Entry {
             wire: String::new(),
+            version: descriptor.version.to_string().into(),
             definition: descriptor.definition_hash(),
             tool: Arc::clone(self.tool),
             descriptor,

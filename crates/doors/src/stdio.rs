@@ -4,6 +4,7 @@
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
@@ -30,12 +31,21 @@ enum Framing {
 /// Tells how the servers behind the strip are, as a list; doors pass it on without knowing what it says.
 pub type ServersReport = Arc<dyn Fn() -> Value + Send + Sync>;
 
+/// Answers what only the operator's own commands may ask. A door that was given none has no such methods, and neither
+/// has the door that agents' pipes lead to.
+#[async_trait]
+pub trait Operator: Send + Sync + 'static {
+    /// Answers a method, or says why not; nothing if there is no such method.
+    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>>;
+}
+
 /// A door for local processes; each of them is the local user.
 #[derive(Clone)]
 pub struct LocalDoor {
     core: Arc<Core>,
     principal: Arc<Principal>,
     servers: Option<ServersReport>,
+    operator: Option<Arc<dyn Operator>>,
     shutdown: CancellationToken,
 }
 
@@ -43,12 +53,18 @@ impl LocalDoor {
     /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let core = Arc::new(Core::new(strip, shutdown.clone()));
-        Self { core, principal, servers: None, shutdown }
+        Self { core, principal, servers: None, operator: None, shutdown }
     }
 
     /// Lets sessions ask how the servers behind the strip are.
     pub fn reporting_servers(mut self, report: ServersReport) -> Self {
         self.servers = Some(report);
+        self
+    }
+
+    /// The same door for the operator's commands. It must be where no agent's messages are relayed to.
+    pub fn operated(mut self, operator: Arc<dyn Operator>) -> Self {
+        self.operator = Some(operator);
         self
     }
 
@@ -72,7 +88,8 @@ impl LocalDoor {
             Framing::Headers => {
                 let desk =
                     lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal))
-                        .reporting_servers(self.servers.clone());
+                        .reporting_servers(self.servers.clone())
+                        .operated(self.operator.clone());
                 lsp::serve(desk, read, write, &self.shutdown).await
             }
         }

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use proto::Clock;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
@@ -11,11 +12,12 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
-use crate::{AuditFilter, AuditRow, StoreError};
+use crate::{AuditFilter, AuditRow, Pin, PinnedDefinition, StoreError};
 use kinds::Kinds;
 
 mod audit;
 mod kinds;
+mod pins;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -88,6 +90,29 @@ impl Sqlite {
         settle(connection, result.map(drop))
     }
 
+    pub(crate) async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
+        pins::all(&self.readers).await
+    }
+
+    pub(crate) async fn pinned_definition(
+        &self,
+        server: &str,
+        tool: &str,
+    ) -> Result<Option<String>, StoreError> {
+        pins::definition(&self.readers, server, tool).await
+    }
+
+    pub(crate) async fn save_pins(
+        &self,
+        pins: &[PinnedDefinition],
+        approved: bool,
+    ) -> Result<(), StoreError> {
+        let now = i64::try_from(Clock::default().unix_ms()).unwrap_or(i64::MAX);
+        let mut connection = self.writer.acquire().await?;
+        let result = pins::save(&mut connection, pins, approved, now).await;
+        settle(connection, result)
+    }
+
     pub(crate) async fn append_audit(
         &self,
         rows: &[AuditRow],
@@ -141,10 +166,12 @@ fn migrations() -> Migrator {
     let simple = |version, name: &'static str, sql| {
         Migration::new(version, name.into(), MigrationType::Simple, sql, false)
     };
+    let pins = include_str!("../migrations/sqlite/0005_pins.sql").into_sql_str();
     let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
+        simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
     ])
 }

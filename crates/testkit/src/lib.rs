@@ -3,10 +3,12 @@
 
 mod doors;
 mod gateway;
+mod mcp_server;
 mod service;
 mod workspace;
 
 pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
+pub use mcp_server::McpServer;
 pub use service::Service;
 pub use workspace::{eventually, powerstrip_binary};

@@ -44,6 +44,20 @@ pub struct ServerConfig {
     pub clean_results: bool,
     /// Globs over tool names whose equal inputs give equal answers.
     pub deterministic: Vec<String>,
+    pub pin: Pin,
+}
+
+/// When what a tool says of itself is trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pin {
+    /// When it is first seen; a change has to be approved.
+    #[default]
+    FirstUse,
+    /// When it is approved, also the first time.
+    Strict,
+    /// Always, whatever changes.
+    Off,
 }
 
 /// When a stdio server's process is started.
@@ -125,6 +139,7 @@ impl Default for ServerConfig {
             sandbox: Sandbox::default(),
             clean_results: false,
             deterministic: Vec::new(),
+            pin: Pin::default(),
         }
     }
 }

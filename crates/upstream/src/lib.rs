@@ -24,7 +24,7 @@ mod upstream;
 mod upstreams;
 mod who;
 
-pub use config::{ConfigFault, Sandbox, SandboxMode, ServerConfig, Start};
+pub use config::{ConfigFault, Pin, Sandbox, SandboxMode, ServerConfig, Start};
 pub use deps::{Deps, ListStore, Publish, ToolList};
 pub use era::Era;
 pub use listing::ListFault;

@@ -3,9 +3,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use proto::{Code, Descriptor, ToolId};
 use serde_json::Value;
+use strip::catalog::Pinning;
 use strip::{Call, Failure, Output, Tool};
 
 use crate::broken::rpc_failure;
+use crate::config::Pin;
 use crate::definition::Definition;
 use crate::outcome;
 use crate::rpc::{Ask, Params};
@@ -61,6 +63,12 @@ impl UpstreamTool {
 impl Tool for UpstreamTool {
     fn descriptor(&self) -> &Descriptor {
         &self.definition.descriptor
+    }
+
+    fn pinning(&self) -> Option<Pinning<'_>> {
+        let pin = self.server.config.pin;
+        let (server, tool) = (self.server.name.as_str(), self.remote());
+        (pin != Pin::Off).then_some(Pinning { server, tool, first_use: pin == Pin::FirstUse })
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {

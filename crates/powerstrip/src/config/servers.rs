@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use upstream::{SandboxMode, ServerConfig, Start};
+use upstream::{Pin, SandboxMode, ServerConfig, Start};
 
 use super::clean;
 use super::secret::{HeaderSource, SecretFault};
@@ -57,6 +57,9 @@ pub(crate) struct Server {
     pub(crate) clean_results: bool,
     /// Tools whose answers may be given again for equal inputs.
     pub(crate) deterministic: Vec<String>,
+    /// When what a tool says of itself is trusted: at `first_use`, so that a change has to be approved; `strict`, so
+    /// that new tools have to be approved, too; or always, which is `off`.
+    pub(crate) pin: PinWhen,
 }
 
 impl Default for Server {
@@ -80,6 +83,7 @@ impl Default for Server {
             sandbox: ServerSandbox::default(),
             clean_results: false,
             deterministic: Vec::new(),
+            pin: PinWhen::default(),
         }
     }
 }
@@ -100,6 +104,19 @@ pub(crate) enum StartWhen {
     Eager,
     /// At the first call; it is stopped when nobody has called for a while.
     Lazy,
+}
+
+/// When the definition of a tool is trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PinWhen {
+    /// When it is first seen.
+    #[default]
+    FirstUse,
+    /// When it is approved.
+    Strict,
+    /// Always.
+    Off,
 }
 
 /// How a server's program is confined. Unless set, it has the rights of the gateway's user.
@@ -226,6 +243,11 @@ impl Server {
             },
             clean_results: self.clean_results,
             deterministic: self.deterministic.clone(),
+            pin: match self.pin {
+                PinWhen::FirstUse => Pin::FirstUse,
+                PinWhen::Strict => Pin::Strict,
+                PinWhen::Off => Pin::Off,
+            },
         }
     }
 }

@@ -9,6 +9,8 @@ use strip::{Call, Failure, Output, Tool};
 use crate::broken::rpc_failure;
 use crate::config::Pin;
 use crate::definition::Definition;
+use crate::link::Link;
+use crate::openapi::is_url;
 use crate::outcome;
 use crate::rpc::{Ask, Params};
 use crate::upstream::Shared;
@@ -42,6 +44,9 @@ impl UpstreamTool {
 
     async fn call(&self, call: &Call) -> Result<Output, Failure> {
         let server = &self.server;
+        if let Link::OpenApi(link) = &server.link {
+            return link.call(&self.definition.remote, call).await;
+        }
         let ask = Ask {
             method: "tools/call",
             params: Params::Call { name: &self.definition.remote, arguments: &call.input },
@@ -66,7 +71,10 @@ impl Tool for UpstreamTool {
     }
 
     fn pinning(&self) -> Option<Pinning<'_>> {
-        let pin = self.server.config.pin;
+        let config = &self.server.config;
+        // A document in a file is the operator's own, as a toolpack is.
+        let own = config.document.as_deref().is_some_and(|place| !is_url(place));
+        let pin = if own { Pin::Off } else { config.pin };
         let (server, tool) = (self.server.name.as_str(), self.remote());
         (pin != Pin::Off).then_some(Pinning { server, tool, first_use: pin == Pin::FirstUse })
     }

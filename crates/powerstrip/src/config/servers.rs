@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use upstream::{Pin, SandboxMode, ServerConfig, Start};
+use upstream::{Kind, Pin, SandboxMode, ServerConfig, Start};
 
 use super::clean;
 use super::secret::{HeaderSource, SecretFault};
@@ -16,10 +16,16 @@ use crate::environment::Environment;
 /// A name that belongs to the gateway's own tools.
 const RESERVED: &str = "powerstrip";
 
-/// One MCP server: a program that is started, or a URL.
+/// One server: a program that is started, a URL, or an OpenAPI document.
 #[derive(Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Server {
+    /// An MCP server, or a service that an OpenAPI document describes.
+    pub(crate) kind: ServerKind,
+    /// The OpenAPI document (3.0 or 3.1, JSON or YAML): a path relative to this file, or a URL.
+    pub(crate) document: Option<String>,
+    /// Where the document's service is, if not where the document says.
+    pub(crate) base_url: Option<String>,
     /// The program of a stdio server, started without a shell. A path is relative to this file.
     pub(crate) command: Option<String>,
     /// The program's arguments.
@@ -65,6 +71,9 @@ pub(crate) struct Server {
 impl Default for Server {
     fn default() -> Self {
         Self {
+            kind: ServerKind::default(),
+            document: None,
+            base_url: None,
             command: None,
             args: Vec::new(),
             env: BTreeMap::new(),
@@ -93,6 +102,17 @@ impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("command", &self.command).finish_non_exhaustive()
     }
+}
+
+/// What stands behind a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ServerKind {
+    /// An MCP server.
+    #[default]
+    Mcp,
+    /// A service that an OpenAPI document describes.
+    Openapi,
 }
 
 /// When a program is started.
@@ -167,6 +187,11 @@ impl Server {
         {
             *command = absolute(Path::new(&*command)).to_string_lossy().into_owned();
         }
+        if let Some(document) = &mut self.document
+            && !document.contains("://")
+        {
+            *document = absolute(Path::new(&*document)).to_string_lossy().into_owned();
+        }
         let sandbox = &mut self.sandbox;
         for path in self.cwd.iter_mut().chain(&mut sandbox.read).chain(&mut sandbox.write) {
             *path = absolute(path);
@@ -213,6 +238,12 @@ impl Server {
     ) -> ServerConfig {
         let sandbox = &self.sandbox;
         ServerConfig {
+            kind: match self.kind {
+                ServerKind::Mcp => Kind::Mcp,
+                ServerKind::Openapi => Kind::Openapi,
+            },
+            document: self.document.clone(),
+            base_url: self.base_url.clone(),
             command: self.command.clone(),
             args: self.args.clone(),
             env,

@@ -22,25 +22,25 @@ fn url(path: &str, one: Parameter, value: Value) -> Result<String, String> {
 
 #[test]
 fn values_are_written_as_their_style_says() {
-    let (list, map) = (json!(["a b", "c,d"]), json!({"r": 1, "g": "x&y"}));
+    let (list, map) = (json!(["a b", "c,d"]), json!({"a": 1, "g": "x&y"}));
     for (style, explode, of_list, of_map) in [
-        (Style::Form, true, "?c=a%20b&c=c%2Cd", "?r=1&g=x%26y"),
-        (Style::Form, false, "?c=a%20b,c%2Cd", "?c=r,1,g,x%26y"),
-        (Style::Space, false, "?c=a%20b%20c%2Cd", "?c=r%201%20g%20x%26y"),
-        (Style::Pipe, false, "?c=a%20b%7Cc%2Cd", "?c=r%7C1%7Cg%7Cx%26y"),
-        (Style::Deep, true, "?c=a%20b&c=c%2Cd", "?c%5Br%5D=1&c%5Bg%5D=x%26y"),
+        (Style::Form, true, "?c=a%20b&c=c%2Cd", "?a=1&g=x%26y"),
+        (Style::Form, false, "?c=a%20b,c%2Cd", "?c=a,1,g,x%26y"),
+        (Style::Space, false, "?c=a%20b%20c%2Cd", "?c=a%201%20g%20x%26y"),
+        (Style::Pipe, false, "?c=a%20b%7Cc%2Cd", "?c=a%7C1%7Cg%7Cx%26y"),
+        (Style::Deep, true, "?c=a%20b&c=c%2Cd", "?c%5Ba%5D=1&c%5Bg%5D=x%26y"),
     ] {
         let one = || parameter("c", Place::Query, style, explode);
         assert_eq!(url("", one(), list.clone()).unwrap(), of_list, "{style:?} {explode}");
         assert_eq!(url("", one(), map.clone()).unwrap(), of_map, "{style:?} {explode}");
     }
     for (style, explode, of_one, of_list, of_map) in [
-        (Style::Simple, false, "/5", "/a%20b,c%2Cd", "/r,1,g,x%26y"),
-        (Style::Simple, true, "/5", "/a%20b,c%2Cd", "/r=1,g=x%26y"),
-        (Style::Label, false, "/.5", "/.a%20b,c%2Cd", "/.r,1,g,x%26y"),
-        (Style::Label, true, "/.5", "/.a%20b.c%2Cd", "/.r=1.g=x%26y"),
-        (Style::Matrix, false, "/;c=5", "/;c=a%20b,c%2Cd", "/;c=r,1,g,x%26y"),
-        (Style::Matrix, true, "/;c=5", "/;c=a%20b;c=c%2Cd", "/;r=1;g=x%26y"),
+        (Style::Simple, false, "/5", "/a%20b,c%2Cd", "/a,1,g,x%26y"),
+        (Style::Simple, true, "/5", "/a%20b,c%2Cd", "/a=1,g=x%26y"),
+        (Style::Label, false, "/.5", "/.a%20b,c%2Cd", "/.a,1,g,x%26y"),
+        (Style::Label, true, "/.5", "/.a%20b.c%2Cd", "/.a=1.g=x%26y"),
+        (Style::Matrix, false, "/;c=5", "/;c=a%20b,c%2Cd", "/;c=a,1,g,x%26y"),
+        (Style::Matrix, true, "/;c=5", "/;c=a%20b;c=c%2Cd", "/;a=1;g=x%26y"),
     ] {
         let one = || parameter("c", Place::Path, style, explode);
         assert_eq!(url("/{c}", one(), json!(5)).unwrap(), of_one, "{style:?} {explode}");

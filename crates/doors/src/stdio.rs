@@ -4,11 +4,12 @@
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use serde_json::Value;
-use strip::Strip;
+use strip::{Failure, Strip};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -30,12 +31,20 @@ enum Framing {
 /// Tells how the servers behind the strip are, as a list; doors pass it on without knowing what it says.
 pub type ServersReport = Arc<dyn Fn() -> Value + Send + Sync>;
 
+/// Gives somebody the link by which they log in to a server, by its name; none if that is not needed.
+pub type LoginDesk = Arc<
+    dyn Fn(String, Arc<Principal>) -> BoxFuture<'static, Result<Option<String>, Failure>>
+        + Send
+        + Sync,
+>;
+
 /// A door for local processes; each of them is the local user.
 #[derive(Clone)]
 pub struct LocalDoor {
     core: Arc<Core>,
     principal: Arc<Principal>,
     servers: Option<ServersReport>,
+    logins: Option<LoginDesk>,
     shutdown: CancellationToken,
 }
 
@@ -43,12 +52,18 @@ impl LocalDoor {
     /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let core = Arc::new(Core::new(strip, shutdown.clone()));
-        Self { core, principal, servers: None, shutdown }
+        Self { core, principal, servers: None, logins: None, shutdown }
     }
 
     /// Lets sessions ask how the servers behind the strip are.
     pub fn reporting_servers(mut self, report: ServersReport) -> Self {
         self.servers = Some(report);
+        self
+    }
+
+    /// Lets sessions ask for the link of a login.
+    pub fn logging_in(mut self, desk: LoginDesk) -> Self {
+        self.logins = Some(desk);
         self
     }
 
@@ -72,7 +87,8 @@ impl LocalDoor {
             Framing::Headers => {
                 let desk =
                     lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal))
-                        .reporting_servers(self.servers.clone());
+                        .reporting_servers(self.servers.clone())
+                        .logging_in(self.logins.clone());
                 lsp::serve(desk, read, write, &self.shutdown).await
             }
         }

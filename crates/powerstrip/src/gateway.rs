@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use auth::LocalAccess;
+use auth::client::Keyring;
+use auth::vault::KeySource;
 use doors::{LocalDoor, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -19,7 +21,7 @@ use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::catalog::WireNames;
-use strip::{Parts, Strip};
+use strip::{Failure, Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::Upstreams;
@@ -35,6 +37,9 @@ use sources::Sources;
 /// How many bytes of recorded answers are kept in memory.
 const CACHE_BYTES: u64 = 64 << 20;
 
+/// The file in the data folder that holds the key of the vault.
+const KEY_FILE: &str = "vault.key";
+
 /// How long sessions that have just been opened may still bring their first request when the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(30);
 
@@ -46,6 +51,7 @@ pub(crate) struct Gateway {
     strip: Arc<Strip>,
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
+    keyring: Arc<Keyring>,
     store: Store,
     listeners: OwnListeners,
     runner: Arc<Runner>,
@@ -101,10 +107,15 @@ impl Gateway {
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let ending = CancellationToken::new();
+        let key = environment
+            .vault_key()
+            .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
+        let keyring = Keyring::new(database.clone(), key, clock.clone());
         let wires = servers::Wires {
             strip: &strip,
             runner: &runner,
             client: client.clone(),
+            keyring: &keyring,
             database: &database,
             clock,
             environment,
@@ -113,10 +124,14 @@ impl Gateway {
         let sources =
             Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
 
-        let told = Arc::clone(&upstreams);
+        let (told, asked) = (Arc::clone(&upstreams), Arc::clone(&upstreams));
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .reporting_servers(Arc::new(move || servers::report(&told)));
+                .reporting_servers(Arc::new(move || servers::report(&told)))
+                .logging_in(Arc::new(move |server, principal| {
+                    let upstreams = Arc::clone(&asked);
+                    Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
+                }));
         let closing = CancellationToken::new();
         let socket = open_socket(&folder, door.clone(), closing.clone()).await;
         let names = tokio::spawn(keep_names(Arc::clone(&strip), database.clone(), ending.clone()));
@@ -124,6 +139,7 @@ impl Gateway {
             strip,
             sources: tokio::sync::Mutex::new(sources),
             upstreams,
+            keyring,
             store: Store { database, audit, folder },
             listeners,
             runner,
@@ -153,6 +169,16 @@ impl Gateway {
     /// How every server is.
     pub(crate) fn servers(&self) -> Value {
         servers::report(&self.upstreams)
+    }
+
+    /// The link by which the local user logs in to a server; none if that is not needed.
+    pub(crate) async fn login(&self, server: &str) -> Result<Option<String>, Failure> {
+        servers::login(&self.upstreams, server, &LocalAccess::default().user()).await
+    }
+
+    /// The tokens for servers.
+    pub(crate) fn keyring(&self) -> &Arc<Keyring> {
+        &self.keyring
     }
 
     /// Our own listeners, which no tool may call.

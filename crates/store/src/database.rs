@@ -2,6 +2,7 @@ use std::path::Path;
 
 use crate::audit::{AuditFilter, AuditRow};
 use crate::sqlite::Sqlite;
+use crate::vault::{VaultPlace, VaultRow};
 use crate::{StoreError, folder};
 
 /// The database of a gateway.
@@ -42,6 +43,28 @@ impl Database {
     pub async fn save_server_list(&self, server: &str, list: &str) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.save_server_list(server, list).await
+    }
+
+    /// What is kept sealed for a server, the newest first.
+    pub async fn vault_rows(
+        &self,
+        kind: &'static str,
+        server: &str,
+    ) -> Result<Vec<VaultRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.vault_rows(kind, server).await
+    }
+
+    /// Keeps a sealed row, in place of the one that lay there.
+    pub async fn save_vault_row(&self, row: &VaultRow) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.save_vault_row(row).await
+    }
+
+    /// Takes a sealed row out, if there is one.
+    pub async fn remove_vault_row(&self, place: &VaultPlace) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.remove_vault_row(place).await
     }
 
     /// The audit rows that a filter lets through, newest first.

@@ -9,6 +9,7 @@ mod error;
 mod folder;
 mod sqlite;
 mod trail;
+mod vault;
 
 pub use audit::{AuditFilter, AuditRow};
 pub use cache::Cache;
@@ -16,3 +17,4 @@ pub use database::Database;
 pub use error::StoreError;
 pub use folder::{Claim, DataFolder};
 pub use trail::{AuditTrail, Receipt};
+pub use vault::{VaultPlace, VaultRow};

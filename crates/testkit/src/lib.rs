@@ -3,10 +3,12 @@
 
 mod doors;
 mod gateway;
+mod oauth;
 mod service;
 mod workspace;
 
 pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
+pub use oauth::{CANARY, Oddity, Protected, TokenRequest};
 pub use service::Service;
 pub use workspace::{eventually, powerstrip_binary};

@@ -38,7 +38,7 @@ impl Link {
         if config.command.is_some() {
             Self::Stdio(StdioLink::new(name, config, deps, news))
         } else {
-            Self::Http(HttpLink::new(config, deps, news))
+            Self::Http(HttpLink::new(name, config, deps, news))
         }
     }
 

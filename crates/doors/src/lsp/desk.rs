@@ -10,9 +10,9 @@ use strip::{Call, Door, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
-use crate::ServersReport;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 use crate::wishes::{Unclear, Wishes};
+use crate::{LoginDesk, ServersReport};
 
 const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 
@@ -23,6 +23,7 @@ pub(crate) struct Desk {
     /// What the other side says it is, if not a client of its own.
     claimed: OnceLock<Door>,
     servers: Option<ServersReport>,
+    logins: Option<LoginDesk>,
 }
 
 #[derive(Deserialize)]
@@ -36,6 +37,12 @@ struct HelloParams {
 #[serde(rename_all = "lowercase")]
 enum Claim {
     Cli,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoginParams {
+    server: String,
 }
 
 #[derive(Deserialize)]
@@ -64,11 +71,16 @@ fn no_input() -> Value {
 
 impl Desk {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
-        Self { strip, principal, claimed: OnceLock::new(), servers: None }
+        Self { strip, principal, claimed: OnceLock::new(), servers: None, logins: None }
     }
 
     pub(crate) fn reporting_servers(mut self, report: Option<ServersReport>) -> Self {
         self.servers = report;
+        self
+    }
+
+    pub(crate) fn logging_in(mut self, desk: Option<LoginDesk>) -> Self {
+        self.logins = desk;
         self
     }
 
@@ -89,6 +101,7 @@ impl Desk {
                 let none = || Value::Array(Vec::new());
                 Ok(Outcome::Json(self.servers.as_ref().map_or_else(none, |report| report())))
             }
+            "powerstrip.login" => self.login(read(params)?).await,
             "mcp.discover" => Ok(Outcome::Discovery(Box::new(self.strip.discovery()))),
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
@@ -107,6 +120,16 @@ impl Desk {
             let _ = self.claimed.set(Door::Cli);
         }
         Ok(Outcome::Json(json!({"name": "powerstrip", "version": env!("CARGO_PKG_VERSION")})))
+    }
+
+    async fn login(&self, params: LoginParams) -> Result<Outcome, Fault> {
+        let Some(desk) = &self.logins else { return Ok(Outcome::Json(Value::Null)) };
+        let link = desk(params.server, Arc::clone(&self.principal)).await;
+        let link = link.map_err(|failure| {
+            let item = serde_json::to_value(failure.item()).unwrap_or_default();
+            Fault::invalid_params(failure.message).with_data(item)
+        })?;
+        Ok(Outcome::Json(json!(link)))
     }
 
     fn prompt(&self, params: PromptParams) -> Result<Outcome, Fault> {

@@ -134,9 +134,11 @@ impl Protected {
         self.book().realm = metadata_url.map(str::to_owned);
     }
 
-    /// Makes every token that was given out worthless.
+    /// Makes every token that was given out worthless, and what would renew it.
     pub fn revoke(&self) {
-        self.book().tokens.clear();
+        let mut book = self.book();
+        book.tokens.clear();
+        book.refresh.clear();
     }
 
     /// What the token endpoint was asked.

@@ -76,6 +76,10 @@ impl ServerTokens {
         };
         let authority = found.authority;
         let redirect_uri = self.redirect_uri();
+        if self.config.grant == Grant::AuthorizationCode {
+            // Before we introduce ourselves to somebody who could not be trusted with a login.
+            authority.authorization_endpoint()?;
+        }
         let client = self.registrar().identity(&authority, redirect_uri.as_deref()).await?;
         let issuer = authority.issuer.clone();
         let terms = Terms { issuer, url: url.to_owned(), resource, scopes, client };

@@ -172,9 +172,7 @@ impl ServerTokens {
         if let Some(fault) = work.fault() {
             return Err(fault);
         }
-        if !challenge.wants_more()
-            && current.as_ref().is_some_and(|token| token.since.elapsed() < HOLD)
-        {
+        if !challenge.wants_more() && current.as_ref().is_some_and(|token| token.is_new(HOLD)) {
             return Err(Fault::Unaccepted);
         }
         let outcome = self.replace(holder, current.as_deref(), url, challenge).await;
@@ -204,7 +202,7 @@ impl ServerTokens {
 
     /// Puts a token in use and keeps it.
     async fn settle(&self, holder: &Holder, slot: &Slot, kept: Kept) -> Result<(), Fault> {
-        let token = Token::new(kept)?;
+        let token = Token::issued(kept)?;
         let place = self.place(holder, &token.kept.terms.issuer);
         if let Err(fault) = self.keyring.keep(place, &token.kept).await {
             // It works without, until the gateway ends.
@@ -238,7 +236,7 @@ impl ServerTokens {
             .filter(|(place, kept)| {
                 place.tenant == tenant && place.owner == owner && self.is_ours(kept)
             })
-            .find_map(|(_, kept)| Token::new(kept).ok());
+            .find_map(|(_, kept)| Token::kept(kept).ok());
         if let Some(token) = own.filter(|token| !token.is_over(self.now()) || self.renews(token)) {
             slot.current.store(Some(Arc::new(token)));
         }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::fmt;
+use std::time::Duration;
 
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
@@ -54,8 +55,8 @@ pub(super) struct Token {
     /// As it is sent; marked sensitive, so that it follows no redirect to another place.
     pub(super) header: HeaderValue,
     pub(super) kept: Kept,
-    /// When this process came to have it.
-    pub(super) since: Instant,
+    /// When it was issued, if this process was there.
+    issued: Option<Instant>,
 }
 
 impl fmt::Debug for Token {
@@ -65,11 +66,22 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    pub(super) fn new(kept: Kept) -> Result<Self, Fault> {
+    /// A token that was issued just now.
+    pub(super) fn issued(kept: Kept) -> Result<Self, Fault> {
+        Ok(Self { issued: Some(Instant::now()), ..Self::kept(kept)? })
+    }
+
+    /// A token from the vault.
+    pub(super) fn kept(kept: Kept) -> Result<Self, Fault> {
         let mut header = HeaderValue::try_from(format!("Bearer {}", kept.access.expose()))
             .map_err(|_| Fault::unfit("the access token", "cannot travel in a header"))?;
         header.set_sensitive(true);
-        Ok(Self { header, kept, since: Instant::now() })
+        Ok(Self { header, kept, issued: None })
+    }
+
+    /// Whether it was issued so recently that another one would fare no better.
+    pub(super) fn is_new(&self, within: Duration) -> bool {
+        self.issued.is_some_and(|at| at.elapsed() < within)
     }
 
     /// Whether the next one should be had.

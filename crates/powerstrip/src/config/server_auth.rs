@@ -149,3 +149,6 @@ impl ServerAuth {
         if faults.is_empty() { Ok(config) } else { Err(faults) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Oddity, Protected};
+use testkit::{Gateway, Oddity, Protected, eventually, powerstrip_binary};
 
-use crate::support::{call, error_of, gateway, keeps_secrets, machine};
+use crate::support::{call, command, error_of, gateway, keeps_secrets, machine};
 
 /// A server without an entry for `auth`: its authorization server is whatever it names.
 fn unnamed(protected: &Protected) -> String {
@@ -28,18 +28,7 @@ async fn endpoints_that_are_no_places_on_the_web_are_refused() {
         let protected = Protected::start().await;
         protected.bend(patch.clone());
         let gateway = gateway(&unnamed(&protected)).await;
-        let told = testkit::eventually("the login is refused", || async {
-            let output = tokio::process::Command::new(testkit::powerstrip_binary())
-                .args(["login", "crm", "--json", "--config", "powerstrip.yaml"])
-                .current_dir(gateway.folder())
-                .output()
-                .await
-                .expect("the command runs");
-            (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
-        })
-        .await;
-        assert!(told.contains("no token for server `crm`"), "{told}");
-        let error = error_of(&gateway, says).await;
+        let error = login_error(&gateway, says).await;
         assert!(protected.requests().is_empty(), "{patch}: {error}");
         assert!(!protected.paths().contains(&"/register".to_owned()), "{patch}");
     }
@@ -51,32 +40,41 @@ async fn metadata_on_a_private_address_is_not_fetched() {
     // The authorization server that the server names is on loopback, and nobody allowed that.
     let bare = format!("servers:\n  crm: {{ url: '{}', auth: {{}} }}\n", protected.url);
     let first = gateway(&bare).await;
-    login_fails(&first).await;
-    error_of(&first, "loopback").await;
+    login_error(&first, "loopback").await;
     assert!(protected.paths().is_empty(), "{:?}", protected.paths());
 
     // Its own metadata is said to be elsewhere on loopback.
     protected
         .resource(None, Some(&format!("{}/.well-known/oauth-authorization-server", inner.issuer)));
     let second = gateway(&bare).await;
-    login_fails(&second).await;
-    error_of(&second, "loopback").await;
-    for place in ["file:///etc/passwd", "http://169.254.169.254/latest/meta-data"] {
+    login_error(&second, "loopback").await;
+    for (place, says) in [
+        ("file:///etc/passwd", "scheme `file`"),
+        ("http://169.254.169.254/latest/meta-data", "link-local"),
+    ] {
         protected.resource(None, Some(place));
         let third = gateway(&bare).await;
-        login_fails(&third).await;
+        login_error(&third, says).await;
     }
     assert!(inner.paths().is_empty() && protected.paths().is_empty());
 }
 
-async fn login_fails(gateway: &testkit::Gateway) {
-    let output = tokio::process::Command::new(testkit::powerstrip_binary())
-        .args(["login", "crm", "--json", "--config", "powerstrip.yaml"])
-        .current_dir(gateway.folder())
-        .output()
-        .await
-        .expect("the command runs");
-    assert!(!output.status.success(), "{output:?}");
+/// Tries to log in until the server's last error says this.
+async fn login_error(gateway: &Gateway, says: &str) -> String {
+    eventually(&format!("a login that fails and says {says:?}"), || async {
+        let output = tokio::process::Command::new(powerstrip_binary())
+            .args(["login", "crm", "--json", "--config", "powerstrip.yaml"])
+            .current_dir(gateway.folder())
+            .output()
+            .await
+            .expect("the command runs");
+        assert!(!output.status.success(), "{output:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("no token for server `crm`"), "{told}");
+        let shown = command(gateway, &["servers"]).await;
+        shown[0]["lastError"].as_str().filter(|error| error.contains(says)).map(str::to_owned)
+    })
+    .await
 }
 
 #[tokio::test]

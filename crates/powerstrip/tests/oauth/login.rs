@@ -57,9 +57,7 @@ async fn a_call_without_a_login_is_denied_and_says_where_to_go() {
     let gateway = gateway(&entry(&protected)).await;
     follow(&link(&gateway).await).await;
     call(&gateway, "crm:whoami").await;
-    // Neither the token nor what would renew it is good any more.
     protected.revoke();
-    protected.bend(json!({"token_endpoint": format!("{}/nowhere", protected.issuer)}));
     let answer = eventually("the token is old enough to be given up", || async {
         let answer = call(&gateway, "crm:whoami").await;
         (answer["errors"][0]["code"] == json!("DENIED")).then_some(answer)
@@ -113,4 +111,26 @@ async fn an_expired_token_is_refreshed_and_the_new_refresh_token_kept() {
         protected.requests().iter().filter_map(|r| r.form.get("refresh_token").cloned()).collect();
     assert!(used.len() >= 2 && used[0] != used[1], "rotated: {used:?}");
     keeps_secrets(&gateway);
+}
+
+#[tokio::test]
+async fn a_document_about_the_gateway_is_its_name_where_that_is_enough() {
+    let protected = Protected::start().await;
+    protected.bend(json!({"client_id_metadata_document_supported": true}));
+    let config = format!(
+        "servers:\n  crm: {{ url: '{}', auth: {{ issuer: '{}', redirect_uri: 'https://gateway.example/oauth/callback' }} }}\n",
+        protected.url, protected.issuer
+    );
+    let gateway = gateway(&config).await;
+    assert_eq!(gateway.get("/oauth/client.json").await.status, 404, "nobody was told of it yet");
+    let link = link(&gateway).await;
+    let id = "https://gateway.example/oauth/client.json";
+    assert!(
+        link.contains("client_id=https%3A%2F%2Fgateway.example%2Foauth%2Fclient.json"),
+        "{link}"
+    );
+    let document = gateway.get("/oauth/client.json").await.body;
+    assert_eq!(document["client_id"], json!(id));
+    assert_eq!(document["redirect_uris"], json!(["https://gateway.example/oauth/callback"]));
+    assert!(!protected.paths().contains(&"/register".to_owned()));
 }

@@ -14,7 +14,7 @@ const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256
 writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
 
 const listen = (server) => new Promise((done) => server.listen(0, '127.0.0.1', () => done(`http://127.0.0.1:${server.address().port}`)));
-const authServer = createServer((request, response) => app(request, response));
+const authServer = createServer((request, response) => Promise.resolve(app(request, response)).catch((error) => response.writeHead(500).end(String(error))));
 let app = (_, response) => response.writeHead(503).end();
 let serve = app;
 const issuer = await listen(authServer);

@@ -108,7 +108,11 @@ async fn browse(link: &str) -> (u16, String) {
         for cookie in response.headers().get_all("set-cookie") {
             let pair = cookie.to_str().expect("text").split(';').next().expect("a pair");
             let (name, value) = pair.split_once('=').expect("a name");
-            cookies.insert(name.to_owned(), value.to_owned());
+            // A cookie that is taken back was for another path, which this jar does not know.
+            let gone = value.is_empty() || cookie.to_str().is_ok_and(|text| text.contains("1970"));
+            if !gone {
+                cookies.insert(name.to_owned(), value.to_owned());
+            }
         }
         let Some(next) = response.headers().get("location") else {
             let status = response.status().as_u16();

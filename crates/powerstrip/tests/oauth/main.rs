@@ -1,5 +1,5 @@
 //! Protected servers behind a real gateway: tokens for them, and what hostile ones do not get.
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]
 
 mod hostile;
 mod login;

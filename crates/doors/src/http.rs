@@ -4,6 +4,7 @@ mod admission;
 mod body;
 mod envelope;
 mod health;
+mod login;
 mod mcp;
 mod meter;
 mod openapi;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::LocalAccess;
+use auth::client::Keyring;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post};
@@ -31,6 +33,8 @@ pub struct Options {
     pub shutdown: CancellationToken,
     /// What `/metrics` shows; without it the route says that nothing is recorded.
     pub metrics: Option<Metrics>,
+    /// Where browsers come back to when a person has logged in to a server.
+    pub logins: Option<Arc<Keyring>>,
     /// No request body above this size is ever read, unless a tool takes a larger input.
     pub max_body_bytes: usize,
     /// How long a client may take to send its body.
@@ -46,6 +50,7 @@ impl Default for Options {
         Self {
             shutdown: CancellationToken::new(),
             metrics: None,
+            logins: None,
             max_body_bytes: MAX_MESSAGE_BYTES,
             body_timeout: Duration::from_secs(30),
             max_sessions: 10_000,
@@ -96,6 +101,8 @@ pub fn router(strip: Arc<Strip>, access: LocalAccess, options: Options) -> Route
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))
         .route(routes::METRICS, get(health::metrics))
+        .route(routes::OAUTH_CALLBACK, get(login::callback))
+        .route(routes::OAUTH_CLIENT, get(login::client))
         .fallback(routes::unknown)
         .method_not_allowed_fallback(routes::wrong_method)
         .layer(from_fn_with_state(shared.clone(), admission::admit))

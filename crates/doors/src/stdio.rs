@@ -5,11 +5,12 @@ use std::io::{self, Cursor};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use serde_json::Value;
-use strip::Strip;
+use strip::{Failure, Strip};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -39,6 +40,13 @@ pub trait Operator: Send + Sync + 'static {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>>;
 }
 
+/// Gives somebody the link by which they log in to a server, by its name; none if that is not needed.
+pub type LoginDesk = Arc<
+    dyn Fn(String, Arc<Principal>) -> BoxFuture<'static, Result<Option<String>, Failure>>
+        + Send
+        + Sync,
+>;
+
 /// A door for local processes; each of them is the local user.
 #[derive(Clone)]
 pub struct LocalDoor {
@@ -46,6 +54,7 @@ pub struct LocalDoor {
     principal: Arc<Principal>,
     servers: Option<ServersReport>,
     operator: Option<Arc<dyn Operator>>,
+    logins: Option<LoginDesk>,
     shutdown: CancellationToken,
 }
 
@@ -53,7 +62,7 @@ impl LocalDoor {
     /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let core = Arc::new(Core::new(strip, shutdown.clone()));
-        Self { core, principal, servers: None, operator: None, shutdown }
+        Self { core, principal, servers: None, operator: None, logins: None, shutdown }
     }
 
     /// Lets sessions ask how the servers behind the strip are.
@@ -65,6 +74,12 @@ impl LocalDoor {
     /// The same door for the operator's commands. It must be where no agent's messages are relayed to.
     pub fn operated(mut self, operator: Arc<dyn Operator>) -> Self {
         self.operator = Some(operator);
+        self
+    }
+
+    /// Lets sessions ask for the link of a login.
+    pub fn logging_in(mut self, desk: LoginDesk) -> Self {
+        self.logins = Some(desk);
         self
     }
 
@@ -89,7 +104,8 @@ impl LocalDoor {
                 let desk =
                     lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal))
                         .reporting_servers(self.servers.clone())
-                        .operated(self.operator.clone());
+                        .operated(self.operator.clone())
+                        .logging_in(self.logins.clone());
                 lsp::serve(desk, read, write, &self.shutdown).await
             }
         }

@@ -131,6 +131,15 @@ impl Access {
         }
     }
 
+    /// The link by which the local user logs in to a server; none if that is not needed.
+    pub(crate) async fn login(&self, server: &str) -> anyhow::Result<Option<String>> {
+        match self {
+            Self::Here(gateway) => Ok(gateway.login(server).await?),
+            Self::Beside(owner) => owner.ask("powerstrip.login", json!({"server": server})).await,
+            Self::Elsewhere(_) => bail!("a gateway lets only its own host log in"),
+        }
+    }
+
     /// Calls a tool; gives up waiting, and tells the tool so, when cancelled.
     pub(crate) async fn invoke(
         &self,

@@ -15,7 +15,7 @@ Examples:
   powerstrip stdio                                  speak MCP over stdin and stdout
 
 Environment: POWERSTRIP_CONFIG, POWERSTRIP_DATA_DIR, POWERSTRIP_TOOLS (separated by `:`), POWERSTRIP_PROMPTS,
-POWERSTRIP_LISTEN, POWERSTRIP_LOG. A flag beats its variable, which beats the config file.
+POWERSTRIP_LISTEN, POWERSTRIP_LOG, POWERSTRIP_KEY. A flag beats its variable, which beats the config file.
 
 Exit codes: 0 all went well, 1 something failed, 2 wrong usage or a config that cannot be used.";
 
@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Stdio(cmd::stdio::Stdio),
     Tools(cmd::tools::ToolsCommand),
     Servers(cmd::servers::ServersCommand),
+    Login(cmd::login::Login),
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),

@@ -9,6 +9,7 @@ pub(crate) mod mcp_json;
 mod overrides;
 mod reader;
 mod secret;
+mod server_auth;
 mod servers;
 mod telemetry;
 mod tree;

@@ -8,14 +8,21 @@ use std::path::PathBuf;
 #[derive(Clone, Default)]
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 
+/// The variable that holds the key of the vault.
+const KEY: &str = "POWERSTRIP_KEY";
+
 /// The variables that set something, and what each stands for.
-pub(crate) const VARIABLES: [(&str, &str); 6] = [
+pub(crate) const VARIABLES: [(&str, &str); 7] = [
     ("POWERSTRIP_CONFIG", "the config file, as --config"),
     ("POWERSTRIP_DATA_DIR", "the data folder, as --data-dir"),
     ("POWERSTRIP_TOOLS", "folders of tools, separated by `:`, as --tools"),
     ("POWERSTRIP_PROMPTS", "the folder of prompts, as --prompts"),
     ("POWERSTRIP_LISTEN", "the address to listen on, as --listen"),
     ("POWERSTRIP_LOG", "what to log, as --log"),
+    (
+        KEY,
+        "the key under which tokens for servers are kept, instead of `vault.key` in the data folder",
+    ),
 ];
 
 impl Environment {
@@ -56,10 +63,16 @@ impl Environment {
         self.set(name).and_then(|value| value.to_str()).map(str::to_owned)
     }
 
-    /// All variables that hold text, for tools whose packs name them.
+    /// The key of the vault, if it is given here.
+    pub(crate) fn vault_key(&self) -> Option<auth::Secret> {
+        self.secret(KEY).map(auth::Secret::new)
+    }
+
+    /// All variables that hold text, for tools whose packs name them. The key of the vault is not among them.
     pub(crate) fn texts(&self) -> BTreeMap<String, String> {
         let text = |value: &OsString| value.to_str().map(str::to_owned);
-        self.0.iter().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
+        let others = self.0.iter().filter(|(name, _)| *name != KEY);
+        others.filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
     }
 
     /// Variables with our prefix that set nothing: most likely misspelt.

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use auth::LocalAccess;
+use auth::client::Keyring;
+use auth::vault::KeySource;
 use doors::{LocalDoor, Operator, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -21,7 +23,7 @@ use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::catalog::{Pins, WireNames};
-use strip::{Parts, Strip};
+use strip::{Failure, Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::Upstreams;
@@ -39,6 +41,9 @@ use sources::Sources;
 /// How many bytes of recorded answers are kept in memory.
 const CACHE_BYTES: u64 = 64 << 20;
 
+/// The file in the data folder that holds the key of the vault.
+const KEY_FILE: &str = "vault.key";
+
 /// How long sessions that have just been opened may still bring their first request when the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(30);
 
@@ -50,6 +55,7 @@ pub(crate) struct Gateway {
     strip: Arc<Strip>,
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
+    keyring: Arc<Keyring>,
     store: Store,
     listeners: OwnListeners,
     runner: Arc<Runner>,
@@ -107,10 +113,15 @@ impl Gateway {
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let ending = CancellationToken::new();
+        let key = environment
+            .vault_key()
+            .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
+        let keyring = Keyring::new(database.clone(), key, clock.clone());
         let wires = servers::Wires {
             strip: &strip,
             runner: &runner,
             client: client.clone(),
+            keyring: &keyring,
             database: &database,
             clock,
             environment,
@@ -120,9 +131,14 @@ impl Gateway {
             Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
 
         let told = (Arc::clone(&upstreams), Arc::clone(&strip));
+        let asked = Arc::clone(&upstreams);
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .reporting_servers(Arc::new(move || servers::report(&told.0, &told.1)));
+                .reporting_servers(Arc::new(move || servers::report(&told.0, &told.1)))
+                .logging_in(Arc::new(move |server, principal| {
+                    let upstreams = Arc::clone(&asked);
+                    Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
+                }));
         let closing = CancellationToken::new();
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
@@ -140,6 +156,7 @@ impl Gateway {
             strip,
             sources: tokio::sync::Mutex::new(sources),
             upstreams,
+            keyring,
             store: Store { database, audit, folder },
             listeners,
             runner,
@@ -175,6 +192,16 @@ impl Gateway {
     /// What only the operator may ask.
     pub(crate) fn operator(&self) -> &dyn Operator {
         &*self.quarantine
+    }
+
+    /// The link by which the local user logs in to a server; none if that is not needed.
+    pub(crate) async fn login(&self, server: &str) -> Result<Option<String>, Failure> {
+        servers::login(&self.upstreams, server, &LocalAccess::default().user()).await
+    }
+
+    /// The tokens for servers.
+    pub(crate) fn keyring(&self) -> &Arc<Keyring> {
+        &self.keyring
     }
 
     /// Our own listeners, which no tool may call.

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use crate::audit::{AuditFilter, AuditRow};
 use crate::sqlite::Sqlite;
+use crate::vault::{VaultPlace, VaultRow};
 use crate::{Pin, PinnedDefinition, StoreError, folder};
 
 /// The database of a gateway.
@@ -70,6 +71,28 @@ impl Database {
     pub async fn approve_pins(&self, pins: &[PinnedDefinition]) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.save_pins(pins, true).await
+    }
+
+    /// What is kept sealed for a server, the newest first.
+    pub async fn vault_rows(
+        &self,
+        kind: &'static str,
+        server: &str,
+    ) -> Result<Vec<VaultRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.vault_rows(kind, server).await
+    }
+
+    /// Keeps a sealed row, in place of the one that lay there.
+    pub async fn save_vault_row(&self, row: &VaultRow) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.save_vault_row(row).await
+    }
+
+    /// Takes a sealed row out, if there is one.
+    pub async fn remove_vault_row(&self, place: &VaultPlace) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.remove_vault_row(place).await
     }
 
     /// The audit rows that a filter lets through, newest first.

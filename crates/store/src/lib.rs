@@ -10,6 +10,7 @@ mod folder;
 mod pins;
 mod sqlite;
 mod trail;
+mod vault;
 
 pub use audit::{AuditFilter, AuditRow};
 pub use cache::Cache;
@@ -18,3 +19,4 @@ pub use error::StoreError;
 pub use folder::{Claim, DataFolder};
 pub use pins::{Pin, PinnedDefinition};
 pub use trail::{AuditTrail, Receipt};
+pub use vault::{VaultPlace, VaultRow};

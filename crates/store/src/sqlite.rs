@@ -12,12 +12,13 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
-use crate::{AuditFilter, AuditRow, Pin, PinnedDefinition, StoreError};
+use crate::{AuditFilter, AuditRow, Pin, PinnedDefinition, StoreError, VaultPlace, VaultRow};
 use kinds::Kinds;
 
 mod audit;
 mod kinds;
 mod pins;
+mod vault;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -113,6 +114,26 @@ impl Sqlite {
         settle(connection, result)
     }
 
+    pub(crate) async fn vault_rows(
+        &self,
+        kind: &'static str,
+        server: &str,
+    ) -> Result<Vec<VaultRow>, StoreError> {
+        vault::rows(&self.readers, kind, server).await
+    }
+
+    pub(crate) async fn save_vault_row(&self, row: &VaultRow) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = vault::save(&mut connection, row).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn remove_vault_row(&self, place: &VaultPlace) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = vault::remove(&mut connection, place).await;
+        settle(connection, result)
+    }
+
     pub(crate) async fn append_audit(
         &self,
         rows: &[AuditRow],
@@ -163,6 +184,7 @@ fn pool_options() -> SqlitePoolOptions {
 fn migrations() -> Migrator {
     let first = include_str!("../migrations/sqlite/0001_first.sql").into_sql_str();
     let lists = include_str!("../migrations/sqlite/0002_server_lists.sql").into_sql_str();
+    let vault = include_str!("../migrations/sqlite/0004_vault.sql").into_sql_str();
     let simple = |version, name: &'static str, sql| {
         Migration::new(version, name.into(), MigrationType::Simple, sql, false)
     };
@@ -171,6 +193,7 @@ fn migrations() -> Migrator {
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
+        simple(4, "vault", vault),
         simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
     ])

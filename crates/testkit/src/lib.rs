@@ -4,11 +4,13 @@
 mod doors;
 mod gateway;
 mod mcp_server;
+mod oauth;
 mod service;
 mod workspace;
 
 pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
 pub use mcp_server::McpServer;
+pub use oauth::{CANARY, Oddity, Protected, TokenRequest};
 pub use service::Service;
 pub use workspace::{eventually, powerstrip_binary};

@@ -38,6 +38,12 @@ pub(crate) enum Broken {
     /// It wants to know who we are.
     #[error("HTTP {0}: it wants other credentials")]
     Unauthorized(u16),
+    /// A person has to log in; the link is theirs.
+    #[error("a person has to log in: `powerstrip login` gives them a link")]
+    Login(Option<Arc<str>>),
+    /// It wants a token that could not be had.
+    #[error("{why}")]
+    NoToken { why: Arc<str>, passing: bool },
     /// An HTTP status without a JSON-RPC answer.
     #[error("HTTP {status}")]
     Status { status: u16, retry_after: Option<Duration> },
@@ -119,6 +125,20 @@ impl Broken {
                 unavailable(format!("server `{server}` does not accept the gateway's credentials"))
                     .blame(Blame::Gateway)
                     .retryable(false)
+            }
+            Self::Login(link) => {
+                let (how, login) = match link {
+                    Some(link) => (format!("open {link} in a browser, and call again"), Some(link)),
+                    None => (format!("`powerstrip login {server}` says how"), None),
+                };
+                let message = format!("server `{server}` wants a person to log in: {how}");
+                Failure::new(Code::Denied, message)
+                    .details(json!({"server": server, "login": login}))
+            }
+            Self::NoToken { passing, .. } => {
+                unavailable(format!("the gateway has no token for server `{server}`"))
+                    .blame(Blame::Gateway)
+                    .retryable(*passing)
             }
             Self::Status { status: 429, retry_after } => {
                 let failure = Failure::new(

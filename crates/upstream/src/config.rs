@@ -3,6 +3,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use auth::client::ClientConfig;
 use egress::http::Rule;
 use egress::sandbox::{Mode, Network, Policy, Tier};
 use http::{HeaderName, HeaderValue};
@@ -33,6 +34,9 @@ pub struct ServerConfig {
     pub urls: Vec<String>,
     /// Sent with every request; secrets among them are never shown.
     pub headers: BTreeMap<String, String>,
+    /// How tokens are had, where the server asks for them.
+    #[serde(skip)]
+    pub auth: Option<ClientConfig>,
     pub disabled: bool,
     /// How long one call may take.
     pub timeout: Option<Duration>,
@@ -149,6 +153,7 @@ impl Default for ServerConfig {
             url: None,
             urls: Vec::new(),
             headers: BTreeMap::new(),
+            auth: None,
             disabled: false,
             timeout: None,
             only: Vec::new(),
@@ -208,6 +213,11 @@ impl ServerConfig {
         self.url.iter().chain(&self.urls).map(String::as_str)
     }
 
+    /// Whether the operator has written down what servers usually get a token for.
+    pub(crate) fn sends_authorization(&self) -> bool {
+        self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
+
     /// Checks the whole entry without starting or reaching anything.
     pub fn check(&self, server: &str) -> Result<(), ConfigFault> {
         let fault = |key, reason: String| ConfigFault { server: server.to_owned(), key, reason };
@@ -262,6 +272,18 @@ impl ServerConfig {
             if OURS.contains(&name.to_ascii_lowercase().as_str()) {
                 return Err(fault("headers", format!("`{name}` is written by the gateway")));
             }
+        }
+        if let Some(auth) = &self.auth {
+            if self.command.is_some() {
+                return Err(fault("auth", "a program is not asked for tokens".to_owned()));
+            }
+            if self.sends_authorization() {
+                return Err(fault(
+                    "auth",
+                    "the headers have an `authorization` already".to_owned(),
+                ));
+            }
+            auth.check().map_err(|why| fault("auth", format!("{}: {}", why.key, why.reason)))?;
         }
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(fault("timeout", "it leaves no time at all".to_owned()));

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use auth::client::Keyring;
 use egress::http::Client;
 use egress::process::Runner;
 use proto::{Clock, Digest};
@@ -19,6 +20,8 @@ pub type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 pub struct Deps {
     pub runner: Arc<Runner>,
     pub http: Client,
+    /// Tokens for servers that ask for them; without it, they are not answered.
+    pub keyring: Option<Arc<Keyring>>,
     /// Where the tools go, usually `Catalog::publish`.
     pub publish: Publish,
     pub lists: Arc<dyn ListStore>,

@@ -6,6 +6,7 @@ mod health;
 mod listen;
 mod replica;
 mod session;
+mod tokens;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,14 +49,20 @@ pub(crate) struct HttpLink {
 }
 
 impl HttpLink {
-    pub(crate) fn new(config: &Arc<ServerConfig>, deps: &Deps, news: &Arc<News>) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        config: &Arc<ServerConfig>,
+        deps: &Deps,
+        news: &Arc<News>,
+    ) -> Self {
         let mut policy = deps.http.policy().clone();
         // What the configuration names may be reached: that host and port, nothing else.
         for rule in config.all_urls().filter_map(|url| Rule::for_url(url).ok()) {
             policy = policy.allowing(rule);
         }
         let client = deps.http.with_policy(policy);
-        let exchange = Arc::new(Exchange::new(client, headers::common(config), news));
+        let tokens = tokens::of(name, config, deps);
+        let exchange = Arc::new(Exchange::new(client, headers::common(config), tokens, news));
         Self {
             replicas: config.all_urls().map(|url| Arc::new(Replica::new(url, &exchange))).collect(),
             exchange,
@@ -155,7 +162,8 @@ impl HttpLink {
     }
 
     pub(crate) async fn tend(&self) {
-        let tending = async { tokio::join!(self.listen(), self.check(), self.sweep()) };
+        let tending =
+            async { tokio::join!(self.listen(), self.check(), self.sweep(), self.greet_logins()) };
         self.stop.run_until_cancelled(tending).await;
     }
 

@@ -43,7 +43,7 @@ impl Link {
         } else if config.command.is_some() {
             Self::Stdio(StdioLink::new(name, config, deps, news))
         } else {
-            Self::Http(HttpLink::new(config, deps, news))
+            Self::Http(HttpLink::new(name, config, deps, news))
         }
     }
 

@@ -143,6 +143,19 @@ impl Upstream {
         }
     }
 
+    /// The link by which somebody logs in to the server; none if they can use it as they are.
+    pub async fn login(&self, principal: &Arc<Principal>) -> Result<Option<Arc<str>>, Failure> {
+        let shared = &self.shared;
+        let who = (!shared.config.shared).then(|| Who::new(principal));
+        let params = Map::new();
+        let ask = Ask::plain("tools/list", Params::Map(&params));
+        match shared.link.ask(who.as_ref(), &ask).await {
+            Ok(_) => Ok(None),
+            Err(Broken::Login(Some(link))) => Ok(Some(link)),
+            Err(broken) => Err(shared.failed(broken)),
+        }
+    }
+
     /// How the server is.
     pub fn status(&self) -> Status {
         let shared = &self.shared;

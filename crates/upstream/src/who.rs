@@ -1,6 +1,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use auth::client::Holder;
 use proto::Principal;
 
 /// For whom a session or process is kept. What a caller may do now is no part of it, who they are is.
@@ -10,6 +11,11 @@ pub(crate) struct Who(Arc<Principal>);
 impl Who {
     pub(crate) fn new(principal: &Arc<Principal>) -> Self {
         Self(Arc::clone(principal))
+    }
+
+    /// Whose tokens are used.
+    pub(crate) fn holder(&self) -> Holder {
+        Holder::person(&self.0)
     }
 
     fn parts(&self) -> (&str, &str, Option<&str>) {

@@ -19,15 +19,29 @@ pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
 pub(super) const METRICS: &str = "/metrics";
 
+pub(super) const OAUTH_CALLBACK: &str = "/oauth/callback";
+pub(super) const OAUTH_CLIENT: &str = "/oauth/client.json";
+
 /// The route of this pattern, as a name that lives as long as the process.
 pub(super) fn named(pattern: &str) -> Option<&'static str> {
-    [TOOL, MCP, DISCOVER, PROMPT, SCHEMA, OPENAPI, HEALTHZ, READYZ, METRICS]
-        .into_iter()
-        .find(|route| *route == pattern)
+    let routes = [
+        TOOL,
+        MCP,
+        DISCOVER,
+        PROMPT,
+        SCHEMA,
+        OPENAPI,
+        HEALTHZ,
+        READYZ,
+        METRICS,
+        OAUTH_CALLBACK,
+        OAUTH_CLIENT,
+    ];
+    routes.into_iter().find(|route| *route == pattern)
 }
 
 /// Methods, path as people read it, and what it is for.
-pub(super) const TABLE: [(&str, &str, &str); 9] = [
+pub(super) const TABLE: [(&str, &str, &str); 11] = [
     ("POST, GET, DELETE", MCP, "Model Context Protocol, streamable HTTP"),
     ("GET", DISCOVER, "tools, prompts and health"),
     ("GET", PROMPT, "a prompt's body and spec"),
@@ -37,6 +51,8 @@ pub(super) const TABLE: [(&str, &str, &str); 9] = [
     ("GET", HEALTHZ, "whether the process lives"),
     ("GET", READYZ, "whether it can do its work"),
     ("GET", METRICS, "metrics in Prometheus' text format"),
+    ("GET", OAUTH_CALLBACK, "where a browser comes back to after a login to a server"),
+    ("GET", OAUTH_CLIENT, "what authorization servers may know about this gateway"),
 ];
 
 pub(super) async fn unknown(

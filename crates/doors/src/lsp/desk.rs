@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Fault, Outcome};
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 use crate::wishes::{Unclear, Wishes};
-use crate::{Operator, ServersReport};
+use crate::{LoginDesk, Operator, ServersReport};
 
 const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 
@@ -24,6 +24,7 @@ pub(crate) struct Desk {
     claimed: OnceLock<Door>,
     servers: Option<ServersReport>,
     operator: Option<Arc<dyn Operator>>,
+    logins: Option<LoginDesk>,
 }
 
 #[derive(Deserialize)]
@@ -37,6 +38,12 @@ struct HelloParams {
 #[serde(rename_all = "lowercase")]
 enum Claim {
     Cli,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoginParams {
+    server: String,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +72,8 @@ fn no_input() -> Value {
 
 impl Desk {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
-        Self { strip, principal, claimed: OnceLock::new(), servers: None, operator: None }
+        let (claimed, servers, operator, logins) = (OnceLock::new(), None, None, None);
+        Self { strip, principal, claimed, servers, operator, logins }
     }
 
     pub(crate) fn reporting_servers(mut self, report: Option<ServersReport>) -> Self {
@@ -75,6 +83,11 @@ impl Desk {
 
     pub(crate) fn operated(mut self, operator: Option<Arc<dyn Operator>>) -> Self {
         self.operator = operator;
+        self
+    }
+
+    pub(crate) fn logging_in(mut self, desk: Option<LoginDesk>) -> Self {
+        self.logins = desk;
         self
     }
 
@@ -95,6 +108,7 @@ impl Desk {
                 let none = || Value::Array(Vec::new());
                 Ok(Outcome::Json(self.servers.as_ref().map_or_else(none, |report| report())))
             }
+            "powerstrip.login" => self.login(read(params)?).await,
             "mcp.discover" => Ok(Outcome::Discovery(Box::new(self.strip.discovery()))),
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
@@ -118,6 +132,16 @@ impl Desk {
             let _ = self.claimed.set(Door::Cli);
         }
         Ok(Outcome::Json(json!({"name": "powerstrip", "version": env!("CARGO_PKG_VERSION")})))
+    }
+
+    async fn login(&self, params: LoginParams) -> Result<Outcome, Fault> {
+        let Some(desk) = &self.logins else { return Ok(Outcome::Json(Value::Null)) };
+        let link = desk(params.server, Arc::clone(&self.principal)).await;
+        let link = link.map_err(|failure| {
+            let item = serde_json::to_value(failure.item()).unwrap_or_default();
+            Fault::invalid_params(failure.message).with_data(item)
+        })?;
+        Ok(Outcome::Json(json!(link)))
     }
 
     fn prompt(&self, params: PromptParams) -> Result<Outcome, Fault> {

@@ -68,9 +68,15 @@ impl Serve {
         let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
+        gateway.keyring().listens_at(&url);
+        let logins = Some(Arc::clone(gateway.keyring()));
         let shutdown = signals::shutdown()?;
-        let options =
-            Options { shutdown: shutdown.clone(), metrics: Some(metrics), ..Options::default() };
+        let options = Options {
+            shutdown: shutdown.clone(),
+            metrics: Some(metrics),
+            logins,
+            ..Options::default()
+        };
         let router = doors::router(Arc::clone(gateway.strip()), LocalAccess::default(), options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));

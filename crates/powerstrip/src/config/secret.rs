@@ -135,6 +135,31 @@ impl Reference {
     }
 }
 
+impl<'de> Deserialize<'de> for SecretSource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SecretOnly;
+        impl<'de> Visitor<'de> for SecretOnly {
+            type Value = SecretSource;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`{env: NAME}` or `{file: PATH}`")
+            }
+
+            // The usual message would repeat what may be the secret itself.
+            fn visit_str<E: de::Error>(self, _: &str) -> Result<SecretSource, E> {
+                Err(E::custom(
+                    "a secret is not written in the config, but `{env: NAME}` or `{file: PATH}`",
+                ))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SecretSource, A::Error> {
+                Reference::deserialize(MapAccessDeserializer::new(map))?.source()
+            }
+        }
+        deserializer.deserialize_any(SecretOnly)
+    }
+}
+
 impl<'de> Deserialize<'de> for HeaderSource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct TextOrSecret;

@@ -10,6 +10,7 @@ use upstream::{Kind, Pin, SandboxMode, ServerConfig, Start};
 
 use super::clean;
 use super::secret::{HeaderSource, SecretFault};
+use super::server_auth::ServerAuth;
 use super::units::Span;
 use crate::environment::Environment;
 
@@ -42,6 +43,8 @@ pub(crate) struct Server {
     pub(crate) urls: Vec<String>,
     /// Headers of every request, as text, `{env: NAME}` or `{file: PATH}`.
     pub(crate) headers: BTreeMap<String, HeaderSource>,
+    /// How tokens are had, where the server asks for them.
+    pub(crate) auth: Option<ServerAuth>,
     /// Keeps the entry but does not use the server.
     pub(crate) disabled: bool,
     /// How long one call may take, instead of `limits.timeout`.
@@ -82,6 +85,7 @@ impl Default for Server {
             url: None,
             urls: Vec::new(),
             headers: BTreeMap::new(),
+            auth: None,
             disabled: false,
             timeout: None,
             only: Vec::new(),
@@ -223,7 +227,15 @@ impl Server {
             values
         };
         let (env, headers) = (fetch("env", &self.env), fetch("headers", &self.headers));
-        let config = self.with(env, headers);
+        let auth = self.auth.as_ref().map(|auth| auth.resolve(environment, base)).transpose();
+        let auth = auth.unwrap_or_else(|unusable| {
+            faults.extend(unusable.into_iter().map(|(key, message)| Unusable {
+                keys: vec!["auth".to_owned(), key.to_owned()],
+                message,
+            }));
+            None
+        });
+        let config = ServerConfig { auth, ..self.with(env, headers) };
         if let Err(why) = config.check(name) {
             let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
             faults.push(Unusable { keys, message: why.reason });
@@ -255,6 +267,7 @@ impl Server {
             url: self.url.clone(),
             urls: self.urls.clone(),
             headers,
+            auth: None,
             disabled: self.disabled,
             timeout: self.timeout.map(|span| span.0),
             only: self.only.clone(),

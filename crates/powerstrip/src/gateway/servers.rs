@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use auth::client::Keyring;
 use egress::http::Client;
 use egress::process::Runner;
-use proto::Clock;
+use proto::{Clock, Code, Principal};
 use serde_json::{Value, json};
 use store::Database;
-use strip::Strip;
 use strip::catalog::Snapshot;
+use strip::{Failure, Strip};
 use tokio::time::Instant;
 use upstream::{Deps, ListStore, State, Status, Timing, ToolList, Upstreams};
 
@@ -27,6 +28,7 @@ pub(super) struct Wires<'a> {
     pub(super) strip: &'a Arc<Strip>,
     pub(super) runner: &'a Arc<Runner>,
     pub(super) client: Client,
+    pub(super) keyring: &'a Arc<Keyring>,
     pub(super) database: &'a Database,
     pub(super) clock: Clock,
     pub(super) environment: &'a Environment,
@@ -39,6 +41,7 @@ pub(super) fn start(servers: Servers, wires: Wires<'_>) -> Arc<Upstreams> {
         runner: Arc::clone(wires.runner),
         http: wires.client,
         publish: Arc::new(move |name, tools| catalog.publish(&source(name), tools)),
+        keyring: Some(Arc::clone(wires.keyring)),
         lists: Arc::new(StoredLists(wires.database.clone())),
         clock: wires.clock,
         environment: wires.environment.texts(),
@@ -61,6 +64,17 @@ pub(super) async fn settle(upstreams: &Upstreams) {
     while starting() && Instant::now() < deadline {
         tokio::time::sleep(STEP).await;
     }
+}
+
+/// The link by which somebody logs in to a server; none if that is not needed.
+pub(super) async fn login(
+    upstreams: &Upstreams,
+    server: &str,
+    principal: &Arc<Principal>,
+) -> Result<Option<String>, Failure> {
+    let none = || Failure::new(Code::NotFound, format!("there is no server `{server}`"));
+    let upstream = upstreams.get(server).ok_or_else(none)?;
+    Ok(upstream.login(principal).await?.map(|link| link.to_string()))
 }
 
 /// How every server is, for people and programs.

@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use auth::client::ServerTokens;
 use bytes::Bytes;
 use egress::http::{BodyStream, Client, Limits, Request, Scope, StreamingResponse};
 use futures_util::{FutureExt as _, StreamExt as _};
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderMap, Method, StatusCode};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
+use super::tokens::Showing;
 use crate::broken::Broken;
 use crate::link::{MAX_ANSWER_BYTES, News};
 use crate::questions;
 use crate::rpc::{Answer, Message, RpcError};
 use crate::sse::Events;
+use crate::who::Who;
 
 /// As much as is read of the body of a refusal.
 const MAX_REFUSAL_BYTES: usize = 64 * 1024;
@@ -26,6 +29,7 @@ const REST: Duration = Duration::from_secs(1);
 pub(super) struct Exchange {
     client: Client,
     common: HeaderMap,
+    tokens: Option<Arc<ServerTokens>>,
     limits: Limits,
     scope: Scope,
     news: Arc<News>,
@@ -54,10 +58,17 @@ pub(super) enum Posted {
 pub(super) struct Way {
     pub(super) url: String,
     pub(super) headers: HeaderMap,
+    /// For whom, which says with whose token.
+    pub(super) who: Option<Who>,
 }
 
 impl Exchange {
-    pub(super) fn new(client: Client, common: HeaderMap, news: &Arc<News>) -> Self {
+    pub(super) fn new(
+        client: Client,
+        common: HeaderMap,
+        tokens: Option<Arc<ServerTokens>>,
+        news: &Arc<News>,
+    ) -> Self {
         let limits = Limits {
             deadline: None,
             connect: Duration::from_secs(5),
@@ -68,6 +79,7 @@ impl Exchange {
         Self {
             client,
             common,
+            tokens,
             limits,
             scope: Scope::everything(),
             news: Arc::clone(news),
@@ -78,6 +90,10 @@ impl Exchange {
     /// The headers that every request to this server starts with.
     pub(super) fn common(&self) -> HeaderMap {
         self.common.clone()
+    }
+
+    pub(super) fn tokens(&self) -> Option<&Arc<ServerTokens>> {
+        self.tokens.as_ref()
     }
 
     /// Sends a request and waits for the answer to `id`. Dropping the future closes the stream.
@@ -137,8 +153,26 @@ impl Exchange {
         body: Bytes,
         limits: &Limits,
     ) -> Result<StreamingResponse, Broken> {
-        let request = Request { method, url: way.url.clone(), headers: way.headers.clone(), body };
-        Ok(self.client.stream(request, limits, &self.scope).await?)
+        let request = |bearer: Option<HeaderValue>| {
+            let mut headers = way.headers.clone();
+            if let Some(bearer) = bearer {
+                headers.insert(AUTHORIZATION, bearer);
+            }
+            Request { method: method.clone(), url: way.url.clone(), headers, body: body.clone() }
+        };
+        let Some(tokens) = &self.tokens else {
+            return Ok(self.client.stream(request(None), limits, &self.scope).await?);
+        };
+        let mut showing = Showing::new(tokens, way);
+        loop {
+            let bearer = showing.bearer().await;
+            let response = self.client.stream(request(bearer), limits, &self.scope).await?;
+            let Some(challenge) = showing.challenge(&way.url, &response) else {
+                return Ok(response);
+            };
+            drop(response);
+            showing.answer(&way.url, challenge).await?;
+        }
     }
 
     async fn whole(&self, id: u64, body: BodyStream) -> Result<Answer, Broken> {

@@ -47,7 +47,7 @@ async fn follow(replica: &Replica, opened: impl FnOnce()) -> Result<(), Broken> 
     let legacy = replica.facts().is_none_or(|facts| facts.era == Era::Legacy);
     if legacy {
         let session = replica.own_session().await?;
-        let way = replica.way(&session);
+        let way = replica.way(None, &session);
         let ended = replica.exchange.follow(&way, Method::GET, Bytes::new(), opened).await;
         if let Err(Broken::Status { status: 400 | 404, .. }) = ended {
             replica.close_own(&session);
@@ -58,7 +58,7 @@ async fn follow(replica: &Replica, opened: impl FnOnce()) -> Result<(), Broken> 
     let ask = Ask::plain("subscriptions/listen", Params::Map(&params));
     let mut headers = replica.exchange.common();
     headers::modern(&mut headers, &ask);
-    let way = Way { url: replica.url.clone(), headers };
+    let way = Way { url: replica.url.clone(), headers, who: None };
     let body = encode(&ask, replica.next_id(), Era::Modern)?;
     replica.exchange.follow(&way, Method::POST, body.into(), opened).await
 }

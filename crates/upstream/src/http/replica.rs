@@ -74,8 +74,8 @@ impl Replica {
     pub(super) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
         let (mut reopened, mut reprobed) = (false, false);
         loop {
-            let outcome = match self.era().await? {
-                Era::Modern => self.ask_modern(ask).await,
+            let outcome = match self.era(who).await? {
+                Era::Modern => self.ask_modern(who, ask).await,
                 Era::Legacy => self.ask_legacy(who, ask).await,
             };
             match outcome {
@@ -91,8 +91,10 @@ impl Replica {
 
     /// Whether the server is there: anything that it answers will do, also a refusal.
     pub(super) async fn ping(&self) -> Result<(), Broken> {
-        let outcome = match self.era().await {
-            Ok(Era::Modern) => self.ask_modern(&Ask::plain("server/discover", Params::None)).await,
+        let outcome = match self.era(None).await {
+            Ok(Era::Modern) => {
+                self.ask_modern(None, &Ask::plain("server/discover", Params::None)).await
+            }
             Ok(Era::Legacy) => self.ask_legacy(None, &Ask::plain("ping", Params::None)).await,
             Err(broken) => Err(broken),
         };
@@ -102,7 +104,7 @@ impl Replica {
         }
     }
 
-    async fn era(&self) -> Result<Era, Broken> {
+    async fn era(&self, who: Option<&Who>) -> Result<Era, Broken> {
         if let Some(facts) = &*self.facts.load() {
             return Ok(facts.era);
         }
@@ -110,15 +112,16 @@ impl Replica {
         if let Some(facts) = &*self.facts.load() {
             return Ok(facts.era);
         }
-        let facts = self.probe().await?;
+        let facts = self.probe(who).await?;
         let era = facts.era;
         self.facts.store(Some(Arc::new(facts)));
         Ok(era)
     }
 
     /// Asks the modern way and reads what a refusal says.
-    async fn probe(&self) -> Result<Facts, Broken> {
-        let probed = match self.post_modern(&Ask::plain("server/discover", Params::None)).await? {
+    async fn probe(&self, who: Option<&Who>) -> Result<Facts, Broken> {
+        let discover = Ask::plain("server/discover", Params::None);
+        let probed = match self.post_modern(who, &discover).await? {
             Posted::Answer { answer: Ok(result), .. } => Probed::of_result(&result),
             Posted::Answer { answer: Err(error), .. } => Probed::of_error(&error),
             Posted::Rejected(rejected) => match (rejected.status.as_u16(), &rejected.error) {
@@ -133,16 +136,16 @@ impl Replica {
         })
     }
 
-    async fn post_modern(&self, ask: &Ask<'_>) -> Result<Posted, Broken> {
+    async fn post_modern(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Posted, Broken> {
         let id = self.next_id();
         let mut headers = self.exchange.common();
         headers::modern(&mut headers, ask);
-        let way = Way { url: self.url.clone(), headers };
+        let way = Way { url: self.url.clone(), headers, who: who.cloned() };
         self.exchange.post(&way, id, encode(ask, id, Era::Modern)?).await
     }
 
-    async fn ask_modern(&self, ask: &Ask<'_>) -> Result<Answer, Broken> {
-        let rejected = match self.post_modern(ask).await? {
+    async fn ask_modern(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
+        let rejected = match self.post_modern(who, ask).await? {
             Posted::Answer { answer, .. } => return Ok(answer),
             Posted::Rejected(rejected) => rejected,
         };
@@ -158,9 +161,9 @@ impl Replica {
 
     async fn ask_legacy(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
         let slot = self.slot(who)?;
-        let session = slot.open(|| self.greet()).await?;
+        let session = slot.open(|| self.greet(who)).await?;
         let id = self.next_id();
-        let way = self.way(&session);
+        let way = self.way(who, &session);
         let body = encode(ask, id, Era::Legacy)?;
         let mut leaving = Leaving { exchange: &self.exchange, way: &way, id, armed: true };
         let posted = self.exchange.post(&way, id, body).await;
@@ -187,15 +190,15 @@ impl Replica {
     }
 
     /// The way of a request within a session.
-    pub(super) fn way(&self, session: &Session) -> Way {
+    pub(super) fn way(&self, who: Option<&Who>, session: &Session) -> Way {
         let mut headers = self.exchange.common();
         session.mark(&mut headers);
-        Way { url: self.url.clone(), headers }
+        Way { url: self.url.clone(), headers, who: who.cloned() }
     }
 
     /// The gateway's own session, opened if need be.
     pub(super) async fn own_session(&self) -> Result<Arc<Session>, Broken> {
-        self.gateway.open(|| self.greet()).await
+        self.gateway.open(|| self.greet(None)).await
     }
 
     /// Forgets the gateway's own session, which the server does not know any more.
@@ -216,13 +219,14 @@ impl Replica {
     }
 
     /// The legacy handshake.
-    async fn greet(&self) -> Result<Session, Broken> {
+    async fn greet(&self, who: Option<&Who>) -> Result<Session, Broken> {
         let id = self.next_id();
         let serde_json::Value::Object(params) = era::greeting() else {
             return Err(Broken::malformed("no greeting"));
         };
         let ask = Ask::plain("initialize", Params::Map(&params));
-        let way = Way { url: self.url.clone(), headers: self.exchange.common() };
+        let (headers, who) = (self.exchange.common(), who.cloned());
+        let way = Way { url: self.url.clone(), headers, who };
         let body = encode(&ask, id, Era::Legacy)?;
         let (result, answered) = match self.exchange.post(&way, id, body).await? {
             Posted::Answer { answer: Ok(result), headers } => (result, headers),
@@ -247,39 +251,42 @@ impl Replica {
         let session = Session::new(answered.get(headers::SESSION).cloned(), facts.version);
         self.facts.store(Some(Arc::new(facts)));
         let initialized = rpc::notification("notifications/initialized", &serde_json::json!({}));
-        self.exchange.notify(&self.way(&session), Method::POST, initialized).await?;
+        let way = self.way(way.who.as_ref(), &session);
+        self.exchange.notify(&way, Method::POST, initialized).await?;
         Ok(session)
     }
 
     /// Closes sessions that nobody has used for a while.
     pub(super) async fn sweep(&self, idle: Duration) {
-        let old: Vec<_> = {
+        let old: Vec<(Who, _)> = {
             let mut table = self.table();
             let old = |slot: &Arc<SessionSlot>| slot.is_idle(idle) && Arc::strong_count(slot) == 1;
             let gone: Vec<Who> =
                 table.iter().filter(|(_, slot)| old(slot)).map(|(who, _)| who.clone()).collect();
-            gone.iter().filter_map(|who| table.remove(who)).collect()
+            gone.into_iter().filter_map(|who| Some((who.clone(), table.remove(&who)?))).collect()
         };
-        for slot in old {
-            self.farewell(&slot).await;
+        for (who, slot) in old {
+            self.farewell(Some(&who), &slot).await;
         }
     }
 
     /// Closes every session.
     pub(super) async fn leave(&self) {
-        let mut slots: Vec<_> = std::mem::take(&mut *self.table()).into_values().collect();
-        slots.push(Arc::clone(&self.gateway));
-        futures_util::future::join_all(slots.iter().map(|slot| self.farewell(slot))).await;
+        let slots = std::mem::take(&mut *self.table());
+        let callers = slots.iter().map(|(who, slot)| (Some(who), slot));
+        let all = callers.chain([(None, &self.gateway)]);
+        let leaving = all.map(|(who, slot)| self.farewell(who, slot));
+        futures_util::future::join_all(leaving).await;
     }
 
-    async fn farewell(&self, slot: &SessionSlot) {
+    async fn farewell(&self, who: Option<&Who>, slot: &SessionSlot) {
         if let Some(session) = slot.take()
             && session.has_id()
         {
             // A server need not let sessions be ended, and will forget them by itself.
             let _ = self
                 .exchange
-                .notify(&self.way(&session), Method::DELETE, bytes::Bytes::new())
+                .notify(&self.way(who, &session), Method::DELETE, bytes::Bytes::new())
                 .await;
         }
     }

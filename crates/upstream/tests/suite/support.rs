@@ -81,6 +81,7 @@ impl House {
         let deps = Deps {
             runner: runner().await,
             http: Client::new(AddressPolicy::default()).unwrap(),
+            keyring: None,
             publish: {
                 let catalog = Arc::clone(&catalog);
                 Arc::new(move |source, tools| catalog.publish(source, tools))

@@ -1,0 +1,26 @@
+//! OAuth as a client of protected servers: a challenge becomes metadata, metadata a token for that one server, and the
+//! token goes nowhere else. What servers and authorization servers say is taken for hostile until it fits.
+
+mod assertion;
+mod authority;
+mod challenge;
+mod config;
+mod exchange;
+mod fault;
+mod fetch;
+mod grants;
+mod holder;
+mod keyring;
+mod login;
+mod registration;
+mod resource;
+mod server;
+mod token;
+
+pub use challenge::Bearer;
+pub use config::{ClientConfig, Grant, Resource, Subject, Unusable};
+pub use fault::Fault;
+pub use holder::Holder;
+pub use keyring::Keyring;
+pub use login::Landing;
+pub use server::ServerTokens;

@@ -1,0 +1,192 @@
+//! One request to a token endpoint.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use egress::http::Client;
+use http::HeaderValue;
+use proto::Clock;
+use secrecy::zeroize::Zeroizing;
+use serde::Deserialize;
+use serde_json::Value;
+use url::form_urlencoded::{Serializer, byte_serialize};
+
+use super::assertion::SigningKey;
+use super::authority::Authority;
+use super::challenge::scopes;
+use super::config::ClientConfig;
+use super::fault::Fault;
+use super::fetch;
+use super::resource::shown;
+use super::token::{ClientIdentity, Kept, Terms, times};
+use crate::Secret;
+
+const WHAT: &str = "the token endpoint";
+
+const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// The fields of a form, some of which are secret.
+#[derive(Default)]
+pub(super) struct Form(Vec<(&'static str, Zeroizing<String>)>);
+
+impl Form {
+    pub(super) fn of(grant: &str) -> Self {
+        Self::default().with("grant_type", grant)
+    }
+
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.0.push((name, Zeroizing::new(value.into())));
+        self
+    }
+
+    /// What a token is asked for.
+    pub(super) fn about(mut self, terms: &Terms) -> Self {
+        if let Some(resource) = &terms.resource {
+            self = self.with("resource", resource);
+        }
+        if !terms.scopes.is_empty() {
+            let list: Vec<&str> = terms.scopes.iter().map(String::as_str).collect();
+            self = self.with("scope", list.join(" "));
+        }
+        self
+    }
+
+    fn body(&self) -> String {
+        let mut body = Serializer::new(String::new());
+        for (name, value) in &self.0 {
+            body.append_pair(name, value);
+        }
+        body.finish()
+    }
+
+    /// Whether a text repeats something that we sent.
+    fn is_echoed_by(&self, text: &str) -> bool {
+        const OPEN: [&str; 4] = ["grant_type", "scope", "resource", "client_id"];
+        self.0.iter().any(|(name, value)| {
+            !OPEN.contains(name) && value.len() >= 4 && text.contains(value.as_str())
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Granted {
+    access_token: String,
+    token_type: String,
+    refresh_token: Option<String>,
+    expires_in: Option<Value>,
+    scope: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Denied {
+    error: String,
+    error_description: Option<String>,
+}
+
+/// What is needed to ask.
+pub(super) struct Asker<'a> {
+    pub(super) http: &'a Client,
+    pub(super) config: &'a ClientConfig,
+    pub(super) clock: &'a Clock,
+}
+
+impl Asker<'_> {
+    /// Asks for a token under these terms.
+    pub(super) async fn ask(
+        &self,
+        authority: &Authority,
+        form: Form,
+        terms: Terms,
+    ) -> Result<Kept, Fault> {
+        let (form, authorization) = self.identified(authority, form, &terms.client)?;
+        let content = ("application/x-www-form-urlencoded", form.body().into());
+        let endpoint = &authority.token_endpoint;
+        let response = fetch::post(self.http, WHAT, endpoint, content, authorization).await?;
+        let status = response.status.as_u16();
+        if !response.status.is_success() {
+            return Err(match serde_json::from_slice::<Denied>(&response.body) {
+                Ok(denied) => refused(&denied, &form, self.config),
+                Err(_) if status >= 500 => Fault::Refused {
+                    code: "server_error".to_owned(),
+                    said: format!(" (HTTP {status})"),
+                },
+                Err(_) => Fault::unfit(WHAT, format!("answers HTTP {status} without saying why")),
+            });
+        }
+        let granted: Granted = serde_json::from_slice(&response.body)
+            .map_err(|_| Fault::unfit(WHAT, "answers with something that is no token"))?;
+        self.taken(granted, terms)
+    }
+
+    fn taken(&self, granted: Granted, mut terms: Terms) -> Result<Kept, Fault> {
+        let access = Secret::new(granted.access_token);
+        if !granted.token_type.eq_ignore_ascii_case("bearer") {
+            let kind = shown(&granted.token_type);
+            return Err(Fault::unfit(WHAT, format!("gives a token of type `{kind}`")));
+        }
+        if access.expose().is_empty() {
+            return Err(Fault::unfit(WHAT, "gives an empty token"));
+        }
+        // What was given beyond what was asked for counts as asked for, too.
+        terms.scopes.extend(granted.scope.iter().flat_map(|list| scopes(list)));
+        // Some write the number as a text.
+        let expires_in = granted.expires_in.and_then(|value| match value {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        });
+        let (expires_at_ms, renew_at_ms) = times(self.clock.unix_ms(), expires_in);
+        let refresh = granted.refresh_token.filter(|token| !token.is_empty()).map(Secret::new);
+        Ok(Kept { access, refresh, expires_at_ms, renew_at_ms, terms })
+    }
+
+    /// Says who we are, in the way that the authorization server takes.
+    fn identified(
+        &self,
+        authority: &Authority,
+        form: Form,
+        client: &ClientIdentity,
+    ) -> Result<(Form, Option<HeaderValue>), Fault> {
+        if let Some(pem) = &self.config.private_key {
+            let assertion = SigningKey::parse(pem.expose()).ok().and_then(|key| {
+                let now = self.clock.unix_ms() / 1_000;
+                key.assertion(self.config.key_id.as_deref(), &client.id, &authority.issuer, now)
+            });
+            let assertion =
+                assertion.ok_or_else(|| Fault::unfit("the private key", "cannot sign"))?;
+            let form = form
+                .with("client_id", &client.id)
+                .with("client_assertion_type", JWT_BEARER)
+                .with("client_assertion", assertion);
+            return Ok((form, None));
+        }
+        let secret = client.secret.as_ref().or(self.config.client_secret.as_ref());
+        let Some(secret) = secret else { return Ok((form.with("client_id", &client.id), None)) };
+        if authority.takes("client_secret_basic") {
+            let part = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+            let pair = format!("{}:{}", part(&client.id), part(secret.expose()));
+            let value =
+                format!("Basic {}", BASE64_STANDARD.encode(Zeroizing::new(pair).as_bytes()));
+            let value = HeaderValue::try_from(value)
+                .map_err(|_| Fault::unfit("the client's secret", "cannot travel in a header"))?;
+            return Ok((form, Some(value)));
+        }
+        if authority.takes("client_secret_post") {
+            let form = form.with("client_id", &client.id).with("client_secret", secret.expose());
+            return Ok((form, None));
+        }
+        Err(Fault::unfit(WHAT, "takes no client secret, neither as a header nor in the form"))
+    }
+}
+
+fn refused(denied: &Denied, form: &Form, config: &ClientConfig) -> Fault {
+    let said = denied.error_description.as_deref().unwrap_or_default();
+    let secret = config.client_secret.as_ref().is_some_and(|secret| said.contains(secret.expose()));
+    let echoed = |text: &str| secret || form.is_echoed_by(text);
+    let code = if echoed(&denied.error) { String::new() } else { shown(&denied.error) };
+    // An authorization server that repeats what it was sent would have us log a secret.
+    let said = match shown(said) {
+        said if said.is_empty() || echoed(&said) => String::new(),
+        said => format!(": {said}"),
+    };
+    Fault::Refused { code, said }
+}

@@ -1,0 +1,82 @@
+//! Questions to servers that we do not trust: small answers, in time, through the guard.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use egress::http::{Client, Limits, Request, Response, Scope};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method};
+use serde::de::DeserializeOwned;
+
+use super::fault::Fault;
+
+/// Metadata and tokens are small.
+const MAX_BODY_BYTES: u64 = 256 * 1024;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Metadata may have moved; whoever is given a secret may not send us elsewhere.
+const METADATA_REDIRECTS: u8 = 3;
+
+/// What an answer was.
+pub(super) enum Found<T> {
+    There(T),
+    /// Nothing of that kind lies there, and why we think so.
+    Absent(String),
+}
+
+/// Fetches a JSON document that may not be there.
+pub(super) async fn document<T: DeserializeOwned>(
+    client: &Client,
+    what: &'static str,
+    url: &str,
+) -> Result<Found<T>, Fault> {
+    let mut request = Request::get(url);
+    request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    let response = send(client, what, request, METADATA_REDIRECTS).await?;
+    if !response.status.is_success() {
+        return Ok(Found::Absent(format!("HTTP {}", response.status.as_u16())));
+    }
+    Ok(match serde_json::from_slice(&response.body) {
+        Ok(document) => Found::There(document),
+        Err(_) => Found::Absent("something that is not such JSON".to_owned()),
+    })
+}
+
+/// Posts what may hold secrets; no redirect is followed.
+pub(super) async fn post(
+    client: &Client,
+    what: &'static str,
+    url: &str,
+    (content_type, body): (&'static str, Bytes),
+    authorization: Option<HeaderValue>,
+) -> Result<Response, Fault> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    if let Some(mut value) = authorization {
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    let request = Request { method: Method::POST, url: url.to_owned(), headers, body };
+    send(client, what, request, 0).await
+}
+
+async fn send(
+    client: &Client,
+    what: &'static str,
+    request: Request,
+    max_redirects: u8,
+) -> Result<Response, Fault> {
+    let limits = Limits {
+        deadline: Some(PATIENCE),
+        connect: Duration::from_secs(5),
+        max_body_bytes: MAX_BODY_BYTES,
+        max_redirects,
+        ..Limits::default()
+    };
+    client
+        .send(request, &limits, &Scope::everything())
+        .await
+        .map_err(|why| Fault::Fetch { what, why })
+}

@@ -1,0 +1,35 @@
+use proto::Principal;
+
+/// Whose token it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// The gateway's own, for everybody.
+    Gateway,
+    /// One person's, whichever agent they come with.
+    Person { tenant: String, subject: String },
+}
+
+impl Holder {
+    /// The person behind a call.
+    pub fn person(principal: &Principal) -> Self {
+        Self::Person {
+            tenant: principal.tenant.as_str().to_owned(),
+            subject: principal.subject.clone(),
+        }
+    }
+
+    /// Tenant and owner, as rows carry them.
+    pub(super) fn parts(&self) -> (&str, &str) {
+        match self {
+            Self::Gateway => ("", ""),
+            Self::Person { tenant, subject } => (tenant, subject),
+        }
+    }
+
+    pub(super) fn of_parts(tenant: &str, owner: &str) -> Self {
+        match (tenant, owner) {
+            ("", "") => Self::Gateway,
+            _ => Self::Person { tenant: tenant.to_owned(), subject: owner.to_owned() },
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The key that seals: from the environment, or from a file that only its owner may read.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::{hkdf, rand};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
+use secrecy::zeroize::Zeroizing;
+
+use crate::Secret;
+
+/// A shorter text could be guessed.
+const MIN_TEXT_BYTES: usize = 32;
+
+const MAX_FILE_BYTES: u64 = 4_096;
+
+/// Where the key comes from.
+#[derive(Clone, Debug)]
+pub enum KeySource {
+    /// What `POWERSTRIP_KEY` says.
+    Given(Secret),
+    /// A file, made at first use.
+    File(PathBuf),
+}
+
+/// Why there is no key. Never repeats any of it.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFault {
+    #[error(
+        "`POWERSTRIP_KEY` is too short: {MIN_TEXT_BYTES} characters at least, such as `openssl rand -base64 32` prints"
+    )]
+    TooShort,
+    #[error("the key file {} is not one that the gateway made; put it back, or remove it and log in again", .0.display())]
+    Malformed(PathBuf),
+    #[error("others may read the key file {} (mode {mode:o}); `chmod 600` it", path.display())]
+    Open { path: PathBuf, mode: u32 },
+    #[error("the key file {} cannot be used: {why}", path.display())]
+    File { path: PathBuf, why: io::Error },
+    #[error("this machine gives no random numbers")]
+    Random,
+}
+
+/// 32 bytes, wiped when they are dropped.
+pub(super) type KeyBytes = Zeroizing<[u8; 32]>;
+
+impl KeySource {
+    pub(super) fn key(&self) -> Result<KeyBytes, KeyFault> {
+        let text = match self {
+            Self::Given(text) => Zeroizing::new(text.expose().trim().to_owned()),
+            Self::File(path) => read_or_make(path)?,
+        };
+        match self {
+            _ if text.len() >= MIN_TEXT_BYTES => derived(text.as_bytes()),
+            Self::Given(_) => Err(KeyFault::TooShort),
+            Self::File(path) => Err(KeyFault::Malformed(path.clone())),
+        }
+    }
+}
+
+/// A key for this one purpose, whatever the text is made of.
+fn derived(text: &[u8]) -> Result<KeyBytes, KeyFault> {
+    let mut key = Zeroizing::new([0; 32]);
+    hkdf::Salt::new(hkdf::HKDF_SHA256, b"powerstrip vault")
+        .extract(text)
+        .expand(&[b"aes-256-gcm"], hkdf::HKDF_SHA256)
+        .and_then(|derived| derived.fill(&mut *key))
+        .map_err(|_| KeyFault::Random)?;
+    Ok(key)
+}
+
+fn read_or_make(path: &Path) -> Result<Zeroizing<String>, KeyFault> {
+    let fault = |why| KeyFault::File { path: path.to_owned(), why };
+    match read(path) {
+        Err(KeyFault::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => {}
+        read => return read,
+    }
+    let mut bytes = Zeroizing::new([0_u8; 32]);
+    rand::fill(&mut *bytes).map_err(|_| KeyFault::Random)?;
+    let text = Zeroizing::new(BASE64_STANDARD_NO_PAD.encode(&*bytes));
+    // Written beside and linked into place: a key that is there is whole, and a second maker finds the first one's.
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(text.as_bytes())?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        match std::fs::hard_link(&draft, path) {
+            Err(why) if why.kind() != io::ErrorKind::AlreadyExists => Err(why),
+            _ => Ok(()),
+        }
+    })();
+    let _ = std::fs::remove_file(&draft);
+    written.map_err(fault)?;
+    read(path)
+}
+
+fn read(path: &Path) -> Result<Zeroizing<String>, KeyFault> {
+    let fault = |why| KeyFault::File { path: path.to_owned(), why };
+    let file = OpenOptions::new().read(true).open(path).map_err(fault)?;
+    let mode = file.metadata().map_err(fault)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(KeyFault::Open { path: path.to_owned(), mode });
+    }
+    let mut text = Zeroizing::new(String::new());
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text).map_err(fault)?;
+    Ok(Zeroizing::new(text.trim().to_owned()))
+}

@@ -1,0 +1,121 @@
+//! Whose token is whose: people, the gateway itself, and servers that take over another's name.
+#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::sync::Arc;
+
+use auth::client::{Bearer, ClientConfig, Fault, Holder, Keyring, ServerTokens};
+use auth::vault::KeySource;
+use egress::http::{AddressPolicy, Client};
+use proto::{Clock, Principal, TenantId};
+use store::Database;
+use testkit::{CANARY, Protected};
+
+fn person(tenant: &str, subject: &str) -> Holder {
+    Holder::person(&Principal {
+        tenant: TenantId::new(tenant),
+        subject: subject.to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+    })
+}
+
+struct House {
+    keyring: Arc<Keyring>,
+    protected: Protected,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(folder.path()).await.unwrap();
+        let key = KeySource::File(folder.path().join("vault.key"));
+        let keyring = Keyring::new(database, key, Clock::default());
+        keyring.listens_at("http://127.0.0.1:7777");
+        Self { keyring, protected: Protected::start().await, _folder: folder }
+    }
+
+    fn server(&self, url: &str, shared: bool) -> Arc<ServerTokens> {
+        let issuer = Some(self.protected.issuer.clone());
+        let config = ClientConfig { issuer, ..ClientConfig::default() };
+        let http = Client::new(AddressPolicy::default()).unwrap();
+        self.keyring.server("crm", vec![url.to_owned()], shared, Some(config), &http)
+    }
+
+    async fn challenge(&self, tokens: &Arc<ServerTokens>, who: &Holder) -> Result<(), Fault> {
+        tokens.challenged(who, &self.protected.url, Bearer::default(), None).await
+    }
+
+    /// Follows the link up to where the gateway would be asked, and asks it.
+    async fn log_in(&self, link: &str, who: &str) -> bool {
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let sent = client.build().unwrap().get(format!("{link}&login_hint={who}")).send().await;
+        let back = sent.unwrap().headers()["location"].to_str().unwrap().to_owned();
+        let (place, query) = back.split_once('?').unwrap();
+        assert_eq!(place, "http://127.0.0.1:7777/oauth/callback");
+        self.keyring.land(query).await.accepted
+    }
+}
+
+fn link(outcome: Result<(), Fault>) -> String {
+    match outcome {
+        Err(Fault::Login { link: Some(link), .. }) => link.to_string(),
+        other => panic!("no link: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn each_person_has_a_token_of_their_own_and_nobody_elses() {
+    let house = House::new().await;
+    let tokens = house.server(&house.protected.url, false);
+    let (ada, bob, other_ada) = (person("a", "ada"), person("a", "bob"), person("b", "ada"));
+    assert!(matches!(
+        house.challenge(&tokens, &Holder::Gateway).await,
+        Err(Fault::Login { link: None, .. })
+    ));
+    let (of_ada, of_bob) =
+        (link(house.challenge(&tokens, &ada).await), link(house.challenge(&tokens, &bob).await));
+    assert_ne!(of_ada, of_bob);
+    assert!(house.log_in(&of_ada, "ada").await);
+    assert!(!house.log_in(&of_ada, "ada").await, "a state counts once");
+    let token = tokens.bearer(&ada).await.unwrap();
+    assert!(token.is_sensitive() && token.to_str().unwrap().contains(CANARY));
+    for stranger in [&bob, &other_ada] {
+        assert_eq!(tokens.bearer(stranger).await, None, "{stranger:?}");
+        link(house.challenge(&tokens, stranger).await);
+    }
+    assert_eq!(tokens.bearer(&Holder::Gateway).await, Some(token.clone()), "for the list of tools");
+    assert!(house.log_in(&of_bob, "bob").await);
+    assert_ne!(tokens.bearer(&bob).await, Some(token));
+
+    // A later process finds them in the vault, and each again under its own name.
+    let later = house.server(&house.protected.url, false);
+    assert_eq!(later.bearer(&ada).await, tokens.bearer(&ada).await);
+    assert_eq!(later.bearer(&bob).await, tokens.bearer(&bob).await);
+    assert_eq!(later.bearer(&other_ada).await, None);
+}
+
+#[tokio::test]
+async fn a_token_does_not_follow_a_name_to_another_server() {
+    let house = House::new().await;
+    let ada = person("a", "ada");
+    let tokens = house.server(&house.protected.url, false);
+    let link = link(house.challenge(&tokens, &ada).await);
+    assert!(house.log_in(&link, "ada").await);
+    let moved = house.server("http://127.0.0.1:9/mcp", false);
+    assert_eq!(moved.bearer(&ada).await, None);
+    assert_eq!(moved.bearer(&Holder::Gateway).await, None);
+    assert!(!format!("{:?}", moved.bearer(&ada).await).contains(CANARY));
+}
+
+#[tokio::test]
+async fn a_shared_server_has_one_login_for_everybody() {
+    let house = House::new().await;
+    let tokens = house.server(&house.protected.url, true);
+    let link = link(house.challenge(&tokens, &Holder::Gateway).await);
+    assert!(house.log_in(&link, "ada").await);
+    let token = tokens.bearer(&Holder::Gateway).await;
+    assert!(token.is_some());
+    assert_eq!(tokens.bearer(&person("a", "bob")).await, token);
+}

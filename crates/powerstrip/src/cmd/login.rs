@@ -1,0 +1,98 @@
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use auth::LocalAccess;
+use clap::Args;
+use doors::Options;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::Access;
+use crate::context::Context;
+use crate::gateway::Gateway;
+use crate::output;
+use crate::telemetry::Telemetry;
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip login crm                prints a link, and waits until you have followed it
+  powerstrip login crm --json         prints {\"server\", \"login\"} and ends; `login` is null if none is needed
+
+It asks the gateway that runs on this data folder; where none runs, it waits for the browser itself.";
+
+/// How long a link lives.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+const STEP: Duration = Duration::from_millis(1_500);
+
+/// Log in to a protected server
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Login {
+    /// The server's name in the config.
+    server: String,
+}
+
+impl Login {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let loaded = context.load()?;
+        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
+        let access = Access::open(context, &loaded, None).await?;
+        let stop = CancellationToken::new();
+        let outcome = self.with(context, &access, &stop).await;
+        stop.cancel();
+        access.close().await;
+        telemetry.flush().await;
+        outcome
+    }
+
+    async fn with(
+        &self,
+        context: &Context,
+        access: &Access,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<ExitCode> {
+        // Only a process that stays can be come back to.
+        if let Access::Here(gateway) = access
+            && !context.global.json
+        {
+            listen(gateway, stop).await?;
+        }
+        let link = access.login(&self.server).await?;
+        if context.global.json {
+            output::json(&json!({"server": self.server, "login": link}))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let Some(link) = link else {
+            output::line(format_args!("{} needs no login", self.server))?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        output::line(format_args!("Open this link in a browser:\n\n  {link}\n"))?;
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            tokio::time::sleep(STEP).await;
+            if access.login(&self.server).await?.is_none() {
+                output::line(format_args!("{} is logged in", self.server))?;
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+        bail!("nobody followed the link within ten minutes");
+    }
+}
+
+/// Opens the callback on a free port, for as long as this command runs.
+async fn listen(gateway: &Gateway, stop: &CancellationToken) -> anyhow::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    gateway.listeners().register(address);
+    gateway.keyring().listens_at(&format!("http://{address}"));
+    let logins = Some(Arc::clone(gateway.keyring()));
+    let options = Options { shutdown: stop.clone(), logins, ..Options::default() };
+    let router = doors::router(Arc::clone(gateway.strip()), LocalAccess::default(), options);
+    tokio::spawn(doors::serve(listener, router, stop.clone(), Duration::from_secs(1)));
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Servers and authorization servers that mean harm: refused, with nothing fetched, and at their own callers' cost.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testkit::{Gateway, Oddity, Protected, eventually, powerstrip_binary};
+
+use crate::support::{call, command, error_of, gateway, keeps_secrets, machine};
+
+/// A server without an entry for `auth`: its authorization server is whatever it names.
+fn unnamed(protected: &Protected) -> String {
+    format!(
+        "egress: {{ allow: ['{}'] }}\nservers:\n  crm: {{ url: '{}' }}\n",
+        protected.issuer.trim_start_matches("http://"),
+        protected.url
+    )
+}
+
+#[tokio::test]
+async fn endpoints_that_are_no_places_on_the_web_are_refused() {
+    for (patch, says) in [
+        (json!({"authorization_endpoint": "javascript:alert(1)"}), "authorization_endpoint"),
+        (json!({"authorization_endpoint": "file:///etc/passwd"}), "authorization_endpoint"),
+        (json!({"code_challenge_methods_supported": ["plain"]}), "S256"),
+        (json!({"code_challenge_methods_supported": null}), "S256"),
+        (json!({"issuer": "https://evil.example"}), "another issuer"),
+    ] {
+        let protected = Protected::start().await;
+        protected.bend(patch.clone());
+        let gateway = gateway(&unnamed(&protected)).await;
+        let error = login_error(&gateway, says).await;
+        assert!(protected.requests().is_empty(), "{patch}: {error}");
+        assert!(!protected.paths().contains(&"/register".to_owned()), "{patch}");
+    }
+}
+
+#[tokio::test]
+async fn metadata_on_a_private_address_is_not_fetched() {
+    let (protected, inner) = (Protected::start().await, Protected::start().await);
+    // The authorization server that the server names is on loopback, and nobody allowed that.
+    let bare = format!("servers:\n  crm: {{ url: '{}', auth: {{}} }}\n", protected.url);
+    let first = gateway(&bare).await;
+    login_error(&first, "loopback").await;
+    assert!(protected.paths().is_empty(), "{:?}", protected.paths());
+
+    // Its own metadata is said to be elsewhere on loopback.
+    protected
+        .resource(None, Some(&format!("{}/.well-known/oauth-authorization-server", inner.issuer)));
+    let second = gateway(&bare).await;
+    login_error(&second, "loopback").await;
+    for (place, says) in [
+        ("file:///etc/passwd", "scheme `file`"),
+        ("http://169.254.169.254/latest/meta-data", "link-local"),
+    ] {
+        protected.resource(None, Some(place));
+        let third = gateway(&bare).await;
+        login_error(&third, says).await;
+    }
+    assert!(inner.paths().is_empty() && protected.paths().is_empty());
+}
+
+/// Tries to log in until the server's last error says this.
+async fn login_error(gateway: &Gateway, says: &str) -> String {
+    eventually(&format!("a login that fails and says {says:?}"), || async {
+        let output = tokio::process::Command::new(powerstrip_binary())
+            .args(["login", "crm", "--json", "--config", "powerstrip.yaml"])
+            .current_dir(gateway.folder())
+            .output()
+            .await
+            .expect("the command runs");
+        assert!(!output.status.success(), "{output:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("no token for server `crm`"), "{told}");
+        let shown = command(gateway, &["servers"]).await;
+        shown[0]["lastError"].as_str().filter(|error| error.contains(says)).map(str::to_owned)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_secret_goes_to_no_other_authorization_server_than_its_own() {
+    let (honest, thief) = (Protected::start().await, Protected::start().await);
+    // The server says that the thief issues its tokens; the config says otherwise.
+    let config = machine(&honest, "").replace(&honest.url, &thief.url);
+    let gateway = gateway(&config).await;
+    error_of(&gateway, "does not accept the token").await;
+    assert!(thief.requests().is_empty() && thief.paths().is_empty());
+    assert!(!honest.requests().is_empty());
+    keeps_secrets(&gateway);
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_for_another_resource_gets_no_token() {
+    let protected = Protected::start().await;
+    protected.resource(Some("https://bank.example/mcp"), None);
+    let gateway = gateway(&machine(&protected, "")).await;
+    error_of(&gateway, "another resource").await;
+    assert!(protected.requests().is_empty());
+}
+
+#[tokio::test]
+async fn odd_answers_cost_a_bounded_time_and_nobody_else() {
+    let loops = |protected: &Protected| Oddity::Redirects(protected.issuer.clone());
+    for (endpoint, says) in [("metadata", "cannot be had"), ("token", "no token")] {
+        let protected = Protected::start().await;
+        protected.odd(endpoint, Oddity::Html);
+        let gateway = gateway(&machine(&protected, "")).await;
+        error_of(&gateway, says).await;
+    }
+    for endpoint in ["metadata", "token"] {
+        let protected = Protected::start().await;
+        protected.odd(endpoint, loops(&protected));
+        let gateway = gateway(&machine(&protected, "")).await;
+        error_of(&gateway, "redirects").await;
+    }
+    for endpoint in ["metadata", "token", "resource"] {
+        let protected = Protected::start().await;
+        protected.odd(endpoint, Oddity::Huge);
+        let gateway = gateway(&machine(&protected, "")).await;
+        error_of(&gateway, "262144").await;
+    }
+}
+
+#[tokio::test]
+async fn a_token_endpoint_that_hangs_holds_up_nobody_else() {
+    let protected = Protected::start().await;
+    protected.odd("token", Oddity::Hangs);
+    let gateway = gateway(&machine(&protected, "")).await;
+    let began = Instant::now();
+    let answer = call(&gateway, "demo.echo").await;
+    assert_eq!(answer["errors"][0]["code"], json!("INVALID_INPUT"), "it runs: {answer}");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    error_of(&gateway, "timed out after 10000 ms").await;
+}

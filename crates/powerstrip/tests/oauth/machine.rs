@@ -1,0 +1,154 @@
+//! Tokens that need nobody's help.
+
+use serde_json::json;
+use testkit::{CANARY, Protected};
+
+use crate::support::{SECRET, call, error_of, gateway, keeps_secrets, machine};
+
+#[tokio::test]
+async fn a_challenge_becomes_a_token_and_the_call_is_answered() {
+    let protected = Protected::start().await;
+    let gateway = gateway(&machine(&protected, "")).await;
+    let answer = call(&gateway, "crm:whoami").await;
+    assert_eq!(answer["data"]["who"], json!("client_credentials"), "{answer}");
+
+    let requests = protected.requests();
+    assert_eq!(requests.len(), 1, "one token for all: {requests:?}");
+    assert_eq!(requests[0].form["resource"], protected.url);
+    assert_eq!(requests[0].form["scope"], "read", "the scopes that the server's metadata names");
+    // `strip:canary7f3d-client+secret`, each part encoded as forms are.
+    let basic = "Basic c3RyaXA6Y2FuYXJ5N2YzZC1jbGllbnQlMkJzZWNyZXQ=";
+    assert_eq!(requests[0].authorization.as_deref(), Some(basic));
+    assert!(!answer.to_string().contains(CANARY));
+    keeps_secrets(&gateway);
+}
+
+#[tokio::test]
+async fn the_agents_own_token_never_reaches_a_server() {
+    let protected = Protected::start().await;
+    let gateway = gateway(&machine(&protected, "")).await;
+    call(&gateway, "crm:whoami").await;
+    let headers = [("authorization", "Bearer agents-own"), ("x-api-key", "agents-own")];
+    let answer = gateway.call_with("crm:whoami", &json!({}), &headers).await.body;
+    assert_eq!(answer["ok"], json!(true), "{answer}");
+    let shown = protected.shown();
+    assert!(
+        shown.iter().all(|value| value.starts_with(&format!("Bearer {CANARY}-access"))),
+        "{shown:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_wider_scope_is_asked_for_once_and_beside_the_old_one() {
+    let protected = Protected::start().await;
+    let gateway = gateway(&machine(&protected, "")).await;
+    let answer = call(&gateway, "crm:admin").await;
+    assert_eq!(answer["data"]["scopes"], json!(["admin", "read"]), "{answer}");
+    assert_eq!(protected.requests().len(), 2);
+    assert_eq!(call(&gateway, "crm:whoami").await["data"]["scopes"], json!(["admin", "read"]));
+    assert_eq!(protected.requests().len(), 2, "the wider token serves both");
+}
+
+#[tokio::test]
+async fn a_token_is_renewed_before_it_ends_and_once_for_many_calls() {
+    let protected = Protected::start().await;
+    // A fifth of its life before its end: five seconds are renewed after four.
+    protected.life(5);
+    let gateway = gateway(&machine(&protected, "")).await;
+    call(&gateway, "crm:whoami").await;
+    assert_eq!(protected.requests().len(), 1);
+    protected.life(3_600);
+    tokio::time::sleep(std::time::Duration::from_millis(4_200)).await;
+    let input = json!({});
+    let calls: Vec<_> = (0..16).map(|_| gateway.call("crm:whoami", &input)).collect();
+    for answer in join(calls).await {
+        assert_eq!(answer.body["ok"], json!(true), "{answer:?}");
+    }
+    assert_eq!(protected.requests().len(), 2, "one renewal for sixteen calls");
+}
+
+async fn join<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
+    let mut outputs = Vec::new();
+    let mut futures: Vec<_> = futures.into_iter().map(Box::pin).collect();
+    std::future::poll_fn(|context| {
+        futures.retain_mut(|future| match future.as_mut().poll(context) {
+            std::task::Poll::Ready(output) => {
+                outputs.push(output);
+                false
+            }
+            std::task::Poll::Pending => true,
+        });
+        if futures.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    outputs
+}
+
+#[tokio::test]
+async fn a_token_outlives_the_gateway_and_a_revoked_one_is_replaced() {
+    let protected = Protected::start().await;
+    let data = tempfile::tempdir().expect("a folder");
+    let place = data.path().join("data");
+    let config = format!("data_dir: '{}'\n{}", place.display(), machine(&protected, ""));
+    let first = gateway(&config).await;
+    call(&first, "crm:whoami").await;
+    assert_eq!(first.stop().await, Some(0));
+
+    let second = gateway(&config).await;
+    assert_eq!(call(&second, "crm:whoami").await["ok"], json!(true));
+    assert_eq!(protected.requests().len(), 1, "it was in the vault");
+    protected.revoke();
+    assert_eq!(call(&second, "crm:whoami").await["ok"], json!(true));
+    assert_eq!(protected.requests().len(), 2);
+    assert_eq!(second.stop().await, Some(0));
+
+    // Under another key what is kept is of no use, and of no harm.
+    let builder = testkit::Gateway::with().config(&config).env("CRM_SECRET", SECRET);
+    let third = builder.env("POWERSTRIP_KEY", &"k".repeat(40)).start().await;
+    assert_eq!(call(&third, "crm:whoami").await["ok"], json!(true));
+    assert_eq!(protected.requests().len(), 3);
+    testkit::eventually("the log says so", || async {
+        third.log().contains("sealed with another key").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pain_6_a_server_that_refuses_resource_is_not_told_of_it() {
+    let protected = Protected::start().await;
+    protected.bend(json!({"token_endpoint_auth_methods_supported": ["client_secret_post"]}));
+    let gateway = gateway(&machine(&protected, ", resource: false, scopes: [extra]")).await;
+    assert_eq!(call(&gateway, "crm:whoami").await["ok"], json!(true));
+    let request = &protected.requests()[0];
+    assert!(!request.form.contains_key("resource"), "{request:?}");
+    assert_eq!((&*request.form["scope"], &*request.form["client_secret"]), ("extra read", SECRET));
+    assert_eq!(request.authorization, None);
+    keeps_secrets(&gateway);
+}
+
+#[tokio::test]
+async fn a_token_is_exchanged_for_one_of_the_servers() {
+    let protected = Protected::start().await;
+    let config = format!(
+        "servers:\n  crm:\n    url: '{}'\n    auth: {{ grant: token_exchange, client_id: strip, \
+         subject_token: {{ env: CRM_SECRET }}, issuer: '{}' }}\n",
+        protected.url, protected.issuer
+    );
+    let gateway = gateway(&config).await;
+    assert_eq!(call(&gateway, "crm:whoami").await["ok"], json!(true));
+    let form = &protected.requests()[0].form;
+    assert_eq!(form["subject_token"], SECRET);
+    assert_eq!(form["subject_token_type"], "urn:ietf:params:oauth:token-type:access_token");
+    assert_eq!((&form["client_id"], &form["resource"]), (&"strip".to_owned(), &protected.url));
+    keeps_secrets(&gateway);
+}
+
+#[tokio::test]
+async fn a_wrong_secret_is_told_to_the_operator_and_not_to_the_caller() {
+    let protected = Protected::start().await;
+    protected.bend(json!({"token_endpoint": format!("{}/nowhere", protected.issuer)}));
+    let gateway = gateway(&machine(&protected, "")).await;
+    let error = error_of(&gateway, "token endpoint").await;
+    assert!(error.contains("HTTP 404"), "{error}");
+    keeps_secrets(&gateway);
+}

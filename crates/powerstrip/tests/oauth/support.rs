@@ -1,0 +1,70 @@
+use std::path::Path;
+
+use serde_json::{Value, json};
+use testkit::{CANARY, Gateway, Protected, eventually};
+
+/// The client secret of the config; a canary, too.
+pub(crate) const SECRET: &str = "canary7f3d-client+secret";
+
+/// A server's entry with client credentials.
+pub(crate) fn machine(protected: &Protected, more: &str) -> String {
+    format!(
+        "servers:\n  crm:\n    url: '{}'\n    auth: {{ grant: client_credentials, client_id: strip, \
+         client_secret: {{ env: CRM_SECRET }}, issuer: '{}'{more} }}\n",
+        protected.url, protected.issuer
+    )
+}
+
+pub(crate) async fn gateway(config: &str) -> Gateway {
+    let builder = Gateway::with().config(config).env("CRM_SECRET", SECRET);
+    builder.env("POWERSTRIP_LOG", "debug").start().await
+}
+
+/// Waits until a tool is known, and calls it.
+pub(crate) async fn call(gateway: &Gateway, tool: &str) -> Value {
+    eventually("the tool is known", || async {
+        let answer = gateway.call(tool, &json!({})).await.body;
+        (answer["errors"][0]["code"] != json!("NOT_FOUND")).then_some(answer)
+    })
+    .await
+}
+
+/// The server's last error, once it has one that holds this.
+pub(crate) async fn error_of(gateway: &Gateway, part: &str) -> String {
+    eventually(&format!("an error that says {part:?}"), || async {
+        let shown = command(gateway, &["servers"]).await;
+        shown[0]["lastError"].as_str().filter(|error| error.contains(part)).map(str::to_owned)
+    })
+    .await
+}
+
+/// Runs a command in the gateway's folder; answers with what it printed as JSON.
+pub(crate) async fn command(gateway: &Gateway, arguments: &[&str]) -> Value {
+    let output = tokio::process::Command::new(testkit::powerstrip_binary())
+        .args(arguments)
+        .args(["--json", "--config", "powerstrip.yaml"])
+        .env("CRM_SECRET", SECRET)
+        .current_dir(gateway.folder())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .await
+        .expect("the command runs");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {output:?}"))
+}
+
+/// No file of the gateway, its log and its database among them, holds a canary.
+pub(crate) fn keeps_secrets(gateway: &Gateway) {
+    fn search(folder: &Path) {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                search(&path);
+            } else if let Ok(bytes) = std::fs::read(&path) {
+                let found = bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
+                assert!(!found, "{} holds a secret", path.display());
+            }
+        }
+    }
+    search(gateway.folder());
+    assert!(!gateway.log().is_empty(), "there is a log to search");
+}

@@ -1,0 +1,84 @@
+//! Servers that want a token: where it comes from, and how often a refused request is sent again.
+
+use std::sync::Arc;
+
+use auth::client::{Bearer, Fault, Holder, ServerTokens};
+use egress::http::StreamingResponse;
+use http::HeaderValue;
+
+use super::HttpLink;
+use super::exchange::Way;
+use crate::Deps;
+use crate::broken::Broken;
+use crate::config::ServerConfig;
+
+/// A request is sent again for a token, and once more for a token that reaches further.
+const ROUNDS: u8 = 2;
+
+/// The tokens of a server, unless its entry says what to send.
+pub(super) fn of(name: &str, config: &ServerConfig, deps: &Deps) -> Option<Arc<ServerTokens>> {
+    if config.sends_authorization() {
+        return None;
+    }
+    let urls = config.all_urls().map(str::to_owned).collect();
+    let keyring = deps.keyring.as_ref()?;
+    Some(keyring.server(name, urls, config.shared, config.auth.clone(), &deps.http))
+}
+
+impl HttpLink {
+    /// Lists the tools again when somebody has logged in, who may be the first.
+    pub(super) async fn greet_logins(&self) {
+        let Some(tokens) = self.exchange.tokens() else { return };
+        loop {
+            tokens.next_login().await;
+            self.news.changed.notify_one();
+        }
+    }
+}
+
+/// One request's way to a token.
+pub(super) struct Showing<'a> {
+    tokens: &'a Arc<ServerTokens>,
+    holder: Holder,
+    sent: Option<HeaderValue>,
+    rounds: u8,
+}
+
+impl<'a> Showing<'a> {
+    pub(super) fn new(tokens: &'a Arc<ServerTokens>, way: &Way) -> Self {
+        let holder = way.who.as_ref().map_or(Holder::Gateway, |who| who.holder());
+        Self { tokens, holder, sent: None, rounds: 0 }
+    }
+
+    /// What the request is to be sent with.
+    pub(super) async fn bearer(&mut self) -> Option<HeaderValue> {
+        self.sent = self.tokens.bearer(&self.holder).await;
+        self.sent.clone()
+    }
+
+    /// The challenge in an answer, if it is worth answering.
+    pub(super) fn challenge(&self, url: &str, response: &StreamingResponse) -> Option<Bearer> {
+        let challenge = Bearer::of(response.status, &response.headers)?;
+        // What another place says after a redirect is not the server's word.
+        (self.rounds < ROUNDS && same_origin(url, response)).then_some(challenge)
+    }
+
+    /// Answers a challenge: the request can be sent again, with another token.
+    pub(super) async fn answer(&mut self, url: &str, challenge: Bearer) -> Result<(), Broken> {
+        self.rounds += 1;
+        let answered = self.tokens.challenged(&self.holder, url, challenge, self.sent.take());
+        match answered.await {
+            Ok(()) => Ok(()),
+            Err(Fault::Login { link, .. }) => Err(Broken::Login(link)),
+            Err(fault) => {
+                let passing = fault.is_passing();
+                Err(Broken::NoToken { why: fault.to_string().into(), passing })
+            }
+        }
+    }
+}
+
+fn same_origin(url: &str, response: &StreamingResponse) -> bool {
+    egress::http::Target::parse(url)
+        .is_ok_and(|target| target.url().origin() == response.final_url.origin())
+}

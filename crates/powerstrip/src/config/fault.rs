@@ -27,7 +27,7 @@ const LATER: [&str; 14] = [
 ];
 
 /// The same for the keys of one server.
-const LATER_OF_A_SERVER: [&str; 3] = ["auth", "kind", "references"];
+const LATER_OF_A_SERVER: [&str; 2] = ["auth", "references"];
 
 /// One thing that is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

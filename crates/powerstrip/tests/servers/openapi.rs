@@ -18,11 +18,11 @@ fn document(base: &str) -> String {
 #[tokio::test]
 async fn every_door_reaches_a_described_service() {
     let service = Service::start().await;
-    let config = "servers:\n  svc: { kind: openapi, document: ./echo.yaml, headers: { Authorization: { env: SVC } } }";
+    let config = "servers:\n  svc: { kind: openapi, document: ./echo.yaml, headers: { Authorization: { file: ./token } } }";
     let gateway = Gateway::with()
         .config(config)
         .file("echo.yaml", &document(&service.url("")))
-        .env("SVC", "Bearer s3cret")
+        .file("token", "Bearer s3cret\n")
         .start()
         .await;
     offers(&gateway, "svc__echo").await;

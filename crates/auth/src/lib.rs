@@ -1,5 +1,8 @@
 //! Who is asking. The only crate that makes a `Principal`.
 
+mod keys;
 mod local;
+pub mod scope;
 
-pub use local::{LocalAccess, Refusal};
+pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
+pub use local::{LOCAL_TENANT, LocalAccess, Refusal};

@@ -9,6 +9,9 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use proto::{Principal, TenantId};
 
+/// The tenant of the local user, and of keys that name no other.
+pub const LOCAL_TENANT: &str = "local";
+
 /// Why a request is turned away at the door.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -30,7 +33,7 @@ impl Default for LocalAccess {
     fn default() -> Self {
         Self {
             user: Arc::new(Principal {
-                tenant: TenantId::new("local"),
+                tenant: TenantId::new(LOCAL_TENANT),
                 subject: "local".to_owned(),
                 agent: None,
                 scopes: Vec::new(),

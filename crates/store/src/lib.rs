@@ -7,6 +7,7 @@ mod cache;
 mod database;
 mod error;
 mod folder;
+mod keys;
 mod sqlite;
 mod trail;
 
@@ -15,4 +16,5 @@ pub use cache::Cache;
 pub use database::Database;
 pub use error::StoreError;
 pub use folder::{Claim, DataFolder};
+pub use keys::KeyRow;
 pub use trail::{AuditTrail, Receipt};

@@ -10,9 +10,10 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
-use crate::{AuditFilter, AuditRow, StoreError};
+use crate::{AuditFilter, AuditRow, KeyRow, StoreError};
 
 mod audit;
+mod keys;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -84,6 +85,28 @@ impl Sqlite {
         settle(connection, result.map(drop))
     }
 
+    pub(crate) async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
+        keys::all(&self.readers).await
+    }
+
+    pub(crate) async fn add_key(&self, key: &KeyRow) -> Result<bool, StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = keys::insert(&mut connection, key).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn revoke_key(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = keys::revoke(&mut connection, id, at_unix_ms).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn key_used(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = keys::used(&mut connection, id, at_unix_ms).await;
+        settle(connection, result)
+    }
+
     pub(crate) async fn append_audit(
         &self,
         rows: &[AuditRow],
@@ -134,10 +157,15 @@ fn pool_options() -> SqlitePoolOptions {
 fn migrations() -> Migrator {
     let first = include_str!("../migrations/sqlite/0001_first.sql").into_sql_str();
     let lists = include_str!("../migrations/sqlite/0002_server_lists.sql").into_sql_str();
+    let keys = include_str!("../migrations/sqlite/0003_keys.sql").into_sql_str();
     let simple = |version, name: &'static str, sql| {
         Migration::new(version, name.into(), MigrationType::Simple, sql, false)
     };
-    Migrator::with_migrations(vec![simple(1, "first", first), simple(2, "server lists", lists)])
+    Migrator::with_migrations(vec![
+        simple(1, "first", first),
+        simple(2, "server lists", lists),
+        simple(3, "keys", keys),
+    ])
 }
 
 /// Applies what is missing in one transaction, so that of two who open a new database the second waits for the first.
@@ -173,10 +201,10 @@ async fn assert_durable(writer: &SqlitePool, path: &Path) -> Result<(), StoreErr
 
 /// Gives a connection back after a transaction, unless that failed: after a fault of the disk SQLite may roll back by
 /// itself, and sqlx, which does not notice, could never begin another one.
-fn settle(
+fn settle<T>(
     mut connection: PoolConnection<sqlx::Sqlite>,
-    result: Result<(), sqlx::Error>,
-) -> Result<(), StoreError> {
+    result: Result<T, sqlx::Error>,
+) -> Result<T, StoreError> {
     if result.is_err() {
         connection.close_on_drop();
     }

@@ -11,7 +11,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("proto", &[]),
     ("store", &["proto"]),
     ("egress", &[]),
-    ("auth", &["proto"]),
+    ("auth", &["proto", "store", "egress"]),
     ("strip", &["proto", "store"]),
     ("toolpack", &["proto", "egress", "strip"]),
     ("upstream", &["proto", "egress", "strip"]),

@@ -4,6 +4,7 @@
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
@@ -30,12 +31,23 @@ enum Framing {
 /// Tells how the servers behind the strip are, as a list; doors pass it on without knowing what it says.
 pub type ServersReport = Arc<dyn Fn() -> Value + Send + Sync>;
 
+/// What commands beside this process may ask of it, by method; doors pass it on without knowing what it says.
+pub trait Errands: Send + Sync {
+    /// Runs an errand; nothing if there is none by this name. A refusal is told in words.
+    fn run<'a>(
+        &'a self,
+        method: &'a str,
+        params: Value,
+    ) -> BoxFuture<'a, Option<Result<Value, String>>>;
+}
+
 /// A door for local processes; each of them is the local user.
 #[derive(Clone)]
 pub struct LocalDoor {
     core: Arc<Core>,
     principal: Arc<Principal>,
     servers: Option<ServersReport>,
+    errands: Option<Arc<dyn Errands>>,
     shutdown: CancellationToken,
 }
 
@@ -43,12 +55,18 @@ impl LocalDoor {
     /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let core = Arc::new(Core::new(strip, shutdown.clone()));
-        Self { core, principal, servers: None, shutdown }
+        Self { core, principal, servers: None, errands: None, shutdown }
     }
 
     /// Lets sessions ask how the servers behind the strip are.
     pub fn reporting_servers(mut self, report: ServersReport) -> Self {
         self.servers = Some(report);
+        self
+    }
+
+    /// Lets sessions run errands.
+    pub fn running(mut self, errands: Arc<dyn Errands>) -> Self {
+        self.errands = Some(errands);
         self
     }
 
@@ -72,7 +90,8 @@ impl LocalDoor {
             Framing::Headers => {
                 let desk =
                     lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal))
-                        .reporting_servers(self.servers.clone());
+                        .reporting_servers(self.servers.clone())
+                        .running(self.errands.clone());
                 lsp::serve(desk, read, write, &self.shutdown).await
             }
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use auth::LocalAccess;
+use auth::{KeyRing, LocalAccess};
 use doors::{LocalDoor, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -27,6 +27,7 @@ use upstream::Upstreams;
 use crate::builtin;
 use crate::config::{Config, Servers};
 use crate::environment::Environment;
+use crate::keys::KeyErrands;
 
 pub(crate) use place::SocketPlace;
 pub(crate) use settings::needs_restart;
@@ -50,6 +51,7 @@ pub(crate) struct Gateway {
     listeners: OwnListeners,
     runner: Arc<Runner>,
     door: LocalDoor,
+    keys: Arc<KeyRing>,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, a little before the others end.
@@ -88,6 +90,7 @@ impl Gateway {
         let database = database?;
         let audit = AuditTrail::start(database.clone());
         let clock = Clock::default();
+        let keys = Arc::new(KeyRing::open(database.clone(), clock.clone()).await?);
         let parts = Parts {
             audit: audit.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
@@ -118,7 +121,9 @@ impl Gateway {
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
                 .reporting_servers(Arc::new(move || servers::report(&told)));
         let closing = CancellationToken::new();
-        let socket = open_socket(&folder, door.clone(), closing.clone()).await;
+        // What speaks through a pipe of ours may be an agent; who gets to the socket is this user.
+        let desk = door.clone().running(Arc::new(KeyErrands(Arc::clone(&keys))));
+        let socket = open_socket(&folder, desk, closing.clone()).await;
         let names = tokio::spawn(keep_names(Arc::clone(&strip), database.clone(), ending.clone()));
         Ok(Self {
             strip,
@@ -128,6 +133,7 @@ impl Gateway {
             listeners,
             runner,
             door,
+            keys,
             ending,
             closing,
             socket,
@@ -143,6 +149,11 @@ impl Gateway {
     /// The door for pipes of this process.
     pub(crate) fn door(&self) -> &LocalDoor {
         &self.door
+    }
+
+    /// The keys that it gave out.
+    pub(crate) fn keys(&self) -> &Arc<KeyRing> {
+        &self.keys
     }
 
     /// Waits, within bounds, until every server is ready or known to be down.

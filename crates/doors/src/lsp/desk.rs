@@ -10,9 +10,9 @@ use strip::{Call, Door, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
-use crate::ServersReport;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 use crate::wishes::{Unclear, Wishes};
+use crate::{Errands, ServersReport};
 
 const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 
@@ -23,6 +23,7 @@ pub(crate) struct Desk {
     /// What the other side says it is, if not a client of its own.
     claimed: OnceLock<Door>,
     servers: Option<ServersReport>,
+    errands: Option<Arc<dyn Errands>>,
 }
 
 #[derive(Deserialize)]
@@ -64,11 +65,16 @@ fn no_input() -> Value {
 
 impl Desk {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
-        Self { strip, principal, claimed: OnceLock::new(), servers: None }
+        Self { strip, principal, claimed: OnceLock::new(), servers: None, errands: None }
     }
 
     pub(crate) fn reporting_servers(mut self, report: Option<ServersReport>) -> Self {
         self.servers = report;
+        self
+    }
+
+    pub(crate) fn running(mut self, errands: Option<Arc<dyn Errands>>) -> Self {
+        self.errands = errands;
         self
     }
 
@@ -93,6 +99,11 @@ impl Desk {
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
             other => {
+                if let Some(errands) = &self.errands
+                    && let Some(done) = errands.run(other, params).await
+                {
+                    return done.map(Outcome::Json).map_err(Fault::invalid_params);
+                }
                 let shown: String = other.chars().take(100).collect();
                 let message = format!("there is no method `{shown}`; there are {METHODS}");
                 Err(Fault::method_not_found(message))

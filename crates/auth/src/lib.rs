@@ -1,8 +1,21 @@
 //! Who is asking. The only crate that makes a `Principal`.
 
+mod access;
+mod claims;
+mod fault;
+mod introspection;
+mod issuer;
+mod jwt;
 mod keys;
 mod local;
+mod options;
+mod remembered;
 pub mod scope;
 
+pub use access::{Access, Guarded, METADATA_PATH};
+pub use fault::{TokenFault, Unreachable};
 pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
 pub use local::{LOCAL_TENANT, LocalAccess, Refusal};
+pub use options::{
+    AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, check_url,
+};

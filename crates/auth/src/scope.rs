@@ -1,5 +1,7 @@
 //! What a caller may do, by the names that tokens and keys carry.
 
+use proto::Principal;
+
 /// Listing and describing what there is.
 pub const TOOLS_READ: &str = "tools:read";
 
@@ -8,6 +10,17 @@ pub const TOOLS_CALL: &str = "tools:call";
 
 /// Announcing servers.
 pub const SERVERS_REGISTER: &str = "servers:register";
+
+/// Reading the gateway's metrics, which tell of all tenants together.
+pub const METRICS_READ: &str = "metrics:read";
+
+/// All that there is: what the local user may do.
+pub const ALL: [&str; 4] = [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ];
+
+/// Whether a caller may do what the scope stands for.
+pub fn covers(principal: &Principal, scope: &str) -> bool {
+    principal.scopes.iter().any(|held| held == scope)
+}
 
 /// A text that is no scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

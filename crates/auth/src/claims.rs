@@ -19,7 +19,7 @@ const MAX_SCOPES: usize = 200;
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     issuer: IssuerOptions,
-    audience: Vec<String>,
+    public_url: String,
     scopes: ScopeNames,
 }
 
@@ -32,10 +32,11 @@ pub(crate) struct Bearer {
 
 impl Rules {
     pub(crate) fn new(issuer: &IssuerOptions, options: &AccessOptions) -> Self {
-        let own = [options.public_url.clone(), format!("{}/mcp", options.public_url)];
-        let audience =
-            if issuer.audience.is_empty() { own.to_vec() } else { issuer.audience.clone() };
-        Self { issuer: issuer.clone(), audience, scopes: options.scopes.clone() }
+        Self {
+            issuer: issuer.clone(),
+            public_url: options.public_url.clone(),
+            scopes: options.scopes.clone(),
+        }
     }
 
     /// The bearer of a token whose signature holds.
@@ -80,7 +81,10 @@ impl Rules {
         // Libraries that pass a URL through a parser leave a slash at the end of one without a path.
         let ours = |given: &str| {
             let given = given.strip_suffix('/').unwrap_or(given);
-            self.audience.iter().any(|own| own.strip_suffix('/').unwrap_or(own) == given)
+            match self.issuer.audience.as_slice() {
+                [] => given.strip_prefix(&self.public_url).is_some_and(is_door),
+                named => named.iter().any(|own| own.strip_suffix('/').unwrap_or(own) == given),
+            }
         };
         match claim {
             Some(Value::String(one)) => ours(one),
@@ -127,6 +131,11 @@ impl Rules {
         scopes.truncate(MAX_SCOPES);
         scopes
     }
+}
+
+/// Whether a path below the public URL is ours: other services may live on the same host.
+fn is_door(path: &str) -> bool {
+    path.is_empty() || path == "/mcp" || path.starts_with("/agents/") && path.ends_with("/mcp")
 }
 
 /// Until when the token is good, if it is good now.

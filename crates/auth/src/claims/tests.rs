@@ -82,6 +82,7 @@ fn what_is_not_for_us_or_not_now_is_refused() {
         (json!({"iss": ["https://id.example"]}), TokenFault::Issuer),
         (json!({"aud": "https://other.example"}), TokenFault::Audience),
         (json!({"aud": ["https://gw.example.evil"]}), TokenFault::Audience),
+        (json!({"aud": "https://gw.example/other-service"}), TokenFault::Audience),
         (json!({"aud": null}), TokenFault::Audience),
         (json!({"aud": {"https://gw.example": 1}}), TokenFault::Audience),
         (json!({"exp": seconds - 30}), TokenFault::Expired),
@@ -95,6 +96,7 @@ fn what_is_not_for_us_or_not_now_is_refused() {
     }
     for good in [
         json!({"aud": ["x", "https://gw.example/"]}),
+        json!({"aud": "https://gw.example/agents/bot/mcp"}),
         json!({"exp": seconds - 29}),
         json!({"exp": 1e300}),
         json!({"nbf": seconds + 29}),

@@ -95,7 +95,7 @@ impl Access {
         url: Option<&Url>,
     ) -> anyhow::Result<Self> {
         if let Some(url) = url {
-            return Ok(Self::Elsewhere(Remote::new(url)?));
+            return Ok(Self::Elsewhere(Remote::new(url, &context.environment)?));
         }
         match reach(&loaded.config.data_dir).await? {
             Reached::Folder(owned) => {

@@ -9,13 +9,14 @@ use std::path::PathBuf;
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 
 /// The variables that set something, and what each stands for.
-pub(crate) const VARIABLES: [(&str, &str); 6] = [
+pub(crate) const VARIABLES: [(&str, &str); 7] = [
     ("POWERSTRIP_CONFIG", "the config file, as --config"),
     ("POWERSTRIP_DATA_DIR", "the data folder, as --data-dir"),
     ("POWERSTRIP_TOOLS", "folders of tools, separated by `:`, as --tools"),
     ("POWERSTRIP_PROMPTS", "the folder of prompts, as --prompts"),
     ("POWERSTRIP_LISTEN", "the address to listen on, as --listen"),
     ("POWERSTRIP_LOG", "what to log, as --log"),
+    ("POWERSTRIP_TOKEN", "the token or key for a gateway that `--url` names"),
 ];
 
 impl Environment {

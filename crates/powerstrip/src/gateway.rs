@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use auth::{KeyRing, LocalAccess};
+use auth::{Access, AccessOptions, KeyRing, LocalAccess};
 use doors::{LocalDoor, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -52,6 +52,7 @@ pub(crate) struct Gateway {
     runner: Arc<Runner>,
     door: LocalDoor,
     keys: Arc<KeyRing>,
+    client: Client,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, a little before the others end.
@@ -114,7 +115,8 @@ impl Gateway {
         };
         let upstreams = servers::start(servers, wires);
         let sources =
-            Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
+            Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
+                .await;
 
         let told = Arc::clone(&upstreams);
         let door =
@@ -134,6 +136,7 @@ impl Gateway {
             runner,
             door,
             keys,
+            client,
             ending,
             closing,
             socket,
@@ -151,9 +154,16 @@ impl Gateway {
         &self.door
     }
 
-    /// The keys that it gave out.
-    pub(crate) fn keys(&self) -> &Arc<KeyRing> {
-        &self.keys
+    /// Who may come in by doors that are reached at this URL.
+    pub(crate) fn access(&self, options: Option<AccessOptions>, url: &str) -> Access {
+        match options {
+            None => LocalAccess::default().into(),
+            Some(mut options) => {
+                options.public_url = url.to_owned();
+                let keys = Arc::clone(&self.keys);
+                Access::guarded(options, keys, &self.client, Clock::default())
+            }
+        }
     }
 
     /// Waits, within bounds, until every server is ready or known to be down.

@@ -3,10 +3,14 @@
 
 mod doors;
 mod gateway;
+mod issuer;
 mod service;
+mod signer;
 mod workspace;
 
 pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
+pub use issuer::Issuer;
 pub use service::Service;
+pub use signer::{Signer, hmac_token, unsigned_token};
 pub use workspace::{eventually, powerstrip_binary};

@@ -19,4 +19,4 @@ pub use metrics::{Metrics, MetricsTaken};
 pub use server::{ServerLimits, serve, serve_with};
 #[cfg(unix)]
 pub use socket::SocketDoor;
-pub use stdio::{Errands, LocalDoor, ServersReport, serve_session};
+pub use stdio::{LocalDoor, Operator, ServersReport, serve_session};

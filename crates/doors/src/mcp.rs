@@ -1,5 +1,6 @@
 //! What MCP clients see, whatever transport they came by: tools and prompts of the strip, in both protocol eras.
 
+mod call;
 mod listing;
 mod notices;
 mod prompts;
@@ -10,13 +11,13 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt as _;
 use http::request::Parts;
-use proto::{Code, Principal, TraceId};
+use proto::{Principal, TraceId};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    RequestMetaObject, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -24,7 +25,7 @@ use serde_json::Value;
 use strip::{Call, Door, Strip};
 use tokio_util::sync::CancellationToken;
 
-use crate::wishes::{Unclear, Wishes};
+pub(crate) use call::{run as call, wishes};
 use listing::Listing;
 use notices::Notices;
 
@@ -69,6 +70,11 @@ impl Core {
     pub(crate) fn strip(&self) -> &Arc<Strip> {
         &self.strip
     }
+
+    /// Whether some of a tool's arguments must be repeated in headers.
+    pub(crate) fn takes_headers(&self, name: &str) -> bool {
+        self.listing.takes_headers(&self.strip, name)
+    }
 }
 
 /// One connection, or one stateless request.
@@ -109,7 +115,8 @@ impl Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let wishes = wishes(&context.meta)?;
+        let meta = &context.meta;
+        let wishes = wishes(|key| meta.get(key))?;
         let modern = is_modern(&context);
         let principal = self.principal(&context)?;
         // The HTTP door has told most of them already, with a challenge; here nobody gets past.
@@ -122,39 +129,12 @@ impl Handler {
             .and_then(|parts| parts.extensions.get::<TraceId>())
             .copied()
             .unwrap_or_else(TraceId::random);
-        let name = request.name.into_owned();
         let input = Value::Object(request.arguments.unwrap_or_default());
-        let mut call = Call::new(name.clone(), input, principal, self.door());
+        let mut call = Call::new(request.name, input, principal, self.door());
         call.trace = trace;
         call.cancel = context.ct;
         wishes.grant(&mut call);
-        let answer = self.core.strip.call(call).await;
-        let snapshot = self.core.strip.catalog().snapshot();
-        let wraps = |data: &Value| {
-            let entry = snapshot.resolve(&name).ok();
-            let schema = entry.and_then(|entry| entry.descriptor.output_schema.as_ref());
-            !modern && crate::schema::wraps_result(schema, data)
-        };
-        let native = answer.native.as_deref().and_then(render::Native::of);
-        match answer.result {
-            Ok(data) => Ok(match native {
-                Some(native) => native.success(wraps, answer.meta),
-                None => {
-                    let wrapped = wraps(&data);
-                    render::success(data, wrapped, answer.meta)
-                }
-            }
-            .into()),
-            // What a server itself says of its failure says more than our words for it.
-            Err(failure) if let Some(native) = native => {
-                Ok(native.failure(&failure, answer.meta).into())
-            }
-            // A tool may say NOT_FOUND about what it looked for; only a name without a tool is the protocol's fault.
-            Err(failure) if failure.code == Code::NotFound && snapshot.resolve(&name).is_err() => {
-                Err(ErrorData::invalid_params(failure.message, failure.details))
-            }
-            Err(failure) => Ok(render::failure(&failure, answer.meta).into()),
-        }
+        call::run(&self.core, call, modern).await.map(Into::into)
     }
 }
 
@@ -252,24 +232,4 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
-}
-
-/// What a caller asks for in a request's `_meta`.
-fn wishes(meta: &RequestMetaObject) -> Result<Wishes, ErrorData> {
-    let at = |key: &'static str| {
-        move |unclear: Unclear| {
-            ErrorData::invalid_params(format!("`_meta[\"{key}\"]` {unclear}"), None)
-        }
-    };
-    let mut wishes = Wishes::default();
-    if let Some(key) = meta.get(render::IDEMPOTENCY_KEY) {
-        wishes.key(key.as_str()).map_err(at(render::IDEMPOTENCY_KEY))?;
-    }
-    if let Some(verify) = meta.get(render::VERIFY) {
-        wishes.verify(verify.as_bool()).map_err(at(render::VERIFY))?;
-    }
-    if let Some(patience) = meta.get(render::TIMEOUT_MS) {
-        wishes.patience_ms(patience.as_u64()).map_err(at(render::TIMEOUT_MS))?;
-    }
-    Ok(wishes)
 }

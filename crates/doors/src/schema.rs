@@ -43,6 +43,20 @@ fn rebased_keyword(key: &str, value: &Value, root: &str) -> Value {
     }
 }
 
+/// Whether some property is marked to travel in a header of MCP's HTTP transport, too.
+pub(crate) fn marks_headers(schema: &Map<String, Value>) -> bool {
+    schema.iter().any(|(key, value)| {
+        key == "x-mcp-header"
+            || match value {
+                Value::Object(map) => marks_headers(map),
+                Value::Array(items) => {
+                    items.iter().any(|item| item.as_object().is_some_and(marks_headers))
+                }
+                _ => false,
+            }
+    })
+}
+
 /// The input schema as MCP demands it, with an object at its root.
 pub(crate) fn object_input(schema: &Value) -> Map<String, Value> {
     // The catalog admits no tool whose input is never an object; `true` takes anything.

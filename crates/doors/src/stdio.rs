@@ -4,7 +4,7 @@
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
@@ -31,14 +31,12 @@ enum Framing {
 /// Tells how the servers behind the strip are, as a list; doors pass it on without knowing what it says.
 pub type ServersReport = Arc<dyn Fn() -> Value + Send + Sync>;
 
-/// What commands beside this process may ask of it, by method; doors pass it on without knowing what it says.
-pub trait Errands: Send + Sync {
-    /// Runs an errand; nothing if there is none by this name. A refusal is told in words.
-    fn run<'a>(
-        &'a self,
-        method: &'a str,
-        params: Value,
-    ) -> BoxFuture<'a, Option<Result<Value, String>>>;
+/// Answers what only the operator's own commands may ask. A door that was given none has no such methods, and neither
+/// has the door that agents' pipes lead to.
+#[async_trait]
+pub trait Operator: Send + Sync + 'static {
+    /// Answers a method, or says why not; nothing if there is no such method.
+    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>>;
 }
 
 /// A door for local processes; each of them is the local user.
@@ -47,7 +45,7 @@ pub struct LocalDoor {
     core: Arc<Core>,
     principal: Arc<Principal>,
     servers: Option<ServersReport>,
-    errands: Option<Arc<dyn Errands>>,
+    operator: Option<Arc<dyn Operator>>,
     shutdown: CancellationToken,
 }
 
@@ -55,7 +53,7 @@ impl LocalDoor {
     /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let core = Arc::new(Core::new(strip, shutdown.clone()));
-        Self { core, principal, servers: None, errands: None, shutdown }
+        Self { core, principal, servers: None, operator: None, shutdown }
     }
 
     /// Lets sessions ask how the servers behind the strip are.
@@ -64,9 +62,9 @@ impl LocalDoor {
         self
     }
 
-    /// Lets sessions run errands.
-    pub fn running(mut self, errands: Arc<dyn Errands>) -> Self {
-        self.errands = Some(errands);
+    /// The same door for the operator's commands. It must be where no agent's messages are relayed to.
+    pub fn operated(mut self, operator: Arc<dyn Operator>) -> Self {
+        self.operator = Some(operator);
         self
     }
 
@@ -91,7 +89,7 @@ impl LocalDoor {
                 let desk =
                     lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal))
                         .reporting_servers(self.servers.clone())
-                        .running(self.errands.clone());
+                        .operated(self.operator.clone());
                 lsp::serve(desk, read, write, &self.shutdown).await
             }
         }

@@ -133,6 +133,19 @@ impl Access {
         Ok(serde_json::from_value(told)?)
     }
 
+    /// Asks what only the operator may ask, by method.
+    pub(crate) async fn operate(&self, method: &str, params: Value) -> anyhow::Result<Value> {
+        match self {
+            Self::Here(gateway) => {
+                gateway.settle().await;
+                let answer = gateway.operator().ask(method, params).await;
+                answer.context("there is no such method")?.map_err(anyhow::Error::msg)
+            }
+            Self::Beside(owner) => owner.operate(method, params).await,
+            Self::Elsewhere(_) => bail!("a gateway is operated from its own host only"),
+        }
+    }
+
     /// Calls a tool; gives up waiting, and tells the tool so, when cancelled.
     pub(crate) async fn invoke(
         &self,
@@ -233,13 +246,24 @@ pub(crate) async fn greet(folder: &Path, ourselves: Value) -> Option<LspClient> 
 }
 
 impl Beside {
-    /// Asks the owner by a method of its socket.
-    pub(crate) async fn ask<T: DeserializeOwned>(
-        &self,
+    async fn ask<T: DeserializeOwned>(&self, method: &str, params: Value) -> anyhow::Result<T> {
+        Self::asked(&self.client, method, params).await
+    }
+
+    /// The operator has a socket of its own.
+    pub(crate) async fn operate(&self, method: &str, params: Value) -> anyhow::Result<Value> {
+        let place = SocketPlace::for_operator(&self.folder)?;
+        let stream = UnixStream::connect(place.path()).await;
+        let stream = stream.context("the gateway that runs on this data folder takes no orders")?;
+        Self::asked(&LspClient::connect(stream), method, params).await
+    }
+
+    async fn asked<T: DeserializeOwned>(
+        client: &LspClient,
         method: &str,
         params: Value,
     ) -> anyhow::Result<T> {
-        let answer = self.client.request(method, params).await.map_err(|error| match error {
+        let answer = client.request(method, params).await.map_err(|error| match error {
             LspError::Refused { message, .. } => anyhow::Error::msg(message),
             LspError::Closed => anyhow::Error::msg(
                 "the process that owns the data folder ended before it answered; what it had begun may be done",

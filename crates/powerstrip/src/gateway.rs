@@ -2,23 +2,26 @@
 
 mod place;
 mod prompts;
+mod quarantine;
 mod servers;
 mod settings;
 mod sources;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use async_trait::async_trait;
 use auth::{Access, AccessOptions, KeyRing, LocalAccess};
-use doors::{LocalDoor, SocketDoor};
+use doors::{LocalDoor, Operator, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
 use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
-use strip::catalog::WireNames;
+use strip::catalog::{Pins, WireNames};
 use strip::{Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -30,6 +33,8 @@ use crate::environment::Environment;
 use crate::keys::KeyErrands;
 
 pub(crate) use place::SocketPlace;
+use quarantine::Quarantine;
+pub(crate) use quarantine::{APPROVE, QUARANTINE};
 pub(crate) use settings::needs_restart;
 use sources::Sources;
 
@@ -53,11 +58,12 @@ pub(crate) struct Gateway {
     door: LocalDoor,
     keys: Arc<KeyRing>,
     client: Client,
+    quarantine: Arc<Quarantine>,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, a little before the others end.
     closing: CancellationToken,
-    socket: Option<JoinHandle<()>>,
+    sockets: Vec<JoinHandle<()>>,
     names: JoinHandle<()>,
 }
 
@@ -66,6 +72,19 @@ struct Store {
     audit: AuditTrail,
     /// Let go of last of all.
     folder: DataFolder,
+}
+
+/// What the operator may ask for, each answered by whom it concerns.
+struct Desks(Arc<Quarantine>, KeyErrands);
+
+#[async_trait]
+impl Operator for Desks {
+    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
+        match self.1.ask(method, params.clone()).await {
+            None => self.0.ask(method, params).await,
+            answer => answer,
+        }
+    }
 }
 
 /// Whether files are read once or followed.
@@ -97,6 +116,7 @@ impl Gateway {
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
             names: WireNames::from_stored(database.wire_names().await?),
+            pins: Pins::from_stored(database.pins().await?),
         };
         let strip = Strip::new(config.settings(), parts);
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
@@ -118,15 +138,24 @@ impl Gateway {
             Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
                 .await;
 
-        let told = Arc::clone(&upstreams);
+        let told = (Arc::clone(&upstreams), Arc::clone(&strip));
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .reporting_servers(Arc::new(move || servers::report(&told)));
+                .reporting_servers(Arc::new(move || servers::report(&told.0, &told.1)));
         let closing = CancellationToken::new();
-        // What speaks through a pipe of ours may be an agent; who gets to the socket is this user.
-        let desk = door.clone().running(Arc::new(KeyErrands(Arc::clone(&keys))));
-        let socket = open_socket(&folder, desk, closing.clone()).await;
-        let names = tokio::spawn(keep_names(Arc::clone(&strip), database.clone(), ending.clone()));
+        let quarantine = Arc::new(Quarantine::new(&strip, &database));
+        // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
+        let desks = Desks(Arc::clone(&quarantine), KeyErrands(Arc::clone(&keys)));
+        let operated = door.clone().operated(Arc::new(desks));
+        let mut sockets = Vec::new();
+        for (place, door) in [
+            (SocketPlace::of(folder.path()), door.clone()),
+            (SocketPlace::for_operator(folder.path()), operated),
+        ] {
+            sockets.extend(open_socket(place, door, closing.clone()).await);
+        }
+        let kept = (Arc::clone(&strip), database.clone(), Arc::clone(&quarantine));
+        let names = tokio::spawn(keep_names(kept, ending.clone()));
         Ok(Self {
             strip,
             sources: tokio::sync::Mutex::new(sources),
@@ -137,9 +166,10 @@ impl Gateway {
             door,
             keys,
             client,
+            quarantine,
             ending,
             closing,
-            socket,
+            sockets,
             names,
         })
     }
@@ -173,7 +203,12 @@ impl Gateway {
 
     /// How every server is.
     pub(crate) fn servers(&self) -> Value {
-        servers::report(&self.upstreams)
+        servers::report(&self.upstreams, &self.strip)
+    }
+
+    /// What only the operator may ask.
+    pub(crate) fn operator(&self) -> &dyn Operator {
+        &*self.quarantine
     }
 
     /// Our own listeners, which no tool may call.
@@ -199,11 +234,11 @@ impl Gateway {
     /// Ends sessions, commits what is not committed, and lets go of the data folder.
     pub(crate) async fn close(self) {
         self.closing.cancel();
-        if self.socket.is_some() {
+        if !self.sockets.is_empty() {
             tokio::time::sleep(LAST_WORDS).await;
         }
         self.ending.cancel();
-        if let Some(socket) = self.socket {
+        for socket in self.sockets {
             let _ = socket.await;
         }
         self.upstreams.stop().await;
@@ -217,16 +252,16 @@ impl Gateway {
     }
 }
 
-/// Opens the socket in the data folder. Without it, the gateway works; only commands beside it do not reach it.
+/// Opens a socket in the data folder. Without it, the gateway works; only commands beside it do not reach it.
 async fn open_socket(
-    folder: &DataFolder,
+    place: io::Result<SocketPlace>,
     door: LocalDoor,
     closing: CancellationToken,
 ) -> Option<JoinHandle<()>> {
     let opened = async {
-        let place = SocketPlace::of(folder.path())?;
+        let place = place?;
         let socket = SocketDoor::bind(place.path()).await?;
-        Ok::<_, std::io::Error>((place, socket))
+        Ok::<_, io::Error>((place, socket))
     };
     match opened.await {
         Ok((place, socket)) => Some(tokio::spawn(async move {
@@ -243,11 +278,15 @@ async fn open_socket(
     }
 }
 
-/// Stores wire names as they are given out, so that they outlive this process.
-async fn keep_names(strip: Arc<Strip>, database: Database, ending: CancellationToken) {
+/// Stores wire names as they are given out, and definitions as they are first trusted, so that they outlive this process.
+async fn keep_names(
+    (strip, database, quarantine): (Arc<Strip>, Database, Arc<Quarantine>),
+    ending: CancellationToken,
+) {
     let mut changes = strip.catalog().changes();
     loop {
         changes.borrow_and_update();
+        quarantine.keep().await;
         let new = strip.catalog().take_new_names();
         if !new.is_empty()
             && let Err(error) = database.save_wire_names(&new).await
@@ -257,6 +296,7 @@ async fn keep_names(strip: Arc<Strip>, database: Database, ending: CancellationT
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },
             () = ending.cancelled() => {
+                quarantine.keep().await;
                 let last = strip.catalog().take_new_names();
                 if !last.is_empty() {
                     let _ = database.save_wire_names(&last).await;

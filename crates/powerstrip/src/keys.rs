@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use async_trait::async_trait;
 use auth::{KeyKind, KeyRing, NewKey};
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use doors::Operator;
 use proto::Clock;
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
@@ -46,15 +46,6 @@ struct RevokeParams {
 pub(crate) struct KeyErrands(pub(crate) Arc<KeyRing>);
 
 impl KeyErrands {
-    async fn answer(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        Some(match method {
-            ADD => self.add(params).await,
-            LIST => Ok(json!(self.0.list())),
-            REVOKE => self.revoke(params).await,
-            _ => return None,
-        })
-    }
-
     async fn add(&self, params: Value) -> Result<Value, String> {
         let params: AddParams = read(params)?;
         let new = NewKey {
@@ -79,13 +70,15 @@ impl KeyErrands {
     }
 }
 
-impl doors::Errands for KeyErrands {
-    fn run<'a>(
-        &'a self,
-        method: &'a str,
-        params: Value,
-    ) -> BoxFuture<'a, Option<Result<Value, String>>> {
-        self.answer(method, params).boxed()
+#[async_trait]
+impl Operator for KeyErrands {
+    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
+        Some(match method {
+            ADD => self.add(params).await,
+            LIST => Ok(json!(self.0.list())),
+            REVOKE => self.revoke(params).await,
+            _ => return None,
+        })
     }
 }
 
@@ -116,9 +109,9 @@ impl KeyDesk {
     /// Asks, wherever the answer is.
     pub(crate) async fn ask(&self, method: &str, params: Value) -> anyhow::Result<Value> {
         match self {
-            Self::Beside(owner) => owner.ask(method, params).await,
+            Self::Beside(owner) => owner.operate(method, params).await,
             Self::Here { errands, .. } => {
-                let answer = errands.answer(method, params).await;
+                let answer = errands.ask(method, params).await;
                 answer.context("there is no such question about keys")?.map_err(anyhow::Error::msg)
             }
         }

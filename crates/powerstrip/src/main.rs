@@ -28,6 +28,9 @@ use crate::config::BadConfig;
 use crate::context::Context;
 use crate::environment::Environment;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Wrong usage, or a configuration that cannot be used.
 const MISCONFIGURED: u8 = 2;
 

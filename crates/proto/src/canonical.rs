@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write as _};
+use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -91,19 +92,30 @@ impl Serialize for Digest {
     }
 }
 
-impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let malformed = || serde::de::Error::custom("a digest is 64 hexadecimal digits");
-        if text.len() != 64 || !text.is_ascii() {
-            return Err(malformed());
+/// A text that is no sum.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a digest is 64 hexadecimal digits")]
+pub struct NoDigest;
+
+impl FromStr for Digest {
+    type Err = NoDigest;
+
+    fn from_str(text: &str) -> Result<Self, NoDigest> {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(NoDigest);
         }
         let mut sum = [0; 32];
         for (index, byte) in sum.iter_mut().enumerate() {
             *byte =
-                u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| malformed())?;
+                u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| NoDigest)?;
         }
         Ok(Digest(sum))
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -55,6 +55,21 @@ pub fn json_in_place(value: &mut Value) -> usize {
     }
 }
 
+/// A text with everything that a person would not see written out, such as `\u{200b}`: for reviewers, to whom nothing
+/// may be hidden.
+pub fn visible(input: &str) -> String {
+    let mut out = String::with_capacity(input.len());
+    for character in input.chars() {
+        let shown = matches!(character, '\t' | '\n') || keeps(character, None, None);
+        if shown && character != '\r' {
+            out.push(character);
+        } else {
+            out.extend(character.escape_unicode());
+        }
+    }
+    out
+}
+
 /// The length in bytes of an ANSI sequence or an HTML comment at the start of the text.
 fn hidden_run(text: &str) -> usize {
     if let Some(comment) = text.strip_prefix("<!--") {
@@ -160,6 +175,13 @@ mod tests {
         ] {
             assert_eq!(text(input), (input.to_owned(), 0));
         }
+    }
+
+    #[test]
+    fn a_reviewer_sees_what_is_hidden() {
+        let hidden = "a\u{200b}b\u{202e}\u{1b}[31m\u{e0041}\u{200d}\r\n\tö👩";
+        let shown = "a\\u{200b}b\\u{202e}\\u{1b}[31m\\u{e0041}\\u{200d}\\u{d}\n\tö👩";
+        assert_eq!(visible(hidden), shown);
     }
 
     #[test]

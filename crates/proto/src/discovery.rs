@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 pub struct Discovery {
     pub server: ServerInfo,
     pub tools: Vec<ListedTool>,
+    /// Tools that are not served until somebody has approved what they say of themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<ListedQuarantine>,
     pub prompts: Vec<ListedPrompt>,
     pub health: Health,
 }
@@ -28,6 +31,17 @@ pub struct ListedTool {
     pub caps: ListedCaps,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
+}
+
+/// A tool that waits for approval. What it says of itself is not told: that is what nobody has approved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedQuarantine {
+    pub name: String,
+    pub reason: String,
+    /// The parts of its definition that are not as they were.
+    pub changed: Vec<String>,
+    /// The sum of the definition that waits.
+    pub definition: String,
 }
 
 /// The limits in force for a listed tool.

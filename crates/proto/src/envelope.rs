@@ -19,8 +19,8 @@ pub struct Envelope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Meta {
-    pub tool: String,
-    pub version: String,
+    pub tool: Arc<str>,
+    pub version: Arc<str>,
     pub duration_ms: u64,
     pub trace_id: TraceId,
     pub warnings: Vec<String>,

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -31,12 +32,17 @@ pub enum InvalidId {
 /// A tool's canonical id: `{server}:{tool}` for a tool of a server, dotted for a tool of the strip itself.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct ToolId(String);
+pub struct ToolId(Arc<str>);
 
 impl ToolId {
     /// The whole id.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The whole id, to be kept without a copy.
+    pub fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
     }
 
     /// The server's name, for a tool that lives in a server.
@@ -100,7 +106,7 @@ impl FromStr for ToolId {
                 check_dotted(text, text)?;
             }
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.into()))
     }
 }
 
@@ -114,7 +120,7 @@ impl TryFrom<String> for ToolId {
 
 impl From<ToolId> for String {
     fn from(id: ToolId) -> Self {
-        id.0
+        (*id.0).to_owned()
     }
 }
 
@@ -226,6 +232,11 @@ impl TraceId {
     /// A new random trace id.
     pub fn random() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    /// The id's sixteen bytes.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
     }
 }
 

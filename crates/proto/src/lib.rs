@@ -13,12 +13,13 @@ mod id;
 mod principal;
 pub mod wire;
 
-pub use canonical::{Digest, digest, digest_of_parts};
+pub use canonical::{Digest, NoDigest, digest, digest_of_parts};
 pub use clock::Clock;
 pub use code::{Blame, Code};
 pub use descriptor::{Annotations, Caps, Descriptor, FileCaps, Limits, RequestedLimits};
 pub use discovery::{
-    Discovery, Health, ListedCaps, ListedPrompt, ListedPromptVersion, ListedTool, ServerInfo,
+    Discovery, Health, ListedCaps, ListedPrompt, ListedPromptVersion, ListedQuarantine, ListedTool,
+    ServerInfo,
 };
 pub use envelope::{Envelope, ErrorItem, Meta};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};

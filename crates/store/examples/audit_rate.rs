@@ -2,9 +2,10 @@
 #![expect(clippy::print_stdout, reason = "a measurement prints its result")]
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{TraceId, digest};
+use proto::{Principal, TenantId, TraceId, digest};
 use store::{AuditFilter, AuditRow, AuditTrail, Database};
 
 const TASKS: u64 = 8;
@@ -13,9 +14,12 @@ fn row(number: u64) -> AuditRow {
     AuditRow {
         trace: TraceId::random(),
         at_unix_ms: 1_767_225_600_000 + number,
-        tenant: "local".into(),
-        subject: "someone@example.com".into(),
-        agent: Some("research".into()),
+        caller: Arc::new(Principal {
+            tenant: TenantId::new("local"),
+            subject: "someone@example.com".into(),
+            agent: Some("research".into()),
+            scopes: Vec::new(),
+        }),
         door: "mcp".into(),
         tool: "doc-parser-mcp:extract_text".into(),
         version: "1.4.2".into(),

@@ -1,24 +1,25 @@
-use proto::{Digest, TraceId};
-use serde::Serialize;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use proto::{Digest, Principal, TraceId};
 
 /// What the audit trail keeps of one call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
     pub trace: TraceId,
     pub at_unix_ms: u64,
-    pub tenant: String,
-    pub subject: String,
-    pub agent: Option<String>,
-    pub door: String,
-    pub tool: String,
-    pub version: String,
+    /// Who called; scopes are not kept.
+    pub caller: Arc<Principal>,
+    pub door: Cow<'static, str>,
+    pub tool: Arc<str>,
+    pub version: Arc<str>,
     pub definition: Option<Digest>,
     pub arguments: Digest,
     /// `ran`, `replayed`, `shared`, `refused`, `failed` or `abandoned`.
-    pub decision: String,
+    pub decision: Cow<'static, str>,
     /// `OK`, or the error code.
-    pub outcome: String,
-    pub blame: Option<String>,
+    pub outcome: Cow<'static, str>,
+    pub blame: Option<Cow<'static, str>>,
     pub duration_us: u64,
 }
 

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use crate::audit::{AuditFilter, AuditRow};
 use crate::sqlite::Sqlite;
-use crate::{KeyRow, StoreError, folder};
+use crate::{KeyRow, Pin, PinnedDefinition, StoreError, folder};
 
 /// The database of a gateway.
 #[derive(Clone, Debug)]
@@ -66,6 +66,34 @@ impl Database {
     pub async fn key_used(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.key_used(id, at_unix_ms).await
+    }
+
+    /// Every pin, without the definitions.
+    pub async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.pins().await
+    }
+
+    /// The definition that is pinned for a server's tool, as JSON.
+    pub async fn pinned_definition(
+        &self,
+        server: &str,
+        tool: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.pinned_definition(server, tool).await
+    }
+
+    /// Stores pins of tools that were seen for the first time, all or none; a tool that has one keeps it.
+    pub async fn add_pins(&self, pins: &[PinnedDefinition]) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.save_pins(pins, false).await
+    }
+
+    /// Stores pins that somebody approved, all or none, in place of those before.
+    pub async fn approve_pins(&self, pins: &[PinnedDefinition]) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.save_pins(pins, true).await
     }
 
     /// The audit rows that a filter lets through, newest first.

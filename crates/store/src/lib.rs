@@ -8,6 +8,7 @@ mod database;
 mod error;
 mod folder;
 mod keys;
+mod pins;
 mod sqlite;
 mod trail;
 
@@ -17,4 +18,5 @@ pub use database::Database;
 pub use error::StoreError;
 pub use folder::{Claim, DataFolder};
 pub use keys::KeyRow;
+pub use pins::{Pin, PinnedDefinition};
 pub use trail::{AuditTrail, Receipt};

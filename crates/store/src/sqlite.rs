@@ -1,6 +1,8 @@
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use proto::Clock;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
@@ -10,10 +12,13 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
-use crate::{AuditFilter, AuditRow, KeyRow, StoreError};
+use crate::{AuditFilter, AuditRow, KeyRow, Pin, PinnedDefinition, StoreError};
+use kinds::Kinds;
 
 mod audit;
 mod keys;
+mod kinds;
+mod pins;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -22,6 +27,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
+    kinds: Arc<Kinds>,
 }
 
 impl Sqlite {
@@ -43,7 +49,7 @@ impl Sqlite {
         assert_durable(&writer, &path).await?;
         let readers =
             pool_options().max_connections(4).connect_lazy_with(options.pragma("query_only", "ON"));
-        Ok(Self { writer, readers })
+        Ok(Self { writer, readers, kinds: Arc::default() })
     }
 
     pub(crate) async fn wire_names(&self) -> Result<Vec<(String, String)>, StoreError> {
@@ -107,6 +113,29 @@ impl Sqlite {
         settle(connection, result)
     }
 
+    pub(crate) async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
+        pins::all(&self.readers).await
+    }
+
+    pub(crate) async fn pinned_definition(
+        &self,
+        server: &str,
+        tool: &str,
+    ) -> Result<Option<String>, StoreError> {
+        pins::definition(&self.readers, server, tool).await
+    }
+
+    pub(crate) async fn save_pins(
+        &self,
+        pins: &[PinnedDefinition],
+        approved: bool,
+    ) -> Result<(), StoreError> {
+        let now = i64::try_from(Clock::default().unix_ms()).unwrap_or(i64::MAX);
+        let mut connection = self.writer.acquire().await?;
+        let result = pins::save(&mut connection, pins, approved, now).await;
+        settle(connection, result)
+    }
+
     pub(crate) async fn append_audit(
         &self,
         rows: &[AuditRow],
@@ -114,7 +143,7 @@ impl Sqlite {
         written: u64,
     ) -> Result<(), StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result = audit::insert(&mut connection, rows, writer, written).await;
+        let result = audit::insert(&mut connection, &self.kinds, rows, writer, written).await;
         settle(connection, result)
     }
 
@@ -161,10 +190,14 @@ fn migrations() -> Migrator {
     let simple = |version, name: &'static str, sql| {
         Migration::new(version, name.into(), MigrationType::Simple, sql, false)
     };
+    let pins = include_str!("../migrations/sqlite/0005_pins.sql").into_sql_str();
+    let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
         simple(3, "keys", keys),
+        simple(5, "pins", pins),
+        simple(6, "audit kinds", kinds),
     ])
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use proto::{Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLimits, TenantId};
 use serde_json::json;
 use store::{AuditTrail, Cache, Database};
-use strip::catalog::{LimitBounds, NameStyle, WireNames};
+use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
 
 const CALLS: u32 = 20_000;
@@ -62,6 +62,7 @@ async fn main() {
             cache: Cache::memory(64 << 20, clock.clone()),
             clock,
             names: WireNames::default(),
+            pins: Pins::default(),
         },
     );
     strip.catalog().publish("example", vec![echo("t.recorded", true), echo("t.fresh", false)]);

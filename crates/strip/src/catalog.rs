@@ -1,7 +1,10 @@
 //! Which tools there are: an immutable snapshot, swapped whole, so that a call never takes a lock to find its tool.
 
 mod admission;
+mod diff;
 mod names;
+mod pins;
+mod quarantine;
 mod snapshot;
 
 use std::collections::BTreeMap;
@@ -9,12 +12,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use proto::{Descriptor, Digest, Limits, ToolId};
+use store::{Pin, PinnedDefinition};
 use tokio::sync::watch;
 
 use crate::{Schema, Tool};
 
 pub use admission::{MAJORS_SERVED, takes_objects};
+pub use diff::{Change, changes};
 pub use names::{NameStyle, WireNames};
+pub use pins::{Pinning, Pins, Why};
+pub use quarantine::Quarantined;
 pub use snapshot::Snapshot;
 
 /// One tool in one major version, checked and ready to be called.
@@ -22,6 +29,8 @@ pub struct Entry {
     /// The cleaned copy of what the tool says about itself.
     pub descriptor: Descriptor,
     pub tool: Arc<dyn Tool>,
+    /// The version's text, which every answer and audit row carries.
+    pub version: Arc<str>,
     /// The name under which MCP clients see it.
     pub wire: String,
     pub input: Schema,
@@ -64,14 +73,21 @@ struct Offers {
     tools: BTreeMap<String, Vec<Arc<dyn Tool>>>,
     bounds: LimitBounds,
     names: WireNames,
+    pins: Pins,
 }
 
 impl Catalog {
     /// An empty catalog; `names` are the wire names given out in earlier lives.
     pub fn new(bounds: LimitBounds, names: WireNames) -> Self {
+        Self::pinned(bounds, names, Pins::default())
+    }
+
+    /// An empty catalog that remembers which definitions are trusted.
+    pub fn pinned(bounds: LimitBounds, names: WireNames, pins: Pins) -> Self {
+        let (order, tools) = (Vec::new(), BTreeMap::new());
         Self {
             current: ArcSwap::from_pointee(Snapshot::default()),
-            offers: Mutex::new(Offers { order: Vec::new(), tools: BTreeMap::new(), bounds, names }),
+            offers: Mutex::new(Offers { order, tools, bounds, names, pins }),
             revision: watch::channel(0).0,
         }
     }
@@ -108,6 +124,20 @@ impl Catalog {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner).names.take_new()
     }
 
+    /// Definitions that were trusted at first use and are not yet stored.
+    pub fn take_new_pins(&self) -> Vec<PinnedDefinition> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner).pins.take_new()
+    }
+
+    /// Trusts these definitions from now on; tools that are as they say are served at once.
+    pub fn approve<'a>(&self, pins: impl IntoIterator<Item = &'a Pin>) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        for pin in pins {
+            offers.pins.set(pin);
+        }
+        self.rebuild(&mut offers);
+    }
+
     fn rebuild(&self, offers: &mut Offers) {
         let previous = self.current.load();
         let revision = previous.revision() + 1;
@@ -116,7 +146,8 @@ impl Catalog {
             .iter()
             .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
             .collect();
-        let next = Snapshot::build(&listed, offers.bounds, &mut offers.names, &previous, revision);
+        let memory = (&mut offers.names, &mut offers.pins);
+        let next = Snapshot::build(&listed, offers.bounds, memory, &previous, revision);
         if next.offers_the_same(&previous) {
             // Clients fetch the whole list again when told of a change: do not tell them of none.
             return;
@@ -124,6 +155,10 @@ impl Catalog {
         // A tool that is not there tells nobody why; the log does, once.
         for Fault { source, tool, reason } in next.new_faults(&previous) {
             tracing::warn!(source, %tool, reason, "a tool is not served");
+        }
+        for held in next.new_quarantine(&previous) {
+            let (tool, changed) = (&held.id, held.changed.join(", "));
+            tracing::warn!(%tool, changed, "a tool is quarantined: {}", held.reason());
         }
         self.current.store(Arc::new(next));
         self.revision.send_replace(revision);

@@ -11,6 +11,7 @@ pub(crate) fn describe(snapshot: &Snapshot, shelf: &Shelf, health: &Health) -> D
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         tools: snapshot.entries().iter().map(|entry| listed(entry)).collect(),
+        quarantined: snapshot.quarantined().iter().map(|held| held.listed()).collect(),
         prompts: shelf.listed(),
         health: ListedHealth {
             status: if health.ready { "ok" } else { "degraded" }.to_owned(),

@@ -140,11 +140,11 @@ impl Guards {
             result,
             native,
             meta: Meta {
-                tool: entry
-                    .map_or_else(|| call.tool.clone(), |entry| entry.descriptor.id.to_string()),
-                version: entry
-                    .map(|entry| entry.descriptor.version.to_string())
-                    .unwrap_or_default(),
+                tool: entry.map_or_else(
+                    || call.tool.as_str().into(),
+                    |entry| entry.descriptor.id.shared(),
+                ),
+                version: entry.map(|entry| Arc::clone(&entry.version)).unwrap_or_default(),
                 duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
                 trace_id: call.trace,
                 warnings,

@@ -5,7 +5,7 @@ use arc_swap::ArcSwap;
 use proto::{Clock, Discovery};
 use store::{AuditTrail, Cache};
 
-use crate::catalog::{LimitBounds, NameStyle, WireNames};
+use crate::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
@@ -29,6 +29,7 @@ pub struct Parts {
     pub cache: Cache,
     pub clock: Clock,
     pub names: WireNames,
+    pub pins: Pins,
 }
 
 /// One core behind every door: the catalog, the prompts, and the guard stack.
@@ -62,7 +63,7 @@ impl Strip {
     /// A strip with no tools yet.
     pub fn new(settings: Settings, parts: Parts) -> Arc<Self> {
         Arc::new(Self {
-            catalog: Arc::new(Catalog::new(settings.limits, parts.names)),
+            catalog: Arc::new(Catalog::pinned(settings.limits, parts.names, parts.pins)),
             prompts: Prompts::empty(),
             guards: Guards {
                 audit: Audit::new(parts.audit, parts.clock),

@@ -2,6 +2,7 @@ use async_trait::async_trait;
 use proto::Descriptor;
 use serde_json::Value;
 
+use crate::catalog::Pinning;
 use crate::{Call, Failure, Output};
 
 /// Anything that can be plugged into the strip. What a tool does not check, the guard stack has checked for it.
@@ -19,6 +20,11 @@ pub trait Tool: Send + Sync + 'static {
     /// loads was edited, an index that it searches grew. Answers recorded before are then not given again.
     fn revision(&self) -> u64 {
         0
+    }
+
+    /// Whose tool it is, if it is not the operator's own: what others' tools say of themselves may not change unseen.
+    fn pinning(&self) -> Option<Pinning<'_>> {
+        None
     }
 
     /// Does the work. The future is dropped at the deadline: whatever it started must end with it.

@@ -178,6 +178,19 @@ impl StdioSession {
         }
     }
 
+    /// The next message that answers nothing.
+    pub async fn mcp_notice(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            let read = self.stdout.read_line(&mut line).await.expect("the process tells");
+            assert_ne!(read, 0, "the process ended before it told anything");
+            let message: Value = serde_json::from_str(&line).expect("one JSON message a line");
+            if message.get("id").is_none() {
+                return message;
+            }
+        }
+    }
+
     async fn line(&mut self, text: &str) {
         let line = format!("{text}\n");
         self.stdin.write_all(line.as_bytes()).await.expect("the process reads");

@@ -23,6 +23,7 @@ pub struct GatewayBuilder {
 pub struct Gateway {
     child: Child,
     home: TempDir,
+    environment: Vec<(String, String)>,
     address: String,
     client: reqwest::Client,
 }
@@ -60,10 +61,17 @@ impl GatewayBuilder {
         let folder = self.home.path();
         std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
         write(&folder.join("powerstrip.yaml"), &format!("listen: 127.0.0.1:0\n{}", self.config));
+        Gateway::launch(self.home, self.environment).await
+    }
+}
+
+impl Gateway {
+    async fn launch(home: TempDir, environment: Vec<(String, String)>) -> Self {
+        let folder = home.path();
         let mut child = Command::new(powerstrip_binary())
             .args(["serve", "--config", "powerstrip.yaml"])
             .current_dir(folder)
-            .envs(self.environment)
+            .envs(environment.clone())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -76,7 +84,13 @@ impl GatewayBuilder {
                 .await
                 .expect("the gateway says where it listens")
                 .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
-        Gateway { child, home: self.home, address, client: reqwest::Client::new() }
+        Gateway { child, home, environment, address, client: reqwest::Client::new() }
+    }
+
+    /// Stops it and starts it again on the same folder, with all that it has kept there.
+    pub async fn restart(mut self) -> Self {
+        assert_eq!(self.end().await, Some(0), "it ends well");
+        Self::launch(self.home, self.environment).await
     }
 }
 
@@ -192,6 +206,10 @@ impl Gateway {
 
     /// Stops it as an operator would, and returns its exit code.
     pub async fn stop(mut self) -> Option<i32> {
+        self.end().await
+    }
+
+    async fn end(&mut self) -> Option<i32> {
         let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).expect("a process id");
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)
             .expect("it can be signalled");

@@ -4,6 +4,7 @@
 mod doors;
 mod gateway;
 mod issuer;
+mod mcp_server;
 mod service;
 mod signer;
 mod workspace;
@@ -11,6 +12,7 @@ mod workspace;
 pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
 pub use issuer::Issuer;
+pub use mcp_server::McpServer;
 pub use service::Service;
 pub use signer::{Signer, hmac_token, unsigned_token};
 pub use workspace::{eventually, powerstrip_binary};

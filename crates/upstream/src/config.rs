@@ -9,10 +9,17 @@ use http::{HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
 
-/// One server of `servers:`. Either `command` or at least one URL is set.
+use crate::openapi::is_url;
+
+/// One server of `servers:`. Either `command` or at least one URL is set, or a document for `kind: openapi`.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerConfig {
+    pub kind: Kind,
+    /// The path or URL of an OpenAPI document.
+    pub document: Option<String>,
+    /// Where the service of an OpenAPI document is, if not where the document says.
+    pub base_url: Option<String>,
     /// The program of a stdio server; it is started without a shell.
     pub command: Option<String>,
     pub args: Vec<String>,
@@ -44,6 +51,30 @@ pub struct ServerConfig {
     pub clean_results: bool,
     /// Globs over tool names whose equal inputs give equal answers.
     pub deterministic: Vec<String>,
+    pub pin: Pin,
+}
+
+/// What stands behind a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    #[default]
+    Mcp,
+    /// A service that an OpenAPI document describes.
+    Openapi,
+}
+
+/// When what a tool says of itself is trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pin {
+    /// When it is first seen; a change has to be approved.
+    #[default]
+    FirstUse,
+    /// When it is approved, also the first time.
+    Strict,
+    /// Always, whatever changes.
+    Off,
 }
 
 /// When a stdio server's process is started.
@@ -107,6 +138,9 @@ impl Sandbox {
 impl Default for ServerConfig {
     fn default() -> Self {
         Self {
+            kind: Kind::default(),
+            document: None,
+            base_url: None,
             command: None,
             args: Vec::new(),
             env: BTreeMap::new(),
@@ -125,6 +159,7 @@ impl Default for ServerConfig {
             sandbox: Sandbox::default(),
             clean_results: false,
             deterministic: Vec::new(),
+            pin: Pin::default(),
         }
     }
 }
@@ -181,6 +216,22 @@ impl ServerConfig {
             return Err(fault("name", "a server's name has no `:`".to_owned()));
         }
         match (&self.command, self.all_urls().next()) {
+            (command, url) if self.kind == Kind::Openapi => {
+                if command.is_some() || url.is_some() {
+                    let key = if command.is_some() { "command" } else { "url" };
+                    let reason = "a server of kind openapi has a document and no more";
+                    return Err(fault(key, reason.to_owned()));
+                }
+                if self.document.as_deref().is_none_or(|place| place.trim().is_empty()) {
+                    return Err(fault("document", "kind openapi needs a document".to_owned()));
+                }
+            }
+            _ if self.document.is_some() => {
+                return Err(fault("document", "a document goes with kind openapi".to_owned()));
+            }
+            _ if self.base_url.is_some() => {
+                return Err(fault("base_url", "it goes with kind openapi".to_owned()));
+            }
             (Some(_), Some(_)) => {
                 return Err(fault("url", "a server has a command or a URL, not both".to_owned()));
             }
@@ -194,6 +245,12 @@ impl ServerConfig {
         }
         for url in self.all_urls() {
             Rule::for_url(url).map_err(|why| fault("url", why.to_string()))?;
+        }
+        let remote = self.document.as_deref().filter(|place| is_url(place));
+        for (key, url) in [("base_url", self.base_url.as_deref()), ("document", remote)] {
+            if let Some(url) = url {
+                Rule::for_url(url).map_err(|why| fault(key, why.to_string()))?;
+            }
         }
         for (name, value) in &self.headers {
             // The value may be a secret, so that no message repeats it.
@@ -220,7 +277,14 @@ impl ServerConfig {
     /// What tells this server from another under the same name: a stored list counts only for its own server.
     pub(crate) fn origin(&self) -> Digest {
         let mut text = String::new();
-        for part in self.command.iter().chain(&self.args).map(String::as_str).chain(self.all_urls())
+        let described = self.document.iter().chain(&self.base_url).map(String::as_str);
+        for part in self
+            .command
+            .iter()
+            .chain(&self.args)
+            .map(String::as_str)
+            .chain(self.all_urls())
+            .chain(described)
         {
             text.push_str(part);
             text.push('\0');

@@ -11,6 +11,7 @@ mod era;
 mod http;
 mod link;
 mod listing;
+mod openapi;
 mod outcome;
 mod questions;
 mod rpc;
@@ -24,7 +25,7 @@ mod upstream;
 mod upstreams;
 mod who;
 
-pub use config::{ConfigFault, Sandbox, SandboxMode, ServerConfig, Start};
+pub use config::{ConfigFault, Kind, Pin, Sandbox, SandboxMode, ServerConfig, Start};
 pub use deps::{Deps, ListStore, Publish, ToolList};
 pub use era::Era;
 pub use listing::ListFault;

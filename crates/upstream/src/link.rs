@@ -4,9 +4,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::broken::Broken;
+use crate::config::Kind;
 use crate::config::ServerConfig;
 use crate::http::HttpLink;
-use crate::rpc::{Answer, Ask};
+use crate::openapi::OpenApiLink;
+use crate::rpc::{Answer, Ask, RpcError};
 use crate::status::Status;
 use crate::stdio::StdioLink;
 use crate::who::Who;
@@ -19,6 +21,7 @@ pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 pub(crate) enum Link {
     Http(HttpLink),
     Stdio(StdioLink),
+    OpenApi(OpenApiLink),
 }
 
 /// What a server tells without being asked.
@@ -35,7 +38,9 @@ impl Link {
         deps: &Deps,
         news: &Arc<News>,
     ) -> Self {
-        if config.command.is_some() {
+        if config.kind == Kind::Openapi {
+            Self::OpenApi(OpenApiLink::new(name, config, deps))
+        } else if config.command.is_some() {
             Self::Stdio(StdioLink::new(name, config, deps, news))
         } else {
             Self::Http(HttpLink::new(config, deps, news))
@@ -48,6 +53,8 @@ impl Link {
         match self {
             Self::Http(link) => link.ask(who, ask).await,
             Self::Stdio(link) => link.ask(who, ask).await,
+            // Its tools and its list are asked for otherwise; it has nothing else.
+            Self::OpenApi(_) => Ok(Err(RpcError::unknown_method(ask.method))),
         }
     }
 
@@ -55,7 +62,7 @@ impl Link {
     pub(crate) fn expect(&self, era: Option<Era>) {
         match self {
             // One request finds it out.
-            Self::Http(_) => {}
+            Self::Http(_) | Self::OpenApi(_) => {}
             Self::Stdio(link) => link.expect(era),
         }
     }
@@ -66,6 +73,7 @@ impl Link {
         match self {
             Self::Http(link) => link.due(wait).await,
             Self::Stdio(link) => link.due(listed, wait).await,
+            Self::OpenApi(link) => link.due(wait).await,
         }
     }
 
@@ -74,6 +82,7 @@ impl Link {
         match self {
             Self::Http(link) => link.tend().await,
             Self::Stdio(link) => link.tend().await,
+            Self::OpenApi(_) => {}
         }
     }
 
@@ -82,6 +91,7 @@ impl Link {
         match self {
             Self::Http(link) => link.abandon(),
             Self::Stdio(link) => link.abandon(),
+            Self::OpenApi(_) => {}
         }
     }
 
@@ -90,6 +100,7 @@ impl Link {
         match self {
             Self::Http(link) => link.stop().await,
             Self::Stdio(link) => link.stop().await,
+            Self::OpenApi(_) => {}
         }
     }
 
@@ -98,6 +109,7 @@ impl Link {
         match self {
             Self::Http(link) => link.describe(status),
             Self::Stdio(link) => link.describe(status),
+            Self::OpenApi(link) => link.describe(status),
         }
     }
 }

@@ -38,6 +38,9 @@ pub struct ListFault {
 
 /// Asks for every page. The error says why there is no list.
 pub(crate) async fn fetch(link: &Link) -> Result<Vec<Arc<Value>>, Broken> {
+    if let Link::OpenApi(link) = link {
+        return link.list().await;
+    }
     let mut tools = Vec::new();
     let mut cursors = HashSet::new();
     let mut params = Map::new();

@@ -171,6 +171,13 @@ pub(crate) struct RpcError {
     pub(crate) data: Option<Value>,
 }
 
+impl RpcError {
+    /// What a server answers that does not know a method.
+    pub(crate) fn unknown_method(method: &str) -> Self {
+        Self { code: -32601, message: format!("there is no {method}"), data: None }
+    }
+}
+
 /// An answer that is not looked into yet.
 pub(crate) type Answer = Result<Box<RawValue>, RpcError>;
 

@@ -3,10 +3,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use proto::{Code, Descriptor, ToolId};
 use serde_json::Value;
+use strip::catalog::Pinning;
 use strip::{Call, Failure, Output, Tool};
 
 use crate::broken::rpc_failure;
+use crate::config::Pin;
 use crate::definition::Definition;
+use crate::link::Link;
+use crate::openapi::is_url;
 use crate::outcome;
 use crate::rpc::{Ask, Params};
 use crate::upstream::Shared;
@@ -40,6 +44,9 @@ impl UpstreamTool {
 
     async fn call(&self, call: &Call) -> Result<Output, Failure> {
         let server = &self.server;
+        if let Link::OpenApi(link) = &server.link {
+            return link.call(&self.definition.remote, call).await;
+        }
         let ask = Ask {
             method: "tools/call",
             params: Params::Call { name: &self.definition.remote, arguments: &call.input },
@@ -61,6 +68,15 @@ impl UpstreamTool {
 impl Tool for UpstreamTool {
     fn descriptor(&self) -> &Descriptor {
         &self.definition.descriptor
+    }
+
+    fn pinning(&self) -> Option<Pinning<'_>> {
+        let config = &self.server.config;
+        // A document in a file is the operator's own, as a toolpack is.
+        let own = config.document.as_deref().is_some_and(|place| !is_url(place));
+        let pin = if own { Pin::Off } else { config.pin };
+        let (server, tool) = (self.server.name.as_str(), self.remote());
+        (pin != Pin::Off).then_some(Pinning { server, tool, first_use: pin == Pin::FirstUse })
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {

@@ -172,7 +172,7 @@ impl Upstream {
         }
         let listed = self.listed();
         status.tools = listed.tools.len();
-        status.faults.clone_from(&listed.faults);
+        status.faults.extend_from_slice(&listed.faults);
         if let Some(list) = &listed.raw {
             let now = self.deps.clock.unix_ms();
             status.list_age = Some(Duration::from_millis(now.saturating_sub(list.listed_at)));

@@ -1,6 +1,8 @@
 //! `/mcp`: rmcp speaks the protocol in all its revisions; this file lets it, binds sessions to their owners, and
 //! turns its plain-text refusals into JSON-RPC errors that a client can read.
 
+mod direct;
+
 use std::sync::Arc;
 
 use axum::Extension;
@@ -34,6 +36,7 @@ const SESSION_NOT_FOUND: i32 = -32001;
 const MAX_REASON_BYTES: usize = 16 * 1024;
 
 pub(super) struct McpDoor {
+    core: Arc<Core>,
     service: StreamableHttpService<Handler, Sessions>,
     sessions: Arc<Sessions>,
 }
@@ -49,12 +52,13 @@ impl McpDoor {
             .with_json_response(true)
             // The whole body has been read, under a limit that follows the tools, before it gets there.
             .with_max_request_body_bytes(usize::MAX);
+        let handled = Arc::clone(&core);
         let service = StreamableHttpService::new(
-            move || Ok(Handler::new(Arc::clone(&core), Caller::OfRequest)),
+            move || Ok(Handler::new(Arc::clone(&handled), Caller::OfRequest)),
             Arc::clone(&sessions),
             config,
         );
-        Self { service, sessions }
+        Self { core, service, sessions }
     }
 }
 
@@ -96,6 +100,11 @@ pub(super) async fn serve(
         return scopes::challenged(refused, &shared.access, path, &missing, scope);
     }
 
+    if parts.method == Method::POST
+        && let Some(response) = direct::answer(&door.core, &parts, &bytes, &principal).await
+    {
+        return response;
+    }
     let listens = parts.method == Method::GET;
     let request = http::Request::from_parts(parts, Full::new(bytes.clone()));
     let response = door.service.handle(request).await;

@@ -51,8 +51,8 @@ pub(super) fn refuse_call(
         ok: false,
         data: Arc::new(Value::Null),
         meta: Meta {
-            tool: tool.to_owned(),
-            version: version.to_owned(),
+            tool: tool.into(),
+            version: version.into(),
             duration_ms: 0,
             trace_id: trace,
             warnings: Vec::new(),

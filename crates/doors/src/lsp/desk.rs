@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Fault, Outcome};
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 use crate::wishes::{Unclear, Wishes};
-use crate::{Errands, ServersReport};
+use crate::{Operator, ServersReport};
 
 const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 
@@ -23,7 +23,7 @@ pub(crate) struct Desk {
     /// What the other side says it is, if not a client of its own.
     claimed: OnceLock<Door>,
     servers: Option<ServersReport>,
-    errands: Option<Arc<dyn Errands>>,
+    operator: Option<Arc<dyn Operator>>,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ fn no_input() -> Value {
 
 impl Desk {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
-        Self { strip, principal, claimed: OnceLock::new(), servers: None, errands: None }
+        Self { strip, principal, claimed: OnceLock::new(), servers: None, operator: None }
     }
 
     pub(crate) fn reporting_servers(mut self, report: Option<ServersReport>) -> Self {
@@ -73,8 +73,8 @@ impl Desk {
         self
     }
 
-    pub(crate) fn running(mut self, errands: Option<Arc<dyn Errands>>) -> Self {
-        self.errands = errands;
+    pub(crate) fn operated(mut self, operator: Option<Arc<dyn Operator>>) -> Self {
+        self.operator = operator;
         self
     }
 
@@ -99,10 +99,10 @@ impl Desk {
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
             other => {
-                if let Some(errands) = &self.errands
-                    && let Some(done) = errands.run(other, params).await
+                if let Some(operator) = &self.operator
+                    && let Some(answer) = operator.ask(other, params).await
                 {
-                    return done.map(Outcome::Json).map_err(Fault::invalid_params);
+                    return answer.map(Outcome::Json).map_err(Fault::invalid_params);
                 }
                 let shown: String = other.chars().take(100).collect();
                 let message = format!("there is no method `{shown}`; there are {METHODS}");

@@ -43,6 +43,8 @@ struct Listed {
     tool: Tool,
     /// What clients before 2026-07-28 are shown instead, where their rules are narrower.
     object_output: Option<Arc<JsonObject>>,
+    /// Whether some of its arguments travel in headers, too.
+    takes_headers: bool,
 }
 
 impl Listing {
@@ -81,14 +83,13 @@ impl Listing {
     /// The input schema of a tool by any of its names, as it is listed.
     pub(super) fn input_schema(&self, strip: &Strip, name: &str) -> Option<Arc<JsonObject>> {
         let prepared = self.current(strip);
-        let place = match prepared.by_wire.get(name) {
-            Some(place) => *place,
-            None => {
-                let snapshot = strip.catalog().snapshot();
-                *prepared.by_wire.get(&snapshot.resolve(name).ok()?.wire)?
-            }
-        };
-        Some(Arc::clone(&prepared.tools[place].tool.input_schema))
+        Some(Arc::clone(&prepared.find(strip, name)?.tool.input_schema))
+    }
+
+    /// Whether some of a tool's arguments must be repeated in headers.
+    pub(super) fn takes_headers(&self, strip: &Strip, name: &str) -> bool {
+        let prepared = self.current(strip);
+        prepared.find(strip, name).is_some_and(|listed| listed.takes_headers)
     }
 
     fn current(&self, strip: &Strip) -> Arc<Prepared> {
@@ -136,6 +137,17 @@ impl Prepared {
             .collect();
         Self { revision: snapshot.revision(), style, tools, by_wire }
     }
+
+    fn find(&self, strip: &Strip, name: &str) -> Option<&Listed> {
+        let place = match self.by_wire.get(name) {
+            Some(place) => *place,
+            None => {
+                let snapshot = strip.catalog().snapshot();
+                *self.by_wire.get(&snapshot.resolve(name).ok()?.wire)?
+            }
+        };
+        self.tools.get(place)
+    }
 }
 
 impl Listed {
@@ -149,7 +161,8 @@ impl Listed {
         tool.annotations = annotations(&descriptor.annotations);
         tool.meta = Some(meta(entry));
         let object_output = output.and_then(schema::object_output).map(Arc::new);
-        Self { entry: Arc::clone(entry), tool, object_output }
+        let takes_headers = schema::marks_headers(&tool.input_schema);
+        Self { entry: Arc::clone(entry), tool, object_output, takes_headers }
     }
 
     fn shown(&self, modern: bool) -> Tool {

@@ -114,8 +114,8 @@ fn block(block: &Value) -> ContentBlock {
 /// The envelope's `meta`, moved rather than copied.
 fn call(meta: Meta) -> Value {
     Value::Object(Map::from_iter([
-        ("tool".to_owned(), meta.tool.into()),
-        ("version".to_owned(), meta.version.into()),
+        ("tool".to_owned(), (*meta.tool).into()),
+        ("version".to_owned(), (*meta.version).into()),
         ("durationMs".to_owned(), meta.duration_ms.into()),
         ("traceId".to_owned(), meta.trace_id.to_string().into()),
         ("warnings".to_owned(), meta.warnings.into()),

@@ -315,3 +315,36 @@ async fn two_hundred_clients_with_the_same_ids_get_their_own_answers() {
         client.await.unwrap();
     }
 }
+
+/// A word that no rule knows sends a call the long way, through the protocol library.
+#[tokio::test]
+async fn the_short_way_and_the_long_way_of_a_call_give_the_same_answer() {
+    let gateway = gateway().await;
+    for params in [
+        json!({"name": "test_echo", "arguments": {"message": "\u{1f980} \"hi\""}}),
+        json!({"name": "test_list", "arguments": {}}),
+        json!({"name": "test_echo", "arguments": {"message": 7}}),
+        json!({"name": "test_echo"}),
+        json!({"name": "no_such", "arguments": {}}),
+        json!({"name": "test_echo", "arguments": {"message": "x"}, "_meta": {"powerstrip/timeout-ms": "soon"}}),
+    ] {
+        for id in [json!(7), json!("seven")] {
+            let (headers, body) = modern(id.clone(), "tools/call", params.clone());
+            let short = gateway.send(gateway.mcp(&headers, &body)).await;
+            let mut long_params = params.clone();
+            long_params["_meta"]["long/way"] = json!(true);
+            let (headers, body) = modern(id, "tools/call", long_params);
+            let long = gateway.send(gateway.mcp(&headers, &body)).await;
+            assert_eq!(short.status, long.status, "{params}");
+            let told = |reply: &Reply| {
+                let mut message = reply.messages().pop().unwrap();
+                if let Some(call) = message.pointer_mut("/result/_meta/powerstrip~1call") {
+                    call["traceId"] = json!(null);
+                    call["durationMs"] = json!(null);
+                }
+                message
+            };
+            assert_eq!(told(&short), told(&long), "{params}");
+        }
+    }
+}

@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use proto::{Annotations, Caps, Clock, Code, Descriptor, Limits, RequestedLimits};
 use serde_json::{Value, json};
 use store::{AuditTrail, Cache, Database};
-use strip::catalog::{LimitBounds, NameStyle, WireNames};
+use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::{Call, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
@@ -194,6 +194,7 @@ pub(crate) async fn strip(settings: Settings) -> (Arc<Strip>, Gate, TempDir) {
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,
         names: WireNames::default(),
+        pins: Pins::default(),
     };
     let strip = Strip::new(settings, parts);
     let (tools, gate) = tools();

@@ -6,12 +6,13 @@ use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
 use proto::{Clock, ToolId};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{Claim, DataFolder};
 use strip::{Call, Door, Finding, Severity, Strip};
 use toolpack::CannedCall;
 
 use super::FAILED;
+use crate::access::greet;
 use crate::builtin;
 use crate::config::{BadConfig, Config, FILE_NAME, Fault, Overrides};
 use crate::context::Context;
@@ -44,7 +45,11 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let (config, mut findings) = match context.load_with(self.flags(context)?) {
-            Ok(loaded) => (Some(loaded.config), Vec::new()),
+            Ok(loaded) => {
+                let file = loaded.file.clone().unwrap_or_else(|| FILE_NAME.into());
+                let told = served(&loaded.config.data_dir, &file).await;
+                (Some(loaded.config), told)
+            }
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
         if let Some(config) = &config {
@@ -115,6 +120,35 @@ fn look(config: &Config, taken: &HashSet<ToolId>) -> Vec<Finding> {
     let tools: Vec<_> = config.tools.iter().filter(|folder| !usual(folder)).cloned().collect();
     let mut findings = toolpack::lint(&tools, taken);
     findings.extend(strip::prompts::lint(&config.prompts));
+    findings
+}
+
+/// What a gateway that runs on the data folder has found in its servers' tools. None is started for it.
+async fn served(data: &Path, config: &Path) -> Vec<Finding> {
+    if !data.exists() {
+        return Vec::new();
+    }
+    let Some(owner) = greet(data, json!({"door": "cli"})).await else { return Vec::new() };
+    let servers = owner.request("powerstrip.servers", json!({})).await.unwrap_or_default();
+    let about = |server: &Value, what: String| Finding {
+        severity: Severity::Warning,
+        file: config.to_owned(),
+        line: None,
+        message: format!("servers.{}: {what}", server["name"].as_str().unwrap_or_default()),
+    };
+    let mut findings = Vec::new();
+    for server in servers.as_array().into_iter().flatten() {
+        let listed = |key: &str| server[key].as_array().cloned().unwrap_or_default();
+        let name = |of: &Value| of["tool"].as_str().unwrap_or_default().to_owned();
+        findings.extend(listed("hiddenCharacters").iter().map(|hiding| {
+            let (tool, count) = (name(hiding), &hiding["characters"]);
+            about(server, format!("the definition of `{tool}` hides {count} invisible characters"))
+        }));
+        findings.extend(listed("quarantined").iter().map(|held| {
+            let reason = held["reason"].as_str().unwrap_or_default();
+            about(server, format!("`{}` is quarantined: {reason}", name(held)))
+        }));
+    }
     findings
 }
 

@@ -68,6 +68,21 @@ fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
                 text(fault, "reason")
             ))?;
         }
+        for held in server["quarantined"].as_array().into_iter().flatten() {
+            let tool = text(held, "tool");
+            let advice = format!("see `powerstrip tools diff {tool}`");
+            output::line(format_args!(
+                "  quarantined: {tool}: {}; {advice}",
+                text(held, "reason")
+            ))?;
+        }
+        for hiding in server["hiddenCharacters"].as_array().into_iter().flatten() {
+            output::line(format_args!(
+                "  cleaned: {} invisible characters in the definition of {}",
+                hiding["characters"],
+                text(hiding, "tool")
+            ))?;
+        }
         let stderr: Vec<_> = server["stderrTail"].as_str().unwrap_or_default().lines().collect();
         for line in &stderr[stderr.len().saturating_sub(STDERR_LINES)..] {
             output::line(style.faint(format_args!("  stderr: {line}")))?;

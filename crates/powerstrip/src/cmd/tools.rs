@@ -1,3 +1,5 @@
+mod quarantine;
+
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,16 +10,22 @@ use crate::access::Access;
 use crate::context::Context;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
+use quarantine::Action;
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip tools                    what can be called
-  powerstrip tools --json             the same as GET /mcp/discover";
+  powerstrip tools --json             the same as GET /mcp/discover
+  powerstrip tools quarantined        tools of servers that have changed and wait for your word
+  powerstrip tools diff crm:search    what has changed in one of them
+  powerstrip tools approve crm:search serve it as it is now";
 
 /// List what can be called
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct ToolsCommand {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// List the tools of the gateway at this URL.
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
@@ -28,6 +36,12 @@ impl ToolsCommand {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, self.url.as_ref()).await?;
+        if let Some(action) = self.action {
+            let ended = action.run(&access, context).await;
+            access.close().await;
+            telemetry.flush().await;
+            return ended;
+        }
         let discovery = access.discovery().await;
         access.close().await;
         telemetry.flush().await;
@@ -51,6 +65,14 @@ fn list(discovery: &Discovery, style: Style) -> anyhow::Result<()> {
             "{} {version}  {}",
             style.bold(name),
             first_sentence(&tool.description)
+        ))?;
+    }
+    for held in &discovery.quarantined {
+        let advice = format!("see `powerstrip tools diff {}`", held.name);
+        output::line(format_args!(
+            "{} {}",
+            style.bold(format_args!("{:width$}", held.name)),
+            style.faint(format_args!("quarantined: {}; {advice}", held.reason)),
         ))?;
     }
     if !discovery.prompts.is_empty() {

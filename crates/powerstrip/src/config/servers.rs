@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use upstream::{SandboxMode, ServerConfig, Start};
+use upstream::{Kind, Pin, SandboxMode, ServerConfig, Start};
 
 use super::clean;
 use super::secret::{HeaderSource, SecretFault};
@@ -16,10 +16,16 @@ use crate::environment::Environment;
 /// A name that belongs to the gateway's own tools.
 const RESERVED: &str = "powerstrip";
 
-/// One MCP server: a program that is started, or a URL.
+/// One server: a program that is started, a URL, or an OpenAPI document.
 #[derive(Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Server {
+    /// An MCP server, or a service that an OpenAPI document describes.
+    pub(crate) kind: ServerKind,
+    /// The OpenAPI document (3.0 or 3.1, JSON or YAML): a path relative to this file, or a URL.
+    pub(crate) document: Option<String>,
+    /// Where the document's service is, if not where the document says.
+    pub(crate) base_url: Option<String>,
     /// The program of a stdio server, started without a shell. A path is relative to this file.
     pub(crate) command: Option<String>,
     /// The program's arguments.
@@ -57,11 +63,17 @@ pub(crate) struct Server {
     pub(crate) clean_results: bool,
     /// Tools whose answers may be given again for equal inputs.
     pub(crate) deterministic: Vec<String>,
+    /// When what a tool says of itself is trusted: at `first_use`, so that a change has to be approved; `strict`, so
+    /// that new tools have to be approved, too; or always, which is `off`.
+    pub(crate) pin: PinWhen,
 }
 
 impl Default for Server {
     fn default() -> Self {
         Self {
+            kind: ServerKind::default(),
+            document: None,
+            base_url: None,
             command: None,
             args: Vec::new(),
             env: BTreeMap::new(),
@@ -80,6 +92,7 @@ impl Default for Server {
             sandbox: ServerSandbox::default(),
             clean_results: false,
             deterministic: Vec::new(),
+            pin: PinWhen::default(),
         }
     }
 }
@@ -91,6 +104,17 @@ impl fmt::Debug for Server {
     }
 }
 
+/// What stands behind a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ServerKind {
+    /// An MCP server.
+    #[default]
+    Mcp,
+    /// A service that an OpenAPI document describes.
+    Openapi,
+}
+
 /// When a program is started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -100,6 +124,19 @@ pub(crate) enum StartWhen {
     Eager,
     /// At the first call; it is stopped when nobody has called for a while.
     Lazy,
+}
+
+/// When the definition of a tool is trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PinWhen {
+    /// When it is first seen.
+    #[default]
+    FirstUse,
+    /// When it is approved.
+    Strict,
+    /// Always.
+    Off,
 }
 
 /// How a server's program is confined. Unless set, it has the rights of the gateway's user.
@@ -150,6 +187,11 @@ impl Server {
         {
             *command = absolute(Path::new(&*command)).to_string_lossy().into_owned();
         }
+        if let Some(document) = &mut self.document
+            && !document.contains("://")
+        {
+            *document = absolute(Path::new(&*document)).to_string_lossy().into_owned();
+        }
         let sandbox = &mut self.sandbox;
         for path in self.cwd.iter_mut().chain(&mut sandbox.read).chain(&mut sandbox.write) {
             *path = absolute(path);
@@ -196,6 +238,12 @@ impl Server {
     ) -> ServerConfig {
         let sandbox = &self.sandbox;
         ServerConfig {
+            kind: match self.kind {
+                ServerKind::Mcp => Kind::Mcp,
+                ServerKind::Openapi => Kind::Openapi,
+            },
+            document: self.document.clone(),
+            base_url: self.base_url.clone(),
             command: self.command.clone(),
             args: self.args.clone(),
             env,
@@ -226,6 +274,11 @@ impl Server {
             },
             clean_results: self.clean_results,
             deterministic: self.deterministic.clone(),
+            pin: match self.pin {
+                PinWhen::FirstUse => Pin::FirstUse,
+                PinWhen::Strict => Pin::Strict,
+                PinWhen::Off => Pin::Off,
+            },
         }
     }
 }

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// The door for other processes of this user.
 const SOCKET: &str = "socket";
 
+/// The door for the operator's own commands. No agent's messages are relayed to it.
+const OPERATOR: &str = "operator";
+
 /// The longest path that a socket may have (104 bytes on macOS), less the suffix that a socket is made under.
 const MAX_PATH: usize = 90;
 
@@ -21,6 +24,11 @@ impl SocketPlace {
     /// The place of the local socket in a data folder.
     pub(crate) fn of(folder: &Path) -> io::Result<Self> {
         Self::named(folder, SOCKET)
+    }
+
+    /// The place of the operator's socket in a data folder.
+    pub(crate) fn for_operator(folder: &Path) -> io::Result<Self> {
+        Self::named(folder, OPERATOR)
     }
 
     /// The place of a socket in a data folder.

@@ -10,6 +10,7 @@ use proto::Clock;
 use serde_json::{Value, json};
 use store::Database;
 use strip::Strip;
+use strip::catalog::Snapshot;
 use tokio::time::Instant;
 use upstream::{Deps, ListStore, State, Status, Timing, ToolList, Upstreams};
 
@@ -37,8 +38,7 @@ pub(super) fn start(servers: Servers, wires: Wires<'_>) -> Arc<Upstreams> {
     let deps = Deps {
         runner: Arc::clone(wires.runner),
         http: wires.client,
-        // A server may bear any name, also one by which another source of tools goes.
-        publish: Arc::new(move |name, tools| catalog.publish(&format!("server {name}"), tools)),
+        publish: Arc::new(move |name, tools| catalog.publish(&source(name), tools)),
         lists: Arc::new(StoredLists(wires.database.clone())),
         clock: wires.clock,
         environment: wires.environment.texts(),
@@ -64,11 +64,28 @@ pub(super) async fn settle(upstreams: &Upstreams) {
 }
 
 /// How every server is, for people and programs.
-pub(super) fn report(upstreams: &Upstreams) -> Value {
-    upstreams.statuses().iter().map(told).collect()
+pub(super) fn report(upstreams: &Upstreams, strip: &Strip) -> Value {
+    let snapshot = strip.catalog().snapshot();
+    upstreams.statuses().iter().map(|status| told(status, &snapshot)).collect()
 }
 
-fn told(status: &Status) -> Value {
+/// By which name a server publishes. It may bear any, also one by which another source of tools goes.
+fn source(server: &str) -> String {
+    format!("server {server}")
+}
+
+fn told(status: &Status, snapshot: &Snapshot) -> Value {
+    let source = source(&status.name);
+    let hiding = snapshot
+        .entries()
+        .iter()
+        .filter(|entry| entry.hidden_characters > 0 && entry.source == source)
+        .map(|entry| json!({"tool": entry.descriptor.id, "characters": entry.hidden_characters}));
+    let quarantined = snapshot
+        .quarantined()
+        .iter()
+        .filter(|held| held.source == source)
+        .map(|held| json!({"tool": held.id, "reason": held.reason()}));
     let ms = |time: Option<Duration>| {
         time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
     };
@@ -90,6 +107,8 @@ fn told(status: &Status) -> Value {
         "tools": status.tools,
         "listAgeMs": ms(status.list_age),
         "faults": status.faults,
+        "hiddenCharacters": hiding.collect::<Vec<_>>(),
+        "quarantined": quarantined.collect::<Vec<_>>(),
         "lastError": status.last_error,
         "retryInMs": ms(status.retry_in),
         "stderrTail": status.stderr_tail,

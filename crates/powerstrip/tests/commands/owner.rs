@@ -78,7 +78,7 @@ async fn a_call_beside_a_server_is_audited_as_one_of_the_command_line() {
     stop(server).await;
     let database = Database::open(&project.path().join(".powerstrip")).await.unwrap();
     let rows = database.audit_rows(AuditFilter::default()).await.unwrap();
-    let told: Vec<_> = rows.iter().map(|row| (row.tool.as_str(), row.door.as_str())).collect();
+    let told: Vec<_> = rows.iter().map(|row| (&*row.tool, &*row.door)).collect();
     assert_eq!(told, [("demo.echo", "mcp-stdio"), ("time.now", "cli")]);
 }
 

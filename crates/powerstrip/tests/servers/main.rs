@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
 mod isolation;
+mod openapi;
+mod quarantine;
 mod reload;
 mod side_by_side;
 mod support;

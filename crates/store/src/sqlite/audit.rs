@@ -1,6 +1,6 @@
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use proto::{Clock, Digest, TraceId};
+use proto::{Clock, Digest, Principal, TenantId, TraceId};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
@@ -9,6 +9,7 @@ use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool, SqliteRow};
 use sqlx::{Arguments as _, Connection as _, QueryBuilder, Row as _};
 use uuid::Uuid;
 
+use super::kinds::Kinds;
 use crate::{AuditFilter, AuditRow, StoreError};
 
 /// What a writer noted is of use only to its own retries, which do not come days later.
@@ -17,7 +18,8 @@ const WRITER_NOTE_MS: u64 = 24 * 60 * 60 * 1000;
 const COLUMNS: &str = "trace, at_ms, tenant, owner, agent, door, tool, version, definition, \
     arguments, decision, outcome, blame, duration_us";
 
-const VALUES: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+/// What a row has for itself; its kind says the rest.
+const OWN_COLUMNS: [&str; 5] = ["trace", "at_ms", "kind", "arguments", "duration_us"];
 
 /// A statement that inserts so many rows at once.
 struct Insert {
@@ -29,20 +31,24 @@ struct Insert {
 /// the CPU. A few widths: any number of rows takes few statements, and all of them stay prepared.
 static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| {
     [256, 64, 16, 4, 1].map(|rows| {
-        let values = vec![VALUES; rows].join(", ");
-        Insert { rows, sql: format!("INSERT INTO audit ({COLUMNS}) VALUES {values}") }
+        let values = vec!["(?, ?, ?, ?, ?)"; rows].join(", ");
+        let columns = OWN_COLUMNS.join(", ");
+        Insert { rows, sql: format!("INSERT INTO audit_rows ({columns}) VALUES {values}") }
     })
 });
 
 pub(super) async fn insert(
     connection: &mut SqliteConnection,
+    kinds: &Kinds,
     rows: &[AuditRow],
     writer: &str,
     written: u64,
 ) -> Result<(), sqlx::Error> {
     let now = Clock::default().unix_ms();
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let mut rest = rows;
+    let (numbers, given) = kinds.numbers(&mut transaction, rows).await?;
+    let numbered: Vec<_> = rows.iter().zip(numbers).collect();
+    let mut rest = numbered.as_slice();
     while let Some(insert) = INSERTS.iter().find(|insert| (1..=rest.len()).contains(&insert.rows)) {
         let (next, later) = rest.split_at(insert.rows);
         sqlx::query_with(insert.sql.as_str(), bound(next)?).execute(&mut *transaction).await?;
@@ -63,32 +69,24 @@ pub(super) async fn insert(
             .execute(&mut *transaction)
             .await?;
     }
-    transaction.commit().await
+    transaction.commit().await?;
+    kinds.remember(given);
+    Ok(())
 }
 
-/// The rows' values in the order of `COLUMNS`.
-fn bound(rows: &[AuditRow]) -> Result<SqliteArguments, sqlx::Error> {
+/// The rows' values in the order of `OWN_COLUMNS`.
+fn bound(rows: &[(&AuditRow, i64)]) -> Result<SqliteArguments, sqlx::Error> {
     let mut values = SqliteArguments::default();
-    values.reserve(rows.len() * 14, 0);
-    rows.iter().try_for_each(|row| bind(row, &mut values)).map_err(sqlx::Error::Encode)?;
+    values.reserve(rows.len() * OWN_COLUMNS.len(), 0);
+    let mut bind = |(row, kind): &(&AuditRow, i64)| -> Result<(), BoxDynError> {
+        values.add(row.trace.as_bytes().as_slice())?;
+        values.add(integer(row.at_unix_ms))?;
+        values.add(*kind)?;
+        values.add(row.arguments.as_bytes().as_slice())?;
+        values.add(integer(row.duration_us))
+    };
+    rows.iter().try_for_each(&mut bind).map_err(sqlx::Error::Encode)?;
     Ok(values)
-}
-
-fn bind(row: &AuditRow, values: &mut SqliteArguments) -> Result<(), BoxDynError> {
-    values.add(trace_bytes(row.trace).as_slice())?;
-    values.add(integer(row.at_unix_ms))?;
-    values.add(row.tenant.as_str())?;
-    values.add(row.subject.as_str())?;
-    values.add(row.agent.as_deref())?;
-    values.add(row.door.as_str())?;
-    values.add(row.tool.as_str())?;
-    values.add(row.version.as_str())?;
-    values.add(row.definition.as_ref().map(|sum| sum.as_bytes().as_slice()))?;
-    values.add(row.arguments.as_bytes().as_slice())?;
-    values.add(row.decision.as_str())?;
-    values.add(row.outcome.as_str())?;
-    values.add(row.blame.as_deref())?;
-    values.add(integer(row.duration_us))
 }
 
 pub(super) async fn written(readers: &SqlitePool, writer: &str) -> Result<u64, StoreError> {
@@ -129,24 +127,26 @@ fn row(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     Ok(AuditRow {
         trace: trace(row.try_get(0)?)?,
         at_unix_ms: unsigned(row.try_get(1)?),
-        tenant: row.try_get(2)?,
-        subject: row.try_get(3)?,
-        agent: row.try_get(4)?,
-        door: row.try_get(5)?,
-        tool: row.try_get(6)?,
-        version: row.try_get(7)?,
+        caller: Arc::new(Principal {
+            tenant: TenantId::new(row.try_get::<String, _>(2)?),
+            subject: row.try_get(3)?,
+            agent: row.try_get(4)?,
+            scopes: Vec::new(),
+        }),
+        door: row.try_get::<String, _>(5)?.into(),
+        tool: row.try_get::<String, _>(6)?.into(),
+        version: row.try_get::<String, _>(7)?.into(),
         definition: row.try_get::<Option<&[u8]>, _>(8)?.map(sum).transpose()?,
         arguments: sum(row.try_get(9)?)?,
-        decision: row.try_get(10)?,
-        outcome: row.try_get(11)?,
-        blame: row.try_get(12)?,
+        decision: row.try_get::<String, _>(10)?.into(),
+        outcome: row.try_get::<String, _>(11)?.into(),
+        blame: row.try_get::<Option<String>, _>(12)?.map(Into::into),
         duration_us: unsigned(row.try_get(13)?),
     })
 }
 
 fn trace_bytes(trace: TraceId) -> Vec<u8> {
-    // A trace id is a UUID and nothing else, so that its text always reads as one.
-    Uuid::parse_str(&trace.to_string()).unwrap_or_default().as_bytes().to_vec()
+    trace.as_bytes().to_vec()
 }
 
 fn trace(bytes: &[u8]) -> Result<TraceId, StoreError> {

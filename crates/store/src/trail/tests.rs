@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proto::{TraceId, digest};
+use proto::{Principal, TenantId, TraceId, digest};
 use tempfile::TempDir;
 
 use super::writer::Writer;
@@ -13,9 +13,12 @@ fn row() -> AuditRow {
     AuditRow {
         trace: TraceId::random(),
         at_unix_ms: 1,
-        tenant: "local".into(),
-        subject: "someone".into(),
-        agent: None,
+        caller: Arc::new(Principal {
+            tenant: TenantId::new("local"),
+            subject: "someone".into(),
+            agent: None,
+            scopes: Vec::new(),
+        }),
         door: "mcp".into(),
         tool: "server:tool".into(),
         version: "1.0.0".into(),

@@ -1,7 +1,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
 
-use proto::digest;
+use proto::{Principal, TenantId, digest};
+use sqlx::SqlSafeStr as _;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use store::{AuditFilter, AuditRow, AuditTrail, Database, StoreError};
 
 use crate::support::{all_rows, raw, row};
@@ -82,10 +86,13 @@ async fn the_last_list_of_each_server_is_kept() {
 async fn rows_come_back_as_they_went_in() {
     let odd = AuditRow {
         at_unix_ms: i64::MAX as u64,
-        tenant: String::new(),
-        subject: "null\u{0}byte, \"quotes\", 'quotes', emoji 🦀, \u{202e}".into(),
-        agent: None,
-        door: "x".repeat(100_000),
+        caller: Arc::new(Principal {
+            tenant: TenantId::new(""),
+            subject: "null\u{0}byte, \"quotes\", 'quotes', emoji 🦀, \u{202e}".into(),
+            agent: None,
+            scopes: Vec::new(),
+        }),
+        door: "x".repeat(100_000).into(),
         definition: None,
         blame: Some("caller".into()),
         duration_us: 0,
@@ -140,7 +147,12 @@ async fn filters_narrow_and_the_newest_come_first() {
 async fn audit_rows_cannot_be_changed_or_removed() {
     let (folder, database) = holding(&[row(1), row(2)]).await;
     let raw = raw(folder.path()).await;
-    for statement in ["UPDATE audit SET outcome = 'OK' WHERE at_ms = 1", "DELETE FROM audit"] {
+    for statement in [
+        "UPDATE audit_kinds SET outcome = 'OK'",
+        "UPDATE audit_rows SET kind = 7 WHERE at_ms = 1",
+        "DELETE FROM audit_kinds",
+        "DELETE FROM audit_rows",
+    ] {
         let error = sqlx::query(statement).execute(&raw).await.unwrap_err().to_string();
         assert!(error.contains("append-only"), "{statement}: {error}");
     }
@@ -151,8 +163,9 @@ async fn audit_rows_cannot_be_changed_or_removed() {
 async fn a_damaged_row_is_an_error_and_not_a_wrong_answer() {
     let (folder, database) = holding(&[]).await;
     sqlx::query(
-        "INSERT INTO audit (trace, at_ms, tenant, owner, door, tool, version, arguments, decision, outcome, duration_us) \
-         VALUES (x'0102', 0, '', '', '', '', '', x'03', '', '', 0)",
+        "INSERT INTO audit_kinds (id, tenant, owner, door, tool, version, decision, outcome) \
+         VALUES (1, '', '', '', '', '', '', ''); \
+         INSERT INTO audit_rows (trace, at_ms, kind, arguments, duration_us) VALUES (x'0102', 0, 1, x'03', 0)",
     )
     .execute(&raw(folder.path()).await)
     .await
@@ -160,6 +173,59 @@ async fn a_damaged_row_is_an_error_and_not_a_wrong_answer() {
     let error = database.audit_rows(AuditFilter::default()).await.unwrap_err();
     assert!(matches!(error, StoreError::Unreadable { .. }), "{error}");
     assert!(error.to_string().contains("0102"), "{error}");
+}
+
+#[tokio::test]
+async fn what_calls_have_in_common_is_written_once() {
+    let (folder, database) =
+        holding(&[row(1), row(2), AuditRow { blame: Some("".into()), ..row(3) }]).await;
+    database.close().await;
+    let reopened = Database::open(folder.path()).await.unwrap();
+    let trail = AuditTrail::start(reopened.clone());
+    trail.record(row(4)).await.unwrap().committed().await.unwrap();
+    let kinds: i64 = sqlx::query_scalar("SELECT count(*) FROM audit_kinds")
+        .fetch_one(&raw(folder.path()).await)
+        .await
+        .unwrap();
+    assert_eq!(kinds, 2, "an empty blame is not the same as none");
+    assert_eq!(all_rows(&reopened).await.len(), 4);
+}
+
+#[tokio::test]
+async fn rows_of_an_earlier_version_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteConnectOptions::new()
+        .filename(folder.path().join("powerstrip.db"))
+        .create_if_missing(true);
+    let old = SqlitePool::connect_with(options).await.unwrap();
+    let migration = |version, sql: &'static str| {
+        Migration::new(version, "old".into(), MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(vec![
+        migration(1, include_str!("../../migrations/sqlite/0001_first.sql")),
+        migration(2, include_str!("../../migrations/sqlite/0002_server_lists.sql")),
+    ])
+    .run(&old)
+    .await
+    .unwrap();
+    for at in 1..=3 {
+        sqlx::query(
+            "INSERT INTO audit (trace, at_ms, tenant, owner, door, tool, version, arguments, decision, outcome, \
+             blame, duration_us) VALUES (zeroblob(16), ?1, 'acme', 'ann', 'http', 't', '1.0.0', zeroblob(32), 'ran', \
+             'OK', iif(?1 = 2, 'tool', NULL), 7)",
+        )
+        .bind(at)
+        .execute(&old)
+        .await
+        .unwrap();
+    }
+    old.close().await;
+
+    let database = Database::open(folder.path()).await.unwrap();
+    let rows = all_rows(&database).await;
+    let told: Vec<_> = rows.iter().map(|row| (row.at_unix_ms, row.blame.as_deref())).collect();
+    assert_eq!(told, [(3, None), (2, Some("tool")), (1, None)]);
+    assert_eq!(rows[0].caller.subject, "ann");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod database;
 mod folder;
+mod pins;
 mod process;
 mod support;
 mod trail;

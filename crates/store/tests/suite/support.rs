@@ -1,7 +1,8 @@
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{TraceId, digest};
+use proto::{Principal, TenantId, TraceId, digest};
 use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteConnectOptions;
 use store::{AuditFilter, AuditRow, Database};
@@ -10,9 +11,12 @@ pub(crate) fn row(at_unix_ms: u64) -> AuditRow {
     AuditRow {
         trace: TraceId::random(),
         at_unix_ms,
-        tenant: "acme".into(),
-        subject: "someone@example.com".into(),
-        agent: Some("research".into()),
+        caller: Arc::new(Principal {
+            tenant: TenantId::new("acme"),
+            subject: "someone@example.com".into(),
+            agent: Some("research".into()),
+            scopes: Vec::new(),
+        }),
         door: "mcp".into(),
         tool: "server:tool".into(),
         version: "1.2.3".into(),

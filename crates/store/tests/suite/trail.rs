@@ -112,7 +112,7 @@ async fn rows_wait_out_a_failure_and_are_written_once() {
     let (folder, database, trail) = started().await;
     let raw = raw(folder.path()).await;
     sqlx::query(
-        "CREATE TRIGGER broken BEFORE INSERT ON audit WHEN NEW.at_ms = 13 \
+        "CREATE TRIGGER broken BEFORE INSERT ON audit_rows WHEN NEW.at_ms = 13 \
          BEGIN SELECT RAISE(ABORT, 'the disk made a noise'); END",
     )
     .execute(&raw)

@@ -6,8 +6,10 @@ use std::{fmt, thread};
 
 use proto::ToolId;
 use serde_json::Value;
+use store::PinnedDefinition;
 
-use super::{Entry, Fault, LimitBounds};
+use super::pins::Verdict;
+use super::{Entry, Fault, LimitBounds, Pins, Quarantined};
 use crate::{Schema, Tool};
 
 /// How many majors of one tool are served: the newest and the one before.
@@ -33,8 +35,15 @@ pub(super) struct Offer<'a> {
 pub(super) enum Admitted {
     /// Nothing about it has changed.
     Known(Arc<Entry>),
+    /// All but its wire name is there. A tool that is seen for the first time brings its pin.
+    New(Box<Entry>, Option<Box<PinnedDefinition>>),
+}
+
+/// Why a tool did not come in.
+pub(super) enum Kept {
+    Out(Fault),
     /// All but its wire name is there.
-    New(Box<Entry>),
+    Waiting(Box<Quarantined>),
 }
 
 /// Where a tool lies, by which its entry is found again.
@@ -83,9 +92,10 @@ pub(super) fn choose<'a>(
 pub(super) fn admit(
     chosen: &[Offer],
     bounds: LimitBounds,
+    pins: &Pins,
     known: &Known,
-) -> Vec<Result<Admitted, Fault>> {
-    let one = |offer: &Offer| offer.admit(bounds, known.get(&address(offer.tool)).copied());
+) -> Vec<Result<Admitted, Kept>> {
+    let one = |offer: &Offer| offer.admit(bounds, pins, known.get(&address(offer.tool)).copied());
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let share = chosen.len().div_ceil(cores).max(WORTH_A_THREAD);
     let mut shares = chosen.chunks(share);
@@ -104,7 +114,12 @@ pub(super) fn admit(
 }
 
 impl Offer<'_> {
-    fn admit(&self, bounds: LimitBounds, known: Option<&Arc<Entry>>) -> Result<Admitted, Fault> {
+    fn admit(
+        &self,
+        bounds: LimitBounds,
+        pins: &Pins,
+        known: Option<&Arc<Entry>>,
+    ) -> Result<Admitted, Kept> {
         let limits = self.tool.descriptor().limits.within(bounds.default, bounds.max);
         if let Some(known) = known
             && known.superseded_by == self.superseded_by
@@ -112,11 +127,13 @@ impl Offer<'_> {
         {
             return Ok(Admitted::Known(Arc::clone(known)));
         }
+        // Before anything is made of it: what nobody has approved is not even compiled.
+        let pin = self.trust(pins)?;
         let mut descriptor = self.tool.descriptor().clone();
         let hidden_characters = descriptor.clean();
         let unusable = |what: &str, reason: &dyn fmt::Display| {
             let reason = format!("the {what} schema cannot be used: {reason}");
-            fault(self.source, &descriptor.id, reason)
+            Kept::Out(fault(self.source, &descriptor.id, reason))
         };
         if !takes_objects(&descriptor.input_schema) {
             return Err(unusable("input", &"a tool's input is an object, by every door"));
@@ -128,8 +145,9 @@ impl Offer<'_> {
             .map(Schema::compile)
             .transpose()
             .map_err(|f| unusable("output", &f))?;
-        Ok(Admitted::New(Box::new(Entry {
+        let entry = Box::new(Entry {
             wire: String::new(),
+            version: descriptor.version.to_string().into(),
             definition: descriptor.definition_hash(),
             tool: Arc::clone(self.tool),
             descriptor,
@@ -139,7 +157,31 @@ impl Offer<'_> {
             superseded_by: self.superseded_by,
             hidden_characters,
             source: self.source.to_owned(),
-        })))
+        });
+        Ok(Admitted::New(entry, pin))
+    }
+
+    /// Whether the tool's definition is trusted; with a pin to keep if it is seen for the first time.
+    fn trust(&self, pins: &Pins) -> Result<Option<Box<PinnedDefinition>>, Kept> {
+        let Some(pinning) = self.tool.pinning() else { return Ok(None) };
+        let offered = self.tool.descriptor();
+        match pins.judge(pinning, offered) {
+            Verdict::Trusted => Ok(None),
+            Verdict::FirstSeen(pin) => Ok(Some(pin)),
+            Verdict::Refused { why, changed, definition } => {
+                Err(Kept::Waiting(Box::new(Quarantined {
+                    id: offered.id.clone(),
+                    why,
+                    changed,
+                    definition,
+                    server: pinning.server.to_owned(),
+                    tool: pinning.tool.to_owned(),
+                    source: self.source.to_owned(),
+                    wire: String::new(),
+                    offered: Arc::clone(self.tool),
+                })))
+            }
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use proto::{Code, ToolId, ToolRef};
 use serde_json::json;
 
-use super::admission::{self, Admitted, address};
-use super::{Entry, Fault, LimitBounds, WireNames};
+use super::admission::{self, Admitted, Kept, address};
+use super::{Entry, Fault, LimitBounds, Pins, Quarantined, WireNames};
 use crate::{Failure, Tool};
 
 /// The catalog at one moment. Never changes; a newer one takes its place.
@@ -15,6 +15,9 @@ pub struct Snapshot {
     by_id: HashMap<ToolId, Vec<Arc<Entry>>>,
     by_wire: HashMap<String, Arc<Entry>>,
     faults: Vec<Fault>,
+    quarantined: Vec<Arc<Quarantined>>,
+    /// The quarantined, by id and by wire name.
+    waiting: HashMap<String, Arc<Quarantined>>,
     largest_input: usize,
     revision: u64,
 }
@@ -28,6 +31,16 @@ impl Snapshot {
     /// Tools that were offered but not admitted.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// Tools that are not served until somebody has approved them, by id.
+    pub fn quarantined(&self) -> &[Arc<Quarantined>] {
+        &self.quarantined
+    }
+
+    /// A tool that waits for approval, by id or wire name.
+    pub fn waiting(&self, name: &str) -> Option<&Arc<Quarantined>> {
+        self.waiting.get(name)
     }
 
     /// The largest input that any tool takes: no door needs to read much more.
@@ -45,6 +58,7 @@ impl Snapshot {
         self.entries.len() == other.entries.len()
             && self.entries.iter().zip(&other.entries).all(same)
             && self.faults == other.faults
+            && self.quarantined == other.quarantined
     }
 
     /// Faults that were not there before.
@@ -53,13 +67,30 @@ impl Snapshot {
         self.faults.iter().filter(move |fault| !known.contains(fault))
     }
 
+    /// Tools that were not quarantined before, or not as they are now.
+    pub(super) fn new_quarantine<'a>(
+        &'a self,
+        previous: &'a Self,
+    ) -> impl Iterator<Item = &'a Arc<Quarantined>> {
+        let known = |held: &Quarantined| {
+            previous.waiting(held.id.as_str()).is_some_and(|before| **before == *held)
+        };
+        self.quarantined.iter().filter(move |held| !known(held))
+    }
+
     /// Finds a tool by wire name, canonical id or short URI, pinned or not.
     pub fn resolve(&self, name: &str) -> Result<&Arc<Entry>, Failure> {
         if let Some(entry) = self.by_wire.get(name) {
             return Ok(entry);
         }
+        if let Some(held) = self.waiting(name) {
+            return Err(held.failure());
+        }
         let reference: ToolRef = name.parse().map_err(|_| self.unknown(name))?;
-        let majors = self.by_id.get(&reference.id).ok_or_else(|| self.unknown(name))?;
+        let majors = self.by_id.get(&reference.id).ok_or_else(|| {
+            let held = self.waiting(reference.id.as_str());
+            held.map_or_else(|| self.unknown(name), |held| held.failure())
+        })?;
         match reference.major {
             None => Ok(&majors[0]),
             Some(major) => majors
@@ -94,25 +125,33 @@ impl Snapshot {
     pub(super) fn build(
         offers: &[(&str, &[Arc<dyn Tool>])],
         bounds: LimitBounds,
-        names: &mut WireNames,
+        (names, pins): (&mut WireNames, &mut Pins),
         previous: &Snapshot,
         revision: u64,
     ) -> Self {
         let known = previous.entries.iter().map(|entry| (address(&entry.tool), entry)).collect();
         let (chosen, mut faults) = admission::choose(offers);
         let mut snapshot = Self { revision, ..Self::default() };
-        for admitted in admission::admit(&chosen, bounds, &known) {
+        for admitted in admission::admit(&chosen, bounds, pins, &known) {
             let entry = match admitted {
                 Ok(Admitted::Known(entry)) => entry,
-                Ok(Admitted::New(mut entry)) => {
+                Ok(Admitted::New(mut entry, pin)) => {
+                    if let Some(pin) = pin {
+                        pins.add(*pin);
+                    }
                     let major = entry.descriptor.version.major;
                     let older = entry.superseded_by.map(|_| major);
                     entry.wire =
                         names.assign(&entry.descriptor.id, older, entry.descriptor.unprefixed);
                     Arc::from(entry)
                 }
-                Err(fault) => {
+                Err(Kept::Out(fault)) => {
                     faults.push(fault);
+                    continue;
+                }
+                Err(Kept::Waiting(mut held)) => {
+                    held.wire = names.assign(&held.id, None, held.unprefixed());
+                    snapshot.hold(Arc::from(held));
                     continue;
                 }
             };
@@ -125,6 +164,13 @@ impl Snapshot {
             snapshot.entries.iter().map(|entry| entry.limits.max_input_bytes).max().unwrap_or(0);
         snapshot.faults = faults;
         snapshot
+    }
+
+    fn hold(&mut self, held: Arc<Quarantined>) {
+        for name in [held.wire.clone(), held.id.to_string()] {
+            self.waiting.insert(name, Arc::clone(&held));
+        }
+        self.quarantined.push(held);
     }
 }
 

@@ -42,7 +42,7 @@ impl Audit {
                 principal: Arc::clone(&call.principal),
                 door: call.door.as_str(),
                 tool: named(call, entry),
-                version: entry.map(|e| e.descriptor.version.to_string()).unwrap_or_default(),
+                version: entry.map(|e| Arc::clone(&e.version)).unwrap_or_default(),
                 definition: entry.map(|e| e.definition),
                 arguments: arguments.digest,
             }),
@@ -50,10 +50,10 @@ impl Audit {
     }
 }
 
-fn named(call: &Call, entry: Option<&Arc<Entry>>) -> String {
+fn named(call: &Call, entry: Option<&Arc<Entry>>) -> Arc<str> {
     match entry {
-        Some(entry) => entry.descriptor.id.to_string(),
-        None => call.tool.chars().take(200).collect(),
+        Some(entry) => entry.descriptor.id.shared(),
+        None => call.tool.chars().take(200).collect::<String>().into(),
     }
 }
 
@@ -62,28 +62,32 @@ struct Facts {
     at_unix_ms: u64,
     principal: Arc<Principal>,
     door: &'static str,
-    tool: String,
-    version: String,
+    tool: Arc<str>,
+    version: Arc<str>,
     definition: Option<Digest>,
     arguments: Digest,
 }
 
 impl Facts {
-    fn row(self, decision: &str, outcome: &str, blame: Option<&str>, began: Instant) -> AuditRow {
+    fn row(
+        self,
+        decision: &'static str,
+        outcome: &'static str,
+        blame: Option<&'static str>,
+        began: Instant,
+    ) -> AuditRow {
         AuditRow {
             trace: self.trace,
             at_unix_ms: self.at_unix_ms,
-            tenant: self.principal.tenant.as_str().to_owned(),
-            subject: self.principal.subject.clone(),
-            agent: self.principal.agent.clone(),
-            door: self.door.to_owned(),
+            caller: self.principal,
+            door: self.door.into(),
             tool: self.tool,
             version: self.version,
             definition: self.definition,
             arguments: self.arguments,
-            decision: decision.to_owned(),
-            outcome: outcome.to_owned(),
-            blame: blame.map(str::to_owned),
+            decision: decision.into(),
+            outcome: outcome.into(),
+            blame: blame.map(Into::into),
             duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
         }
     }

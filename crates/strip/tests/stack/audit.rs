@@ -16,11 +16,8 @@ async fn every_call_leaves_one_row_whatever_became_of_it() {
     bench.call("t.unknown", json!({})).await;
 
     let rows = bench.rows().await;
-    let told: Vec<_> = rows
-        .iter()
-        .rev()
-        .map(|row| (row.tool.as_str(), row.decision.as_str(), row.outcome.as_str()))
-        .collect();
+    let told: Vec<_> =
+        rows.iter().rev().map(|row| (&*row.tool, &*row.decision, &*row.outcome)).collect();
     assert_eq!(
         told,
         [
@@ -33,7 +30,7 @@ async fn every_call_leaves_one_row_whatever_became_of_it() {
     );
     let first = rows.last().unwrap();
     assert_eq!(first.trace, ran.meta.trace_id);
-    assert_eq!((first.tenant.as_str(), first.subject.as_str()), ("acme", "ann"));
+    assert_eq!((first.caller.tenant.as_str(), first.caller.subject.as_str()), ("acme", "ann"));
     assert_eq!(first.arguments, digest(&canonical::bytes(&json!({"q": "secret words"}))));
     assert!(first.definition.is_some());
     assert!(!format!("{rows:?}").contains("secret words"), "arguments are hashed, never stored");
@@ -52,5 +49,5 @@ async fn a_call_whose_caller_left_leaves_its_row_too() {
     drop(call);
     tokio::task::yield_now().await;
     let rows = bench.rows().await;
-    assert_eq!((rows[0].decision.as_str(), rows[0].outcome.as_str()), ("abandoned", "CANCELLED"));
+    assert_eq!((&*rows[0].decision, &*rows[0].outcome), ("abandoned", "CANCELLED"));
 }

@@ -11,9 +11,9 @@ async fn the_newest_major_answers_unless_one_is_pinned() {
     ])
     .await;
     let newest = bench.call("t.echo", json!({})).await;
-    assert_eq!((newest.meta.version.as_str(), newest.meta.warnings.len()), ("2.0.1", 0));
+    assert_eq!((&*newest.meta.version, newest.meta.warnings.len()), ("2.0.1", 0));
     let pinned = bench.call("t.echo@1", json!({})).await;
-    assert_eq!(pinned.meta.version, "1.4.0");
+    assert_eq!(&*pinned.meta.version, "1.4.0");
     assert!(pinned.meta.warnings[0].contains("deprecated"), "{:?}", pinned.meta.warnings);
     let failure = bench.call("t.echo@3", json!({})).await.result.unwrap_err();
     assert_eq!(failure.code, Code::NotFound);

@@ -10,7 +10,7 @@ use proto::{
 };
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
-use strip::catalog::{LimitBounds, NameStyle, WireNames};
+use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::{Answer, Call, Door, Failure, Output, Parts, Rate, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
 
@@ -123,6 +123,7 @@ pub(crate) async fn bench_with(settings: Settings, tools: Vec<Fake>) -> Bench {
         cache: Cache::memory(64 << 20, clock.clone()),
         clock: clock.clone(),
         names: WireNames::default(),
+        pins: Pins::default(),
     };
     let strip = Strip::new(settings, parts);
     strip.catalog().publish("tests", shared(tools));

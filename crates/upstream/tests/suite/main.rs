@@ -8,6 +8,7 @@ mod legacy;
 mod liars;
 mod listing;
 mod modern;
+mod openapi;
 mod python;
 mod replicas;
 mod stdio;

@@ -8,8 +8,8 @@ use super::{CALL, ERROR, Failure, Meta, Native, call, failure, success};
 
 fn meta() -> Meta {
     Meta {
-        tool: "a.b".to_owned(),
-        version: "1.0.0".to_owned(),
+        tool: "a.b".into(),
+        version: "1.0.0".into(),
         duration_ms: 3,
         trace_id: TraceId::random(),
         warnings: vec!["w".to_owned()],

@@ -1,0 +1,242 @@
+//! The short way of a plain `tools/call`: read once, run, written once. The protocol library, which can do all that a
+//! call may need, takes five times as long about it.
+//!
+//! What is not beyond doubt (another era, a header that does not fit, a wish for progress, a caller that can be asked
+//! questions by a server) is left to the library, and so are all of its refusals: here nothing is ever refused.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::header::{ACCEPT, AsHeaderName, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use proto::{Principal, TraceId};
+use rmcp::model::{CallToolResult, ErrorData};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use strip::{Call, Door};
+
+use super::super::reply;
+use crate::mcp::{self, Core};
+
+const VERSION: &str = "2026-07-28";
+const METHOD: &str = "tools/call";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message<'a> {
+    jsonrpc: &'a str,
+    #[serde(borrow)]
+    id: &'a RawValue,
+    method: &'a str,
+    #[serde(borrow)]
+    params: Params<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Params<'a> {
+    name: &'a str,
+    arguments: Option<Map<String, Value>>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+/// Words that change nothing about how a call is answered, and our own wishes. Any other is for the library.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    version: &'a str,
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: Map<String, Value>,
+    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
+    _client: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "traceparent")]
+    _trace_parent: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "tracestate")]
+    _trace_state: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "powerstrip/idempotency-key")]
+    key: Option<Value>,
+    #[serde(rename = "powerstrip/verify")]
+    verify: Option<Value>,
+    #[serde(rename = "powerstrip/timeout-ms")]
+    timeout: Option<Value>,
+}
+
+impl Meta<'_> {
+    fn wish(&self, key: &str) -> Option<&Value> {
+        match key {
+            "powerstrip/idempotency-key" => self.key.as_ref(),
+            "powerstrip/verify" => self.verify.as_ref(),
+            "powerstrip/timeout-ms" => self.timeout.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    jsonrpc: &'static str,
+    id: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<CallToolResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorData>,
+}
+
+/// Answers the request, if it is one that can go the short way.
+pub(super) async fn answer(
+    core: &Core,
+    parts: &Parts,
+    body: &[u8],
+    principal: &Arc<Principal>,
+) -> Option<Response> {
+    // Who may not call is refused by those who refuse.
+    if !says_plain_call(&parts.headers)
+        || !auth::scope::covers(principal, auth::scope::TOOLS_CALL)
+    {
+        return None;
+    }
+    let message: Message<'_> = serde_json::from_slice(body).ok()?;
+    let Params { name, arguments, meta } = message.params;
+    let plain = message.jsonrpc == "2.0"
+        && message.method == METHOD
+        && meta.version == VERSION
+        && is_id(message.id)
+        && only(&parts.headers, "mcp-name") == Some(name);
+    if !plain
+        || (may_be_asked(core, name) && !meta.capabilities.is_empty())
+        || core.takes_headers(name)
+    {
+        return None;
+    }
+    let (result, error) = match mcp::wishes(|key| meta.wish(key)) {
+        Ok(wishes) => {
+            let input = Value::Object(arguments.unwrap_or_default());
+            let mut call = Call::new(name, input, Arc::clone(principal), Door::McpHttp);
+            call.trace = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
+            wishes.grant(&mut call);
+            // A client that leaves drops this future; the call's audit row tells so.
+            match mcp::call(core, call, true).await {
+                Ok(result) => (Some(result), None),
+                Err(error) => (None, Some(error)),
+            }
+        }
+        Err(unclear) => (None, Some(unclear)),
+    };
+    let answer = Answer { jsonrpc: "2.0", id: message.id, result, error };
+    Some(reply::json(StatusCode::OK, &answer))
+}
+
+/// Whether the headers are those of a call that asks for nothing special.
+fn says_plain_call(headers: &HeaderMap) -> bool {
+    let accepts = |kind| only(headers, ACCEPT).is_some_and(|accepted| accepted.contains(kind));
+    only(headers, "mcp-protocol-version") == Some(VERSION)
+        && only(headers, "mcp-method") == Some(METHOD)
+        && !headers.contains_key(super::SESSION_ID)
+        && only(headers, CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"))
+        && accepts("application/json")
+        && accepts("text/event-stream")
+        && !headers.keys().any(|name| name.as_str().starts_with("mcp-param-"))
+}
+
+/// A header's value, if it stands there once.
+fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}
+
+/// A text or a whole number, as JSON-RPC in MCP has it.
+fn is_id(id: &RawValue) -> bool {
+    id.get().starts_with('"') || id.get().parse::<i64>().is_ok()
+}
+
+/// Whether a tool may turn to its caller while it runs: those of servers may.
+fn may_be_asked(core: &Core, name: &str) -> bool {
+    let snapshot = core.strip().catalog().snapshot();
+    snapshot.resolve(name).is_ok_and(|entry| entry.descriptor.id.server().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn headers(extra: &[(&'static str, &'static str)]) -> HeaderMap {
+        let usual = [
+            ("mcp-protocol-version", VERSION),
+            ("mcp-method", METHOD),
+            ("content-type", "application/json; charset=utf-8"),
+            ("accept", "application/json, text/event-stream"),
+        ];
+        let pairs = usual.iter().chain(extra);
+        pairs
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    #[test]
+    fn only_a_plain_call_goes_the_short_way() {
+        assert!(says_plain_call(&headers(&[])));
+        for extra in [
+            ("mcp-session-id", "1"),
+            ("mcp-param-city", "Bern"),
+            ("mcp-method", "tools/call"),
+            ("mcp-protocol-version", "2025-11-25"),
+            ("accept", "*/*"),
+        ] {
+            let mut more = headers(&[]);
+            more.append(extra.0, HeaderValue::from_static(extra.1));
+            assert!(!says_plain_call(&more), "{extra:?}");
+        }
+        for missing in ["mcp-protocol-version", "mcp-method", "content-type", "accept"] {
+            let mut fewer = headers(&[]);
+            fewer.remove(missing);
+            assert!(!says_plain_call(&fewer), "{missing}");
+        }
+    }
+
+    #[test]
+    fn what_asks_for_more_is_left_to_the_library() {
+        let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+        let message = |params: &str, meta: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a"{params},"_meta":{{{meta}}}}}}}"#
+            )
+        };
+        let read = |text: &str| serde_json::from_str::<Message<'_>>(text).is_ok();
+        assert!(read(&message("", meta)));
+        assert!(read(&message(r#","arguments":null"#, meta)));
+        assert!(read(&message(
+            r#","arguments":{"a":1}"#,
+            &format!(r#"{meta},"traceparent":"00""#)
+        )));
+        for params in [
+            r#","inputResponses":{}"#,
+            r#","requestState":"x""#,
+            r#","task":{}"#,
+            r#","arguments":[]"#,
+        ] {
+            assert!(!read(&message(params, meta)), "{params}");
+        }
+        for more in
+            [r#""progressToken":1"#, r#""io.modelcontextprotocol/logLevel":"info""#, r#""x":1"#]
+        {
+            assert!(!read(&message("", &format!("{meta},{more}"))), "{more}");
+        }
+        assert!(!read(&message("", "")), "required fields are missing");
+    }
+
+    #[test]
+    fn ids_are_texts_and_whole_numbers() {
+        let id = |text: &str| is_id(&RawValue::from_string(text.to_owned()).unwrap());
+        assert!(id("1") && id("-7") && id(r#""a""#));
+        assert!(!id("1.5") && !id("null") && !id("{}") && !id("[1]") && !id("true"));
+    }
+}

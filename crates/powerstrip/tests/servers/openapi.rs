@@ -1,0 +1,50 @@
+//! A service with an OpenAPI document beside the config, called through every door.
+
+use serde_json::json;
+use testkit::{Door, Gateway, Service, eventually};
+
+use crate::support::{command, offers};
+
+fn document(base: &str) -> String {
+    format!(
+        "openapi: 3.1.0\ninfo: {{ title: Echo, version: '1' }}\nservers: [{{ url: '{base}' }}]\npaths:\n  \
+         /echo:\n    post:\n      operationId: echo\n      description: Says what it was told.\n      \
+         requestBody:\n        required: true\n        content:\n          application/json:\n            \
+         schema: {{ type: object, required: [message], properties: {{ message: {{ type: string }} }} }}\n      \
+         responses: {{ 200: {{ description: It. }} }}\n"
+    )
+}
+
+#[tokio::test]
+async fn every_door_reaches_a_described_service() {
+    let service = Service::start().await;
+    let config = "servers:\n  svc: { kind: openapi, document: ./echo.yaml, headers: { Authorization: { env: SVC } } }";
+    let gateway = Gateway::with()
+        .config(config)
+        .file("echo.yaml", &document(&service.url("")))
+        .env("SVC", "Bearer s3cret")
+        .start()
+        .await;
+    offers(&gateway, "svc__echo").await;
+    for door in Door::ALL {
+        let mcp = matches!(door, Door::McpHttp | Door::McpStdio);
+        let tool = if mcp { "svc__echo" } else { "svc:echo" };
+        let answer = door.call(&gateway, tool, &json!({"body": {"message": "hi"}})).await;
+        assert_eq!(answer["data"]["echo"], json!("hi"), "{door:?}: {answer}");
+        assert_eq!(answer["data"]["authorization"], json!("Bearer s3cret"));
+    }
+    let wrong = gateway.call("svc:echo", &json!({"body": {}})).await.body;
+    assert_eq!(wrong["errors"][0]["code"], json!("INVALID_INPUT"), "{wrong}");
+    let servers = command(&gateway, &["servers"]).await;
+    assert_eq!(
+        (&servers[0]["transport"], &servers[0]["state"]),
+        (&json!("openapi"), &json!("ready"))
+    );
+
+    gateway.write("echo.yaml", &document(&service.url("")).replace("Says", "Repeats"));
+    eventually("the change is served: the file is the operator's own", || async {
+        let discovery = gateway.get("/mcp/discover").await.body.to_string();
+        discovery.contains("Repeats what").then_some(())
+    })
+    .await;
+}

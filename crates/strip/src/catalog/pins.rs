@@ -1,0 +1,200 @@
+//! Which definition of a server's tool is trusted. A server may change what its tools say of themselves after somebody
+//! has come to trust them: a tool whose definition is not the pinned one is not served until it is approved.
+
+use std::collections::HashMap;
+
+use proto::{Descriptor, Digest, canonical, digest, digest_of_parts};
+use serde_json::{Value, json};
+use store::{Pin, PinnedDefinition};
+
+/// How definitions are summed. Whoever changes it goes on comparing pins of earlier forms as they were made.
+const FORM: u32 = 1;
+
+/// More tools of one server than this are not trusted by themselves: it could fill the disk with new names.
+const MAX_PINS: usize = 20_000;
+
+/// The parts of a definition, by the names under which they are told.
+const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// Whose tool it is, and whether it is trusted when it is first seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Pinning<'a> {
+    pub server: &'a str,
+    /// The server's own name for it: under another name in the catalog it is still the same tool.
+    pub tool: &'a str,
+    pub first_use: bool,
+}
+
+/// Why a tool is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is not as it was.
+    Changed,
+    /// Nobody has approved it yet.
+    New,
+    /// Its server has offered too many tools to be trusted with another.
+    TooMany,
+}
+
+/// The sums of a definition's parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sums([Digest; PARTS.len()]);
+
+/// What the pins say of a tool.
+pub(super) enum Verdict {
+    /// It is as it was pinned.
+    Trusted,
+    /// It may be served, and is pinned with it.
+    FirstSeen(Box<PinnedDefinition>),
+    Refused {
+        why: Why,
+        changed: Vec<&'static str>,
+        definition: Digest,
+    },
+}
+
+/// Every pin there is.
+#[derive(Debug, Default)]
+pub struct Pins {
+    by_server: HashMap<String, HashMap<String, Pinned>>,
+    new: Vec<PinnedDefinition>,
+}
+
+/// The sums of what is pinned; none if they were made in a way that this version does not know.
+type Pinned = Option<Sums>;
+
+impl Pins {
+    /// Starts from stored pins.
+    pub fn from_stored(stored: impl IntoIterator<Item = Pin>) -> Self {
+        let mut pins = Self::default();
+        for pin in stored {
+            pins.set(&pin);
+        }
+        pins
+    }
+
+    /// Trusts a definition in place of the one before.
+    pub(super) fn set(&mut self, pin: &Pin) {
+        let sums = Sums::stored(pin);
+        self.by_server.entry(pin.server.clone()).or_default().insert(pin.tool.clone(), sums);
+    }
+
+    /// Trusts a definition that was seen for the first time, and remembers to store it.
+    pub(super) fn add(&mut self, pin: PinnedDefinition) {
+        self.set(&pin.pin);
+        self.new.push(pin);
+    }
+
+    pub(super) fn take_new(&mut self) -> Vec<PinnedDefinition> {
+        std::mem::take(&mut self.new)
+    }
+
+    pub(super) fn judge(&self, pinning: Pinning<'_>, offered: &Descriptor) -> Verdict {
+        let parts = parts(offered);
+        let sums = Sums::of(&parts);
+        let definition = sums.whole();
+        let refused = |why, changed| Verdict::Refused { why, changed, definition };
+        let known = self.by_server.get(pinning.server);
+        match known.and_then(|known| known.get(pinning.tool)) {
+            Some(Some(pinned)) if *pinned == sums => Verdict::Trusted,
+            Some(pinned) => {
+                let differs = |at: &usize| pinned.is_none_or(|pinned| pinned.0[*at] != sums.0[*at]);
+                let changed = (0..PARTS.len()).filter(differs).map(|at| PARTS[at]).collect();
+                refused(Why::Changed, changed)
+            }
+            None if !pinning.first_use => refused(Why::New, Vec::new()),
+            None if known.is_some_and(|known| known.len() >= MAX_PINS) => {
+                refused(Why::TooMany, Vec::new())
+            }
+            None => Verdict::FirstSeen(Box::new(made(pinning, sums, &parts))),
+        }
+    }
+}
+
+impl Sums {
+    fn of(parts: &[Value; PARTS.len()]) -> Self {
+        Self(parts.each_ref().map(|part| digest(&canonical::bytes(part))))
+    }
+
+    fn stored(pin: &Pin) -> Pinned {
+        if pin.form != FORM || !pin.sums.is_ascii() {
+            return None;
+        }
+        let sums: Vec<Digest> = pin
+            .sums
+            .as_bytes()
+            .chunks(64)
+            .map(|sum| std::str::from_utf8(sum).ok()?.parse().ok())
+            .collect::<Option<_>>()?;
+        sums.try_into().ok().map(Self)
+    }
+
+    /// One sum for the whole definition.
+    fn whole(&self) -> Digest {
+        digest_of_parts(self.0.each_ref().map(|sum| sum.as_bytes().as_slice()))
+    }
+}
+
+/// A pin for what a tool says of itself now.
+pub(super) fn pin(pinning: Pinning<'_>, offered: &Descriptor) -> PinnedDefinition {
+    let parts = parts(offered);
+    made(pinning, Sums::of(&parts), &parts)
+}
+
+/// What a tool says of itself, as it is pinned and as changes in it are looked for.
+pub(super) fn definition(offered: &Descriptor) -> Value {
+    joined(&parts(offered))
+}
+
+fn made(pinning: Pinning<'_>, sums: Sums, parts: &[Value; PARTS.len()]) -> PinnedDefinition {
+    PinnedDefinition {
+        pin: Pin {
+            server: pinning.server.to_owned(),
+            tool: pinning.tool.to_owned(),
+            form: FORM,
+            sums: sums.0.map(|sum| sum.to_string()).concat(),
+        },
+        definition: joined(parts).to_string(),
+    }
+}
+
+fn joined(parts: &[Value; PARTS.len()]) -> Value {
+    PARTS.iter().zip(parts).map(|(name, part)| ((*name).to_owned(), part.clone())).collect()
+}
+
+/// All that a model or a person is shown, before anything is cleaned away: an invisible change is a change, too. Neither
+/// the id nor the limits are in it, for those are the operator's.
+fn parts(offered: &Descriptor) -> [Value; PARTS.len()] {
+    let mut parts = [
+        json!(offered.title),
+        json!(offered.description),
+        offered.input_schema.clone(),
+        json!(offered.output_schema),
+        json!(offered.annotations),
+    ];
+    parts.iter_mut().for_each(sort_sets);
+    parts
+}
+
+/// Some servers name the required properties in another order at every start, which says nothing else.
+fn sort_sets(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, item) in map.iter_mut() {
+                match item {
+                    Value::Array(names)
+                        if key == "required" && names.iter().all(Value::is_string) =>
+                    {
+                        names.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+                    }
+                    item => sort_sets(item),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(sort_sets),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+use proto::{Annotations, Caps, RequestedLimits};
+use semver::Version;
+
+use super::{Descriptor, FORM, MAX_PINS, Pin, Pinning, Pins, Verdict, Why, json, pin};
+
+const OURS: Pinning<'static> = Pinning { server: "crm", tool: "search", first_use: true };
+
+fn search() -> Descriptor {
+    Descriptor {
+        unprefixed: false,
+        id: "crm:search".parse().expect("an id"),
+        version: Version::new(1, 0, 0),
+        title: None,
+        description: "Searches.".to_owned(),
+        input_schema: json!({"type": "object", "required": ["b", "a"],
+            "properties": {"a": {"description": "text"}, "b": {"enum": ["x", "y"]}}}),
+        output_schema: None,
+        deterministic: false,
+        limits: RequestedLimits::default(),
+        caps: Caps::default(),
+        annotations: Annotations::default(),
+        implementation: None,
+    }
+}
+
+fn pinned() -> Pins {
+    let mut pins = Pins::default();
+    let Verdict::FirstSeen(first) = pins.judge(OURS, &search()) else { panic!("not trusted") };
+    assert_eq!(*first, pin(OURS, &search()));
+    pins.add(*first);
+    pins
+}
+
+/// The parts that are told as changed; none if the tool is trusted.
+fn changed(pins: &Pins, change: impl FnOnce(&mut Descriptor)) -> Vec<&'static str> {
+    let mut other = search();
+    change(&mut other);
+    match pins.judge(OURS, &other) {
+        Verdict::Trusted => Vec::new(),
+        Verdict::FirstSeen(_) => panic!("it is pinned"),
+        Verdict::Refused { why, changed, .. } => {
+            assert_eq!(why, Why::Changed);
+            changed
+        }
+    }
+}
+
+#[test]
+fn every_part_that_is_shown_counts_and_what_is_the_operators_does_not() {
+    let stored = pinned().take_new();
+    let pins = Pins::from_stored(stored.into_iter().map(|one| one.pin));
+    assert_eq!(changed(&pins, |_| {}), Vec::<&str>::new());
+    let none = changed(&pins, |tool| {
+        tool.id = "crm:find".parse().expect("an id");
+        tool.unprefixed = true;
+        tool.deterministic = true;
+        tool.limits.max_input_bytes = Some(7);
+        tool.input_schema["required"] = json!(["a", "b"]);
+    });
+    assert_eq!(none, Vec::<&str>::new());
+
+    assert_eq!(changed(&pins, |tool| tool.title = Some("S".into())), ["title"]);
+    assert_eq!(changed(&pins, |tool| tool.description.push('\u{200b}')), ["description"]);
+    let nested = |tool: &mut Descriptor| {
+        tool.input_schema["properties"]["a"]["description"] = json!("text <!-- x -->");
+    };
+    assert_eq!(changed(&pins, nested), ["inputSchema"]);
+    let order = |tool: &mut Descriptor| {
+        tool.input_schema["properties"]["b"]["enum"] = json!(["y", "x"]);
+    };
+    assert_eq!(changed(&pins, order), ["inputSchema"]);
+    assert_eq!(changed(&pins, |tool| tool.output_schema = Some(json!({}))), ["outputSchema"]);
+    let both = |tool: &mut Descriptor| {
+        tool.annotations.read_only_hint = Some(true);
+        tool.description.clear();
+    };
+    assert_eq!(changed(&pins, both), ["description", "annotations"]);
+}
+
+#[test]
+fn a_new_tool_waits_where_the_operator_is_strict() {
+    let strict = Pinning { first_use: false, ..OURS };
+    let verdict = Pins::default().judge(strict, &search());
+    assert!(matches!(verdict, Verdict::Refused { why: Why::New, .. }));
+    assert!(matches!(pinned().judge(strict, &search()), Verdict::Trusted));
+    // Another server's tool of the same name is another tool.
+    let other = Pinning { server: "cr", tool: "search", first_use: true };
+    assert!(matches!(pinned().judge(other, &search()), Verdict::FirstSeen(_)));
+}
+
+#[test]
+fn ever_new_names_come_to_an_end() {
+    let mut pins = Pins::default();
+    let one = pin(OURS, &search()).pin;
+    for number in 0..MAX_PINS {
+        pins.set(&Pin { tool: number.to_string(), ..one.clone() });
+    }
+    let verdict = pins.judge(OURS, &search());
+    assert!(matches!(verdict, Verdict::Refused { why: Why::TooMany, .. }));
+    let known = Pinning { tool: "7", ..OURS };
+    assert!(matches!(pins.judge(known, &search()), Verdict::Trusted));
+}
+
+#[test]
+fn a_pin_that_cannot_be_read_trusts_nothing() {
+    let good = pin(OURS, &search()).pin;
+    assert!(matches!(Pins::from_stored([good.clone()]).judge(OURS, &search()), Verdict::Trusted));
+    for bad in [
+        Pin { form: FORM + 1, ..good.clone() },
+        Pin { sums: good.sums[64..].to_owned(), ..good.clone() },
+        Pin { sums: good.sums.replace(|c: char| c.is_ascii_digit(), "é"), ..good.clone() },
+        Pin { sums: String::new(), ..good.clone() },
+    ] {
+        let verdict = Pins::from_stored([bad]).judge(OURS, &search());
+        assert!(matches!(verdict, Verdict::Refused { why: Why::Changed, .. }));
+    }
+}

@@ -1,0 +1,90 @@
+//! Tools that are offered but not served until somebody has looked at them.
+
+use std::sync::Arc;
+
+use proto::{Blame, Code, Digest, ListedQuarantine, ToolId};
+use serde_json::{Value, json};
+use store::PinnedDefinition;
+
+use super::pins::{self, Pinning, Why};
+use crate::{Failure, Tool};
+
+/// A tool that waits for approval.
+pub struct Quarantined {
+    pub id: ToolId,
+    pub why: Why,
+    /// The parts of the definition that are not as they were.
+    pub changed: Vec<&'static str>,
+    /// The sum of what the tool says of itself now.
+    pub definition: Digest,
+    pub server: String,
+    /// The server's own name for it.
+    pub tool: String,
+    /// Who published it.
+    pub source: String,
+    /// The name under which MCP clients knew it, or will.
+    pub(super) wire: String,
+    pub(super) offered: Arc<dyn Tool>,
+}
+
+impl PartialEq for Quarantined {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.id, self.why, &self.changed, self.definition, &self.source)
+            == (&other.id, other.why, &other.changed, other.definition, &other.source)
+    }
+}
+
+impl Quarantined {
+    /// The pin by which the tool would be served as it is now.
+    pub fn pin(&self) -> PinnedDefinition {
+        let pinning = Pinning { server: &self.server, tool: &self.tool, first_use: false };
+        pins::pin(pinning, self.offered.descriptor())
+    }
+
+    /// What the tool says of itself now; nothing of it has been cleaned.
+    pub fn says(&self) -> Value {
+        pins::definition(self.offered.descriptor())
+    }
+
+    pub(super) fn unprefixed(&self) -> bool {
+        self.offered.descriptor().unprefixed
+    }
+
+    /// Why it is not served, in a sentence.
+    pub fn reason(&self) -> String {
+        match self.why {
+            Why::Changed => {
+                format!("server `{}` has changed what the tool says of itself", self.server)
+            }
+            Why::New => format!("nobody has approved this tool of server `{}` yet", self.server),
+            Why::TooMany => {
+                format!("server `{}` has offered too many different tools", self.server)
+            }
+        }
+    }
+
+    /// The tool as discovery lists it.
+    pub(crate) fn listed(&self) -> ListedQuarantine {
+        ListedQuarantine {
+            name: self.id.to_string(),
+            reason: self.reason(),
+            changed: self.changed.iter().map(|part| (*part).to_owned()).collect(),
+            definition: self.definition.to_string(),
+        }
+    }
+
+    /// What a caller is told. Nothing of the unapproved definition is in it: a model reads this.
+    pub(super) fn failure(&self) -> Failure {
+        let message = format!(
+            "`{}` is quarantined: {}. An operator can look at it with `powerstrip tools diff {}` and accept it \
+             with `powerstrip tools approve {}`",
+            self.id,
+            self.reason(),
+            self.id,
+            self.id
+        );
+        Failure::new(Code::Denied, message)
+            .blame(Blame::Tool)
+            .details(json!({"tool": self.id, "quarantined": true, "changed": self.changed}))
+    }
+}

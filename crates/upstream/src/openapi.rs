@@ -1,0 +1,303 @@
+//! Servers of `kind: openapi`: the operations of a document, called over HTTP, as if an MCP server offered them.
+
+mod answer;
+mod document;
+mod operation;
+mod request;
+mod schema;
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use arc_swap::ArcSwapOption;
+use egress::http::{Client, Limits, Request, Rule, Scope, Target};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use proto::Code;
+use serde_json::Value;
+use strip::{Call, Failure, Output};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::Deps;
+use crate::broken::{Broken, shown};
+use crate::config::ServerConfig;
+use crate::link::MAX_ANSWER_BYTES;
+use crate::listing::ListFault;
+use crate::status::{State, Status};
+use document::{Document, MAX_BYTES};
+use operation::Operation;
+
+/// How often a file is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How long a document may take to arrive.
+const FETCH: Duration = Duration::from_secs(30);
+
+/// More faults than this are only counted in the log.
+const MAX_FAULTS: usize = 100;
+
+/// One service and its document.
+pub(crate) struct OpenApiLink {
+    name: String,
+    config: Arc<ServerConfig>,
+    client: Client,
+    headers: HeaderMap,
+    api: ArcSwapOption<Api>,
+    seen: Mutex<Seen>,
+}
+
+/// What was made of the document.
+struct Api {
+    base: String,
+    /// May reach the base.
+    client: Client,
+    operations: HashMap<String, Operation>,
+    faults: Vec<ListFault>,
+    title: Option<String>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// When the file was last written, and how long it was.
+    stamp: Option<(SystemTime, u64)>,
+    error: Option<String>,
+}
+
+impl OpenApiLink {
+    pub(crate) fn new(name: &str, config: &Arc<ServerConfig>, deps: &Deps) -> Self {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &config.headers {
+            if let (Ok(name), Ok(mut value)) =
+                (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()))
+            {
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+        }
+        Self {
+            name: name.to_owned(),
+            config: Arc::clone(config),
+            client: deps.http.clone(),
+            headers,
+            api: ArcSwapOption::empty(),
+            seen: Mutex::default(),
+        }
+    }
+
+    fn document(&self) -> &str {
+        self.config.document.as_deref().unwrap_or_default()
+    }
+
+    /// Reads the document again; answers with its operations as tools.
+    pub(crate) async fn list(&self) -> Result<Vec<Arc<Value>>, Broken> {
+        let read = self.read().await;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.error = read.as_ref().err().map(ToString::to_string);
+        read
+    }
+
+    async fn read(&self) -> Result<Vec<Arc<Value>>, Broken> {
+        let unusable = |why: String| Broken::malformed(why);
+        let bytes = self.fetch().await?;
+        let (config, place) = (Arc::clone(&self.config), self.document().to_owned());
+        let made = tokio::task::spawn_blocking(move || make(&config, &place, &bytes));
+        let made = made.await.map_err(|_| unusable("the document cannot be read".to_owned()))?;
+        let made = made.map_err(|why| unusable(format!("{}: {why}", self.document())))?;
+        let mut policy = self.client.policy().clone();
+        let trusted = self.config.base_url.is_some() || !is_url(self.document());
+        for url in trusted.then_some(&made.base).into_iter().map(String::as_str).chain(
+            // A document's own host was named by the config, too.
+            Some(self.document()).filter(|place| is_url(place)),
+        ) {
+            policy = policy.allowing(Rule::for_url(url).map_err(|why| unusable(why.to_string()))?);
+        }
+        for fault in &made.faults {
+            tracing::warn!(server = self.name, tool = fault.tool, "not offered: {}", fault.reason);
+        }
+        self.api.store(Some(Arc::new(Api {
+            base: made.base,
+            client: self.client.with_policy(policy),
+            operations: made.operations,
+            faults: made.faults,
+            title: made.title,
+        })));
+        Ok(made.listed)
+    }
+
+    async fn fetch(&self) -> Result<Vec<u8>, Broken> {
+        let place = self.document();
+        if !is_url(place) {
+            let stamp = stamp(place).await;
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).stamp = stamp;
+            if stamp.is_some_and(|(_, length)| length > MAX_BYTES as u64) {
+                return Err(Broken::TooLarge(MAX_BYTES as u64));
+            }
+            let read = tokio::fs::read(place).await;
+            return read.map_err(|why| Broken::Unreachable(format!("{place}: {why}").into()));
+        }
+        let rule = Rule::for_url(place).map_err(|why| Broken::Forbidden(why.to_string().into()))?;
+        let client = self.client.with_policy(self.client.policy().clone().allowing(rule));
+        let mut request = Request::get(place);
+        // Secrets are the service's: a document that lies elsewhere is fetched without them.
+        if self.config.base_url.as_deref().is_none_or(|base| same_origin(base, place)) {
+            request.headers = self.headers.clone();
+        }
+        let limits =
+            Limits { deadline: Some(FETCH), max_body_bytes: MAX_BYTES as u64, ..Limits::default() };
+        let response = client.send(request, &limits, &Scope::everything()).await?;
+        if !response.status.is_success() {
+            let status = response.status.as_u16();
+            return Err(Broken::Status { status, retry_after: None });
+        }
+        Ok(response.body.to_vec())
+    }
+
+    /// Calls an operation.
+    pub(crate) async fn call(&self, name: &str, call: &Call) -> Result<Output, Failure> {
+        if self.api.load().is_none() {
+            // The list is known from an earlier life, the document is not.
+            self.list().await.map_err(|broken| broken.failure(&self.name))?;
+        }
+        let api = self.api.load_full();
+        let found = api.as_ref().and_then(|api| Some((api, api.operations.get(name)?)));
+        let Some((api, operation)) = found else {
+            let message = format!("the document of server `{}` no longer has `{name}`", self.name);
+            return Err(Failure::new(Code::Unavailable, message));
+        };
+        let key = call.idempotency_key.as_deref();
+        let request = request::build(operation, &api.base, &self.headers, &call.input, key)?;
+        // The call's deadline is the stack's, which drops this future.
+        let limits =
+            Limits { deadline: None, max_body_bytes: MAX_ANSWER_BYTES as u64, ..Limits::default() };
+        let answer = api.client.send(request, &limits, &Scope::everything()).await;
+        let answer = answer.map_err(|error| Broken::from(error).failure(&self.name))?;
+        answer::read(&self.name, &answer, self.config.clean_results)
+    }
+
+    /// Waits until the document should be read again: at the latest after `wait`, sooner when its file changes.
+    pub(crate) async fn due(&self, wait: Duration) {
+        let place = self.document();
+        if is_url(place) {
+            return sleep(wait).await;
+        }
+        let changes = async {
+            loop {
+                sleep(LOOK).await;
+                let now = stamp(place).await;
+                if now != self.seen.lock().unwrap_or_else(PoisonError::into_inner).stamp {
+                    return;
+                }
+            }
+        };
+        let _ = timeout(wait, changes).await;
+    }
+
+    pub(crate) fn describe(&self, status: &mut Status) {
+        status.transport = "openapi";
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        status.last_error.clone_from(&seen.error);
+        let api = self.api.load();
+        status.state = match (&*api, &seen.error) {
+            (Some(_), _) => State::Ready,
+            (None, Some(_)) => State::Down,
+            (None, None) => State::Starting,
+        };
+        if let Some(api) = &*api {
+            status.faults.clone_from(&api.faults);
+            status.server = api.title.clone().map(|title| serde_json::json!({"name": title}));
+        }
+    }
+}
+
+/// Whether a document is somewhere on the network.
+pub(crate) fn is_url(place: &str) -> bool {
+    place.starts_with("http://") || place.starts_with("https://")
+}
+
+fn same_origin(one: &str, other: &str) -> bool {
+    match (Target::parse(one), Target::parse(other)) {
+        (Ok(one), Ok(other)) => one.same_origin(&other),
+        _ => false,
+    }
+}
+
+async fn stamp(place: &str) -> Option<(SystemTime, u64)> {
+    let metadata = tokio::fs::metadata(Path::new(place)).await.ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// What a document amounts to.
+struct Made {
+    base: String,
+    listed: Vec<Arc<Value>>,
+    operations: HashMap<String, Operation>,
+    faults: Vec<ListFault>,
+    title: Option<String>,
+}
+
+fn make(config: &ServerConfig, place: &str, bytes: &[u8]) -> Result<Made, String> {
+    let began = Instant::now();
+    let document = Document::parse(bytes).map_err(|fault| fault.to_string())?;
+    let base = base(config, place, &document)?;
+    let fixed: HashSet<String> =
+        config.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
+    let (offered, faults) =
+        operation::read(&document, &fixed).map_err(|fault| fault.to_string())?;
+    let faults = faults
+        .into_iter()
+        .take(MAX_FAULTS)
+        .map(|(tool, fault)| ListFault {
+            tool: shown(&tool.chars().take(80).collect::<String>()),
+            reason: shown(&fault.to_string()),
+        })
+        .collect();
+    let mut operations = HashMap::new();
+    let mut listed = Vec::with_capacity(offered.len());
+    for one in offered {
+        listed.push(Arc::new(one.listed));
+        // The first of a name is the one that is offered.
+        operations.entry(one.name).or_insert(one.operation);
+    }
+    tracing::debug!(tools = listed.len(), took = ?began.elapsed(), "an OpenAPI document was read");
+    let title = document.part("info")["title"].as_str().map(shown);
+    Ok(Made { base, listed, operations, faults, title })
+}
+
+/// Where the service is: as the config says, or else as the document does.
+fn base(config: &ServerConfig, place: &str, document: &Document) -> Result<String, String> {
+    let whole = |url: &str| -> Result<String, String> {
+        let target = Target::parse(url).map_err(|why| format!("`{}`: {why}", shown(url)))?;
+        let mut url = target.url().clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        Ok(url.as_str().trim_end_matches('/').to_owned())
+    };
+    if let Some(base) = &config.base_url {
+        return whole(base);
+    }
+    let server = &document.part("servers")[0];
+    let mut url = server["url"].as_str().unwrap_or("/").to_owned();
+    for (name, variable) in server["variables"].as_object().into_iter().flatten() {
+        let default = variable["default"].as_str().unwrap_or_default();
+        url = url.replace(&format!("{{{name}}}"), default);
+    }
+    if url.contains(['{', '}']) {
+        return Err("#/servers/0/url: it has a variable without a default; set `base_url`".into());
+    }
+    if !is_url(place) {
+        return match is_url(&url) {
+            true => whole(&url),
+            false => Err("#/servers/0/url: it names no host; set `base_url`".into()),
+        };
+    }
+    let target = Target::parse(place).map_err(|why| why.to_string())?;
+    let joined = target.url().join(&url).map_err(|why| format!("#/servers/0/url: {why}"))?;
+    // Whoever can change the document must not choose who gets the credentials.
+    if !same_origin(joined.as_str(), place) {
+        return Err(
+            "#/servers/0/url: it names another host than the document's; set `base_url`".into()
+        );
+    }
+    whole(joined.as_str())
+}

@@ -1,0 +1,97 @@
+//! What a service answered → what the strip hands on.
+
+use std::time::Duration;
+
+use egress::http::Response;
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use proto::{Blame, Code, clean};
+use serde_json::{Value, json};
+use strip::{Failure, Output};
+
+use super::operation::{essence, is_json};
+use crate::broken::shown;
+
+/// Reads a whole answer. `clean_results` takes invisible characters out; otherwise they are counted.
+pub(super) fn read(
+    server: &str,
+    response: &Response,
+    clean_results: bool,
+) -> Result<Output, Failure> {
+    if !response.status.is_success() {
+        return Err(refused(server, response));
+    }
+    let mut data = data(server, response)?;
+    let mut cleaned = data.clone();
+    let hidden = clean::json_in_place(&mut cleaned);
+    if clean_results {
+        data = cleaned;
+    }
+    let mut output = Output::new(data);
+    if hidden > 0 {
+        output.warnings.push(match clean_results {
+            true => {
+                format!("{hidden} invisible characters were removed from the answer of `{server}`")
+            }
+            false => format!("the answer of server `{server}` has {hidden} invisible characters"),
+        });
+    }
+    Ok(output)
+}
+
+fn data(server: &str, response: &Response) -> Result<Value, Failure> {
+    if response.body.is_empty() {
+        return Ok(Value::Null);
+    }
+    let kind = response.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = essence(kind.unwrap_or("application/json")).to_ascii_lowercase();
+    if is_json(&kind) {
+        return serde_json::from_slice(&response.body).map_err(|_| {
+            Failure::new(
+                Code::Internal,
+                format!("server `{server}` says JSON and gave something else"),
+            )
+        });
+    }
+    match std::str::from_utf8(&response.body) {
+        Ok(text) if !text.contains('\0') => Ok(json!(text)),
+        _ => Err(Failure::new(
+            Code::Unsupported,
+            format!(
+                "server `{server}` answered with `{}`, which cannot be handed on",
+                shown(&kind)
+            ),
+        )
+        .blame(Blame::Tool)),
+    }
+}
+
+/// What a status other than success means; the same as for tools of kind `http`.
+fn refused(server: &str, response: &Response) -> Failure {
+    let status = response.status;
+    let code = match status {
+        StatusCode::NOT_FOUND => Code::NotFound,
+        StatusCode::REQUEST_TIMEOUT => Code::Timeout,
+        StatusCode::TOO_MANY_REQUESTS => Code::RateLimit,
+        StatusCode::UNAUTHORIZED => Code::Unavailable,
+        status if status.is_client_error() => Code::InvalidInput,
+        status if status.is_server_error() => Code::Unavailable,
+        _ => Code::Internal,
+    };
+    let said = shown(&String::from_utf8_lossy(&response.body));
+    let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };
+    let failure = Failure::new(code, format!("server `{server}` answered {status}{said}"))
+        .details(json!({"server": server, "status": status.as_u16()}));
+    let failure = match (failure.blame, status) {
+        // The gateway's own credentials were refused: no caller can mend that.
+        (_, StatusCode::UNAUTHORIZED) => failure.blame(Blame::Gateway).retryable(false),
+        (Blame::Gateway, _) => failure.blame(Blame::Tool),
+        _ => failure,
+    };
+    let wait =
+        response.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    match wait {
+        Some(seconds) => failure.retry_after(Duration::from_secs(seconds)),
+        None => failure,
+    }
+}

@@ -1,0 +1,147 @@
+//! An OpenAPI document as it was written, and what its references lead to. Everything lies within the document: a
+//! reference to elsewhere is refused.
+
+use std::fmt;
+
+use serde_json::Value;
+use serde_saphyr::options::AliasLimits;
+
+/// The largest document that is read.
+pub(super) const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many references may lead to one another.
+const MAX_HOPS: usize = 32;
+
+/// What cannot be used, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) at: String,
+    pub(super) why: String,
+}
+
+impl Fault {
+    pub(super) fn new(at: &str, why: impl Into<String>) -> Self {
+        Self { at: at.to_owned(), why: why.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.at, self.why)
+    }
+}
+
+/// A document of a version that we know.
+pub(super) struct Document {
+    root: Value,
+    /// Whether schemas are written as in 3.0, which has a dialect of its own.
+    pub(super) old_schemas: bool,
+}
+
+impl Document {
+    /// Reads JSON or YAML.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Fault> {
+        if bytes.len() > MAX_BYTES {
+            let why = format!("it has {} bytes; {MAX_BYTES} are allowed", bytes.len());
+            return Err(Fault::new("the document", why));
+        }
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| Fault::new("the document", "it is not UTF-8 text"))?
+            .trim_start_matches('\u{feff}');
+        let root = if text.trim_start().starts_with('{') {
+            serde_json::from_str(text)
+                .map_err(|why| Fault::new("the document", format!("it is not JSON: {why}")))?
+        } else {
+            yaml(text)?
+        };
+        Self::of(root)
+    }
+
+    fn of(root: Value) -> Result<Self, Fault> {
+        let why = match root["openapi"].as_str() {
+            Some(version) if version.starts_with("3.0.") || version == "3.0" => {
+                return Ok(Self { root, old_schemas: true });
+            }
+            Some(version) if version.starts_with("3.1.") || version == "3.1" => {
+                return Ok(Self { root, old_schemas: false });
+            }
+            Some(version) => {
+                let shown: String = version.chars().take(20).collect();
+                format!("version `{shown}` is not known; 3.0 and 3.1 are")
+            }
+            None if root.get("swagger").is_some() => {
+                "this is Swagger 2; OpenAPI 3.0 and 3.1 are known".to_owned()
+            }
+            None => "this is no OpenAPI document: it does not say its version".to_owned(),
+        };
+        Err(Fault::new("#/openapi", why))
+    }
+
+    /// A part at the top of the document.
+    pub(super) fn part(&self, key: &str) -> &Value {
+        &self.root[key]
+    }
+
+    /// What a reference leads to.
+    pub(super) fn target(&self, reference: &str, at: &str) -> Result<&Value, Fault> {
+        let shown: String = reference.chars().take(200).collect();
+        let Some(pointer) = reference.strip_prefix('#') else {
+            let why = format!("`{shown}` leads out of the document, where nothing is fetched");
+            return Err(Fault::new(at, why));
+        };
+        // A reference is a URL: its pointer may be percent-encoded.
+        let found = self.root.pointer(pointer).or_else(|| self.root.pointer(&decoded(pointer)));
+        found.ok_or_else(|| Fault::new(at, format!("`{shown}` leads nowhere")))
+    }
+
+    /// Follows references until there is something.
+    pub(super) fn follow<'a>(&'a self, mut value: &'a Value, at: &str) -> Result<&'a Value, Fault> {
+        for _ in 0..MAX_HOPS {
+            match value["$ref"].as_str() {
+                None => return Ok(value),
+                Some(reference) => value = self.target(reference, at)?,
+            }
+        }
+        Err(Fault::new(at, "its references go round in circles"))
+    }
+}
+
+fn decoded(pointer: &str) -> String {
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = (byte == b'%').then(|| after.get(..2)).flatten();
+        let hex = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        bytes.push(hex.unwrap_or(byte));
+        rest = if hex.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn yaml(text: &str) -> Result<Value, Fault> {
+    let mut alias_limits = AliasLimits::default();
+    alias_limits.max_total_replayed_events = 20_000;
+    alias_limits.max_replay_stack_depth = 8;
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_events: 2_000_000,
+            max_nodes: 1_000_000,
+            max_aliases: 2_000,
+            max_anchors: 1_000,
+            max_depth: 100,
+            flow_nesting_limit: 100,
+            max_documents: 1,
+            max_total_scalar_bytes: MAX_BYTES,
+        },
+        alias_limits: alias_limits,
+        strict_booleans: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(text, options)
+        .map_err(|why| Fault::new("the document", format!("it is not YAML: {why}")))
+}
+
+/// A pointer to something below.
+pub(super) fn below(at: &str, key: &str) -> String {
+    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
+}

@@ -1,0 +1,239 @@
+//! A call's input → a request. Whatever a caller gives stays in the place that the document has for it.
+
+use bytes::Bytes;
+use egress::http::Request;
+use http::header::{ACCEPT, CONTENT_TYPE, COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use proto::Code;
+use serde_json::Value;
+use strip::Failure;
+
+use super::operation::{BodyKind, Operation, Parameter, Place, Style};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The request of one call; `base` has no slash at its end, `fixed` are the config's headers.
+pub(super) fn build(
+    operation: &Operation,
+    base: &str,
+    fixed: &HeaderMap,
+    input: &Value,
+    key: Option<&str>,
+) -> Result<Request, Failure> {
+    let mut path = operation.path.clone();
+    let mut query: Vec<String> = Vec::new();
+    let mut cookies: Vec<String> = Vec::new();
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/*;q=0.5"));
+    for parameter in &operation.parameters {
+        let Some(value) = input.get(&parameter.input).filter(|value| !value.is_null()) else {
+            if parameter.place == Place::Path {
+                return Err(invalid(format!("`{}` is missing", parameter.input)));
+            }
+            continue;
+        };
+        match parameter.place {
+            Place::Path => {
+                let filled = in_path(parameter, value);
+                if filled.is_empty() {
+                    // The path without it is another operation's, such as the list of all.
+                    return Err(invalid(format!("`{}` is empty", parameter.input)));
+                }
+                path = path.replace(&format!("{{{}}}", parameter.name), &filled);
+            }
+            Place::Query => query.extend(in_query(parameter, value)),
+            Place::Cookie => cookies.extend(in_query(parameter, value)),
+            Place::Header => {
+                let text = simple(&Parts::of(value, parameter.style, plain), parameter.explode);
+                headers.insert(header_name(parameter)?, header_value(&parameter.input, &text)?);
+            }
+        }
+    }
+    check_segments(&path)?;
+    if !cookies.is_empty() {
+        headers.insert(COOKIE, header_value("the cookies", &cookies.join("; "))?);
+    }
+    let body = body(operation, input, &mut headers)?;
+    if let Some(key) = key.filter(|_| operation.method != Method::GET)
+        && let Ok(key) = HeaderValue::from_str(key)
+    {
+        headers.insert(IDEMPOTENCY_KEY, key);
+    }
+    // Last: no caller's value takes the place of the operator's.
+    for (name, value) in fixed {
+        headers.insert(name, value.clone());
+    }
+    let mut url = format!("{base}{path}");
+    if !query.is_empty() {
+        url.push('?');
+        url.push_str(&query.join("&"));
+    }
+    Ok(Request { method: operation.method.clone(), url, headers, body })
+}
+
+fn body(operation: &Operation, input: &Value, headers: &mut HeaderMap) -> Result<Bytes, Failure> {
+    let Some(plan) = &operation.body else { return Ok(Bytes::new()) };
+    let Some(given) = input.get(&plan.input) else { return Ok(Bytes::new()) };
+    let text = match plan.kind {
+        BodyKind::Json => given.to_string(),
+        BodyKind::Text => match given {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        },
+        BodyKind::Form => {
+            let Value::Object(fields) = given else {
+                return Err(invalid(format!("`{}` is no object", plan.input)));
+            };
+            let mut pairs = Vec::new();
+            for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+                match value {
+                    Value::Array(items) => pairs.extend(items.iter().map(|item| pair(name, item))),
+                    value => pairs.push(pair(name, value)),
+                }
+            }
+            pairs.join("&")
+        }
+    };
+    let kind = HeaderValue::from_str(&plan.content_type)
+        .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"));
+    headers.insert(CONTENT_TYPE, kind);
+    Ok(Bytes::from(text))
+}
+
+fn pair(name: &str, value: &Value) -> String {
+    format!("{}={}", encoded(name), encoded(&plain(value)))
+}
+
+/// A value taken apart, each part already in the form in which it travels.
+enum Parts {
+    One(String),
+    Many(Vec<String>),
+    Pairs(Vec<(String, String)>),
+}
+
+impl Parts {
+    fn of(value: &Value, style: Style, form: impl Fn(&Value) -> String) -> Self {
+        let key = |key: &String| form(&Value::String(key.clone()));
+        match value {
+            value if style == Style::Json => Self::One(form(&Value::String(value.to_string()))),
+            Value::Array(items) => Self::Many(items.iter().map(form).collect()),
+            Value::Object(map) => {
+                Self::Pairs(map.iter().map(|(name, value)| (key(name), form(value))).collect())
+            }
+            one => Self::One(form(one)),
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn escaped(value: &Value) -> String {
+    encoded(&plain(value))
+}
+
+/// Everything but letters, digits and `-._~` becomes `%XX`: no value can end its place.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+fn flat(pairs: &[(String, String)], separator: &str) -> String {
+    let all: Vec<_> = pairs.iter().flat_map(|(key, value)| [key.as_str(), value]).collect();
+    all.join(separator)
+}
+
+fn joined(pairs: &[(String, String)], separator: &str) -> String {
+    let all: Vec<_> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    all.join(separator)
+}
+
+fn simple(parts: &Parts, explode: bool) -> String {
+    match parts {
+        Parts::One(one) => one.clone(),
+        Parts::Many(many) => many.join(","),
+        Parts::Pairs(pairs) if explode => joined(pairs, ","),
+        Parts::Pairs(pairs) => flat(pairs, ","),
+    }
+}
+
+fn in_path(parameter: &Parameter, value: &Value) -> String {
+    let parts = Parts::of(value, parameter.style, escaped);
+    let (explode, name) = (parameter.explode, encoded(&parameter.name));
+    match (parameter.style, &parts) {
+        (Style::Label, Parts::Many(many)) if explode => format!(".{}", many.join(".")),
+        (Style::Label, Parts::Pairs(pairs)) if explode => format!(".{}", joined(pairs, ".")),
+        (Style::Label, parts) => format!(".{}", simple(parts, false)),
+        (Style::Matrix, Parts::Many(many)) if explode => {
+            many.iter().map(|one| format!(";{name}={one}")).collect()
+        }
+        (Style::Matrix, Parts::Pairs(pairs)) if explode => format!(";{}", joined(pairs, ";")),
+        (Style::Matrix, parts) => format!(";{name}={}", simple(parts, false)),
+        (_, parts) => simple(parts, explode),
+    }
+}
+
+fn in_query(parameter: &Parameter, value: &Value) -> Vec<String> {
+    let parts = Parts::of(value, parameter.style, escaped);
+    let name = encoded(&parameter.name);
+    let separator = match parameter.style {
+        Style::Space => "%20",
+        Style::Pipe => "%7C",
+        _ => ",",
+    };
+    let exploded = parameter.explode && !matches!(parameter.style, Style::Space | Style::Pipe);
+    match parts {
+        Parts::One(one) => vec![format!("{name}={one}")],
+        Parts::Many(many) if parameter.explode => {
+            many.iter().map(|one| format!("{name}={one}")).collect()
+        }
+        Parts::Many(many) => vec![format!("{name}={}", many.join(separator))],
+        Parts::Pairs(pairs) if parameter.style == Style::Deep => {
+            pairs.iter().map(|(key, value)| format!("{name}%5B{key}%5D={value}")).collect()
+        }
+        Parts::Pairs(pairs) if exploded => {
+            pairs.iter().map(|(key, value)| format!("{key}={value}")).collect()
+        }
+        Parts::Pairs(pairs) => vec![format!("{name}={}", flat(&pairs, separator))],
+    }
+}
+
+/// A whole segment of dots would lead elsewhere, encoded or not.
+fn check_segments(path: &str) -> Result<(), Failure> {
+    for segment in path.split('/').skip(1) {
+        let plain = segment.replace("%2e", ".").replace("%2E", ".");
+        if plain == "." || plain == ".." {
+            return Err(invalid("a value of dots alone would change the path".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn header_name(parameter: &Parameter) -> Result<HeaderName, Failure> {
+    HeaderName::try_from(parameter.name.as_str())
+        .map_err(|_| invalid(format!("`{}` cannot be a header", parameter.name)))
+}
+
+fn header_value(of: &str, text: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_str(text)
+        .map_err(|_| invalid(format!("`{of}` has characters that no header can have")))
+}
+
+fn invalid(message: String) -> Failure {
+    Failure::new(Code::InvalidInput, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,25 @@
 //! Who is asking, and with what the gateway itself asks others. The only crate that makes a `Principal`.
 
+mod access;
+mod claims;
 pub mod client;
+mod fault;
+mod introspection;
+mod issuer;
+mod jwt;
+mod keys;
 mod local;
+mod options;
+mod remembered;
+pub mod scope;
 mod secret;
 pub mod vault;
 
-pub use local::{LocalAccess, Refusal};
+pub use access::{Access, Guarded, METADATA_PATH};
+pub use fault::{TokenFault, Unreachable};
+pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
+pub use local::{LOCAL_TENANT, LocalAccess, Refusal};
+pub use options::{
+    AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, check_url,
+};
 pub use secret::Secret;

@@ -9,6 +9,12 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use proto::{Principal, TenantId};
 
+use crate::fault::{TokenFault, Unreachable};
+use crate::scope;
+
+/// The tenant of the local user, and of keys that name no other.
+pub const LOCAL_TENANT: &str = "local";
+
 /// Why a request is turned away at the door.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -18,6 +24,16 @@ pub enum Refusal {
     ForeignHost(String),
     #[error("requests from web pages of `{0}` are not accepted")]
     ForeignOrigin(String),
+    #[error(
+        "this gateway serves callers with a token or a key only; send it as `Authorization: Bearer …`"
+    )]
+    NoToken,
+    #[error("the token opens nothing here: {0}")]
+    BadToken(TokenFault),
+    #[error("the token does not cover this")]
+    MissingScope,
+    #[error(transparent)]
+    Unreachable(Unreachable),
 }
 
 /// Access for the person who owns this machine's account: loopback only.
@@ -30,10 +46,10 @@ impl Default for LocalAccess {
     fn default() -> Self {
         Self {
             user: Arc::new(Principal {
-                tenant: TenantId::new("local"),
+                tenant: TenantId::new(LOCAL_TENANT),
                 subject: "local".to_owned(),
                 agent: None,
-                scopes: Vec::new(),
+                scopes: scope::ALL.map(str::to_owned).to_vec(),
             }),
         }
     }
@@ -78,7 +94,7 @@ impl LocalAccess {
     }
 }
 
-fn is_loopback(authority: &str) -> bool {
+pub(crate) fn is_loopback(authority: &str) -> bool {
     let Ok(authority) = authority.parse::<Authority>() else {
         return false;
     };

@@ -9,19 +9,23 @@ mod mcp;
 mod meter;
 mod openapi;
 mod reply;
+mod resource;
 mod routes;
+mod scopes;
 mod sessions;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::LocalAccess;
+use auth::Access;
 use auth::client::Keyring;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post};
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
+
+pub use routes::{Needs, ROUTES, Route};
 
 use crate::Metrics;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
@@ -65,7 +69,7 @@ struct Shared(Arc<Inner>);
 
 struct Inner {
     strip: Arc<Strip>,
-    access: LocalAccess,
+    access: Access,
     options: Options,
     mcp: mcp::McpDoor,
     meter: meter::Meter,
@@ -87,7 +91,8 @@ impl std::ops::Deref for Shared {
 }
 
 /// All HTTP routes of the gateway, each behind the same admission.
-pub fn router(strip: Arc<Strip>, access: LocalAccess, options: Options) -> Router {
+pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) -> Router {
+    let access = access.into();
     let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
     let shared =
         Shared(Arc::new(Inner { strip, access, options, mcp, meter: meter::Meter::default() }));
@@ -103,6 +108,8 @@ pub fn router(strip: Arc<Strip>, access: LocalAccess, options: Options) -> Route
         .route(routes::METRICS, get(health::metrics))
         .route(routes::OAUTH_CALLBACK, get(login::callback))
         .route(routes::OAUTH_CLIENT, get(login::client))
+        .route(routes::RESOURCE, get(resource::metadata))
+        .route(routes::RESOURCE_OF, get(resource::metadata))
         .fallback(routes::unknown)
         .method_not_allowed_fallback(routes::wrong_method)
         .layer(from_fn_with_state(shared.clone(), admission::admit))

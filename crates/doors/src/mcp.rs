@@ -119,6 +119,10 @@ impl Handler {
         let wishes = wishes(|key| meta.get(key))?;
         let modern = is_modern(&context);
         let principal = self.principal(&context)?;
+        // The HTTP door has told most of them already, with a challenge; here nobody gets past.
+        if !auth::scope::covers(&principal, auth::scope::TOOLS_CALL) {
+            return Err(ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None));
+        }
         let trace = context
             .extensions
             .get::<Parts>()

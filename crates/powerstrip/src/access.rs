@@ -38,6 +38,39 @@ pub(crate) struct Invocation {
     pub(crate) patience: Option<Duration>,
 }
 
+/// The data folder, or who holds it.
+pub(crate) enum Reached {
+    /// Nobody did; now this process does.
+    Folder(DataFolder),
+    /// Another process does.
+    Beside(Beside),
+}
+
+/// Reaches the owner of a data folder, which may turn out to be us.
+pub(crate) async fn reach(folder: &Path) -> anyhow::Result<Reached> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // An heir that waits for the folder goes first.
+        let claim = match handover::is_awaited(folder) {
+            true => Claim::OwnedBy { pid: None },
+            false => DataFolder::claim(folder)?,
+        };
+        let pid = match claim {
+            Claim::Owner(owned) => return Ok(Reached::Folder(owned)),
+            Claim::OwnedBy { pid } => pid,
+        };
+        if let Some(client) = greet(folder, json!({"door": "cli"})).await {
+            return Ok(Reached::Beside(Beside { folder: folder.to_owned(), client }));
+        }
+        if Instant::now() > deadline {
+            let who =
+                pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            bail!("{who} holds the data folder {} but does not answer", folder.display());
+        }
+        tokio::time::sleep(STEP).await;
+    }
+}
+
 /// A strip within reach.
 pub(crate) enum Access {
     /// This process owns the data folder and holds the strip itself.
@@ -62,34 +95,16 @@ impl Access {
         url: Option<&Url>,
     ) -> anyhow::Result<Self> {
         if let Some(url) = url {
-            return Ok(Self::Elsewhere(Remote::new(url)?));
+            return Ok(Self::Elsewhere(Remote::new(url, &context.environment)?));
         }
-        let folder = &loaded.config.data_dir;
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            // An heir that waits for the folder goes first.
-            let claim = match handover::is_awaited(folder) {
-                true => Claim::OwnedBy { pid: None },
-                false => DataFolder::claim(folder)?,
-            };
-            let pid = match claim {
-                Claim::Owner(owned) => {
-                    let (servers, environment) = (loaded.servers.clone(), &context.environment);
-                    let (config, freshness) = (&loaded.config, Freshness::Once);
-                    let gateway = Gateway::open(config, servers, environment, owned, freshness);
-                    return Ok(Self::Here(Box::new(gateway.await?)));
-                }
-                Claim::OwnedBy { pid } => pid,
-            };
-            if let Some(client) = greet(folder, json!({"door": "cli"})).await {
-                return Ok(Self::Beside(Beside { folder: folder.clone(), client }));
+        match reach(&loaded.config.data_dir).await? {
+            Reached::Folder(owned) => {
+                let (servers, environment) = (loaded.servers.clone(), &context.environment);
+                let (config, freshness) = (&loaded.config, Freshness::Once);
+                let gateway = Gateway::open(config, servers, environment, owned, freshness);
+                Ok(Self::Here(Box::new(gateway.await?)))
             }
-            if Instant::now() > deadline {
-                let who = pid
-                    .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-                bail!("{who} holds the data folder {} but does not answer", folder.display());
-            }
-            tokio::time::sleep(STEP).await;
+            Reached::Beside(owner) => Ok(Self::Beside(owner)),
         }
     }
 
@@ -245,7 +260,7 @@ impl Beside {
     }
 
     /// The operator has a socket of its own.
-    async fn operate(&self, method: &str, params: Value) -> anyhow::Result<Value> {
+    pub(crate) async fn operate(&self, method: &str, params: Value) -> anyhow::Result<Value> {
         let place = SocketPlace::for_operator(&self.folder)?;
         let stream = UnixStream::connect(place.path()).await;
         let stream = stream.context("the gateway that runs on this data folder takes no orders")?;

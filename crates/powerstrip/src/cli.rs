@@ -36,6 +36,7 @@ pub(crate) enum Command {
     Tools(cmd::tools::ToolsCommand),
     Servers(cmd::servers::ServersCommand),
     Login(cmd::login::Login),
+    Keys(cmd::keys::KeysCommand),
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),

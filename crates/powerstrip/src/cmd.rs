@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod import;
+pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod prompts;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Tools(command) => on_runtime(command.run(&context)),
         Command::Servers(command) => on_runtime(command.run(&context)),
         Command::Login(command) => on_runtime(command.run(&context)),
+        Command::Keys(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),

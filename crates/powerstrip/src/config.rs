@@ -1,5 +1,6 @@
 //! The configuration: one YAML file, and what flags and the environment say over it.
 
+mod auth;
 mod docs;
 mod fault;
 mod file;
@@ -18,11 +19,13 @@ mod units;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use ::auth::AccessOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::catalog::NameStyle;
 use strip::{Rate, RateRules, Settings};
 
+pub(crate) use auth::Auth;
 pub(crate) use docs::{reference_page, schema};
 pub(crate) use fault::{BadConfig, Fault};
 pub(crate) use file::load;
@@ -42,7 +45,7 @@ pub(crate) const FILE_NAME: &str = "powerstrip.yaml";
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "powerstrip.yaml")]
 pub(crate) struct Config {
-    /// The address to listen on. Without `auth`, which this version does not have yet, a loopback address.
+    /// The address to listen on. Without `auth`, a loopback address.
     pub(crate) listen: Listen,
     /// Where the gateway keeps its database, its lock and its socket.
     pub(crate) data_dir: PathBuf,
@@ -52,6 +55,12 @@ pub(crate) struct Config {
     pub(crate) prompts: PathBuf,
     /// MCP servers whose tools are offered as `name:tool`.
     pub(crate) servers: BTreeMap<String, Server>,
+    /// Who may come in. Without this section the gateway serves this machine's user, on loopback only; with it,
+    /// callers over HTTP need a token or a key.
+    pub(crate) auth: Option<Auth>,
+    /// Where callers reach this gateway, such as `https://tools.example.com`; by default the address that it
+    /// listens on.
+    pub(crate) public_url: Option<String>,
     /// How MCP clients see tools named.
     pub(crate) tool_names: ToolNames,
     /// What a call may cost.
@@ -72,6 +81,8 @@ impl Default for Config {
             tools: vec!["tools".into()],
             prompts: "prompts".into(),
             servers: BTreeMap::new(),
+            auth: None,
+            public_url: None,
             tool_names: ToolNames::default(),
             limits: Limits::default(),
             egress: Egress::default(),
@@ -193,6 +204,8 @@ pub(crate) struct Loaded {
     pub(crate) otlp_headers: Vec<(String, Secret)>,
     /// The servers, secrets fetched.
     pub(crate) servers: Servers,
+    /// Who may come in, secrets fetched; the local user, where nothing is said.
+    pub(crate) access: Option<AccessOptions>,
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 const KEY: &str = "POWERSTRIP_KEY";
 
 /// The variables that set something, and what each stands for.
-pub(crate) const VARIABLES: [(&str, &str); 7] = [
+pub(crate) const VARIABLES: [(&str, &str); 8] = [
     ("POWERSTRIP_CONFIG", "the config file, as --config"),
     ("POWERSTRIP_DATA_DIR", "the data folder, as --data-dir"),
     ("POWERSTRIP_TOOLS", "folders of tools, separated by `:`, as --tools"),
@@ -23,6 +23,7 @@ pub(crate) const VARIABLES: [(&str, &str); 7] = [
         KEY,
         "the key under which tokens for servers are kept, instead of `vault.key` in the data folder",
     ),
+    ("POWERSTRIP_TOKEN", "the token or key for a gateway that `--url` names"),
 ];
 
 impl Environment {

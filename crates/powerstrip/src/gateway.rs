@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use auth::LocalAccess;
+use async_trait::async_trait;
 use auth::client::Keyring;
 use auth::vault::KeySource;
+use auth::{Access, AccessOptions, KeyRing, LocalAccess};
 use doors::{LocalDoor, Operator, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -31,6 +32,7 @@ use upstream::Upstreams;
 use crate::builtin;
 use crate::config::{Config, Servers};
 use crate::environment::Environment;
+use crate::keys::KeyErrands;
 
 pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
@@ -60,6 +62,8 @@ pub(crate) struct Gateway {
     listeners: OwnListeners,
     runner: Arc<Runner>,
     door: LocalDoor,
+    keys: Arc<KeyRing>,
+    client: Client,
     quarantine: Arc<Quarantine>,
     /// Ends sessions and watches.
     ending: CancellationToken,
@@ -74,6 +78,19 @@ struct Store {
     audit: AuditTrail,
     /// Let go of last of all.
     folder: DataFolder,
+}
+
+/// What the operator may ask for, each answered by whom it concerns.
+struct Desks(Arc<Quarantine>, KeyErrands);
+
+#[async_trait]
+impl Operator for Desks {
+    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
+        match self.1.ask(method, params.clone()).await {
+            None => self.0.ask(method, params).await,
+            answer => answer,
+        }
+    }
 }
 
 /// Whether files are read once or followed.
@@ -99,6 +116,7 @@ impl Gateway {
         let database = database?;
         let audit = AuditTrail::start(database.clone());
         let clock = Clock::default();
+        let keys = Arc::new(KeyRing::open(database.clone(), clock.clone()).await?);
         let parts = Parts {
             audit: audit.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
@@ -128,7 +146,8 @@ impl Gateway {
         };
         let upstreams = servers::start(servers, wires);
         let sources =
-            Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
+            Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
+                .await;
 
         let told = (Arc::clone(&upstreams), Arc::clone(&strip));
         let asked = Arc::clone(&upstreams);
@@ -142,7 +161,8 @@ impl Gateway {
         let closing = CancellationToken::new();
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
-        let operated = door.clone().operated(Arc::clone(&quarantine) as Arc<dyn Operator>);
+        let desks = Desks(Arc::clone(&quarantine), KeyErrands(Arc::clone(&keys)));
+        let operated = door.clone().operated(Arc::new(desks));
         let mut sockets = Vec::new();
         for (place, door) in [
             (SocketPlace::of(folder.path()), door.clone()),
@@ -161,6 +181,8 @@ impl Gateway {
             listeners,
             runner,
             door,
+            keys,
+            client,
             quarantine,
             ending,
             closing,
@@ -177,6 +199,18 @@ impl Gateway {
     /// The door for pipes of this process.
     pub(crate) fn door(&self) -> &LocalDoor {
         &self.door
+    }
+
+    /// Who may come in by doors that are reached at this URL.
+    pub(crate) fn access(&self, options: Option<AccessOptions>, url: &str) -> Access {
+        match options {
+            None => LocalAccess::default().into(),
+            Some(mut options) => {
+                options.public_url = url.to_owned();
+                let keys = Arc::clone(&self.keys);
+                Access::guarded(options, keys, &self.client, Clock::default())
+            }
+        }
     }
 
     /// Waits, within bounds, until every server is ready or known to be down.

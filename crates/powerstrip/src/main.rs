@@ -9,6 +9,7 @@ mod context;
 mod environment;
 mod gateway;
 mod handover;
+mod keys;
 mod output;
 mod relay;
 mod reload;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use bytes::Bytes;
 use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Request, Response, Rule, Scope};
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proto::{Discovery, Envelope, PromptRef};
 use serde::de::DeserializeOwned;
@@ -13,9 +13,13 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::access::Invocation;
+use crate::environment::Environment;
 
 /// Answers of a gateway are bounded by its own limits; this only keeps a stranger from filling our memory.
 const MAX_BODY: u64 = 64 << 20;
+
+/// The variable that holds a token or a key for gateways that ask for one; a flag would show it to every process.
+const TOKEN: &str = "POWERSTRIP_TOKEN";
 
 /// The revision of MCP in which one request stands by itself.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -25,11 +29,12 @@ pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) struct Remote {
     client: Client,
     base: String,
+    credential: Option<HeaderValue>,
 }
 
 impl Remote {
     /// The gateway at this URL; nothing is sent yet.
-    pub(crate) fn new(url: &Url) -> anyhow::Result<Self> {
+    pub(crate) fn new(url: &Url, environment: &Environment) -> anyhow::Result<Self> {
         let base = url
             .as_str()
             .trim_end_matches('/')
@@ -38,12 +43,25 @@ impl Remote {
             .to_owned();
         let rule = Rule::for_url(&base).with_context(|| format!("--url {url}"))?;
         let policy = AddressPolicy::new(vec![rule], OwnListeners::default());
-        Ok(Self { client: Client::new(policy)?, base })
+        let credential = environment.secret(TOKEN).map(|token| {
+            let mut value = HeaderValue::from_str(&format!("Bearer {token}"))?;
+            value.set_sensitive(true);
+            Ok::<_, http::header::InvalidHeaderValue>(value)
+        });
+        let credential = credential.transpose().with_context(|| TOKEN.to_owned())?;
+        Ok(Self { client: Client::new(policy)?, base, credential })
     }
 
     /// The client, for exchanges that stream.
     pub(crate) fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// Adds what the gateway knows us by.
+    pub(crate) fn introduce(&self, headers: &mut HeaderMap) {
+        if let Some(credential) = &self.credential {
+            headers.insert(AUTHORIZATION, credential.clone());
+        }
     }
 
     /// The URL of a path on the gateway.
@@ -152,10 +170,11 @@ impl Remote {
         &self,
         method: Method,
         path: &str,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Bytes,
         deadline: Option<Duration>,
     ) -> anyhow::Result<Response> {
+        self.introduce(&mut headers);
         let request = Request { method, url: self.url(path), headers, body };
         let limits =
             Limits { deadline, max_body_bytes: MAX_BODY, max_redirects: 0, ..Limits::default() };

@@ -34,3 +34,10 @@ pub struct Principal {
     pub agent: Option<String>,
     pub scopes: Vec<String>,
 }
+
+impl Principal {
+    /// Whether this is the same caller, whatever each may do: what one began, the other may go on with.
+    pub fn is_same_caller(&self, other: &Self) -> bool {
+        (&self.tenant, &self.subject, &self.agent) == (&other.tenant, &other.subject, &other.agent)
+    }
+}

@@ -27,6 +27,8 @@ pub struct AuditRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditFilter {
     pub trace: Option<TraceId>,
+    /// Whose calls; whoever asks on behalf of a tenant sets it.
+    pub tenant: Option<String>,
     pub tool: Option<String>,
     pub outcome: Option<String>,
     pub since_unix_ms: Option<u64>,
@@ -35,6 +37,13 @@ pub struct AuditFilter {
 
 impl Default for AuditFilter {
     fn default() -> Self {
-        Self { trace: None, tool: None, outcome: None, since_unix_ms: None, limit: 100 }
+        Self {
+            trace: None,
+            tenant: None,
+            tool: None,
+            outcome: None,
+            since_unix_ms: None,
+            limit: 100,
+        }
     }
 }

@@ -3,7 +3,7 @@ use std::path::Path;
 use crate::audit::{AuditFilter, AuditRow};
 use crate::sqlite::Sqlite;
 use crate::vault::{VaultPlace, VaultRow};
-use crate::{Pin, PinnedDefinition, StoreError, folder};
+use crate::{KeyRow, Pin, PinnedDefinition, StoreError, folder};
 
 /// The database of a gateway.
 #[derive(Clone, Debug)]
@@ -43,6 +43,30 @@ impl Database {
     pub async fn save_server_list(&self, server: &str, list: &str) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.save_server_list(server, list).await
+    }
+
+    /// Every key that was ever given out, oldest first.
+    pub async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.keys().await
+    }
+
+    /// Keeps a new key; says no if another one that is not revoked bears its name.
+    pub async fn add_key(&self, key: &KeyRow) -> Result<bool, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.add_key(key).await
+    }
+
+    /// Notes that a key opens nothing from this time on.
+    pub async fn revoke_key(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.revoke_key(id, at_unix_ms).await
+    }
+
+    /// Notes when a key was last used.
+    pub async fn key_used(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.key_used(id, at_unix_ms).await
     }
 
     /// Every pin, without the definitions.

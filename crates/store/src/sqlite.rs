@@ -12,10 +12,13 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
-use crate::{AuditFilter, AuditRow, Pin, PinnedDefinition, StoreError, VaultPlace, VaultRow};
+use crate::{
+    AuditFilter, AuditRow, KeyRow, Pin, PinnedDefinition, StoreError, VaultPlace, VaultRow,
+};
 use kinds::Kinds;
 
 mod audit;
+mod keys;
 mod kinds;
 mod pins;
 mod vault;
@@ -89,6 +92,28 @@ impl Sqlite {
         .execute(&mut *connection)
         .await;
         settle(connection, result.map(drop))
+    }
+
+    pub(crate) async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
+        keys::all(&self.readers).await
+    }
+
+    pub(crate) async fn add_key(&self, key: &KeyRow) -> Result<bool, StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = keys::insert(&mut connection, key).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn revoke_key(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = keys::revoke(&mut connection, id, at_unix_ms).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn key_used(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = keys::used(&mut connection, id, at_unix_ms).await;
+        settle(connection, result)
     }
 
     pub(crate) async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
@@ -185,6 +210,7 @@ fn migrations() -> Migrator {
     let first = include_str!("../migrations/sqlite/0001_first.sql").into_sql_str();
     let lists = include_str!("../migrations/sqlite/0002_server_lists.sql").into_sql_str();
     let vault = include_str!("../migrations/sqlite/0004_vault.sql").into_sql_str();
+    let keys = include_str!("../migrations/sqlite/0003_keys.sql").into_sql_str();
     let simple = |version, name: &'static str, sql| {
         Migration::new(version, name.into(), MigrationType::Simple, sql, false)
     };
@@ -193,6 +219,7 @@ fn migrations() -> Migrator {
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
+        simple(3, "keys", keys),
         simple(4, "vault", vault),
         simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
@@ -232,10 +259,10 @@ async fn assert_durable(writer: &SqlitePool, path: &Path) -> Result<(), StoreErr
 
 /// Gives a connection back after a transaction, unless that failed: after a fault of the disk SQLite may roll back by
 /// itself, and sqlx, which does not notice, could never begin another one.
-fn settle(
+fn settle<T>(
     mut connection: PoolConnection<sqlx::Sqlite>,
-    result: Result<(), sqlx::Error>,
-) -> Result<(), StoreError> {
+    result: Result<T, sqlx::Error>,
+) -> Result<T, StoreError> {
     if result.is_err() {
         connection.close_on_drop();
     }

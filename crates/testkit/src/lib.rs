@@ -3,14 +3,18 @@
 
 mod doors;
 mod gateway;
+mod issuer;
 mod mcp_server;
 mod oauth;
 mod service;
+mod signer;
 mod workspace;
 
 pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
+pub use issuer::Issuer;
 pub use mcp_server::McpServer;
 pub use oauth::{CANARY, Oddity, Protected, TokenRequest};
 pub use service::Service;
+pub use signer::{Signer, hmac_token, unsigned_token};
 pub use workspace::{eventually, powerstrip_binary};

@@ -8,12 +8,13 @@ use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
 use http::header::CONNECTION;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Code, TraceId};
 use strip::Failure;
 use tracing::{Instrument as _, debug_span, field};
 
-use super::{Shared, reply, routes};
+use super::routes::{Needs, Route};
+use super::{Shared, reply, routes, scopes};
 
 /// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
 const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
@@ -26,7 +27,12 @@ pub(super) async fn admit(
     let began = Instant::now();
     let trace = TraceId::random();
     let matched = request.extensions().get::<MatchedPath>();
-    let route = matched.and_then(|path| routes::named(path.as_str())).unwrap_or("none");
+    let asked = match matched.map(|path| routes::of(path.as_str())) {
+        Some(Some(route)) => Asked::Route(route),
+        Some(None) => Asked::Unlisted,
+        None => Asked::Nowhere,
+    };
+    let route = asked.name();
     let span = debug_span!(
         "request",
         %trace,
@@ -40,9 +46,9 @@ pub(super) async fn admit(
     request.extensions_mut().insert(trace);
 
     let admitted = async {
-        match check(&shared, &mut request, route) {
+        match check(&shared, &mut request, asked).await {
             Ok(()) => next.run(request).await,
-            Err(refusal) => refusal.response(trace),
+            Err(refusal) => refusal.response(&shared, &request, trace),
         }
     };
     // A panic ends its own request, never the process.
@@ -63,20 +69,39 @@ pub(super) async fn admit(
     response
 }
 
+/// What a request asks for.
+#[derive(Clone, Copy)]
+enum Asked {
+    Route(&'static Route),
+    /// Something that is served but does not stand in the table: who may use it has not been said.
+    Unlisted,
+    /// Something that is not there.
+    Nowhere,
+}
+
+impl Asked {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Route(route) => route.pattern,
+            Self::Unlisted | Self::Nowhere => "none",
+        }
+    }
+}
+
 /// Why a request is turned away before any handler sees it.
 enum TurnedAway {
-    Foreign(auth::Refusal),
+    Refused(auth::Refusal, Option<&'static str>),
+    Unlisted,
     Draining,
 }
 
 impl TurnedAway {
-    fn response(&self, trace: TraceId) -> Response {
+    fn response(&self, shared: &Shared, request: &Request, trace: TraceId) -> Response {
         match self {
-            Self::Foreign(refusal) => {
-                tracing::warn!(%trace, %refusal, "request refused");
-                let failure = Failure::new(Code::Denied, refusal.to_string());
-                reply::refuse(StatusCode::FORBIDDEN, &failure, trace)
+            Self::Refused(refusal, scope) => {
+                scopes::refuse(&shared.access, request.uri().path(), refusal, *scope, trace)
             }
+            Self::Unlisted => routes::missing(request.method(), request.uri(), trace),
             Self::Draining => {
                 let failure = Failure::new(
                     Code::Unavailable,
@@ -91,20 +116,43 @@ impl TurnedAway {
     }
 }
 
-fn check(shared: &Shared, request: &mut Request, route: &str) -> Result<(), TurnedAway> {
-    // A probe may come by any name; all it learns is that something lives here.
-    if route == routes::HEALTHZ {
-        return Ok(());
-    }
-    let principal = shared
-        .access
-        .admit(request.headers(), request.uri().authority())
-        .map_err(TurnedAway::Foreign)?;
+async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(), TurnedAway> {
+    let (route, needs) = match asked {
+        Asked::Route(route) => (route.pattern, Some(route.needs)),
+        Asked::Unlisted => return Err(TurnedAway::Unlisted),
+        Asked::Nowhere => ("", None),
+    };
+    let (headers, authority) = (request.headers(), request.uri().authority());
+    let access = &shared.access;
+    let principal = match needs {
+        // A probe may come by any name; all it learns is that something lives here.
+        Some(Needs::Nothing) => return Ok(()),
+        Some(Needs::OurName) => {
+            access
+                .admit_anyone(headers, authority)
+                .map_err(|why| TurnedAway::Refused(why, None))?;
+            None
+        }
+        Some(Needs::Scope(scope)) => {
+            let admitted = access.admit(headers, authority).await.and_then(|principal| {
+                let covered = auth::scope::covers(&principal, scope);
+                covered.then_some(principal).ok_or(auth::Refusal::MissingScope)
+            });
+            Some(admitted.map_err(|why| TurnedAway::Refused(why, Some(scope)))?)
+        }
+        // Strangers do not learn what there is not, either.
+        None => {
+            let admitted = access.admit(headers, authority).await;
+            Some(admitted.map_err(|why| TurnedAway::Refused(why, None))?)
+        }
+    };
     if shared.options.shutdown.is_cancelled() && route != routes::READYZ && route != routes::METRICS
     {
         return Err(TurnedAway::Draining);
     }
-    request.extensions_mut().insert(principal);
+    if let Some(principal) = principal {
+        request.extensions_mut().insert(principal);
+    }
     Ok(())
 }
 

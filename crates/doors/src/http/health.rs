@@ -24,6 +24,10 @@ pub(super) async fn ready(State(shared): State<Shared>) -> Response {
     }
     let ready = health.ready && !draining;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    // What is wrong, and with what, is not for strangers.
+    if shared.access.is_guarded() {
+        return reply::json(status, &json!({"ready": ready}));
+    }
     reply::json(status, &json!({"ready": ready, "problems": problems}))
 }
 

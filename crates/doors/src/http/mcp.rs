@@ -21,7 +21,7 @@ use strip::Strip;
 
 use super::body::{self, BodyFault};
 use super::sessions::{SessionFault, Sessions};
-use super::{Options, Shared, reply};
+use super::{Options, Shared, reply, scopes};
 use crate::mcp::{Caller, Core, Handler};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -92,6 +92,13 @@ pub(super) async fn serve(
             return error(status, INVALID_REQUEST, &fault.to_string(), None);
         }
     };
+
+    if scopes::calls_without_leave(&principal, &bytes) {
+        let missing = auth::Refusal::MissingScope;
+        let refused = error(StatusCode::FORBIDDEN, INVALID_REQUEST, &missing.to_string(), None);
+        let (path, scope) = (parts.uri.path(), Some(auth::scope::TOOLS_CALL));
+        return scopes::challenged(refused, &shared.access, path, &missing, scope);
+    }
 
     if parts.method == Method::POST
         && let Some(response) = direct::answer(&door.core, &parts, &bytes, &principal).await

@@ -1,5 +1,6 @@
-//! The route table, and what a caller is told who misses it.
+//! The route table, and what a caller is told who misses it. A route that does not stand here is not served.
 
+use auth::scope::{METRICS_READ, TOOLS_CALL, TOOLS_READ};
 use axum::Extension;
 use axum::response::Response;
 use http::{Method, StatusCode, Uri};
@@ -18,51 +19,110 @@ pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
 pub(super) const METRICS: &str = "/metrics";
-
+pub(super) const RESOURCE: &str = auth::METADATA_PATH;
+pub(super) const RESOURCE_OF: &str = "/.well-known/oauth-protected-resource/{*path}";
 pub(super) const OAUTH_CALLBACK: &str = "/oauth/callback";
 pub(super) const OAUTH_CLIENT: &str = "/oauth/client.json";
 
-/// The route of this pattern, as a name that lives as long as the process.
-pub(super) fn named(pattern: &str) -> Option<&'static str> {
-    let routes = [
-        TOOL,
-        MCP,
-        DISCOVER,
-        PROMPT,
-        SCHEMA,
-        OPENAPI,
-        HEALTHZ,
-        READYZ,
-        METRICS,
-        OAUTH_CALLBACK,
-        OAUTH_CLIENT,
-    ];
-    routes.into_iter().find(|route| *route == pattern)
+/// Who may use a route where callers need credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Anyone, by any name: a probe.
+    Nothing,
+    /// Anyone, but under the name of this server where that is checked.
+    OurName,
+    /// A caller with this scope.
+    Scope(&'static str),
 }
 
-/// Methods, path as people read it, and what it is for.
-pub(super) const TABLE: [(&str, &str, &str); 11] = [
-    ("POST, GET, DELETE", MCP, "Model Context Protocol, streamable HTTP"),
-    ("GET", DISCOVER, "tools, prompts and health"),
-    ("GET", PROMPT, "a prompt's body and spec"),
-    ("POST", "/mcp/tool/{toolName}", "call a tool; the body is its input, the answer an envelope"),
-    ("GET", "/mcp/schema/{tool@major}/{input|output}", "a tool's JSON Schema"),
-    ("GET", OPENAPI, "this API as OpenAPI 3.1"),
-    ("GET", HEALTHZ, "whether the process lives"),
-    ("GET", READYZ, "whether it can do its work"),
-    ("GET", METRICS, "metrics in Prometheus' text format"),
-    ("GET", OAUTH_CALLBACK, "where a browser comes back to after a login to a server"),
-    ("GET", OAUTH_CLIENT, "what authorization servers may know about this gateway"),
+/// One route of the HTTP door.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// The methods that it takes.
+    pub methods: &'static str,
+    /// The pattern that it is served under.
+    pub pattern: &'static str,
+    /// The path as people read it.
+    pub path: &'static str,
+    /// What it is for.
+    pub purpose: &'static str,
+    /// Who may use it.
+    pub needs: Needs,
+}
+
+const fn get(
+    pattern: &'static str,
+    path: &'static str,
+    purpose: &'static str,
+    needs: Needs,
+) -> Route {
+    Route { methods: "GET", pattern, path, purpose, needs }
+}
+
+/// All routes.
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: "POST, GET, DELETE",
+        pattern: MCP,
+        path: MCP,
+        purpose: "Model Context Protocol, streamable HTTP",
+        // What changes things needs more, which is seen when the message is read.
+        needs: Needs::Scope(TOOLS_READ),
+    },
+    Route {
+        methods: "POST",
+        pattern: TOOL,
+        path: "/mcp/tool/{toolName}",
+        purpose: "call a tool; the body is its input, the answer an envelope",
+        needs: Needs::Scope(TOOLS_CALL),
+    },
+    get(DISCOVER, DISCOVER, "tools, prompts and health", Needs::Scope(TOOLS_READ)),
+    get(PROMPT, PROMPT, "a prompt's body and spec", Needs::Scope(TOOLS_READ)),
+    get(
+        SCHEMA,
+        "/mcp/schema/{tool@major}/{input|output}",
+        "a tool's JSON Schema",
+        Needs::Scope(TOOLS_READ),
+    ),
+    get(OPENAPI, OPENAPI, "this API as OpenAPI 3.1", Needs::Scope(TOOLS_READ)),
+    get(HEALTHZ, HEALTHZ, "whether the process lives", Needs::Nothing),
+    get(READYZ, READYZ, "whether it can do its work", Needs::OurName),
+    get(METRICS, METRICS, "metrics in Prometheus' text format", Needs::Scope(METRICS_READ)),
+    get(RESOURCE, RESOURCE, "who gives out tokens for this gateway (RFC 9728)", Needs::OurName),
+    get(RESOURCE_OF, RESOURCE_OF, "the same for one of its doors", Needs::OurName),
+    // A browser brings no token; what it brings instead was given to one person, for one use.
+    get(
+        OAUTH_CALLBACK,
+        OAUTH_CALLBACK,
+        "where a browser comes back to after a login to a server",
+        Needs::OurName,
+    ),
+    get(
+        OAUTH_CLIENT,
+        OAUTH_CLIENT,
+        "what authorization servers may know about this gateway",
+        Needs::OurName,
+    ),
 ];
+
+/// The route of this pattern.
+pub(super) fn of(pattern: &str) -> Option<&'static Route> {
+    ROUTES.iter().find(|route| route.pattern == pattern)
+}
 
 pub(super) async fn unknown(
     method: Method,
     uri: Uri,
     Extension(trace): Extension<TraceId>,
 ) -> Response {
+    missing(&method, &uri, trace)
+}
+
+/// The answer where there is no route.
+pub(super) fn missing(method: &Method, uri: &Uri, trace: TraceId) -> Response {
     let failure = Failure::new(
         Code::NotFound,
-        format!("there is no {method} {}; `details.routes` lists what there is", shown(&uri)),
+        format!("there is no {method} {}; `details.routes` lists what there is", shown(uri)),
     );
     reply::refuse(StatusCode::NOT_FOUND, &failure.details(json!({"routes": listed()})), trace)
 }
@@ -81,9 +141,11 @@ pub(super) async fn wrong_method(
 }
 
 fn listed() -> Vec<Value> {
-    TABLE
+    ROUTES
         .iter()
-        .map(|(methods, path, purpose)| json!({"methods": methods, "path": path, "purpose": purpose}))
+        .map(
+            |route| json!({"methods": route.methods, "path": route.path, "purpose": route.purpose}),
+        )
         .collect()
 }
 

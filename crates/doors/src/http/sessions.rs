@@ -52,9 +52,9 @@ impl Sessions {
         }
     }
 
-    /// Whether this principal opened the session.
+    /// Whether this principal opened the session; its next token may allow it more or less.
     pub(super) fn owned_by(&self, id: &str, principal: &Principal) -> bool {
-        self.owners().get(id).is_some_and(|owner| **owner == *principal)
+        self.owners().get(id).is_some_and(|owner| owner.is_same_caller(principal))
     }
 
     fn owners(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Arc<Principal>>> {
@@ -147,6 +147,10 @@ mod tests {
         assert!(sessions.owned_by(&id, &ann));
         assert!(!sessions.owned_by(&id, &principal("acme", "bob")));
         assert!(!sessions.owned_by(&id, &principal("other", "ann")));
+        let agent = Principal { agent: Some("bot".to_owned()), ..ann.clone() };
+        assert!(!sessions.owned_by(&id, &agent), "an agent of hers is somebody else");
+        let renewed = Principal { scopes: vec!["tools:read".to_owned()], ..ann.clone() };
+        assert!(sessions.owned_by(&id, &renewed), "another token of the same caller");
         sessions.close_session(&id).await.expect("closing");
         assert!(!sessions.owned_by(&id, &ann));
         sessions.bind(&id, Arc::new(ann.clone())).await;

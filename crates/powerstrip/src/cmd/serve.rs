@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use auth::LocalAccess;
 use clap::Args;
 use doors::{Metrics, Options};
 use serde_json::json;
@@ -77,7 +76,12 @@ impl Serve {
             logins,
             ..Options::default()
         };
-        let router = doors::router(Arc::clone(gateway.strip()), LocalAccess::default(), options);
+        let public = match (&loaded.config.public_url, &loaded.access) {
+            (Some(_), Some(access)) => access.public_url.clone(),
+            _ => url.clone(),
+        };
+        let access = gateway.access(loaded.access.clone(), &public);
+        let router = doors::router(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
         announce(&context, &gateway, &url)?;

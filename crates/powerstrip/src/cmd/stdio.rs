@@ -36,7 +36,9 @@ impl Stdio {
         let line = Line::new(tokio::io::stdin(), tokio::io::stdout());
         let shutdown = signals::shutdown()?;
         let ended = match &self.url {
-            Some(url) => relay::bridge(line, Remote::new(url)?, shutdown).await,
+            Some(url) => {
+                relay::bridge(line, Remote::new(url, &context.environment)?, shutdown).await
+            }
             None => relay::run(line, &context, &loaded, shutdown).await,
         };
         telemetry.flush().await;

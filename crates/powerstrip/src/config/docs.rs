@@ -24,7 +24,7 @@ pub(crate) fn reference_page() -> String {
          folder, or what `--config` names. Paths in it are relative to it. Flags beat the environment, which beats\n\
          the file, which beats the defaults. Unknown keys are refused. A change of the file, or `SIGHUP`, reloads it;\n\
          a file that cannot be used leaves the running configuration in place and the log says why. `listen`,\n\
-         `data_dir` and `telemetry` take effect at the next start.\n\n\
+         `public_url`, `auth`, `data_dir` and `telemetry` take effect at the next start.\n\n\
          For completion in editors, put this line first:\n\n\
          ```yaml\n\
          # yaml-language-server: $schema=powerstrip.schema.json\n\
@@ -48,6 +48,8 @@ pub(crate) fn reference_page() -> String {
 fn rows(page: &mut String, above: &str, schema: &Value) {
     let Some(properties) = properties(schema) else { return };
     for (key, property) in properties {
+        let optional = optional_section(property);
+        let property = optional.as_ref().unwrap_or(property);
         let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
         let is_section = self::properties(property).is_some() && property.get("anyOf").is_none();
         let default = match property.get("default") {
@@ -70,6 +72,17 @@ fn rows(page: &mut String, above: &str, schema: &Value) {
             rows(page, &format!("{path}.NAME"), each);
         }
     }
+}
+
+/// The schema of a section that need not be there, without the choice between it and nothing.
+fn optional_section(schema: &Value) -> Option<Value> {
+    let [section, nothing] = schema.get("anyOf")?.as_array()?.as_slice() else { return None };
+    if nothing.get("type")? != "null" || properties(section).is_none() {
+        return None;
+    }
+    let mut section = section.clone();
+    section["description"] = schema.get("description")?.clone();
+    Some(section)
 }
 
 fn properties(schema: &Value) -> Option<&Map<String, Value>> {

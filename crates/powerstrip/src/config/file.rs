@@ -35,8 +35,9 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     judge.limits(&config, &mut faults);
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
+    let access = judge.access(&config, &mut faults);
     if faults.is_empty() {
-        Ok(Loaded { config, file, otlp_headers, servers })
+        Ok(Loaded { config, file, otlp_headers, servers, access })
     } else {
         Err(BadConfig(faults))
     }
@@ -180,15 +181,48 @@ impl Judge<'_> {
         }
     }
 
+    fn access(&self, config: &Config, faults: &mut Vec<Fault>) -> Option<::auth::AccessOptions> {
+        if let Some(url) = &config.public_url
+            && let Err(why) = super::auth::check_public_url(url)
+        {
+            faults.push(self.fault(&["public_url"], why));
+        }
+        let auth = config.auth.as_ref()?;
+        if faults.iter().any(|fault| fault.key.starts_with("auth")) {
+            return None;
+        }
+        if config.public_url.is_none() && config.listen.0.ip().is_unspecified() {
+            let message = format!(
+                "is needed with `auth` where the gateway listens on {}: callers must be told where they reach it",
+                config.listen
+            );
+            faults.push(self.fault(&["public_url"], message));
+        }
+        let public_url = match &config.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", config.listen.0),
+        };
+        match auth.resolve(public_url, self.environment, self.base()) {
+            Ok(options) => Some(options),
+            Err(unusable) => {
+                faults.extend(unusable.into_iter().map(|unusable| {
+                    let below = unusable.keys.iter().map(String::as_str);
+                    let path: Vec<_> = ["auth"].into_iter().chain(below).collect();
+                    self.fault(&path, unusable.message)
+                }));
+                None
+            }
+        }
+    }
+
     fn listen(&self, config: &Config, overrides: &Overrides, faults: &mut Vec<Fault>) {
-        if config.listen.is_loopback() {
+        if config.listen.is_loopback() || config.auth.is_some() {
             return;
         }
         let message = format!(
-            "{} can be reached from other machines, and nothing would ask who calls: that needs `auth`, which \
-             powerstrip {} does not have yet. Listen on 127.0.0.1 and put a proxy that authenticates in front of it",
+            "{} can be reached from other machines, and nothing would ask who calls: that needs `auth` (an empty \
+             section, `auth: {{}}`, asks for keys made by `powerstrip keys add`)",
             config.listen,
-            env!("CARGO_PKG_VERSION")
         );
         faults.push(match overrides.listen {
             None => self.fault(&["listen"], message),

@@ -166,9 +166,72 @@ fn a_public_address_needs_auth() {
         assert!(faults.starts_with("powerstrip.yaml:2: listen: "), "{faults}");
         assert!(faults.contains("`auth`"), "{faults}");
     }
+    let open = Fixture::new("listen: 192.168.1.2:80\nauth: {}\n").load().unwrap();
+    assert!(open.access.is_some_and(|access| access.api_keys && access.issuer.is_none()));
+    let faults = Fixture::new("listen: 0.0.0.0:80\nauth: {}\n").faults();
+    assert!(faults.contains("public_url: is needed with `auth`"), "{faults}");
     let flags = Overrides { listen: Some("0.0.0.0:1".parse().unwrap()), ..Overrides::default() };
     let faults = load(&flags, &Environment::default()).unwrap_err().to_string();
     assert!(faults.starts_with("--listen: 0.0.0.0:1 can be reached"), "{faults}");
+}
+
+#[test]
+fn who_may_come_in_is_read_with_its_secret() {
+    let fixture = Fixture::new(
+        "public_url: https://tools.example/\nauth:\n  issuer: https://id.example\n  audience: https://a.example\n  \
+         tenant_claim: org\n  agent_claim: agent\n  jwks_uri: https://id.example/keys\n  \
+         scopes: { read: mcp.read }\n  roles_claim: realm.roles\n  roles: { analyst: [tools:call] }\n  \
+         introspection: { url: 'https://id.example/i', client_id: gw, client_secret: { env: SECRET } }\n",
+    );
+    let environment = Environment::with([("SECRET", "s3cret")]);
+    let loaded = load(&fixture.flags(), &environment).unwrap();
+    assert!(!format!("{loaded:?}").contains("s3cret"));
+    let access = loaded.access.unwrap();
+    assert_eq!(access.public_url, "https://tools.example");
+    assert_eq!(
+        (access.scopes.read.as_str(), access.scopes.call.as_str()),
+        ("mcp.read", "tools:call")
+    );
+    let issuer = access.issuer.unwrap();
+    assert_eq!(issuer.audience, ["https://a.example"]);
+    assert_eq!(issuer.tenant_claim.as_deref(), Some("org"));
+    assert_eq!(issuer.roles["analyst"], ["tools:call"]);
+    assert_eq!(issuer.introspection.unwrap().client_id, "gw");
+    let many = Fixture::new("auth: { issuer: 'https://x', audience: [a, b] }\n").load().unwrap();
+    assert_eq!(many.access.unwrap().issuer.unwrap().audience, ["a", "b"]);
+}
+
+#[test]
+fn bad_rules_for_who_may_come_in_name_their_key() {
+    for (yaml, faults) in [
+        ("auth: { isuer: x }", "auth.isuer: there is no such key; did you mean `issuer`?"),
+        ("auth: { issuer: 'ftp://x' }", "auth.issuer: must begin with https://"),
+        ("auth: { issuer: 'https://u:p@x' }", "auth.issuer: must not hold a user name"),
+        ("auth: { issuer: 'https://x?a' }", "auth.issuer: must not hold a query"),
+        ("auth: { issuer: x }", "auth.issuer: is not a URL"),
+        ("auth: { audience: x }", "auth.audience: means nothing without `auth.issuer`"),
+        ("auth: { tenant_claim: x }", "auth.tenant_claim: means nothing"),
+        ("auth: { api_keys: false }", "auth.api_keys: nobody could come in"),
+        ("auth: { issuer: 'https://x', roles: { a: [b] } }", "auth.roles: means nothing"),
+        (
+            "auth: { issuer: 'https://x', scopes: { read: 'a b' } }",
+            "auth.scopes.read: `a b` is not a scope",
+        ),
+        ("auth: { api_keys: 'yes' }", "auth.api_keys: "),
+        (
+            "auth: { issuer: 'https://x', introspection: { url: 'https://x/i', client_id: a, client_secret: b } }",
+            "auth.introspection.client_secret: a secret is written `{env: NAME}`",
+        ),
+        (
+            "auth: { issuer: 'https://x', introspection: { url: 'https://x/i', client_id: a, client_secret: { env: A } } }",
+            "auth.introspection.client_secret: the environment variable `A` is not set",
+        ),
+        ("public_url: https://x/y\nauth: {}", "public_url: must end after the host"),
+        ("public_url: x", "public_url: is not a URL"),
+    ] {
+        let told = Fixture::new(&format!("{yaml}\n")).faults();
+        assert!(told.contains(faults), "{yaml}: {told}");
+    }
 }
 
 #[test]

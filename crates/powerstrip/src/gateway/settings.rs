@@ -30,6 +30,8 @@ impl Gateway {
 pub(crate) fn needs_restart(before: &Config, now: &Config) -> Vec<&'static str> {
     let keys = [
         ("listen", before.listen != now.listen),
+        ("public_url", before.public_url != now.public_url),
+        ("auth", before.auth != now.auth),
         ("data_dir", before.data_dir != now.data_dir),
         ("telemetry", before.telemetry != now.telemetry),
     ];

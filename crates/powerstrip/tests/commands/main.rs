@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod config;
 mod doctor;
+mod keys;
 mod new;
 mod owner;
 mod pipe;

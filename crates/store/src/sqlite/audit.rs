@@ -107,6 +107,9 @@ pub(super) async fn select(
     if let Some(trace) = filter.trace {
         query.push(" AND trace = ").push_bind(trace_bytes(trace));
     }
+    if let Some(tenant) = filter.tenant {
+        query.push(" AND tenant = ").push_bind(tenant);
+    }
     if let Some(tool) = filter.tool {
         query.push(" AND tool = ").push_bind(tool);
     }
@@ -151,7 +154,7 @@ fn trace(bytes: &[u8]) -> Result<TraceId, StoreError> {
     parsed("the trace id", &uuid)
 }
 
-fn sum(bytes: &[u8]) -> Result<Digest, StoreError> {
+pub(super) fn sum(bytes: &[u8]) -> Result<Digest, StoreError> {
     parsed("the hash", &hex(bytes))
 }
 
@@ -165,10 +168,10 @@ fn parsed<'a, T: Deserialize<'a>>(column: &'static str, text: &'a str) -> Result
 }
 
 /// A number as SQL knows it; databases have no unsigned ones.
-fn integer(number: u64) -> i64 {
+pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn unsigned(number: i64) -> u64 {
+pub(super) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

@@ -132,6 +132,8 @@ async fn filters_narrow_and_the_newest_come_first() {
     assert_eq!(found(AuditFilter { trace: Some(row(0).trace), ..all() }).await, [0_u64; 0]);
     let tool = Some("other:tool".to_owned());
     let outcome = Some("TIMEOUT".to_owned());
+    let tenant = Some("nobody".to_owned());
+    assert_eq!(found(AuditFilter { tenant, ..all() }).await, [0_u64; 0]);
     assert_eq!(found(AuditFilter { tool: tool.clone(), ..all() }).await, [8, 7]);
     assert_eq!(found(AuditFilter { outcome: outcome.clone(), ..all() }).await, [9, 8]);
     assert_eq!(found(AuditFilter { tool, outcome, ..all() }).await, [8]);

@@ -93,7 +93,9 @@ pub(super) async fn answer(
     body: &[u8],
     principal: &Arc<Principal>,
 ) -> Option<Response> {
-    if !says_plain_call(&parts.headers) {
+    // Who may not call is refused by those who refuse.
+    if !says_plain_call(&parts.headers) || !auth::scope::covers(principal, auth::scope::TOOLS_CALL)
+    {
         return None;
     }
     let message: Message<'_> = serde_json::from_slice(body).ok()?;

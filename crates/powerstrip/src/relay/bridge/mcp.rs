@@ -237,9 +237,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
     async fn send(
         &self,
         method: Method,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Bytes,
     ) -> anyhow::Result<StreamingResponse> {
+        self.remote.introduce(&mut headers);
         let request = Request { method, url: self.remote.url("/mcp"), headers, body };
         let limits = Limits {
             deadline: None,

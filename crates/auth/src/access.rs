@@ -1,0 +1,212 @@
+//! Who may come in by doors that others can reach, and how they are told when they may not.
+
+use std::sync::Arc;
+
+use egress::http::Client;
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, ORIGIN};
+use http::uri::Authority;
+use proto::{Clock, Principal};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::fault::Rejected;
+use crate::issuer::Issuer;
+use crate::keys::{KeyKind, KeyRing};
+use crate::local::{LocalAccess, is_loopback};
+use crate::options::AccessOptions;
+use crate::{Refusal, TokenFault, scope};
+
+/// No token that is meant to be sent with every request is longer.
+const MAX_TOKEN: usize = 16 * 1024;
+
+/// Where a resource tells who can give out tokens for it (RFC 9728).
+pub const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// Who is let in.
+#[derive(Clone)]
+pub enum Access {
+    /// The person who owns this machine's account, from this machine.
+    Local(LocalAccess),
+    /// Whoever brings a credential.
+    Guarded(Arc<Guarded>),
+}
+
+/// Access by tokens of an identity provider, and by keys of our own.
+pub struct Guarded {
+    options: AccessOptions,
+    issuer: Option<Issuer>,
+    keys: Arc<KeyRing>,
+    origin: Option<String>,
+}
+
+impl From<LocalAccess> for Access {
+    fn from(local: LocalAccess) -> Self {
+        Self::Local(local)
+    }
+}
+
+impl Access {
+    /// Access by credentials; the client fetches the issuer's keys when they are first needed.
+    pub fn guarded(
+        options: AccessOptions,
+        keys: Arc<KeyRing>,
+        client: &Client,
+        clock: Clock,
+    ) -> Self {
+        let issuer = options.issuer.as_ref();
+        let issuer = issuer.map(|issuer| Issuer::new(issuer, &options, client, clock));
+        let origin =
+            Url::parse(&options.public_url).ok().map(|url| url.origin().ascii_serialization());
+        Self::Guarded(Arc::new(Guarded { options, issuer, keys, origin }))
+    }
+
+    /// Who asks, by a request's headers; every request is looked at anew.
+    pub async fn admit(
+        &self,
+        headers: &HeaderMap,
+        uri_authority: Option<&Authority>,
+    ) -> Result<Arc<Principal>, Refusal> {
+        match self {
+            Self::Local(local) => local.admit(headers, uri_authority),
+            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Api).await,
+        }
+    }
+
+    /// Who announces a server: the local user, or the bearer of a registration key.
+    pub async fn admit_registration(
+        &self,
+        headers: &HeaderMap,
+        uri_authority: Option<&Authority>,
+    ) -> Result<Arc<Principal>, Refusal> {
+        match self {
+            Self::Local(local) => local.admit(headers, uri_authority),
+            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Registration).await,
+        }
+    }
+
+    /// Lets a request through that needs no credential where others do; without them, the local checks hold.
+    pub fn admit_anyone(
+        &self,
+        headers: &HeaderMap,
+        uri_authority: Option<&Authority>,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Local(local) => local.admit(headers, uri_authority).map(drop),
+            Self::Guarded(guarded) => guarded.check_origin(headers),
+        }
+    }
+
+    /// Whether callers need credentials.
+    pub fn is_guarded(&self) -> bool {
+        matches!(self, Self::Guarded(_))
+    }
+
+    /// What a resource of ours tells about itself (RFC 9728), by its path; nothing where nobody needs a token.
+    pub fn metadata(&self, path: &str) -> Option<Value> {
+        let Self::Guarded(guarded) = self else { return None };
+        Some(guarded.metadata(path))
+    }
+
+    /// The value of `WWW-Authenticate` for a refusal at this path, naming all scopes that would be enough.
+    pub fn challenge(&self, path: &str, scopes: &[&str], refusal: &Refusal) -> Option<String> {
+        let Self::Guarded(guarded) = self else { return None };
+        guarded.challenge(path, scopes, refusal)
+    }
+}
+
+impl Guarded {
+    async fn admit(&self, headers: &HeaderMap, kind: KeyKind) -> Result<Arc<Principal>, Refusal> {
+        self.check_origin(headers)?;
+        let token = bearer(headers)?;
+        if KeyRing::is_key(token) {
+            let known = self.keys.check(token, kind).filter(|_| self.options.api_keys);
+            return known.ok_or(Refusal::BadToken(TokenFault::Unknown));
+        }
+        let issuer = match (&self.issuer, kind) {
+            (Some(issuer), KeyKind::Api) => issuer,
+            _ => return Err(Refusal::BadToken(TokenFault::Unknown)),
+        };
+        match issuer.bearer(token).await {
+            Ok(bearer) => Ok(bearer.principal),
+            Err(Rejected::Fault(fault)) => Err(Refusal::BadToken(fault)),
+            Err(Rejected::Unreachable(unreachable)) => Err(Refusal::Unreachable(unreachable)),
+        }
+    }
+
+    /// A page of another site has no business here even if it got hold of a token.
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        for origin in headers.get_all(ORIGIN) {
+            let origin = String::from_utf8_lossy(origin.as_bytes());
+            let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            let ours = self.origin.as_deref() == Some(&*origin) || host.is_some_and(is_loopback);
+            if !ours {
+                return Err(Refusal::ForeignOrigin(origin.chars().take(200).collect()));
+            }
+        }
+        Ok(())
+    }
+
+    fn metadata(&self, path: &str) -> Value {
+        let names = &self.options.scopes;
+        let mut metadata = json!({
+            "resource": format!("{}{path}", self.options.public_url),
+            "resource_name": "Powerstrip",
+            "bearer_methods_supported": ["header"],
+            "scopes_supported": [names.name(scope::TOOLS_READ), names.name(scope::TOOLS_CALL)],
+        });
+        if let Some(issuer) = &self.options.issuer {
+            metadata["authorization_servers"] = json!([issuer.issuer]);
+        }
+        metadata
+    }
+
+    fn challenge(&self, path: &str, scopes: &[&str], refusal: &Refusal) -> Option<String> {
+        let base = &self.options.public_url;
+        let scopes: Vec<_> = scopes.iter().map(|scope| self.options.scopes.name(scope)).collect();
+        let mut challenge = format!("Bearer resource_metadata=\"{base}{METADATA_PATH}{path}\"");
+        if !scopes.is_empty() {
+            challenge.push_str(&format!(", scope=\"{}\"", scopes.join(" ")));
+        }
+        match refusal {
+            // Who brings nothing is told where to get something, and that nothing was wrong with it.
+            Refusal::NoToken => {}
+            Refusal::BadToken(_) => {
+                challenge.push_str(&format!(
+                    ", error=\"invalid_token\", error_description=\"{refusal}\""
+                ));
+            }
+            Refusal::MissingScope => {
+                challenge.push_str(&format!(
+                    ", error=\"insufficient_scope\", error_description=\"{refusal}\""
+                ));
+            }
+            _ => return None,
+        }
+        Some(challenge)
+    }
+}
+
+/// The one token that a request brings. Others than `Authorization: Bearer` are not looked for: URLs end up in logs.
+fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next().ok_or(Refusal::NoToken)?;
+    if values.next().is_some() {
+        return Err(Refusal::BadToken(TokenFault::Malformed));
+    }
+    if value.len() > MAX_TOKEN {
+        return Err(Refusal::BadToken(TokenFault::TooLong));
+    }
+    let malformed = || Refusal::BadToken(TokenFault::Malformed);
+    let value = value.to_str().map_err(|_| malformed())?;
+    let (scheme, token) = value.split_once(' ').ok_or_else(malformed)?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(Refusal::NoToken);
+    }
+    let token = token.trim_matches(' ');
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    if token.is_empty() || !token.bytes().all(plain) {
+        return Err(malformed());
+    }
+    Ok(token)
+}

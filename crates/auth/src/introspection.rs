@@ -1,0 +1,105 @@
+//! Tokens that say nothing by themselves: their issuer is asked (RFC 7662).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use egress::http::{Client, Request, Scope};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method};
+use proto::{Clock, digest};
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use url::form_urlencoded;
+
+use crate::claims::{Bearer, Rules};
+use crate::fault::{Rejected, TokenFault, Unreachable};
+use crate::issuer::limits;
+use crate::options::IntrospectionOptions;
+use crate::remembered::Remembered;
+
+/// For so long an answer is believed: as long as a revoked token may still open doors.
+const GOOD_MS: u64 = 30_000;
+
+/// A token that is not good now will hardly become so.
+const BAD_MS: u64 = 10_000;
+
+/// Questions under way at once; more callers wait.
+const AT_ONCE: usize = 32;
+
+pub(crate) struct Introspection {
+    place: IntrospectionOptions,
+    rules: Rules,
+    client: Client,
+    clock: Clock,
+    remembered: Remembered,
+    places: Semaphore,
+}
+
+impl Introspection {
+    pub(crate) fn new(
+        place: IntrospectionOptions,
+        rules: Rules,
+        client: Client,
+        clock: Clock,
+    ) -> Self {
+        let (remembered, places) = (Remembered::default(), Semaphore::new(AT_ONCE));
+        Self { place, rules, client, clock, remembered, places }
+    }
+
+    /// The bearer of an opaque token.
+    pub(crate) async fn bearer(&self, token: &str) -> Result<Bearer, Rejected> {
+        let sum = digest(token.as_bytes());
+        if let Some(verdict) = self.remembered.recall(sum, self.clock.unix_ms()) {
+            return Ok(verdict?);
+        }
+        let claims = self.ask(token).await?;
+        let now = self.clock.unix_ms();
+        let active = claims.get("active") == Some(&Value::Bool(true));
+        let verdict =
+            if active { self.rules.introspected(&claims, now) } else { Err(TokenFault::Unknown) };
+        let for_ms = if verdict.is_ok() { GOOD_MS } else { BAD_MS };
+        self.remembered.keep(sum, verdict.clone(), now, for_ms);
+        Ok(verdict?)
+    }
+
+    async fn ask(&self, token: &str) -> Result<Map<String, Value>, Unreachable> {
+        let unreachable = |why: &str| Unreachable(why.to_owned());
+        // The semaphore is never closed.
+        let _place = self.places.acquire().await.map_err(|_| unreachable("it is gone"))?;
+        let mut headers = HeaderMap::new();
+        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+        headers.insert(CONTENT_TYPE, form);
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(AUTHORIZATION, self.credentials()?);
+        let body = form_urlencoded::Serializer::new(String::new())
+            .append_pair("token", token)
+            .append_pair("token_type_hint", "access_token")
+            .finish();
+        let request = Request {
+            method: Method::POST,
+            url: self.place.url.clone(),
+            headers,
+            body: Bytes::from(body),
+        };
+        let sent = self.client.send(request, &limits(), &Scope::everything()).await;
+        let response = sent.map_err(|error| Unreachable(error.to_string()))?;
+        if !response.status.is_success() {
+            return Err(Unreachable(format!("it answered {}", response.status)));
+        }
+        serde_json::from_slice(&response.body)
+            .map_err(|_| unreachable("its answer is not a JSON object"))
+    }
+
+    fn credentials(&self) -> Result<HeaderValue, Unreachable> {
+        // Both parts are encoded as in a form before they are joined (RFC 6749, section 2.3.1).
+        let encoded =
+            |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+        let (id, secret) = (&self.place.client_id, self.place.client_secret.expose_secret());
+        let pair = STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret)));
+        let mut value = HeaderValue::from_str(&format!("Basic {pair}"))
+            .map_err(|_| Unreachable("its client secret cannot be sent".to_owned()))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}

@@ -1,0 +1,295 @@
+//! The identity provider: where its keys are, and which they are now. Keys that were once fetched stay in use while
+//! the provider is down.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use egress::http::{Client, Limits, Request, Rule, Scope};
+use proto::{Clock, digest};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+use url::Url;
+
+use crate::claims::{Bearer, Rules};
+use crate::fault::{Rejected, TokenFault, Unreachable};
+use crate::introspection::Introspection;
+use crate::jwt::{KeySet, is_signed};
+use crate::options::{AccessOptions, IssuerOptions};
+use crate::remembered::Remembered;
+
+/// After this time keys are fetched anew, while those at hand are still used.
+const FRESH_MS: u64 = 10 * 60 * 1000;
+
+/// At most so often the issuer is asked, however many unknown keys callers name and however often it fails.
+const ASKED_EVERY_MS: u64 = 15 * 1000;
+
+/// For so long the outcome of a check is not worked out again.
+const REMEMBERED_MS: u64 = 60 * 1000;
+
+/// What documents of an issuer may cost.
+pub(crate) fn limits() -> Limits {
+    Limits {
+        deadline: Some(Duration::from_secs(10)),
+        connect: Duration::from_secs(5),
+        max_body_bytes: 1 << 20,
+        max_redirects: 0,
+        ..Limits::default()
+    }
+}
+
+/// An identity provider whose tokens are taken.
+pub(crate) struct Issuer(Arc<Inner>);
+
+struct Inner {
+    options: IssuerOptions,
+    rules: Rules,
+    client: Client,
+    clock: Clock,
+    keys: ArcSwapOption<Fetched>,
+    /// When the issuer was last asked, and what it said if it gave no keys. One asks, the others wait.
+    asked: Mutex<Option<Asked>>,
+    remembered: Remembered,
+    introspection: Option<Introspection>,
+}
+
+struct Fetched {
+    keys: KeySet,
+    at_ms: u64,
+}
+
+struct Asked {
+    at_ms: u64,
+    failed: Option<Unreachable>,
+}
+
+impl Issuer {
+    /// An issuer within reach of the guarded client: the hosts that the options name, and the public internet.
+    pub(crate) fn new(
+        options: &IssuerOptions,
+        all: &AccessOptions,
+        client: &Client,
+        clock: Clock,
+    ) -> Self {
+        let named = [Some(&options.issuer), options.jwks_uri.as_ref()];
+        let introspected = options.introspection.as_ref().map(|place| &place.url);
+        let mut policy = client.policy().clone();
+        for url in named.into_iter().flatten().chain(introspected) {
+            if let Ok(rule) = Rule::for_url(url) {
+                policy = policy.allowing(rule);
+            }
+        }
+        let client = client.with_policy(policy);
+        let rules = Rules::new(options, all);
+        let introspection = options
+            .introspection
+            .clone()
+            .map(|place| Introspection::new(place, rules.clone(), client.clone(), clock.clone()));
+        Self(Arc::new(Inner {
+            options: options.clone(),
+            rules,
+            client,
+            clock,
+            keys: ArcSwapOption::empty(),
+            asked: Mutex::new(None),
+            remembered: Remembered::default(),
+            introspection,
+        }))
+    }
+
+    /// The bearer of a token that this issuer made.
+    pub(crate) async fn bearer(&self, token: &str) -> Result<Bearer, Rejected> {
+        match &self.0.introspection {
+            _ if is_signed(token) => self.signed(token).await,
+            Some(introspection) => introspection.bearer(token).await,
+            None => Err(TokenFault::Unknown.into()),
+        }
+    }
+
+    async fn signed(&self, token: &str) -> Result<Bearer, Rejected> {
+        let inner = &self.0;
+        let sum = digest(token.as_bytes());
+        if let Some(Ok(bearer)) = inner.remembered.recall(sum, inner.clock.unix_ms()) {
+            return Ok(bearer);
+        }
+        let fetched = self.keys().await?;
+        let claims = match fetched.keys.claims(token) {
+            // The issuer may have begun to sign with another key.
+            Err(TokenFault::Key) => match inner.refetch(fetched.at_ms).await {
+                Some(newer) => newer.keys.claims(token),
+                None => Err(TokenFault::Key),
+            },
+            claims => claims,
+        }?;
+        let now = inner.clock.unix_ms();
+        let bearer = inner.rules.bearer(&claims, now)?;
+        inner.remembered.keep(sum, Ok(bearer.clone()), now, REMEMBERED_MS);
+        Ok(bearer)
+    }
+
+    /// The keys at hand; the first caller fetches them, and one who finds them old has them fetched for later callers.
+    async fn keys(&self) -> Result<Arc<Fetched>, Unreachable> {
+        let inner = &self.0;
+        if let Some(fetched) = inner.keys.load_full() {
+            if inner.clock.unix_ms() >= fetched.at_ms.saturating_add(FRESH_MS) {
+                let (inner, seen) = (Arc::clone(inner), fetched.at_ms);
+                tokio::spawn(async move { inner.refetch(seen).await });
+            }
+            return Ok(fetched);
+        }
+        inner.ask(None).await
+    }
+}
+
+impl Inner {
+    /// Keys newer than those that were seen, if they can be had now.
+    async fn refetch(&self, seen_ms: u64) -> Option<Arc<Fetched>> {
+        let fetched = self.ask(Some(seen_ms)).await.ok()?;
+        (fetched.at_ms > seen_ms).then_some(fetched)
+    }
+
+    async fn ask(&self, seen_ms: Option<u64>) -> Result<Arc<Fetched>, Unreachable> {
+        let mut asked = self.asked.lock().await;
+        let known = self.keys.load_full();
+        if let Some(known) = &known
+            && seen_ms.is_none_or(|seen| known.at_ms > seen)
+        {
+            return Ok(Arc::clone(known));
+        }
+        let now = self.clock.unix_ms();
+        if let Some(last) = &*asked
+            && now < last.at_ms.saturating_add(ASKED_EVERY_MS)
+        {
+            return match (&last.failed, known) {
+                (_, Some(known)) => Ok(known),
+                (Some(failed), None) => Err(failed.clone()),
+                (None, None) => Err(Unreachable("it gave no keys".to_owned())),
+            };
+        }
+        let fetched = self.fetch().await;
+        *asked = Some(Asked { at_ms: now, failed: fetched.as_ref().err().cloned() });
+        match fetched {
+            Ok(keys) => {
+                // Two fetches within one tick of the clock must still be told apart.
+                let at_ms = known.map_or(now, |known| now.max(known.at_ms + 1));
+                let fetched = Arc::new(Fetched { keys, at_ms });
+                self.keys.store(Some(Arc::clone(&fetched)));
+                self.remembered.forget();
+                Ok(fetched)
+            }
+            Err(unreachable) => {
+                let issuer = &self.options.issuer;
+                tracing::warn!(issuer, error = %unreachable, "keys of the issuer could not be fetched");
+                known.ok_or(unreachable)
+            }
+        }
+    }
+
+    async fn fetch(&self) -> Result<KeySet, Unreachable> {
+        let place = match &self.options.jwks_uri {
+            Some(place) => place.clone(),
+            None => self.discover().await?,
+        };
+        let document = self.get(&place).await?;
+        match KeySet::read(&document) {
+            Some(keys) if !keys.is_empty() => Ok(keys),
+            _ => Err(Unreachable("its key set holds no key that signs tokens".to_owned())),
+        }
+    }
+
+    /// Where the keys are, by the issuer's own metadata.
+    async fn discover(&self) -> Result<String, Unreachable> {
+        let mut last = Unreachable("its URL cannot be read".to_owned());
+        for place in metadata_urls(&self.options.issuer) {
+            match self.get(&place).await {
+                Ok(metadata) => return jwks_uri(&self.options.issuer, &metadata),
+                Err(unreachable) => last = unreachable,
+            }
+        }
+        Err(last)
+    }
+
+    async fn get(&self, url: &str) -> Result<Value, Unreachable> {
+        let fetched = self.client.send(Request::get(url), &limits(), &Scope::everything()).await;
+        let response = fetched.map_err(|error| Unreachable(error.to_string()))?;
+        if !response.status.is_success() {
+            return Err(Unreachable(format!("it answered {}", response.status)));
+        }
+        serde_json::from_slice::<Map<String, Value>>(&response.body)
+            .map(Value::Object)
+            .map_err(|_| Unreachable("its answer is not a JSON object".to_owned()))
+    }
+}
+
+/// Where metadata may be: RFC 8414, which puts the well-known part before the issuer's path, then OpenID Connect.
+fn metadata_urls(issuer: &str) -> Vec<String> {
+    let Ok(url) = Url::parse(issuer) else { return Vec::new() };
+    let origin = url.origin().ascii_serialization();
+    let path = url.path().trim_end_matches('/');
+    let mut urls = vec![
+        format!("{origin}/.well-known/oauth-authorization-server{path}"),
+        format!("{origin}/.well-known/openid-configuration{path}"),
+    ];
+    if !path.is_empty() {
+        urls.push(format!("{origin}{path}/.well-known/openid-configuration"));
+    }
+    urls
+}
+
+/// The place of the keys, from metadata that is this issuer's own and leads to no less safe a place.
+fn jwks_uri(issuer: &str, metadata: &Value) -> Result<String, Unreachable> {
+    if metadata.get("issuer").and_then(Value::as_str) != Some(issuer) {
+        return Err(Unreachable("its metadata names another issuer".to_owned()));
+    }
+    let place = metadata.get("jwks_uri").and_then(Value::as_str).unwrap_or_default();
+    let safe = place.starts_with("https://")
+        || issuer.starts_with("http://") && place.starts_with("http://");
+    if !safe {
+        return Err(Unreachable("its metadata names no usable `jwks_uri`".to_owned()));
+    }
+    Ok(place.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_is_looked_for_where_the_standards_put_it() {
+        assert_eq!(
+            metadata_urls("https://id.example/"),
+            [
+                "https://id.example/.well-known/oauth-authorization-server",
+                "https://id.example/.well-known/openid-configuration"
+            ]
+        );
+        assert_eq!(
+            metadata_urls("https://id.example:8443/realms/a"),
+            [
+                "https://id.example:8443/.well-known/oauth-authorization-server/realms/a",
+                "https://id.example:8443/.well-known/openid-configuration/realms/a",
+                "https://id.example:8443/realms/a/.well-known/openid-configuration"
+            ]
+        );
+    }
+
+    #[test]
+    fn metadata_of_somebody_else_or_to_a_strange_place_is_refused() {
+        let issuer = "https://id.example";
+        let good = json!({"issuer": issuer, "jwks_uri": "https://id.example/keys"});
+        assert_eq!(jwks_uri(issuer, &good), Ok("https://id.example/keys".to_owned()));
+        for bad in [
+            json!({"issuer": "https://id.example/", "jwks_uri": "https://id.example/keys"}),
+            json!({"issuer": "https://evil.example", "jwks_uri": "https://id.example/keys"}),
+            json!({"jwks_uri": "https://id.example/keys"}),
+            json!({"issuer": issuer}),
+            json!({"issuer": issuer, "jwks_uri": "http://id.example/keys"}),
+            json!({"issuer": issuer, "jwks_uri": "file:///etc/passwd"}),
+            json!({"issuer": issuer, "jwks_uri": 7}),
+        ] {
+            assert!(jwks_uri(issuer, &bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use auth::{Access, AccessOptions, IssuerOptions, KeyRing, Refusal, ScopeNames, TokenFault};
+use egress::http::{AddressPolicy, Client, OwnListeners};
+use http::{HeaderMap, HeaderValue};
+use proto::{Clock, Principal};
+use serde_json::Value;
+use store::Database;
+use tempfile::TempDir;
+use testkit::Issuer;
+
+/// Where the gateway under test would be.
+pub(crate) const GATEWAY: &str = "https://gw.example";
+
+pub(crate) struct Entrance {
+    pub(crate) access: Access,
+    pub(crate) ring: Arc<KeyRing>,
+    pub(crate) clock: Clock,
+    _folder: TempDir,
+}
+
+pub(crate) fn options(issuer: &str) -> AccessOptions {
+    AccessOptions {
+        public_url: GATEWAY.to_owned(),
+        issuer: Some(IssuerOptions {
+            issuer: issuer.to_owned(),
+            audience: Vec::new(),
+            jwks_uri: None,
+            tenant_claim: Some("org".to_owned()),
+            agent_claim: None,
+            roles_claim: None,
+            roles: BTreeMap::new(),
+            introspection: None,
+        }),
+        api_keys: true,
+        scopes: ScopeNames::default(),
+    }
+}
+
+pub(crate) async fn entrance(options: AccessOptions) -> Entrance {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    // Tokens carry the time of day, so the clock begins there; only the test moves it on.
+    let clock = Clock::manual(Clock::default().unix_ms());
+    let ring = Arc::new(KeyRing::open(database, clock.clone()).await.unwrap());
+    let client = Client::new(AddressPolicy::new(Vec::new(), OwnListeners::default())).unwrap();
+    let access = Access::guarded(options, Arc::clone(&ring), &client, clock.clone());
+    Entrance { access, ring, clock, _folder: folder }
+}
+
+impl Entrance {
+    pub(crate) async fn of(issuer: &Issuer) -> Self {
+        entrance(options(issuer.url())).await
+    }
+
+    pub(crate) async fn admit(&self, token: &str) -> Result<Arc<Principal>, Refusal> {
+        self.admit_header(&format!("Bearer {token}")).await
+    }
+
+    pub(crate) async fn admit_header(&self, value: &str) -> Result<Arc<Principal>, Refusal> {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", HeaderValue::from_str(value).unwrap());
+        self.access.admit(&headers, None).await
+    }
+
+    pub(crate) async fn fault(&self, token: &str) -> TokenFault {
+        match self.admit(token).await {
+            Err(Refusal::BadToken(fault)) => fault,
+            other => panic!("{token}: {other:?}"),
+        }
+    }
+}
+
+pub(crate) fn good(issuer: &Issuer) -> Value {
+    issuer.claims(GATEWAY, serde_json::json!({}))
+}

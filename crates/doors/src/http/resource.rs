@@ -1,0 +1,37 @@
+//! What the gateway tells about itself to clients that look for a token (RFC 9728).
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use http::{Method, StatusCode, Uri};
+use proto::TraceId;
+
+use super::{Shared, reply, routes};
+
+/// The metadata of the gateway, or of the door whose path follows the well-known one.
+pub(super) async fn metadata(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+    uri: Uri,
+) -> Response {
+    let door = uri.path().strip_prefix(routes::RESOURCE).unwrap_or_default();
+    let metadata = is_door(door).then(|| shared.access.metadata(door)).flatten();
+    match metadata {
+        Some(metadata) => reply::json(StatusCode::OK, &metadata),
+        None => routes::missing(&Method::GET, &uri, trace),
+    }
+}
+
+/// The door that a path belongs to, as clients know it: MCP clients look for the metadata of the URL they were given.
+pub(super) fn door_of(path: &str) -> &str {
+    if is_door(path) { path } else { "" }
+}
+
+fn is_door(path: &str) -> bool {
+    let agent = path.strip_prefix("/agents/").and_then(|rest| rest.strip_suffix(routes::MCP));
+    let plain = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+    };
+    path.is_empty() || path == routes::MCP || agent.is_some_and(plain)
+}

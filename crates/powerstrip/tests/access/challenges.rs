@@ -1,0 +1,141 @@
+use doors::{Needs, ROUTES};
+use reqwest::Method;
+use serde_json::json;
+use testkit::Gateway;
+
+use crate::support::{Caller, House, answered, challenge};
+
+/// A path that a route's pattern fits, and a method that it takes.
+fn example(pattern: &str, methods: &str) -> (Method, String) {
+    let path = pattern.replace("{*tool}", "demo.echo").replace("{*reference}", "demo.echo@1/input");
+    let path = path.replace("{*path}", "mcp").replace("{domain}/{name}/{major}", "a/b/1");
+    (methods.split(", ").next().unwrap().parse().unwrap(), path)
+}
+
+#[tokio::test]
+async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
+    let house = House::open().await;
+    let forged = Caller::new(&house.gateway, Some("x".to_owned()));
+    let mut closed = 0;
+    let elsewhere = [("GET", "/no/such/route"), ("DELETE", "/mcp/discover"), ("PUT", "/")];
+    let listed = ROUTES.iter().map(|route| (route.methods, route.pattern, route.needs));
+    let unlisted = elsewhere.map(|(method, path)| (method, path, Needs::Scope("any")));
+    for (methods, pattern, needs) in listed.chain(unlisted) {
+        let (method, path) = example(pattern, methods);
+        for caller in [house.stranger(), Caller::new(&house.gateway, Some("x".to_owned()))] {
+            let answer = answered(caller.request(method.clone(), &path)).await;
+            match needs {
+                Needs::Nothing | Needs::OurName => {
+                    assert_eq!(answer.status, 200, "{method} {path}: {answer:?}");
+                }
+                Needs::Scope(_) => {
+                    closed += 1;
+                    assert_eq!(answer.status, 401, "{method} {path}: {answer:?}");
+                    assert!(
+                        challenge(&answer).starts_with("Bearer resource_metadata=\"http"),
+                        "{answer:?}"
+                    );
+                    assert_eq!(answer.body["errors"][0]["code"], "DENIED", "{answer:?}");
+                }
+            }
+        }
+    }
+    assert!(closed >= 16, "{closed}");
+    let answer = forged.get("/mcp/discover").await;
+    assert!(challenge(&answer).contains("error=\"invalid_token\""), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_challenge_leads_to_who_gives_out_tokens() {
+    let house = House::open().await;
+    for (path, resource) in [("/mcp", "/mcp"), ("/mcp/discover", "")] {
+        let refused = house.stranger().get(path).await;
+        let challenge = challenge(&refused);
+        assert!(challenge.contains("scope=\"tools:read tools:call\""), "{challenge}");
+        assert!(!challenge.contains("error"), "who brought nothing did nothing wrong: {challenge}");
+        let place =
+            challenge.split("resource_metadata=\"").nth(1).unwrap().split('"').next().unwrap();
+        let expected = format!("/.well-known/oauth-protected-resource{resource}");
+        assert_eq!(place, house.gateway.url(&expected));
+        let metadata = house.stranger().get(&expected).await;
+        assert_eq!(metadata.status, 200);
+        assert_eq!(metadata.body["resource"], house.gateway.url(resource));
+        assert_eq!(metadata.body["authorization_servers"], json!([house.issuer.url()]));
+        assert_eq!(metadata.body["scopes_supported"], json!(["tools:read", "tools:call"]));
+        assert_eq!(metadata.body["bearer_methods_supported"], json!(["header"]));
+    }
+    let strange = house.stranger().get("/.well-known/oauth-protected-resource/etc/passwd").await;
+    assert_eq!(strange.status, 404);
+    let agents = house.stranger().get("/.well-known/oauth-protected-resource/agents/bot/mcp").await;
+    assert_eq!(agents.body["resource"], house.gateway.url("/agents/bot/mcp"));
+}
+
+#[tokio::test]
+async fn a_bad_token_is_told_what_is_wrong_with_it() {
+    let house = House::open().await;
+    for (changes, why) in [
+        (json!({"aud": "https://other.example"}), "another audience"),
+        (json!({"aud": null}), "another audience"),
+        (json!({"iss": "https://other.example"}), "another issuer"),
+        (json!({"exp": 1}), "expired"),
+        (json!({"nbf": 99_999_999_999_u64}), "not valid yet"),
+        (json!({"org": null}), "`org` is missing"),
+        (json!({"org": "local"}), "`org` is missing or cannot be used"),
+    ] {
+        let refused = house.caller(changes.clone()).get("/mcp/discover").await;
+        assert_eq!(refused.status, 401, "{changes}");
+        let challenge = challenge(&refused);
+        assert!(
+            challenge.contains("error=\"invalid_token\"") && challenge.contains(why),
+            "{challenge}"
+        );
+        assert!(challenge.contains("resource_metadata=\""), "{challenge}");
+    }
+    let flood = Caller::new(&house.gateway, Some("x".repeat(20_000)));
+    assert_eq!(flood.get("/mcp/discover").await.status, 401);
+    let both = house.stranger().request(Method::GET, "/mcp/discover?access_token=x");
+    assert_eq!(answered(both).await.status, 401);
+}
+
+#[tokio::test]
+async fn an_issuer_out_of_reach_is_told_as_such() {
+    let house = House::open().await;
+    house.issuer.set_down(true);
+    let refused = house.caller(json!({})).get("/mcp/discover").await;
+    assert_eq!((refused.status, &refused.body["errors"][0]["code"]), (503, &json!("UNAVAILABLE")));
+    assert_eq!(refused.body["errors"][0]["retryable"], json!(true), "{refused:?}");
+    assert_eq!(house.stranger().get("/healthz").await.status, 200);
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_are_refused_even_with_a_token() {
+    let house = House::open().await;
+    let ann = house.caller(json!({}));
+    for (origin, status) in [
+        ("https://evil.example", 403),
+        ("null", 403),
+        ("http://localhost:6274", 200),
+        (&house.gateway.url(""), 200),
+    ] {
+        let request = ann.request(Method::GET, "/mcp/discover").header("origin", origin);
+        assert_eq!(answered(request).await.status, status, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn strangers_learn_nothing_from_probes() {
+    let house = House::open().await;
+    assert_eq!(house.stranger().get("/healthz").await.body, json!({"status": "ok"}));
+    assert_eq!(house.stranger().get("/readyz").await.body, json!({"ready": true}));
+}
+
+#[tokio::test]
+async fn without_auth_all_is_as_it_was() {
+    let gateway = Gateway::start().await;
+    assert_eq!(gateway.get("/mcp/discover").await.status, 200);
+    assert_eq!(gateway.get("/.well-known/oauth-protected-resource").await.status, 404);
+    assert_eq!(gateway.get("/metrics").await.status, 200);
+    let called = gateway.call("demo.echo", &json!({"message": "x"})).await;
+    assert_eq!(called.status, 200);
+    assert!(gateway.get("/readyz").await.body["problems"].is_array());
+}

@@ -1,0 +1,113 @@
+use reqwest::Method;
+use serde_json::json;
+use store::{AuditFilter, Database};
+use testkit::Service;
+
+use crate::support::{House, answered};
+
+const CLAIMED: [(&str, &str); 8] = [
+    ("x-tenant-id", "globex"),
+    ("x-org-id", "globex"),
+    ("x-user", "admin"),
+    ("x-forwarded-user", "admin"),
+    ("x-forwarded-host", "evil.example"),
+    ("x-forwarded-for", "127.0.0.1"),
+    ("forwarded", "for=127.0.0.1;host=evil.example"),
+    ("x-agent", "boss"),
+];
+
+#[tokio::test]
+async fn who_calls_is_what_the_token_says_and_nothing_else() {
+    let house = House::open().await;
+    for (tenant, subject) in [("acme", "ann"), ("globex", "gus"), ("acme", "amy")] {
+        let token = house.token(json!({"org": tenant, "sub": subject, "agent": "researcher"}));
+        let caller = crate::support::Caller::new(&house.gateway, Some(token));
+        let mut request = caller.request(Method::POST, "/mcp/tool/demo.echo");
+        for (name, value) in CLAIMED {
+            request = request.header(name, value);
+        }
+        assert_eq!(answered(request.json(&json!({"message": "x"}))).await.status, 200);
+    }
+    // Headers alone are nobody.
+    let mut request = house.stranger().request(Method::POST, "/mcp/tool/demo.echo");
+    for (name, value) in CLAIMED {
+        request = request.header(name, value);
+    }
+    assert_eq!(answered(request.json(&json!({"message": "x"}))).await.status, 401);
+
+    let data = house.gateway.folder().join(".powerstrip");
+    let database = Database::open(&data).await.unwrap();
+    let rows = async |tenant: Option<&str>| {
+        let filter = AuditFilter { tenant: tenant.map(str::to_owned), ..AuditFilter::default() };
+        let rows = database.audit_rows(filter).await.unwrap();
+        let mut told: Vec<_> = rows
+            .into_iter()
+            .map(|row| (row.tenant, row.subject, row.agent.unwrap_or_default()))
+            .collect();
+        told.sort();
+        told
+    };
+    let row = |tenant: &str, subject: &str| {
+        (tenant.to_owned(), subject.to_owned(), "researcher".to_owned())
+    };
+    let all = testkit::eventually("three rows are written", || async {
+        let all = rows(None).await;
+        (all.len() == 3).then_some(all)
+    })
+    .await;
+    assert_eq!(all, [row("acme", "amy"), row("acme", "ann"), row("globex", "gus")]);
+    assert_eq!(rows(Some("globex")).await, [row("globex", "gus")]);
+    assert_eq!(rows(Some("acme")).await.len(), 2);
+    assert!(rows(Some("")).await.is_empty());
+}
+
+#[tokio::test]
+async fn tokens_stay_here() {
+    let service = Service::start().await;
+    let pack = format!(
+        "id: far.echo\nversion: 1.0.0\ndescription: Passes the message on to a service over HTTP.\n\
+         inputSchema: {{ type: object }}\noutputSchema: {{ type: object }}\ncaps: {{ network: [http] }}\n\
+         execution: {{ kind: http, url: '{}', method: POST }}\n",
+        service.url("/echo")
+    );
+    let house = House::with("egress: { allow: [127.0.0.1] }\n", |gateway| {
+        gateway
+            .file("tools/far.tool.yaml", &pack)
+            .env("POWERSTRIP_LOG", "info,auth=trace,doors=trace,egress=trace")
+    })
+    .await;
+    let token = house.token(json!({}));
+    let caller = crate::support::Caller::new(&house.gateway, Some(token.clone()));
+    let answer = caller.call("far.echo", &json!({"message": "x"})).await;
+    assert_eq!(answer.body["data"]["echo"], "x", "{answer:?}");
+    assert_eq!(
+        answer.body["data"]["authorization"],
+        json!(null),
+        "the caller's token goes nowhere"
+    );
+    let secret = token.rsplit('.').next().unwrap().to_owned();
+    let forged = format!("{}x", &token[..token.len() - 4]);
+    let refused =
+        crate::support::Caller::new(&house.gateway, Some(forged)).get("/mcp/discover").await;
+    assert_eq!(refused.status, 401);
+    assert!(
+        !house.gateway.log().contains(&secret[..secret.len() - 8]),
+        "not even in a log of everything"
+    );
+}
+
+#[tokio::test]
+async fn limits_are_counted_for_each_caller() {
+    let house = House::with("limits: { rate: { tool: 1/1h } }\n", |gateway| gateway).await;
+    let call =
+        async |changes| house.caller(changes).call("demo.echo", &json!({"message": "x"})).await;
+    assert_eq!(call(json!({})).await.status, 200);
+    assert_eq!(call(json!({})).await.status, 429);
+    assert_eq!(
+        call(json!({"org": "globex"})).await.status,
+        200,
+        "her namesake elsewhere is another"
+    );
+    assert_eq!(call(json!({"sub": "amy"})).await.status, 200);
+    assert_eq!(call(json!({"sub": "amy"})).await.status, 429);
+}

@@ -1,0 +1,141 @@
+//! Two tenants, every route: what is one's is not there for the other. A route that this file does not know fails it.
+
+use doors::ROUTES;
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::Response;
+
+use crate::support::{Caller, House, OLD, answered, call_message};
+
+/// The victim, and everyone who has no business with what is hers.
+struct Cast<'a> {
+    ann: Caller<'a>,
+    others: [(&'static str, Caller<'a>); 3],
+}
+
+impl<'a> Cast<'a> {
+    fn of(house: &'a House) -> Self {
+        Self {
+            ann: house.caller(json!({"org": "acme", "sub": "ann"})),
+            others: [
+                ("another tenant", house.caller(json!({"org": "globex", "sub": "ann"}))),
+                ("a colleague", house.caller(json!({"org": "acme", "sub": "amy"}))),
+                (
+                    "an agent of hers",
+                    house.caller(json!({"org": "acme", "sub": "ann", "agent": "bot"})),
+                ),
+            ],
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
+    let house = House::open().await;
+    let cast = Cast::of(&house);
+    for route in ROUTES {
+        match route.pattern {
+            "/mcp" => sessions(&cast).await,
+            "/mcp/tool/{*tool}" => recorded_answers(&cast).await,
+            // What all callers share: it must look the same to everyone, and hold nothing of anyone.
+            "/mcp/discover" => alike(&cast, "/mcp/discover").await,
+            "/mcp/prompt/{domain}/{name}/{major}" => alike(&cast, "/mcp/prompt/a/b/1").await,
+            "/mcp/schema/{*reference}" => alike(&cast, "/mcp/schema/demo.echo@1/input").await,
+            "/openapi.json" => alike(&cast, "/openapi.json").await,
+            "/healthz" | "/readyz" => alike(&cast, route.pattern).await,
+            "/.well-known/oauth-protected-resource" => alike(&cast, route.pattern).await,
+            "/.well-known/oauth-protected-resource/{*path}" => {
+                alike(&cast, "/.well-known/oauth-protected-resource/mcp").await;
+            }
+            // Numbers of all tenants together: not for tenants at all.
+            "/metrics" => metrics(&house).await,
+            unknown => panic!(
+                "the matrix does not know {unknown}: say what a caller gets there with an id of another tenant"
+            ),
+        }
+    }
+}
+
+/// Sessions and their event streams open for nobody else, whatever is asked of them.
+async fn sessions(cast: &Cast<'_>) {
+    for version in OLD {
+        let session = cast.ann.session(version).await;
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+        for (who, other) in &cast.others {
+            let missing = |answer: &Response, asked: &str| {
+                assert_eq!(answer.status, 404, "{who}, {version}, {asked}: {answer:?}");
+                let text = answer.body.to_string();
+                assert!(!text.contains("ann") && !text.contains("acme"), "{text}");
+            };
+            for message in [&list, &call_message("demo.echo"), &answer] {
+                missing(&other.old(version, &session, message).await, &message.to_string());
+            }
+            for (method, event) in
+                [(Method::GET, ""), (Method::GET, "0"), (Method::DELETE, ""), (Method::POST, "")]
+            {
+                let mut request = other
+                    .request(method.clone(), "/mcp")
+                    .header("accept", "application/json, text/event-stream")
+                    .header("mcp-session-id", &session)
+                    .header("mcp-protocol-version", version);
+                if !event.is_empty() {
+                    request = request.header("last-event-id", event);
+                }
+                missing(&answered(request).await, &format!("{method} {event}"));
+            }
+        }
+        let still = cast.ann.old(version, &session, &list).await;
+        assert!(still.body["result"]["tools"].is_array(), "hers goes on: {still:?}");
+        let farewell = cast.ann.request(Method::DELETE, "/mcp").header("mcp-session-id", &session);
+        assert!(answered(farewell).await.status < 300);
+        assert_eq!(cast.ann.old(version, &session, &list).await.status, 404, "gone is gone");
+    }
+}
+
+/// A recorded answer is given again to the caller that it was made for, under whatever key others ask.
+async fn recorded_answers(cast: &Cast<'_>) {
+    let roll = async |caller: &Caller<'_>| {
+        let request = caller.request(Method::POST, "/mcp/tool/dice.roll");
+        let answer = answered(request.header("idempotency-key", "same").json(&json!({}))).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body["data"]["id"].clone()
+    };
+    let hers = roll(&cast.ann).await;
+    assert!(hers.is_string());
+    assert_eq!(roll(&cast.ann).await, hers);
+    let mut seen = vec![hers];
+    for (who, other) in &cast.others {
+        let theirs = roll(other).await;
+        assert!(!seen.contains(&theirs), "{who} was given an answer of another");
+        seen.push(theirs);
+    }
+}
+
+async fn alike(cast: &Cast<'_>, path: &str) {
+    // The answers of discovery and envelopes carry the time or a trace id.
+    let told = |answer: Response| {
+        let mut body = answer.body;
+        if let Some(body) = body.as_object_mut() {
+            body.remove("meta");
+        }
+        (answer.status, body)
+    };
+    let hers = told(cast.ann.get(path).await);
+    let text = hers.1.to_string();
+    assert!(!text.contains("acme") && !text.contains("\"ann\""), "{path}: {text}");
+    for (who, other) in &cast.others {
+        assert_eq!(told(other.get(path).await), hers, "{path} for {who}");
+    }
+}
+
+async fn metrics(house: &House) {
+    let refused = house.caller(json!({})).get("/metrics").await;
+    assert_eq!(refused.status, 403);
+    let scraper = house.caller(json!({"scope": "metrics:read", "org": "ops"}));
+    let told = scraper.get("/metrics").await;
+    let Value::String(text) = told.body else { panic!("metrics are text: {told:?}") };
+    for name in ["acme", "globex", "ann", "amy"] {
+        assert!(!text.contains(&format!("\"{name}\"")), "{name} stands in the metrics");
+    }
+}

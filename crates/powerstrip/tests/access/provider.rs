@@ -1,0 +1,104 @@
+//! A real authorization server, `oidc-provider`, on loopback: the tokens that it gives out for this gateway open it.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use testkit::Gateway;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::support::{Caller, answered, challenge};
+
+/// As `scripts/test` installs it.
+const PACKAGE: &str = "oidc-provider@9.13.3";
+
+struct Provider {
+    _child: Child,
+    issuer: String,
+}
+
+impl Provider {
+    /// Starts it, if it is installed.
+    async fn start() -> Option<Self> {
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
+        let modules = cache.join("powerstrip/node-tools").join(PACKAGE).join("node_modules");
+        if !modules.join("oidc-provider").is_dir() {
+            eprintln!("skipped: {PACKAGE} is not installed; scripts/test installs it");
+            return None;
+        }
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/provider/oidc.mjs");
+        let mut child = Command::new("node")
+            .arg(script)
+            .arg(&modules)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut issuer = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut issuer).await.unwrap();
+        let issuer = issuer.trim().to_owned();
+        assert!(issuer.starts_with("http://127.0.0.1:"), "it ended early: {issuer}");
+        Some(Self { _child: child, issuer })
+    }
+
+    /// A token for a resource, as a program asks for one.
+    async fn token(&self, client: &str, resource: &str, scope: &str) -> String {
+        let form = format!(
+            "grant_type=client_credentials&resource={}&scope={}",
+            resource.replace(':', "%3A").replace('/', "%2F"),
+            scope.replace(' ', "+")
+        );
+        let request = reqwest::Client::new()
+            .post(format!("{}/token", self.issuer))
+            .basic_auth(client, Some(format!("{client}-secret")))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form);
+        let answer = answered(request).await;
+        answer.body["access_token"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
+    }
+}
+
+#[tokio::test]
+async fn tokens_of_a_real_authorization_server_open_the_gateway() {
+    let Some(provider) = Provider::start().await else { return };
+    let gateway = Gateway::with()
+        .env("CLIENT_SECRET", "gateway-secret")
+        .config(&format!(
+            "auth:\n  issuer: {0}\n  tenant_claim: org\n  introspection: {{ url: '{0}/token/introspection', \
+             client_id: gateway, client_secret: {{ env: CLIENT_SECRET }} }}",
+            provider.issuer
+        ))
+        .start()
+        .await;
+    // By the book: the challenge leads to the metadata, and that to the server and the name of the resource.
+    let stranger = Caller::new(&gateway, None);
+    let refused = stranger.get("/mcp").await;
+    let place = challenge(&refused).split("resource_metadata=\"").nth(1).unwrap();
+    let place = place.split('"').next().unwrap().replace(&gateway.url(""), "");
+    let metadata = stranger.get(&place).await.body;
+    assert_eq!(metadata["authorization_servers"], json!([provider.issuer]));
+    let resource = metadata["resource"].as_str().unwrap();
+
+    for client in ["signed", "opaque"] {
+        let token = provider.token(client, resource, "tools:read tools:call").await;
+        assert_eq!(token.contains('.'), client == "signed", "{token}");
+        let caller = Caller::new(&gateway, Some(token));
+        let called = caller.call("demo.echo", &json!({"message": client})).await;
+        assert_eq!(called.body["data"], json!({"message": client}), "{called:?}");
+        let listed = caller.modern("tools/list", json!({})).await;
+        assert!(matches!(listed.body["result"]["tools"], Value::Array(_)), "{listed:?}");
+
+        let narrow = provider.token(client, resource, "tools:read").await;
+        let called = Caller::new(&gateway, Some(narrow)).call("demo.echo", &json!({})).await;
+        assert_eq!(called.status, 403, "{client}");
+        let foreign = provider.token(client, "https://other.example/mcp", "tools:read").await;
+        let refused = Caller::new(&gateway, Some(foreign)).get("/mcp/discover").await;
+        assert_eq!(refused.status, 401, "{client}");
+        assert!(challenge(&refused).contains("another audience"), "{refused:?}");
+    }
+}

@@ -1,0 +1,122 @@
+use serde_json::{Value, json};
+use testkit::Response;
+
+use crate::support::{Caller, House, MODERN, OLD, call_message, challenge};
+
+fn refused(answer: &Response, at: &str) {
+    assert_eq!(answer.status, 403, "{at}: {answer:?}");
+    let challenge = challenge(answer);
+    assert!(challenge.contains("error=\"insufficient_scope\""), "{at}: {challenge}");
+    assert!(
+        challenge.contains("scope=\"tools:read tools:call\""),
+        "{at}: all at once: {challenge}"
+    );
+    assert!(challenge.contains("resource_metadata=\""), "{at}: {challenge}");
+}
+
+#[tokio::test]
+async fn a_token_to_read_calls_nothing_in_any_revision_at_any_door() {
+    let house = House::open().await;
+    let reader = house.caller(json!({"scope": "tools:read"}));
+    refused(&reader.call("demo.echo", &json!({"message": "x"})).await, "REST");
+    let params = json!({"name": "demo.echo", "arguments": {"message": "x"}});
+    refused(&reader.modern("tools/call", params).await, MODERN);
+    for version in OLD {
+        let session = reader.session(version).await;
+        refused(&reader.old(version, &session, &call_message("demo.echo")).await, version);
+        // A revision that nobody speaks any more, or none at all, opens nothing either.
+        let odd = reader.old("2024-11-05", &session, &call_message("demo.echo")).await;
+        refused(&odd, "2024-11-05");
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let listed = reader.old(version, &session, &list).await;
+        assert!(listed.body["result"]["tools"].is_array(), "{version}: {listed:?}");
+    }
+    refused(&reader.old("", "", &call_message("demo.echo")).await, "no session");
+    assert!(reader.modern("tools/list", json!({})).await.body["result"]["tools"].is_array());
+    assert_eq!(reader.get("/mcp/discover").await.status, 200);
+    assert_eq!(reader.get("/openapi.json").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_message_that_says_two_things_runs_nothing() {
+    let house = House::open().await;
+    let reader = house.caller(json!({"scope": "tools:read"}));
+    let session = reader.session("2025-11-25").await;
+    for (first, second) in [("tools/list", "tools/call"), ("tools/call", "tools/list")] {
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{first}\",\"method\":\"{second}\",\
+             \"params\":{{\"name\":\"dice.roll\",\"arguments\":{{}}}}}}"
+        );
+        let request = reader
+            .request(reqwest::Method::POST, "/mcp")
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .header("mcp-session-id", &session)
+            .body(body);
+        let answer = crate::support::answered(request).await;
+        assert!(answer.body["result"].get("structuredContent").is_none(), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn without_scopes_nothing_opens_and_with_them_all_does() {
+    let house = House::open().await;
+    for scope in [Value::Null, json!("email openid"), json!("TOOLS:READ tools:call/")] {
+        let nobody = house.caller(json!({"scope": scope}));
+        refused(&nobody.get("/mcp/discover").await, "discovery");
+        refused(&nobody.modern("tools/list", json!({})).await, "MCP");
+        refused(&nobody.call("demo.echo", &json!({})).await, "a call");
+    }
+    let ann = house.caller(json!({}));
+    let called = ann.call("demo.echo", &json!({"message": "x"})).await;
+    assert_eq!(called.body["data"], json!({"message": "x"}));
+    let params = json!({"name": "demo.echo", "arguments": {"message": "x"}});
+    let called = ann.modern("tools/call", params).await;
+    assert_eq!(called.body["result"]["structuredContent"], json!({"message": "x"}));
+    for version in OLD {
+        let session = ann.session(version).await;
+        let mut message = call_message("demo.echo");
+        message["params"]["arguments"] = json!({"message": "x"});
+        let called = ann.old(version, &session, &message).await;
+        assert_eq!(called.body["result"]["isError"], json!(false), "{version}: {called:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_follows_the_token_of_each_request() {
+    let house = House::open().await;
+    let ann = house.caller(json!({}));
+    let session = ann.session("2025-11-25").await;
+    let called = ann.old("2025-11-25", &session, &call_message("demo.echo")).await;
+    assert_eq!(called.status, 200);
+    let narrowed = house.caller(json!({"scope": "tools:read"}));
+    refused(&narrowed.old("2025-11-25", &session, &call_message("demo.echo")).await, "narrowed");
+    let expired = house.caller(json!({"exp": 1}));
+    let late = expired.old("2025-11-25", &session, &call_message("demo.echo")).await;
+    assert_eq!(late.status, 401, "a session is no credential");
+}
+
+#[tokio::test]
+async fn scopes_may_have_names_of_the_identity_provider_and_come_by_role() {
+    let more = "  scopes: { read: mcp.read, call: mcp.call }\n  roles_claim: realm.roles\n  \
+        roles: { analyst: [tools:read, tools:call] }\n";
+    let house = House::with(more, |gateway| gateway).await;
+    let usual = house.caller(json!({}));
+    let answer = usual.get("/mcp/discover").await;
+    assert_eq!(answer.status, 403, "the usual names mean nothing now");
+    assert!(challenge(&answer).contains("scope=\"mcp.read mcp.call\""), "{answer:?}");
+    let metadata = usual.get("/.well-known/oauth-protected-resource").await;
+    assert_eq!(metadata.body["scopes_supported"], json!(["mcp.read", "mcp.call"]));
+    for changes in [
+        json!({"scope": "mcp.read mcp.call"}),
+        json!({"scope": null, "scp": ["mcp.read", "mcp.call"]}),
+        json!({"scope": null, "realm": {"roles": ["analyst"]}}),
+    ] {
+        let caller: Caller<'_> = house.caller(changes.clone());
+        assert_eq!(
+            caller.call("demo.echo", &json!({"message": "x"})).await.status,
+            200,
+            "{changes}"
+        );
+    }
+}

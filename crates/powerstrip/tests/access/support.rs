@@ -1,0 +1,168 @@
+use std::process::Stdio;
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use testkit::{Gateway, GatewayBuilder, Issuer, Response, Signer, powerstrip_binary};
+use tokio::process::Command;
+
+/// The revisions of MCP before sessions went.
+pub(crate) const OLD: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
+
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// A tool that answers differently each time.
+const DICE: &str = "id: dice.roll\nversion: 1.0.0\ndescription: Answers with an id that nobody had before.\n\
+    deterministic: false\ninputSchema: { type: object }\noutputSchema: { type: object }\n\
+    execution: { kind: cli, cmd: [python3, -c, \"import json, uuid; print(json.dumps({'id': str(uuid.uuid4())}))\"] }\n";
+
+/// A gateway, and the identity provider that it trusts.
+pub(crate) struct House {
+    pub(crate) gateway: Gateway,
+    pub(crate) issuer: Issuer,
+    pub(crate) signer: Signer,
+}
+
+impl House {
+    pub(crate) async fn open() -> Self {
+        Self::with("", |gateway| gateway).await
+    }
+
+    pub(crate) async fn with(
+        more: &str,
+        build: impl FnOnce(GatewayBuilder) -> GatewayBuilder,
+    ) -> Self {
+        let signer = Signer::ec("key-1");
+        let issuer = Issuer::start(&[&signer]).await;
+        let gateway = Gateway::with().file("tools/dice.tool.yaml", DICE).config(&format!(
+            "auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n{more}",
+            issuer.url()
+        ));
+        Self { gateway: build(gateway).start().await, issuer, signer }
+    }
+
+    /// A token with these changes to the claims of a good one.
+    pub(crate) fn token(&self, changes: Value) -> String {
+        self.signer.token(&self.issuer.claims(&self.gateway.url(""), changes))
+    }
+
+    pub(crate) fn caller(&self, changes: Value) -> Caller<'_> {
+        Caller::new(&self.gateway, Some(self.token(changes)))
+    }
+
+    pub(crate) fn stranger(&self) -> Caller<'_> {
+        Caller::new(&self.gateway, None)
+    }
+}
+
+/// Somebody who sends requests with the same credential.
+pub(crate) struct Caller<'a> {
+    gateway: &'a Gateway,
+    token: Option<String>,
+    client: reqwest::Client,
+}
+
+impl<'a> Caller<'a> {
+    pub(crate) fn new(gateway: &'a Gateway, token: Option<String>) -> Self {
+        // A connection whose request was refused before it was read is closed; one from a pool may be just that.
+        let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+        Self { gateway, token, client }
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, self.gateway.url(path));
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Response {
+        answered(self.request(Method::GET, path)).await
+    }
+
+    pub(crate) async fn call(&self, tool: &str, input: &Value) -> Response {
+        answered(self.request(Method::POST, &format!("/mcp/tool/{tool}")).json(input)).await
+    }
+
+    /// One message of a revision before 2026-07-28, in a session or to open one.
+    pub(crate) async fn old(&self, version: &str, session: &str, message: &Value) -> Response {
+        let mut request = self
+            .request(Method::POST, "/mcp")
+            .header("accept", "application/json, text/event-stream")
+            .json(message);
+        if !session.is_empty() {
+            request =
+                request.header("mcp-session-id", session).header("mcp-protocol-version", version);
+        }
+        answered(request).await
+    }
+
+    /// Opens a session.
+    pub(crate) async fn session(&self, version: &str) -> String {
+        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+        let greeted = self.old(version, "", &hello).await;
+        assert_eq!(greeted.status, 200, "{greeted:?}");
+        let session = greeted.headers["mcp-session-id"].to_str().unwrap().to_owned();
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.old(version, &session, &ready).await.status, 202);
+        session
+    }
+
+    /// One request of MCP 2026-07-28.
+    pub(crate) async fn modern(&self, method: &str, mut params: Value) -> Response {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let mut request = self
+            .request(Method::POST, "/mcp")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", MODERN)
+            .header("mcp-method", method);
+        if let Some(name) = params["name"].as_str() {
+            request = request.header("mcp-name", name);
+        }
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        answered(request.json(&body)).await
+    }
+}
+
+/// One message that calls a tool.
+pub(crate) fn call_message(tool: &str) -> Value {
+    let arguments = json!({"message": "hi"});
+    json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+}
+
+pub(crate) async fn answered(request: RequestBuilder) -> Response {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().await.unwrap();
+    let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|l| l.len() > 2);
+    let body = serde_json::from_str(event.unwrap_or(&text)).unwrap_or(Value::String(text));
+    Response { status, headers, body }
+}
+
+/// The challenge of an answer.
+pub(crate) fn challenge(response: &Response) -> &str {
+    response.headers.get("www-authenticate").map_or("", |value| value.to_str().unwrap())
+}
+
+/// Runs a command in a gateway's folder; its exit code and what it printed.
+pub(crate) async fn command(
+    gateway: &Gateway,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> (Option<i32>, String) {
+    let output = Command::new(powerstrip_binary())
+        .args(arguments)
+        .args(["--config", "powerstrip.yaml"])
+        .current_dir(gateway.folder())
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .await
+        .unwrap();
+    let told = if output.status.success() { output.stdout } else { output.stderr };
+    (output.status.code(), String::from_utf8(told).unwrap())
+}

@@ -1,0 +1,164 @@
+//! An identity provider on loopback with real keys, which a test can turn, stop and let lie. It makes tokens by itself
+//! and not with the library that the gateway checks them with.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::extract::{Form, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::signer::Signer;
+
+/// A running identity provider.
+pub struct Issuer {
+    url: String,
+    shared: Arc<Mutex<Shared>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+struct Shared {
+    url: String,
+    metadata: Option<Value>,
+    published: Vec<Value>,
+    introspected: BTreeMap<String, Value>,
+    asked_by: Option<String>,
+    down: bool,
+    fetches: usize,
+    introspections: usize,
+}
+
+type Told = State<Arc<Mutex<Shared>>>;
+
+impl Issuer {
+    /// Starts one on a free port that publishes these keys.
+    pub async fn start(signers: &[&Signer]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let shared = Arc::new(Mutex::new(Shared {
+            url: url.clone(),
+            metadata: None,
+            published: signers.iter().map(|signer| signer.jwk()).collect(),
+            introspected: BTreeMap::new(),
+            asked_by: None,
+            down: false,
+            fetches: 0,
+            introspections: 0,
+        }));
+        let router = Router::new()
+            .route("/.well-known/openid-configuration", get(metadata))
+            .route("/keys", get(keys))
+            .route("/introspect", post(introspect))
+            .with_state(Arc::clone(&shared));
+        let task = tokio::spawn(async move {
+            axum::serve(listener, router).await.expect("the issuer runs");
+        });
+        Self { url, shared, task }
+    }
+
+    /// Its name, which is where it is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Claims of a good token for this audience, changed by these; a null takes a claim away.
+    pub fn claims(&self, audience: &str, changes: Value) -> Value {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+        let mut claims = json!({
+            "iss": self.url, "aud": audience, "sub": "ann", "org": "acme", "iat": now, "exp": now + 600,
+            "scope": "tools:read tools:call",
+        });
+        for (name, value) in changes.as_object().expect("an object") {
+            claims[name] = value.clone();
+        }
+        claims.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+        claims
+    }
+
+    /// Publishes these keys and no others.
+    pub fn publish(&self, signers: &[&Signer]) {
+        self.lock().published = signers.iter().map(|signer| signer.jwk()).collect();
+    }
+
+    /// Publishes a key set as it is.
+    pub fn publish_raw(&self, keys: Vec<Value>) {
+        self.lock().published = keys;
+    }
+
+    /// Tells this as its metadata.
+    pub fn claim_to_be(&self, metadata: Value) {
+        self.lock().metadata = Some(metadata);
+    }
+
+    /// Answers nothing but errors, or again what it should.
+    pub fn set_down(&self, down: bool) {
+        self.lock().down = down;
+    }
+
+    /// Tells this about an opaque token.
+    pub fn introspects(&self, token: &str, answer: Value) {
+        self.lock().introspected.insert(token.to_owned(), answer);
+    }
+
+    /// How often its keys were asked for.
+    pub fn fetches(&self) -> usize {
+        self.lock().fetches
+    }
+
+    /// How often it was asked about tokens, and by whom last.
+    pub fn introspections(&self) -> (usize, Option<String>) {
+        let shared = self.lock();
+        (shared.introspections, shared.asked_by.clone())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+        self.shared.lock().expect("no test panics while it holds this")
+    }
+}
+
+impl Drop for Issuer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn metadata(State(shared): Told) -> Response {
+    let shared = shared.lock().expect("the state");
+    let usual = json!({
+        "issuer": shared.url,
+        "jwks_uri": format!("{}/keys", shared.url),
+        "introspection_endpoint": format!("{}/introspect", shared.url),
+    });
+    answer(&shared, shared.metadata.clone().unwrap_or(usual))
+}
+
+async fn keys(State(shared): Told) -> Response {
+    let mut shared = shared.lock().expect("the state");
+    shared.fetches += 1;
+    answer(&shared, json!({"keys": shared.published}))
+}
+
+async fn introspect(
+    State(shared): Told,
+    headers: HeaderMap,
+    Form(form): Form<BTreeMap<String, String>>,
+) -> Response {
+    let mut shared = shared.lock().expect("the state");
+    shared.introspections += 1;
+    shared.asked_by =
+        headers.get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let known = form.get("token").and_then(|token| shared.introspected.get(token)).cloned();
+    answer(&shared, known.unwrap_or(json!({"active": false})))
+}
+
+fn answer(shared: &Shared, body: Value) -> Response {
+    match shared.down {
+        true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        false => Json(body).into_response(),
+    }
+}

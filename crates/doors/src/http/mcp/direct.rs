@@ -94,8 +94,7 @@ pub(super) async fn answer(
     principal: &Arc<Principal>,
 ) -> Option<Response> {
     // Who may not call is refused by those who refuse.
-    if !says_plain_call(&parts.headers)
-        || !auth::scope::covers(principal, auth::scope::TOOLS_CALL)
+    if !says_plain_call(&parts.headers) || !auth::scope::covers(principal, auth::scope::TOOLS_CALL)
     {
         return None;
     }

@@ -42,7 +42,10 @@ async fn who_calls_is_what_the_token_says_and_nothing_else() {
         let rows = database.audit_rows(filter).await.unwrap();
         let mut told: Vec<_> = rows
             .into_iter()
-            .map(|row| (row.tenant, row.subject, row.agent.unwrap_or_default()))
+            .map(|row| row.caller)
+            .map(|who| {
+                (who.tenant.to_string(), who.subject.clone(), who.agent.clone().unwrap_or_default())
+            })
             .collect();
         told.sort();
         told

@@ -8,7 +8,7 @@ use seccompiler::{
 };
 
 use super::Network;
-use super::launcher::{Confinement, Failure, Step};
+use super::orders::{Confinement, Failure, Step};
 
 /// Refused with EPERM whatever the arguments.
 const FORBIDDEN: &[libc::c_long] = &[

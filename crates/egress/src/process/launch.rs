@@ -1,7 +1,9 @@
 //! Starting a launcher, and ending all that came of it.
 
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -234,7 +236,10 @@ impl Drop for Launched {
 pub(super) fn scratch(below: &Path) -> Result<TempDir, RunError> {
     let make = || {
         std::fs::create_dir_all(below)?;
-        tempfile::Builder::new().prefix("powerstrip-").tempdir_in(below.canonicalize()?)
+        tempfile::Builder::new()
+            .prefix("powerstrip-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(below.canonicalize()?)
     };
     make().map_err(RunError::Scratch)
 }

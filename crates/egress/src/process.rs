@@ -11,6 +11,7 @@ mod piped;
 mod runner;
 mod spawner;
 mod spec;
+mod standby;
 pub(crate) mod tree;
 
 use std::ffi::OsString;

@@ -7,6 +7,7 @@
 #[cfg(target_os = "linux")]
 mod confine;
 mod launcher;
+mod orders;
 #[cfg(target_os = "linux")]
 mod raw;
 #[cfg(target_os = "linux")]
@@ -20,8 +21,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use launcher::is_launcher_ready;
 pub use launcher::maybe_run_launcher;
-pub(crate) use launcher::{Confinement, FAILED, Failure, LAUNCH, Orders, Step, is_launcher_ready};
+pub(crate) use orders::{Confinement, FAILED, Failure, LAUNCH, Orders, Preparation, Program, Step};
 
 /// A rung of the ladder; each one includes those below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

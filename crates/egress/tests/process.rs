@@ -8,6 +8,8 @@ mod ending;
 mod piped;
 #[path = "process/pipes.rs"]
 mod pipes;
+#[path = "process/standby.rs"]
+mod standby;
 #[path = "process/starting.rs"]
 mod starting;
 #[path = "process/support.rs"]

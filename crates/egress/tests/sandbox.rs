@@ -215,6 +215,7 @@ async fn dangerous_system_calls_are_refused() {
         ("clone3", "435, 0, 0", 38),
         ("io_uring_setup", "425, 0, 0", 38),
         ("x32 ptrace", "0x40000000 + 101, 16, 999999, 0, 0", 1),
+        ("x32 getpid", "0x40000000 + 39", 1),
         ("clone NEWUSER", "56, 0x10000000 | 0x800, 0, 0, 0, 0", 1),
     ];
     if !cfg!(target_arch = "x86_64") {

@@ -1,20 +1,25 @@
 //! Starting a launcher, and ending all that came of it.
 
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
-use uuid::Uuid;
 
-use super::{Exit, Limits, RUN_MARK, RunError, spawner, tree};
-use crate::sandbox::{Confinement, FAILED, Failure, LAUNCH, Orders, Step, Tier};
+use super::standby::{Launcher, Standbys};
+use super::{Exit, RUN_MARK, RunError, tree};
+use crate::sandbox::{FAILED, Failure, Orders, Program, Step, Tier};
+
+/// A launcher reads its orders at once; a host under heavy load gets this long.
+const LISTENING: Duration = Duration::from_secs(10);
 
 /// From SIGTERM to SIGKILL. Together with the time the kernel needs it stays below the promised second.
 const GRACE: Duration = Duration::from_millis(400);
@@ -26,54 +31,58 @@ const STEP: Duration = Duration::from_millis(15);
 const WALKS: usize = 30;
 
 /// A program made ready: found, its confinement decided.
-pub(super) struct Ready<'a> {
-    pub(super) launcher: &'a Path,
-    pub(super) program: &'a Path,
-    pub(super) arguments: &'a [std::ffi::OsString],
-    pub(super) environment: &'a [(std::ffi::OsString, std::ffi::OsString)],
-    pub(super) folder: Option<&'a Path>,
+pub(super) struct Ready {
+    pub(super) program: Program,
+    pub(super) orders: Orders,
     pub(super) scratch: Option<TempDir>,
-    pub(super) limits: Limits,
-    pub(super) confinement: Option<Confinement>,
     pub(super) tier: Tier,
-    pub(super) probe: bool,
 }
 
-impl Ready<'_> {
-    pub(super) async fn launch(self) -> Result<Launched, RunError> {
-        let run = Uuid::new_v4().to_string();
-        let orders = Orders {
-            parent: std::process::id(),
-            token: Uuid::new_v4().to_string(),
-            probe: self.probe,
-            limits: self.limits,
-            confinement: self.confinement,
-        };
-        let text = serde_json::to_string(&orders)
-            .map_err(|error| RunError::Sandbox { reason: error.to_string() })?;
-
-        let mut command = Command::new(self.launcher);
-        command.arg(LAUNCH).arg(text).arg(self.program).args(self.arguments);
-        command.env_clear();
-        if let Some(scratch) = &self.scratch {
-            command.env("TMPDIR", scratch.path());
+impl Ready {
+    /// Has the program started by a launcher that stands by if one does, and by a new one else.
+    pub(super) async fn launch_soon(
+        mut self,
+        standbys: &Arc<Standbys>,
+    ) -> Result<Launched, RunError> {
+        let isolation = self.orders.isolation();
+        while let Some(mut launcher) = standbys.take(isolation) {
+            // One that ended a moment ago costs the run nothing: it has not begun.
+            if self.order(&mut launcher).await? {
+                standbys.replenish(isolation);
+                return Ok(self.launched(launcher));
+            }
         }
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.env(RUN_MARK, &run);
-        let scratch = self.scratch.as_ref().map(TempDir::path);
-        if let Some(folder) = self.folder.or(scratch) {
-            command.current_dir(folder);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-
-        let child = spawner::spawn(command).await.map_err(RunError::Launcher)?;
-        let supervisor = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let launched = Launched {
-            inner: Some(Inner { child, supervisor, run, scratch: self.scratch }),
-            token: orders.token,
-            tier: self.tier,
-        };
+        let launched = self.launch(standbys.launcher()).await?;
+        standbys.replenish(isolation);
         Ok(launched)
+    }
+
+    /// Has the program started by a new launcher.
+    pub(super) async fn launch(mut self, launcher: &Path) -> Result<Launched, RunError> {
+        let mut launcher = Launcher::start(launcher, self.orders.isolation()).await?;
+        // A new launcher that does not listen could not prepare: stderr says why when it is read.
+        let _ = self.order(&mut launcher).await?;
+        Ok(self.launched(launcher))
+    }
+
+    /// Hands the orders over; false if the launcher has ended.
+    async fn order(&mut self, launcher: &mut Launcher) -> Result<bool, RunError> {
+        self.program.environment.insert(RUN_MARK.into(), launcher.run.clone().into());
+        let orders = self.orders.to_bytes(&self.program).map_err(|error| RunError::Exec {
+            program: self.program.path.clone(),
+            reason: error.to_string(),
+        })?;
+        match timeout(LISTENING, launcher.tell(&orders)).await {
+            Ok(told) => Ok(told.is_ok()),
+            Err(_) => Err(RunError::Launcher(io::ErrorKind::TimedOut.into())),
+        }
+    }
+
+    fn launched(self, launcher: Launcher) -> Launched {
+        let Launcher { child, run, token } = launcher;
+        let supervisor = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let inner = Some(Inner { child, supervisor, run, scratch: self.scratch });
+        Launched { inner, token, folder: self.program.folder, tier: self.tier }
     }
 }
 
@@ -81,6 +90,7 @@ impl Ready<'_> {
 pub(super) struct Launched {
     inner: Option<Inner>,
     token: String,
+    folder: Option<PathBuf>,
     pub(super) tier: Tier,
 }
 
@@ -124,6 +134,9 @@ impl Launched {
         Some(match failure.step {
             Step::Exec if failure.not_found => RunError::NotFound { program },
             Step::Exec => RunError::Exec { program, reason: failure.reason },
+            Step::Folder => {
+                RunError::WorkingFolder { path: self.folder.clone().unwrap_or_default() }
+            }
             step => RunError::Sandbox { reason: format!("{step:?}: {}", failure.reason) },
         })
     }
@@ -132,9 +145,14 @@ impl Launched {
         (exit == Exit::Code(FAILED)).then(|| Failure::find(stderr, &self.token)).flatten()
     }
 
-    /// Removes the private folder off the runtime's threads: the program chose what is in it.
+    /// Removes the private folder, off the runtime's threads unless it is empty: the program
+    /// chose what is in it.
     pub(super) async fn clear(mut self) {
-        if let Some(scratch) = self.inner.take().and_then(|inner| inner.scratch) {
+        let Some(scratch) = self.inner.take().and_then(|inner| inner.scratch) else { return };
+        if std::fs::remove_dir(scratch.path()).is_ok() {
+            // Nothing is left to remove.
+            let _ = scratch.keep();
+        } else {
             let _ = tokio::task::spawn_blocking(move || drop(scratch)).await;
         }
     }
@@ -215,15 +233,15 @@ impl Drop for Launched {
 }
 
 /// A folder of its own for one run, readable by nobody else.
-pub(super) async fn scratch(below: PathBuf) -> Result<TempDir, RunError> {
-    let made = tokio::task::spawn_blocking(move || {
-        std::fs::create_dir_all(&below)?;
-        tempfile::Builder::new().prefix("powerstrip-").tempdir_in(below.canonicalize()?)
-    });
-    match made.await {
-        Ok(folder) => folder.map_err(RunError::Scratch),
-        Err(error) => Err(RunError::Scratch(io::Error::other(error))),
-    }
+pub(super) fn scratch(below: &Path) -> Result<TempDir, RunError> {
+    let make = || {
+        std::fs::create_dir_all(below)?;
+        tempfile::Builder::new()
+            .prefix("powerstrip-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(below.canonicalize()?)
+    };
+    make().map_err(RunError::Scratch)
 }
 
 /// The folder as an absolute path without links, so that the child sees the path it was granted.

@@ -1,5 +1,7 @@
 //! Resource limits of one process.
 
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -35,9 +37,11 @@ impl Default for Limits {
 impl Limits {
     /// A backstop behind the deadline, wide enough for a program that keeps every processor busy.
     pub(super) fn within(mut self, deadline: Duration) -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        // Asked once: the answer takes several files of /proc and of the control groups.
+        static PROCESSORS: LazyLock<u64> =
+            LazyLock::new(|| available_parallelism().map_or(1, |count| count.get() as u64));
         self.cpu_seconds =
-            self.cpu_seconds.or(Some(deadline.as_secs().saturating_add(2) * processors));
+            self.cpu_seconds.or(Some(deadline.as_secs().saturating_add(2) * *PROCESSORS));
         self
     }
 

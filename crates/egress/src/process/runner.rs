@@ -1,7 +1,8 @@
 //! The runner: finds a program, decides its confinement, runs it within its bounds.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::iter;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,9 @@ use super::capture::{self, Stopped, Tail};
 use super::launch::{self, Launched, Ready};
 use super::locate::{self, Locator};
 use super::piped::Piped;
+use super::standby::{self, Standbys};
 use super::{Finished, Limits, RunError, Spec};
-use crate::sandbox::{self, Confinement, Host, Network, Step, Tier};
+use crate::sandbox::{self, Confinement, Host, Network, Orders, Program, Step, Tier};
 
 /// A launcher answers a probe in milliseconds; a host under heavy load gets this long.
 const PROBE: Duration = Duration::from_secs(10);
@@ -21,7 +23,7 @@ const PROBE: Duration = Duration::from_secs(10);
 /// Starts programs for the gateway. One is made when the gateway starts; clones are cheap and share what it learns.
 #[derive(Debug, Clone)]
 pub struct Runner {
-    launcher: PathBuf,
+    standbys: Arc<Standbys>,
     host: Host,
     scratch: PathBuf,
     locator: Arc<Locator>,
@@ -46,7 +48,9 @@ impl Runner {
     pub async fn with_launcher(launcher: impl Into<PathBuf>) -> Result<Self, RunError> {
         let locator = Arc::new(Locator::from_path(std::env::var_os("PATH")));
         let scratch = std::env::temp_dir();
-        let mut runner = Self { launcher: launcher.into(), host: Host::BARE, scratch, locator };
+        let launcher = std::path::absolute(launcher.into()).map_err(RunError::Launcher)?;
+        let standbys = Standbys::new(launcher, standby::PATIENCE);
+        let mut runner = Self { standbys, host: Host::BARE, scratch, locator };
         runner.host = runner.probe().await?;
         Ok(runner)
     }
@@ -61,6 +65,13 @@ impl Runner {
     /// system's. A gateway that was killed leaves folders behind, which the owner of `folder` may empty.
     pub fn scratch_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.scratch = folder.into();
+        self
+    }
+
+    /// The same runner with this time for a launcher to stand by for the next run, once
+    /// programs are being run. With no time at all, none does.
+    pub fn standby_for(mut self, patience: Duration) -> Self {
+        self.standbys = Standbys::new(self.standbys.launcher().to_owned(), patience);
         self
     }
 
@@ -80,7 +91,8 @@ impl Runner {
         let begun = Instant::now();
         let deadline = spec.deadline;
         let limits = spec.limits.within(deadline);
-        let mut launched = self.launch(&spec, limits).await?;
+        let ready = self.ready(&spec, limits).await?;
+        let mut launched = ready.launch_soon(&self.standbys).await?;
         let mut tail = Tail::new(spec.stderr_cap);
 
         let outcome = {
@@ -122,32 +134,29 @@ impl Runner {
     /// Starts a program that stays, and hands its pipes to the caller. Its stdin bytes, caps and
     /// deadline are not used: a caller that talks to a child sets its own.
     pub async fn spawn_piped(&self, spec: Spec) -> Result<Piped, RunError> {
-        Piped::of(self.launch(&spec, spec.limits).await?)
+        let ready = self.ready(&spec, spec.limits).await?;
+        Piped::of(ready.launch(self.standbys.launcher()).await?)
     }
 
-    async fn launch(&self, spec: &Spec, limits: Limits) -> Result<Launched, RunError> {
+    async fn ready(&self, spec: &Spec, limits: Limits) -> Result<Ready, RunError> {
         let program = self.locator.locate(&spec.program).await?;
         let folder = spec.folder.as_deref().map(launch::checked_folder).transpose()?;
         let (mut confinement, tier) = spec.policy.on(&self.host)?;
-        let scratch = launch::scratch(self.scratch.clone()).await?;
+        let scratch = launch::scratch(&self.scratch)?;
         if let Some(confinement) = &mut confinement {
             confinement.read.extend(locate::installation(&program, &self.locator));
             confinement.read.extend(folder.clone());
             confinement.write.push(scratch.path().to_owned());
         }
-        let ready = Ready {
-            launcher: &self.launcher,
-            program: &program,
-            arguments: &spec.arguments,
-            environment: &spec.environment,
-            folder: folder.as_deref(),
-            scratch: Some(scratch),
-            limits,
-            confinement,
-            tier,
-            probe: false,
+        let own = ("TMPDIR".into(), scratch.path().into());
+        let program = Program {
+            path: program.into(),
+            folder: Some(folder.unwrap_or_else(|| scratch.path().to_owned())),
+            arguments: spec.arguments.clone(),
+            environment: iter::once(own).chain(spec.environment.iter().cloned()).collect(),
         };
-        ready.launch().await
+        let orders = Orders { probe: false, limits, confinement };
+        Ok(Ready { program, orders, scratch: Some(scratch), tier })
     }
 
     /// Tries everything at once and drops what the kernel refuses until the rest holds.
@@ -183,19 +192,10 @@ impl Runner {
             read: Vec::new(),
             write: Vec::new(),
         });
-        let ready = Ready {
-            launcher: &self.launcher,
-            program: Path::new("/"),
-            arguments: &[],
-            environment: &[],
-            folder: None,
-            scratch: None,
-            limits: Limits::default(),
-            confinement,
-            tier: Tier::T0,
-            probe: true,
-        };
-        let mut launched = ready.launch().await?;
+        let orders = Orders { probe: true, limits: Limits::default(), confinement };
+        let program = Program { path: "/".into(), ..Program::default() };
+        let ready = Ready { program, orders, scratch: None, tier: Tier::T0 };
+        let mut launched = ready.launch(self.standbys.launcher()).await?;
         let mut tail = Tail::new(65_536);
         let spec = Spec::new("");
         let answer = tokio::time::timeout(PROBE, converse(&mut launched, &spec, &mut tail)).await;

@@ -9,7 +9,7 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::launcher::{Confinement, Failure, Step};
+use super::orders::{Confinement, Failure, Step};
 use super::{Network, seccomp};
 
 /// The newest Landlock ABI that our tests have met; newer rights are left to a newer release.

@@ -12,6 +12,8 @@ use std::{io, iter, ptr};
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
+use super::orders::Program;
+
 /// Which side of a fork we are on.
 pub(super) enum Fork {
     Child,
@@ -37,35 +39,47 @@ pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(Into::into)
 }
 
-/// Marks everything but the standard streams to be closed when the program starts, in case the
-/// gateway inherited a descriptor that was not.
-pub(super) fn seal_descriptors() {
-    // SAFETY: only a flag of descriptors changes, none is closed here. A kernel before 5.11
-    // refuses, and then the descriptors keep the flag that std gave them.
+/// Closes everything but the standard streams, in case the gateway inherited a descriptor that
+/// is not closed when a program starts.
+pub(super) fn close_inherited() {
+    // SAFETY: called as the launcher's first step, when it has opened nothing itself, so no
+    // owner of a descriptor is left with a closed one. A kernel before 5.9 refuses, and then the
+    // descriptors of the gateway itself are still closed by the flag that std gave them.
     unsafe {
-        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
     }
 }
 
 /// Replaces this process by the program. Not by way of `Command`, whose `exec` would hand a file
 /// that the kernel does not know to a shell.
-pub(super) fn exec(program: OsString, arguments: Vec<OsString>) -> io::Error {
-    let words: Result<Vec<CString>, _> =
-        iter::once(program).chain(arguments).map(|word| CString::new(word.into_vec())).collect();
-    let words = match words {
-        Ok(words) => words,
-        Err(error) => return error.into(),
+pub(super) fn exec(program: Program) -> io::Error {
+    let variables = program.environment.into_iter().map(|(mut name, value)| {
+        name.push("=");
+        name.push(value);
+        name
+    });
+    let words = strings(iter::once(program.path).chain(program.arguments));
+    let (words, variables) = match (words, strings(variables)) {
+        (Ok(words), Ok(variables)) => (words, variables),
+        (Err(error), _) | (_, Err(error)) => return error,
     };
-    let mut pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).collect();
-    pointers.push(ptr::null());
-    // SAFETY: `pointers` is a null-terminated array of null-terminated strings that live until
-    // the call returns, which it does only in failure. The first one is the program. Rust's
+    let (words, variables) = (pointers(&words), pointers(&variables));
+    // SAFETY: both are null-terminated arrays of null-terminated strings that live until the
+    // call returns, which it does only in failure. The first word is the program. Rust's
     // runtime ignores SIGPIPE, and ignored signals would stay ignored in the program.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::execv(pointers[0], pointers.as_ptr());
+        libc::execve(words[0], words.as_ptr(), variables.as_ptr());
     }
     io::Error::last_os_error()
+}
+
+fn strings(words: impl Iterator<Item = OsString>) -> io::Result<Vec<CString>> {
+    words.map(|word| CString::new(word.into_vec()).map_err(Into::into)).collect()
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|string| string.as_ptr()).chain(iter::once(ptr::null())).collect()
 }
 
 /// Ends this process by a signal, if that signal is one that ends processes. Rust's runtime

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(target_arch = "x86_64")]
+use seccompiler::sock_filter;
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
     SeccompFilter, SeccompRule, TargetArch,
 };
 
 use super::Network;
-use super::launcher::{Confinement, Failure, Step};
+use super::orders::{Confinement, Failure, Step};
 
 /// Refused with EPERM whatever the arguments.
 const FORBIDDEN: &[libc::c_long] = &[
@@ -125,17 +127,10 @@ fn programs(
         refused.insert(libc::SYS_open, vec![truncating_read(1)?]);
         unknown.insert(libc::SYS_openat2, Vec::new());
     }
-    Ok((compile(refused, libc::EPERM)?, compile(unknown, libc::ENOSYS)?))
+    Ok((refuse_x32(compile(refused, libc::EPERM)?), compile(unknown, libc::ENOSYS)?))
 }
 
-fn compile(mut rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
-    // The x32 calls of an x86-64 kernel share its architecture tag under other numbers and
-    // would walk past a list of refusals.
-    if cfg!(target_arch = "x86_64") {
-        const X32: i64 = 0x4000_0000;
-        let twins: Vec<_> = rules.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
-        rules.extend(twins);
-    }
+fn compile(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(
         rules,
         SeccompAction::Allow,
@@ -143,6 +138,36 @@ fn compile(mut rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendEr
         TargetArch::try_from(std::env::consts::ARCH)?,
     )?
     .try_into()
+}
+
+/// The x32 calls of an x86-64 kernel share its architecture tag under other numbers and would
+/// walk past a list of refusals. No program of ours has a use for them, so all are refused, ahead
+/// of the list: to name each of them again would double what the kernel reads at every start.
+#[cfg(target_arch = "x86_64")]
+fn refuse_x32(program: BpfProgram) -> BpfProgram {
+    const FIRST: u32 = 0x4000_0000;
+    const BEYOND: u32 = 0x8000_0000;
+    let instruction = |code: u32, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
+    let at_least = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
+    let mut whole = vec![
+        // The number of the call is the first word that a filter sees.
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        instruction(at_least, 0, 2, FIRST),
+        instruction(at_least, 1, 0, BEYOND),
+        instruction(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs(),
+        ),
+    ];
+    whole.extend(program);
+    whole
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn refuse_x32(program: BpfProgram) -> BpfProgram {
+    program
 }
 
 fn always(calls: &[libc::c_long]) -> Rules {

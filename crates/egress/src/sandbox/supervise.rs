@@ -6,12 +6,14 @@
 //! ```
 //! The supervisor stays outside the sandbox, so that the program can neither see nor signal it.
 //! It is the reaper of everything the program leaves behind, and ends the way the program ended.
+//!
+//! All of them stand before the orders come. The last one waits for them and becomes the program.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
-use std::{fs, io, process, thread};
+use std::{env, fs, io, process, thread};
 
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
@@ -19,7 +21,7 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use rustix::thread::UnshareFlags;
 
-use super::launcher::{Confinement, FAILED, Failure, Orders, Program, Step};
+use super::orders::{FAILED, Failure, Orders, Preparation, Stdin, Step};
 use super::raw::{self, Fork};
 use super::{Network, confine};
 use crate::process::tree;
@@ -27,31 +29,25 @@ use crate::process::tree;
 /// Where programs share memory and semaphores (`shm_open`, `sem_open`).
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// Runs the program under supervision; returns only if it could not be started.
-pub(super) fn run(orders: &Orders, program: Program) -> Failure {
-    let Err(failure) = supervise(orders, program);
-    failure
-}
-
-fn supervise(orders: &Orders, program: Program) -> Result<Infallible, Failure> {
-    raw::seal_descriptors();
+/// Runs one program under supervision; returns only if it could not be started.
+pub(super) fn run(preparation: &Preparation) -> Result<Infallible, Failure> {
+    raw::close_inherited();
     // The supervisor re-raises the program's fatal signal and must not leave a second core.
     rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })
         .map_err(Failure::at(Step::Session))?;
     rustix::process::setsid().map_err(Failure::at(Step::Session))?;
     die_with_parent().map_err(Failure::at(Step::Session))?;
-    if parent() != orders.parent {
+    if parent() != preparation.parent {
         return Err(Failure::at(Step::Session)("the gateway ended before the launch"));
     }
-    let isolated = orders.confinement.as_ref().filter(|confinement| confinement.host.namespaces);
-    match isolated {
-        Some(confinement) => supervise_namespace(orders, program, confinement),
-        None => supervise_tree(orders, program),
+    match preparation.isolation {
+        Some(network) => supervise_namespace(network),
+        None => supervise_tree(),
     }
 }
 
 /// T0 and T1: the program is our child, and whatever it leaves behind becomes ours.
-fn supervise_tree(orders: &Orders, program: Program) -> Result<Infallible, Failure> {
+fn supervise_tree() -> Result<Infallible, Failure> {
     let me = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(me)).map_err(Failure::at(Step::Session))?;
     match raw::fork().map_err(Failure::at(Step::Session))? {
@@ -61,7 +57,7 @@ fn supervise_tree(orders: &Orders, program: Program) -> Result<Infallible, Failu
             if rustix::process::getppid() != Some(me) {
                 return Err(orphaned());
             }
-            start(orders, program, Vec::new())
+            start(None)
         }
         Fork::Parent(child) => {
             let _ = leave_pipes();
@@ -74,12 +70,8 @@ fn supervise_tree(orders: &Orders, program: Program) -> Result<Infallible, Failu
 
 /// T2: the program lives in namespaces whose first process is our child; when that one ends,
 /// the kernel kills everything in them.
-fn supervise_namespace(
-    orders: &Orders,
-    program: Program,
-    confinement: &Confinement,
-) -> Result<Infallible, Failure> {
-    enter_namespaces(confinement.network).map_err(Failure::at(Step::Namespaces))?;
+fn supervise_namespace(network: Network) -> Result<Infallible, Failure> {
+    enter_namespaces(network).map_err(Failure::at(Step::Namespaces))?;
     let (alive, keep_alive) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)
         .map_err(Failure::at(Step::Session))?;
     let (mut verdict, mut judge) = io::pipe().map_err(Failure::at(Step::Session))?;
@@ -92,7 +84,7 @@ fn supervise_namespace(
             if rustix::io::read(&alive, &mut [0; 1]) != Err(Errno::AGAIN) {
                 return Err(Failure::at(Step::Session)("the supervisor ended before the launch"));
             }
-            be_init(orders, program, &mut judge)
+            be_init(network, &mut judge)
         }
         Fork::Parent(init) => {
             drop((judge, alive));
@@ -111,14 +103,9 @@ fn supervise_namespace(
 
 /// Process 1 of the namespace: starts the program, reaps, and ends with it. The program is not
 /// process 1 itself because the kernel ignores most signals to that one, even its own.
-fn be_init(
-    orders: &Orders,
-    program: Program,
-    judge: &mut io::PipeWriter,
-) -> Result<Infallible, Failure> {
-    let own = mount_own();
+fn be_init(network: Network, judge: &mut io::PipeWriter) -> Result<Infallible, Failure> {
     match raw::fork().map_err(Failure::at(Step::Namespaces))? {
-        Fork::Child => start(orders, program, own),
+        Fork::Child => start(Some(network)),
         Fork::Parent(child) => {
             let _ = leave_pipes();
             match wait_for(child).and_then(Ending::of) {
@@ -134,25 +121,21 @@ fn be_init(
     }
 }
 
-/// Gives the namespace its own view of processes and its own shared memory, and returns what of
-/// it may be written. Best effort: some containers mask parts of /proc, and the kernel then
-/// refuses a fresh one. The old one shows other processes' names, but Landlock keeps their
-/// contents closed; and shared memory that is not our own stays closed altogether.
-fn mount_own() -> Vec<PathBuf> {
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    let _ = rustix::mount::mount("proc", "/proc", "proc", flags, None);
-    match rustix::mount::mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, c"size=64m,mode=0700") {
-        Ok(()) => vec![PathBuf::from(SHARED_MEMORY)],
-        Err(_) => Vec::new(),
+/// Waits for the orders and carries them out, in the process that becomes the program.
+fn start(isolation: Option<Network>) -> Result<Infallible, Failure> {
+    let orders = Orders::read(Stdin).map_err(Failure::at(Step::Session))?;
+    let Some((orders, program)) = orders else { process::exit(0) };
+    if orders.isolation() != isolation {
+        return Err(Failure::at(Step::Namespaces)("the orders need another preparation"));
     }
-}
-
-/// The last steps before the program, in the process that becomes it. `own` may be written
-/// beside what the confinement grants.
-fn start(orders: &Orders, program: Program, own: Vec<PathBuf>) -> Result<Infallible, Failure> {
-    let counted_apart =
-        orders.confinement.as_ref().is_some_and(|confinement| confinement.host.namespaces);
-    orders.limits.apply(counted_apart).map_err(Failure::at(Step::Limits))?;
+    if let Some(folder) = &program.folder {
+        env::set_current_dir(folder).map_err(Failure::at(Step::Folder))?;
+    }
+    let own = match isolation {
+        Some(_) => mount_own().map_err(Failure::at(Step::Namespaces))?,
+        None => Vec::new(),
+    };
+    orders.limits.apply(isolation.is_some()).map_err(Failure::at(Step::Limits))?;
     let landlock_abi = match &orders.confinement {
         Some(confinement) => confine::confine(confinement, &own)?,
         None => 0,
@@ -161,16 +144,15 @@ fn start(orders: &Orders, program: Program, own: Vec<PathBuf>) -> Result<Infalli
         let _ = write!(io::stdout(), "{landlock_abi}");
         process::exit(0);
     }
-    Err(program.exec())
+    Err(Failure::exec(&raw::exec(program)))
 }
 
+/// Enters all namespaces but the one of mounts, which would keep the mounts of today while a
+/// launcher waits for its orders.
 fn enter_namespaces(network: Network) -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    let mut flags = UnshareFlags::NEWUSER
-        | UnshareFlags::NEWNS
-        | UnshareFlags::NEWPID
-        | UnshareFlags::NEWIPC
-        | UnshareFlags::NEWUTS;
+    let mut flags =
+        UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
     if network == Network::Denied {
         flags |= UnshareFlags::NEWNET;
     }
@@ -179,6 +161,21 @@ fn enter_namespaces(network: Network) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
     fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
+}
+
+/// Gives the namespace its own mounts, with its own view of processes and its own shared memory,
+/// and returns what of it may be written. Best effort beyond the namespace itself: some
+/// containers mask parts of /proc, and the kernel then refuses a fresh one. The old one shows
+/// other processes' names, but Landlock keeps their contents closed; and shared memory that is
+/// not our own stays closed altogether.
+fn mount_own() -> io::Result<Vec<PathBuf>> {
+    raw::unshare(UnshareFlags::NEWNS)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let _ = rustix::mount::mount("proc", "/proc", "proc", flags, None);
+    match rustix::mount::mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, c"size=64m,mode=0700") {
+        Ok(()) => Ok(vec![PathBuf::from(SHARED_MEMORY)]),
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
 fn die_with_parent() -> rustix::io::Result<()> {

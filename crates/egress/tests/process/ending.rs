@@ -233,6 +233,10 @@ async fn no_zombie_is_left() {
         let children: Vec<_> = mine
             .map(|thread| std::fs::read_to_string(thread.path().join("children")).unwrap())
             .flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            // A launcher that stands by for the next run is alive.
+            .filter(|id| {
+                std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default().is_empty()
+            })
             .collect();
         assert_eq!(children, Vec::<String>::new());
     }

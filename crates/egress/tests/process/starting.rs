@@ -83,6 +83,8 @@ async fn private_folders_lie_where_they_were_told_to() {
     let below = base.path().join("scratch");
     for (_, runner) in rungs().await {
         let runner = runner.scratch_in(&below);
+        let mode = "import os; print(oct(os.stat(os.environ['TMPDIR']).st_mode & 0o777))";
+        assert_eq!(said(&run(&runner, python(mode)).await.unwrap()), "0o700");
         let seen = said(&run(&runner, python("import os; print(os.getcwd())")).await.unwrap());
         assert!(std::path::Path::new(&seen).starts_with(below.canonicalize().unwrap()));
         assert_eq!(fs::read_dir(&below).unwrap().count(), 0);

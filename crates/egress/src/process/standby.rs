@@ -1,0 +1,179 @@
+//! Launchers, and the few that are started ahead of their run.
+//!
+//! Executing and linking our own executable costs more than all that a launcher does. Once
+//! programs are being run, one launcher per kind of preparation therefore stands by for the next.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
+use tokio::runtime::{Handle, Id};
+use tokio::sync::{Semaphore, oneshot};
+use uuid::Uuid;
+
+use super::{RUN_MARK, RunError, spawner};
+use crate::sandbox::{LAUNCH, Network, Preparation};
+
+/// How many launchers may stand by, whatever their kinds.
+const MOST: usize = 2;
+
+/// How long a launcher stands by before it is let go.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A launcher that prepares, or has prepared, one run and waits for its orders. Dropping it ends it.
+pub(super) struct Launcher {
+    pub(super) child: Child,
+    /// The mark of the run that it will be.
+    pub(super) run: String,
+    /// What its failures begin with.
+    pub(super) token: String,
+}
+
+impl Launcher {
+    pub(super) async fn start(path: &Path, isolation: Option<Network>) -> Result<Self, RunError> {
+        let (run, token) = (Uuid::new_v4().to_string(), Uuid::new_v4().to_string());
+        let preparation =
+            Preparation { parent: std::process::id(), token: token.clone(), isolation };
+        let preparation = preparation.to_bytes().map_err(RunError::Launcher)?;
+        let mut command = Command::new(path);
+        command.arg(LAUNCH).env_clear().env(RUN_MARK, &run).current_dir("/").kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = spawner::spawn(command).await.map_err(RunError::Launcher)?;
+        let mut launcher = Self { child, run, token };
+        // One that does not listen has ended, and the way it ended says more than the pipe.
+        let _ = launcher.tell(&preparation).await;
+        Ok(launcher)
+    }
+
+    /// Says something to the launcher, or, once it has its orders, to the program.
+    pub(super) async fn tell(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.child.stdin {
+            Some(stdin) => stdin.write_all(bytes).await,
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+/// The launchers that stand by for the next runs.
+pub(super) struct Standbys {
+    launcher: PathBuf,
+    patience: Duration,
+    waiting: Mutex<Vec<Waiting>>,
+    /// Held while one is being started, so that many runs at once start only one.
+    starting: Arc<Semaphore>,
+}
+
+struct Waiting {
+    launcher: Launcher,
+    isolation: Option<Network>,
+    /// Its pipes work only there.
+    runtime: Id,
+    /// Dropped with the rest of this when the launcher is taken, which ends its watch.
+    _taken: oneshot::Sender<()>,
+}
+
+impl Standbys {
+    pub(super) fn new(launcher: PathBuf, patience: Duration) -> Arc<Self> {
+        let starting = Arc::new(Semaphore::new(1));
+        Arc::new(Self { launcher, patience, waiting: Mutex::default(), starting })
+    }
+
+    /// The executable that all launchers run.
+    pub(super) fn launcher(&self) -> &Path {
+        &self.launcher
+    }
+
+    /// A launcher that stands by with this preparation, if there is a living one.
+    pub(super) fn take(&self, isolation: Option<Network>) -> Option<Launcher> {
+        let runtime = Handle::current().id();
+        loop {
+            let mut launcher = {
+                let mut waiting = self.lock();
+                let fits = |it: &Waiting| it.isolation == isolation && it.runtime == runtime;
+                let place = waiting.iter().position(fits)?;
+                waiting.remove(place).launcher
+            };
+            if launcher.is_alive() {
+                return Some(launcher);
+            }
+        }
+    }
+
+    /// Has a launcher with this preparation stand by for the next run, in the background.
+    pub(super) fn replenish(self: &Arc<Self>, isolation: Option<Network>) {
+        let runtime = Handle::current().id();
+        let fits = |it: &Waiting| it.isolation == isolation && it.runtime == runtime;
+        if self.patience.is_zero() || self.lock().iter().any(fits) {
+            return;
+        }
+        let Ok(turn) = Arc::clone(&self.starting).try_acquire_owned() else { return };
+        let (path, patience) = (self.launcher.clone(), self.patience);
+        let standbys = Arc::downgrade(self);
+        tokio::spawn(async move {
+            let launcher = match Launcher::start(&path, isolation).await {
+                Ok(launcher) => launcher,
+                Err(error) => return tracing::debug!(%error, "no launcher stands by"),
+            };
+            let (taken, when_taken) = oneshot::channel();
+            let watch = Watch { standbys, run: launcher.run.clone() };
+            let Some(standbys) = watch.standbys.upgrade() else { return };
+            let surplus = standbys.add(Waiting { launcher, isolation, runtime, _taken: taken });
+            drop((turn, standbys));
+            if let Some(mut surplus) = surplus {
+                let _ = surplus.child.kill().await;
+            }
+            if tokio::time::timeout(patience, when_taken).await.is_err()
+                && let Some(mut unused) = watch.remove()
+            {
+                let _ = unused.child.kill().await;
+            }
+        });
+    }
+
+    /// Adds one, and returns the oldest where they have become too many.
+    fn add(&self, new: Waiting) -> Option<Launcher> {
+        let mut waiting = self.lock();
+        waiting.push(new);
+        (waiting.len() > MOST).then(|| waiting.remove(0).launcher)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Standbys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Standbys").field("launcher", &self.launcher).finish_non_exhaustive()
+    }
+}
+
+/// Lets a launcher go that nobody has taken, at the latest when its runtime ends.
+struct Watch {
+    standbys: Weak<Standbys>,
+    run: String,
+}
+
+impl Watch {
+    fn remove(&self) -> Option<Launcher> {
+        let standbys = self.standbys.upgrade()?;
+        let mut waiting = standbys.lock();
+        let place = waiting.iter().position(|it| it.launcher.run == self.run)?;
+        Some(waiting.remove(place).launcher)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.remove());
+    }
+}

@@ -1,15 +1,17 @@
 //! How a command reaches a strip: in this process, in the one that owns the data folder, or at a URL.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use doors::{LspClient, LspError};
-use proto::{Discovery, Envelope, PromptRef};
+use proto::{Discovery, Envelope, Principal, PromptRef};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
+use strip::agents::AgentReport;
 use strip::{Call, Door};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -41,7 +43,7 @@ pub(crate) struct Invocation {
 /// A strip within reach.
 pub(crate) enum Access {
     /// This process owns the data folder and holds the strip itself.
-    Here(Box<Gateway>),
+    Here(Box<Gateway>, Arc<Principal>),
     /// Another process owns it.
     Beside(Beside),
     /// A gateway at a URL.
@@ -61,8 +63,18 @@ impl Access {
         loaded: &Loaded,
         url: Option<&Url>,
     ) -> anyhow::Result<Self> {
+        Self::open_as(context, loaded, url, None).await
+    }
+
+    /// The same, as an agent.
+    pub(crate) async fn open_as(
+        context: &Context,
+        loaded: &Loaded,
+        url: Option<&Url>,
+        agent: Option<&str>,
+    ) -> anyhow::Result<Self> {
         if let Some(url) = url {
-            return Ok(Self::Elsewhere(Remote::new(url)?));
+            return Ok(Self::Elsewhere(Remote::at(url, agent)?));
         }
         let folder = &loaded.config.data_dir;
         let deadline = Instant::now() + PATIENCE;
@@ -77,11 +89,12 @@ impl Access {
                     let (servers, environment) = (loaded.servers.clone(), &context.environment);
                     let (config, freshness) = (&loaded.config, Freshness::Once);
                     let gateway = Gateway::open(config, servers, environment, owned, freshness);
-                    return Ok(Self::Here(Box::new(gateway.await?)));
+                    let principal = ourselves(loaded, agent)?;
+                    return Ok(Self::Here(Box::new(gateway.await?), principal));
                 }
                 Claim::OwnedBy { pid } => pid,
             };
-            if let Some(client) = greet(folder, json!({"door": "cli"})).await {
+            if let Some(client) = greet(folder, json!({"door": "cli", "agent": agent})).await? {
                 return Ok(Self::Beside(Beside { folder: folder.clone(), client }));
             }
             if Instant::now() > deadline {
@@ -96,9 +109,9 @@ impl Access {
     /// What there is to call.
     pub(crate) async fn discovery(&self) -> anyhow::Result<Discovery> {
         match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, principal) => {
                 gateway.settle().await;
-                Ok(gateway.strip().discovery())
+                Ok(gateway.strip().discovery(principal))
             }
             Self::Beside(owner) => owner.ask("mcp.discover", json!({})).await,
             Self::Elsewhere(remote) => remote.discovery().await,
@@ -108,7 +121,7 @@ impl Access {
     /// How the servers behind the strip are.
     pub(crate) async fn servers(&self) -> anyhow::Result<Vec<Value>> {
         let told = match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, _) => {
                 gateway.settle().await;
                 gateway.servers()
             }
@@ -116,6 +129,18 @@ impl Access {
             Self::Elsewhere(_) => bail!("a gateway tells only its own host how its servers are"),
         };
         Ok(serde_json::from_value(told)?)
+    }
+
+    /// The agents and what each may call.
+    pub(crate) async fn agents(&self) -> anyhow::Result<Vec<AgentReport>> {
+        match self {
+            Self::Here(gateway, _) => {
+                gateway.settle().await;
+                Ok(gateway.strip().agent_reports())
+            }
+            Self::Beside(owner) => owner.ask("powerstrip.agents", json!({})).await,
+            Self::Elsewhere(_) => bail!("a gateway tells only its own host which agents it has"),
+        }
     }
 
     /// Calls a tool; gives up waiting, and tells the tool so, when cancelled.
@@ -126,14 +151,13 @@ impl Access {
     ) -> anyhow::Result<Envelope> {
         let answer = async {
             match self {
-                Self::Here(gateway) => {
+                Self::Here(gateway, principal) => {
                     // A tool of a server is known when its server has answered.
                     if gateway.strip().catalog().snapshot().resolve(&invocation.tool).is_err() {
                         gateway.settle().await;
                     }
-                    let user = LocalAccess::default().user();
-                    let mut call =
-                        Call::new(&invocation.tool, invocation.input.clone(), user, Door::Cli);
+                    let (caller, input) = (Arc::clone(principal), invocation.input.clone());
+                    let mut call = Call::new(&invocation.tool, input, caller, Door::Cli);
                     call.verify = invocation.verify;
                     call.idempotency_key = invocation.idempotency_key.clone();
                     call.patience = invocation.patience;
@@ -155,7 +179,7 @@ impl Access {
         };
         match self {
             // The strip itself ends a cancelled call, and leaves an audit row.
-            Self::Here(_) => answer.await,
+            Self::Here(..) => answer.await,
             Self::Beside(_) | Self::Elsewhere(_) => tokio::select! {
                 answer = answer => answer,
                 () = cancel.cancelled() => bail!("interrupted"),
@@ -166,7 +190,7 @@ impl Access {
     /// A prompt's body and spec.
     pub(crate) async fn prompt(&self, prompt: &PromptRef) -> anyhow::Result<Value> {
         match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, _) => {
                 let shelf = gateway.strip().prompts().shelf();
                 let prompt = shelf.get(prompt)?;
                 Ok(json!({"body": prompt.body, "spec": prompt.spec}))
@@ -187,7 +211,7 @@ impl Access {
         arguments: &Value,
     ) -> anyhow::Result<String> {
         let result = match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, _) => {
                 let shelf = gateway.strip().prompts().shelf();
                 return Ok(shelf.get(prompt)?.render(arguments)?);
             }
@@ -200,21 +224,36 @@ impl Access {
 
     /// Lets go.
     pub(crate) async fn close(self) {
-        if let Self::Here(gateway) = self {
+        if let Self::Here(gateway, _) = self {
             gateway.close().await;
         }
     }
 }
 
 /// Connects to the owner of a folder, and makes sure that somebody answers: an ending owner may still take
-/// connections that it will never serve. What we say of ourselves goes into the audit trail.
-pub(crate) async fn greet(folder: &Path, ourselves: Value) -> Option<LspClient> {
-    let place = SocketPlace::of(folder).ok()?;
-    let client = LspClient::connect(UnixStream::connect(place.path()).await.ok()?);
+/// connections that it will never serve. What we say of ourselves goes into the audit trail; an agent that we say to
+/// be must exist.
+pub(crate) async fn greet(folder: &Path, ourselves: Value) -> anyhow::Result<Option<LspClient>> {
+    let connected = async {
+        let place = SocketPlace::of(folder).ok()?;
+        UnixStream::connect(place.path()).await.ok()
+    };
+    let Some(stream) = connected.await else { return Ok(None) };
+    let client = LspClient::connect(stream);
     match tokio::time::timeout(PATIENCE, client.request("powerstrip.hello", ourselves)).await {
-        Ok(Ok(_)) => Some(client),
-        Ok(Err(_)) | Err(_) => None,
+        Ok(Ok(_)) => Ok(Some(client)),
+        Ok(Err(LspError::Refused { message, .. })) => bail!(message),
+        Ok(Err(LspError::Closed)) | Err(_) => Ok(None),
     }
+}
+
+/// The local user, or one of the agents in the config.
+fn ourselves(loaded: &Loaded, agent: Option<&str>) -> anyhow::Result<Arc<Principal>> {
+    let user = LocalAccess::default().user();
+    let Some(agent) = agent else { return Ok(user) };
+    let known = loaded.config.agents.contains_key(agent);
+    let principal = known.then(|| auth::as_agent(&user, agent)).flatten();
+    principal.with_context(|| format!("there is no agent `{agent}`"))
 }
 
 impl Beside {

@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Stdio(cmd::stdio::Stdio),
     Tools(cmd::tools::ToolsCommand),
     Servers(cmd::servers::ServersCommand),
+    Agents(cmd::agents::AgentsCommand),
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod agents;
 pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -37,6 +38,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Stdio(command) => on_runtime(command.run(context)),
         Command::Tools(command) => on_runtime(command.run(&context)),
         Command::Servers(command) => on_runtime(command.run(&context)),
+        Command::Agents(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),

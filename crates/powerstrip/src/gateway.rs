@@ -27,6 +27,7 @@ use upstream::Upstreams;
 use crate::builtin;
 use crate::config::{Config, Servers};
 use crate::environment::Environment;
+use crate::finder::{self, Finder, Keeper};
 
 pub(crate) use place::SocketPlace;
 pub(crate) use settings::needs_restart;
@@ -46,6 +47,7 @@ pub(crate) struct Gateway {
     strip: Arc<Strip>,
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
+    keeper: Keeper,
     store: Store,
     listeners: OwnListeners,
     runner: Arc<Runner>,
@@ -95,6 +97,8 @@ impl Gateway {
             names: WireNames::from_stored(database.wire_names().await?),
         };
         let strip = Strip::new(config.settings(), parts);
+        strip.set_agents(config.profiles());
+        settings::warn_of_unasked(config);
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let listeners = OwnListeners::default();
@@ -113,6 +117,12 @@ impl Gateway {
         let sources =
             Sources::open(config, &strip, &runner, client, environment, freshness, &ending).await;
 
+        let known = Arc::clone(&upstreams);
+        let finder = Finder::new(&strip, Arc::new(move |name| servers::state(&known, name)));
+        strip.catalog().publish(finder::SOURCE, finder.tools());
+        let model = config.embeddings.path.clone();
+        let keeper = Keeper::start(finder, Arc::clone(&strip), model, freshness, ending.clone());
+
         let told = Arc::clone(&upstreams);
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
@@ -124,6 +134,7 @@ impl Gateway {
             strip,
             sources: tokio::sync::Mutex::new(sources),
             upstreams,
+            keeper,
             store: Store { database, audit, folder },
             listeners,
             runner,
@@ -186,6 +197,7 @@ impl Gateway {
             let _ = socket.await;
         }
         self.upstreams.stop().await;
+        self.keeper.end().await;
         self.sources.into_inner().close().await;
         let _ = self.names.await;
         if let Err(error) = self.store.audit.close().await {

@@ -41,6 +41,15 @@ impl Remote {
         Ok(Self { client: Client::new(policy)?, base })
     }
 
+    /// The gateway at this URL, entered by an agent's door if one is named.
+    pub(crate) fn at(url: &Url, agent: Option<&str>) -> anyhow::Result<Self> {
+        let mut remote = Self::new(url)?;
+        if let Some(agent) = agent {
+            remote.base = format!("{}/agents/{agent}", remote.base);
+        }
+        Ok(remote)
+    }
+
     /// The client, for exchanges that stream.
     pub(crate) fn client(&self) -> &Client {
         &self.client

@@ -10,13 +10,17 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use proto::{Code, Principal, PromptRef, TraceId};
 use serde_json::{Value, json};
+use strip::agents::View;
 use strip::{Call, Door, Failure};
 
 use super::{Shared, body, reply};
 use crate::wishes::{Unclear, Wishes};
 
-pub(super) async fn discover(State(shared): State<Shared>) -> Response {
-    reply::json(StatusCode::OK, &shared.strip.discovery())
+pub(super) async fn discover(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+) -> Response {
+    reply::json(StatusCode::OK, &shared.strip.discovery(&principal))
 }
 
 pub(super) async fn prompt(
@@ -44,13 +48,14 @@ pub(super) async fn prompt(
 /// Serves what discovery's `inputSchemaRef` and `outputSchemaRef` name.
 pub(super) async fn schema(
     State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
     Extension(trace): Extension<TraceId>,
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let snapshot = shared.strip.catalog().snapshot();
+    let view = shared.strip.view(&principal);
     let found = path_of(path).and_then(|reference| {
         let (tool, side) = reference.rsplit_once('/').unwrap_or((reference.as_str(), ""));
-        let entry = snapshot.resolve(tool)?;
+        let entry = view.tools().resolve(tool)?;
         match side {
             "input" => Ok(entry.descriptor.input_schema.clone()),
             "output" => entry.descriptor.output_schema.clone().ok_or_else(|| {
@@ -87,7 +92,10 @@ pub(super) async fn call(
     };
     let (wishes, input) = match read {
         Ok(read) => read,
-        Err(failure) => return refuse_call(&shared, &tool, &failure, trace),
+        Err(failure) => {
+            let view = shared.strip.view(&principal);
+            return refuse_call(&view, &tool, &failure, trace);
+        }
     };
     let mut call = Call::new(tool, input, principal, Door::Http);
     call.trace = trace;
@@ -97,9 +105,9 @@ pub(super) async fn call(
 }
 
 /// An envelope that names the tool as far as it is known.
-fn refuse_call(shared: &Shared, tool: &str, failure: &Failure, trace: TraceId) -> Response {
+fn refuse_call(view: &View, tool: &str, failure: &Failure, trace: TraceId) -> Response {
     let status = reply::usual_status(failure);
-    match shared.strip.catalog().snapshot().resolve(tool) {
+    match view.tools().resolve(tool) {
         Ok(entry) => {
             let version = entry.descriptor.version.to_string();
             let known = (entry.descriptor.id.as_str(), version.as_str());

@@ -14,6 +14,8 @@ pub(super) const DISCOVER: &str = "/mcp/discover";
 pub(super) const PROMPT: &str = "/mcp/prompt/{domain}/{name}/{major}";
 pub(super) const TOOL: &str = "/mcp/tool/{*tool}";
 pub(super) const SCHEMA: &str = "/mcp/schema/{*reference}";
+/// An agent's own doors: each of those that begin with `/mcp`, under its name.
+pub(super) const AGENT: &str = "/agents/{agent}/{*door}";
 pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
@@ -21,18 +23,23 @@ pub(super) const METRICS: &str = "/metrics";
 
 /// The route of this pattern, as a name that lives as long as the process.
 pub(super) fn named(pattern: &str) -> Option<&'static str> {
-    [TOOL, MCP, DISCOVER, PROMPT, SCHEMA, OPENAPI, HEALTHZ, READYZ, METRICS]
+    [TOOL, MCP, DISCOVER, PROMPT, SCHEMA, AGENT, OPENAPI, HEALTHZ, READYZ, METRICS]
         .into_iter()
         .find(|route| *route == pattern)
 }
 
 /// Methods, path as people read it, and what it is for.
-pub(super) const TABLE: [(&str, &str, &str); 9] = [
+pub(super) const TABLE: [(&str, &str, &str); 10] = [
     ("POST, GET, DELETE", MCP, "Model Context Protocol, streamable HTTP"),
     ("GET", DISCOVER, "tools, prompts and health"),
     ("GET", PROMPT, "a prompt's body and spec"),
     ("POST", "/mcp/tool/{toolName}", "call a tool; the body is its input, the answer an envelope"),
     ("GET", "/mcp/schema/{tool@major}/{input|output}", "a tool's JSON Schema"),
+    (
+        "POST, GET, DELETE",
+        "/agents/{agent}/mcp",
+        "the same for an agent, as are the routes below it",
+    ),
     ("GET", OPENAPI, "this API as OpenAPI 3.1"),
     ("GET", HEALTHZ, "whether the process lives"),
     ("GET", READYZ, "whether it can do its work"),

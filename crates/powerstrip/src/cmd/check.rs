@@ -1,3 +1,5 @@
+mod agents;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,14 +45,18 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        let (config, mut findings) = match context.load_with(self.flags(context)?) {
-            Ok(loaded) => (Some(loaded.config), Vec::new()),
+        let (loaded, mut findings) = match context.load_with(self.flags(context)?) {
+            Ok(loaded) => (Some(loaded), Vec::new()),
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
-        if let Some(config) = &config {
+        if let Some(loaded) = &loaded {
+            let config = &loaded.config;
             let taken = builtin::tools(Clock::default());
             let taken = taken.iter().map(|tool| tool.descriptor().id.clone()).collect();
             findings.extend(look(config, &taken));
+            let mut known = toolpack::pack_ids(&config.tools, &taken);
+            known.extend(taken.iter().cloned());
+            findings.extend(agents::look(loaded, &known));
             if self.run {
                 findings.extend(run_examples(config, &taken, context).await?);
             }

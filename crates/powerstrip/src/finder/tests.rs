@@ -186,7 +186,11 @@ async fn the_best_fit_comes_first_and_use_decides_between_equals() {
 
 #[tokio::test]
 async fn a_model_may_come_and_go() {
-    let tools = vec![named("crm:sketch", "Zibbles."), named("crm:count", "Counts.")];
+    let tools = vec![
+        named("crm:sketch", "Zibbles."),
+        named("crm:count", "Counts."),
+        named("crm:idle", "Nothing."),
+    ];
     let house = house(tools, Freshness::Followed).await;
     assert!(house.search(finder(), "florp").await.is_empty(), "no word in common");
     let folder = house.folder.path().join("model");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use proto::{Code, Descriptor, Principal};
 use serde_json::{Value, json};
+use store::AuditRow;
 use strip::agents::{Agent, ApprovalRule, Approve, Listing, Profiles, Skill};
 use strip::{Answer, Call, Failure, Output, RateRules, Tool};
 
@@ -90,7 +91,7 @@ async fn pain_16_a_call_that_is_passed_on_is_the_other_tools_call() {
     };
 
     let answer = passed("t.echo", json!({"n": 1})).await;
-    assert_eq!(answer.meta.tool, "t.echo");
+    assert_eq!(&*answer.meta.tool, "t.echo");
     assert_eq!(*answer.result.unwrap(), json!({"echo": {"n": 1}}));
     bench.call("t.echo", json!({"n": 1})).await.result.unwrap();
     assert_eq!(
@@ -107,7 +108,7 @@ async fn pain_16_a_call_that_is_passed_on_is_the_other_tools_call() {
     assert_eq!(code(&nested), Some(Code::InvalidInput), "once is enough");
 
     let rows = bench.rows().await;
-    let told: Vec<_> = rows.iter().map(|row| (row.tool.as_str(), row.decision.as_str())).collect();
+    let told: Vec<_> = rows.iter().map(|row| (&*row.tool, &*row.decision)).collect();
     let expected = [
         ("t.pass", "failed"),
         ("t.rare", "refused"),
@@ -149,8 +150,8 @@ async fn agents_do_not_share_recorded_answers() {
     }
     let nobody = bench.call("t.noisy", json!({})).await;
     assert_eq!(*nobody.result.unwrap(), json!({"agent": null}));
-    let decisions: Vec<_> =
-        bench.rows().await.into_iter().map(|row| (row.agent, row.decision)).collect();
+    let told = |row: AuditRow| (row.caller.agent.clone(), row.decision.into_owned());
+    let decisions: Vec<_> = bench.rows().await.into_iter().map(told).collect();
     let row = |agent: Option<&str>, decision: &str| (agent.map(str::to_owned), decision.to_owned());
     let expected = [
         row(None, "ran"),

@@ -1,6 +1,7 @@
 //! Everything that is reached over HTTP: one router, one place where a request is let in.
 
 mod admission;
+mod agents;
 mod body;
 mod envelope;
 mod health;
@@ -96,12 +97,12 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
     let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
     let shared =
         Shared(Arc::new(Inner { strip, access, options, mcp, meter: meter::Meter::default() }));
-    Router::new()
-        .route(routes::MCP, any(mcp::serve))
-        .route(routes::DISCOVER, get(envelope::discover))
-        .route(routes::PROMPT, get(envelope::prompt))
-        .route(routes::TOOL, post(envelope::call))
-        .route(routes::SCHEMA, get(envelope::schema))
+    let entrance = agents::Entrance {
+        shared: shared.clone(),
+        doors: callers_doors().with_state(shared.clone()),
+    };
+    callers_doors()
+        .route(routes::AGENT, any(agents::enter).with_state(entrance))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))
@@ -110,8 +111,18 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         .route(routes::OAUTH_CLIENT, get(login::client))
         .route(routes::RESOURCE, get(resource::metadata))
         .route(routes::RESOURCE_OF, get(resource::metadata))
-        .fallback(routes::unknown)
-        .method_not_allowed_fallback(routes::wrong_method)
         .layer(from_fn_with_state(shared.clone(), admission::admit))
         .with_state(shared)
+}
+
+/// The routes by which tools are found and called; every agent has them under its own name, too.
+fn callers_doors() -> Router<Shared> {
+    Router::new()
+        .route(routes::MCP, any(mcp::serve))
+        .route(routes::DISCOVER, get(envelope::discover))
+        .route(routes::PROMPT, get(envelope::prompt))
+        .route(routes::TOOL, post(envelope::call))
+        .route(routes::SCHEMA, get(envelope::schema))
+        .fallback(routes::unknown)
+        .method_not_allowed_fallback(routes::wrong_method)
 }

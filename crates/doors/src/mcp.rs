@@ -33,6 +33,11 @@ const INSTRUCTIONS: &str = "Powerstrip gathers the tools of many servers behind 
     why in its text, begun by a code such as INVALID_INPUT (mend the arguments as it says and call again), RATE_LIMIT, \
     TIMEOUT or UNAVAILABLE (the same call may succeed later). The list of tools can change while you are connected.";
 
+tokio::task_local! {
+    /// Who sent the request at hand, where the protocol library looks at tools before it says for whom.
+    pub(crate) static VIEWER: Arc<Principal>;
+}
+
 /// Which name a request's caller goes by.
 pub(crate) enum Caller {
     /// One caller for the whole connection: a pipe or a local socket.
@@ -72,8 +77,8 @@ impl Core {
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.
-    pub(crate) fn takes_headers(&self, name: &str) -> bool {
-        self.listing.takes_headers(&self.strip, name)
+    pub(crate) fn takes_headers(&self, principal: &Principal, name: &str) -> bool {
+        self.listing.takes_headers(&self.strip, principal, name)
     }
 }
 
@@ -149,11 +154,17 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.core.listing.page(&self.core.strip, cursor.as_deref(), is_modern(&context))
+        let principal = self.principal(&context)?;
+        let (strip, modern) = (&self.core.strip, is_modern(&context));
+        self.core.listing.page(strip, &principal, cursor.as_deref(), modern)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let schema = self.core.listing.input_schema(&self.core.strip, name)?;
+        let principal = match &self.caller {
+            Caller::Fixed(principal) => Arc::clone(principal),
+            Caller::OfRequest => VIEWER.try_with(Arc::clone).ok()?,
+        };
+        let schema = self.core.listing.input_schema(&self.core.strip, &principal, name)?;
         Some(Tool::new_with_raw(name.to_owned(), None, schema))
     }
 

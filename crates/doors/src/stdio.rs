@@ -29,6 +29,13 @@ enum Framing {
     Headers,
 }
 
+/// How a session begins.
+struct Opening {
+    agent: Option<String>,
+    framing: Framing,
+    first: Vec<u8>,
+}
+
 /// Tells how the servers behind the strip are, as a list; doors pass it on without knowing what it says.
 pub type ServersReport = Arc<dyn Fn() -> Value + Send + Sync>;
 
@@ -83,7 +90,15 @@ impl LocalDoor {
         self
     }
 
-    /// Serves one session until the other side closes it.
+    /// The same door for an agent, if there is such an agent and this is not the door of another.
+    pub fn as_agent(&self, agent: &str) -> Option<Self> {
+        self.core.strip().agents().agents.get(agent)?;
+        let principal = auth::as_agent(&self.principal, agent)?;
+        // What is the operator's own is no agent's.
+        Some(Self { principal, operator: None, ..self.clone() })
+    }
+
+    /// Serves one session until the other side closes it. A first line `@NAME` makes it the session of an agent.
     pub async fn serve<R, W>(&self, mut read: R, write: W) -> io::Result<()>
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -93,9 +108,28 @@ impl LocalDoor {
             sniffed = sniff(&mut read) => sniffed?,
             () = self.shutdown.cancelled() => return Ok(()),
         };
-        let Some((framing, first)) = sniffed else {
+        let Some(Opening { agent, framing, first }) = sniffed else {
             return Ok(());
         };
+        if let Some(agent) = agent {
+            let no_such = || io::Error::new(io::ErrorKind::NotFound, format!("no agent `{agent}`"));
+            let door = self.as_agent(&agent).ok_or_else(no_such)?;
+            return door.converse(framing, first, read, write).await;
+        }
+        self.converse(framing, first, read, write).await
+    }
+
+    async fn converse<R, W>(
+        &self,
+        framing: Framing,
+        first: Vec<u8>,
+        read: R,
+        write: W,
+    ) -> io::Result<()>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
         let read = Cursor::new(first).chain(read);
         match framing {
             // A last line without its newline is still a message.
@@ -148,17 +182,32 @@ where
 }
 
 /// Reads until the framing is clear; nothing if the other side closed before saying anything.
-async fn sniff(read: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<(Framing, Vec<u8>)>> {
+async fn sniff(read: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Opening>> {
     let mut first = Vec::with_capacity(1024);
+    let mut agent = None;
     loop {
         if read.read_buf(&mut first).await? == 0 {
             return Ok(None);
         }
+        if agent.is_none() && first.first() == Some(&b'@') {
+            match first.iter().position(|byte| *byte == b'\n') {
+                Some(end) => {
+                    agent = Some(String::from_utf8_lossy(&first[1..end]).trim().to_owned());
+                    first.drain(..=end);
+                }
+                None if first.len() > MAX_LEADING_BYTES => {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "an endless name"));
+                }
+                None => continue,
+            }
+        }
         let telling = first.iter().find(|byte| !byte.is_ascii_whitespace());
         match telling {
             // A header's name; no JSON message begins with a letter.
-            Some(byte) if byte.is_ascii_alphabetic() => return Ok(Some((Framing::Headers, first))),
-            Some(_) => return Ok(Some((Framing::Lines, first))),
+            Some(byte) if byte.is_ascii_alphabetic() => {
+                return Ok(Some(Opening { agent, framing: Framing::Headers, first }));
+            }
+            Some(_) => return Ok(Some(Opening { agent, framing: Framing::Lines, first })),
             None if first.len() > MAX_LEADING_BYTES => {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "nothing but white space"));
             }
@@ -172,7 +221,7 @@ mod tests {
     use super::*;
 
     async fn framing(bytes: &'static [u8]) -> Option<Framing> {
-        sniff(&mut &bytes[..]).await.expect("sniffing").map(|(framing, _)| framing)
+        sniff(&mut &bytes[..]).await.expect("sniffing").map(|opening| opening.framing)
     }
 
     #[tokio::test]
@@ -185,6 +234,19 @@ mod tests {
         assert_eq!(framing(b"content-length").await, Some(Framing::Headers));
         assert_eq!(framing(b"").await, None);
         assert_eq!(framing(b" \n").await, None);
+    }
+
+    #[tokio::test]
+    async fn an_agent_may_be_named_first_and_once() {
+        let mut read = &b"@analyst\n{\"jsonrpc\""[..];
+        let opening = sniff(&mut read).await.expect("sniffing").expect("something was said");
+        assert_eq!(opening.agent.as_deref(), Some("analyst"));
+        assert_eq!((opening.framing, &*opening.first), (Framing::Lines, &b"{\"jsonrpc\""[..]));
+        let mut read = &b"@analyst\n@writer\n{"[..];
+        let opening = sniff(&mut read).await.expect("sniffing").expect("something was said");
+        assert_eq!(opening.agent.as_deref(), Some("analyst"));
+        assert_eq!(opening.first[0], b'@', "no message begins like this: the session fails");
+        assert!(sniff(&mut tokio::io::repeat(b'@')).await.is_err());
     }
 
     #[tokio::test]

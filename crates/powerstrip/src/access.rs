@@ -1,15 +1,17 @@
 //! How a command reaches a strip: in this process, in the one that owns the data folder, or at a URL.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use doors::{LspClient, LspError};
-use proto::{Discovery, Envelope, PromptRef};
+use proto::{Discovery, Envelope, Principal, PromptRef};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
+use strip::agents::AgentReport;
 use strip::{Call, Door};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -47,7 +49,7 @@ pub(crate) enum Reached {
 }
 
 /// Reaches the owner of a data folder, which may turn out to be us.
-pub(crate) async fn reach(folder: &Path) -> anyhow::Result<Reached> {
+pub(crate) async fn reach(folder: &Path, agent: Option<&str>) -> anyhow::Result<Reached> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         // An heir that waits for the folder goes first.
@@ -59,7 +61,7 @@ pub(crate) async fn reach(folder: &Path) -> anyhow::Result<Reached> {
             Claim::Owner(owned) => return Ok(Reached::Folder(owned)),
             Claim::OwnedBy { pid } => pid,
         };
-        if let Some(client) = greet(folder, json!({"door": "cli"})).await {
+        if let Some(client) = greet(folder, json!({"door": "cli", "agent": agent})).await? {
             return Ok(Reached::Beside(Beside { folder: folder.to_owned(), client }));
         }
         if Instant::now() > deadline {
@@ -74,7 +76,7 @@ pub(crate) async fn reach(folder: &Path) -> anyhow::Result<Reached> {
 /// A strip within reach.
 pub(crate) enum Access {
     /// This process owns the data folder and holds the strip itself.
-    Here(Box<Gateway>),
+    Here(Box<Gateway>, Arc<Principal>),
     /// Another process owns it.
     Beside(Beside),
     /// A gateway at a URL.
@@ -94,15 +96,26 @@ impl Access {
         loaded: &Loaded,
         url: Option<&Url>,
     ) -> anyhow::Result<Self> {
+        Self::open_as(context, loaded, url, None).await
+    }
+
+    /// The same, as an agent.
+    pub(crate) async fn open_as(
+        context: &Context,
+        loaded: &Loaded,
+        url: Option<&Url>,
+        agent: Option<&str>,
+    ) -> anyhow::Result<Self> {
         if let Some(url) = url {
-            return Ok(Self::Elsewhere(Remote::new(url, &context.environment)?));
+            return Ok(Self::Elsewhere(Remote::at(url, agent, &context.environment)?));
         }
-        match reach(&loaded.config.data_dir).await? {
+        match reach(&loaded.config.data_dir, agent).await? {
             Reached::Folder(owned) => {
                 let (servers, environment) = (loaded.servers.clone(), &context.environment);
                 let (config, freshness) = (&loaded.config, Freshness::Once);
+                let principal = ourselves(loaded, agent)?;
                 let gateway = Gateway::open(config, servers, environment, owned, freshness);
-                Ok(Self::Here(Box::new(gateway.await?)))
+                Ok(Self::Here(Box::new(gateway.await?), principal))
             }
             Reached::Beside(owner) => Ok(Self::Beside(owner)),
         }
@@ -111,9 +124,9 @@ impl Access {
     /// What there is to call.
     pub(crate) async fn discovery(&self) -> anyhow::Result<Discovery> {
         match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, principal) => {
                 gateway.settle().await;
-                Ok(gateway.strip().discovery())
+                Ok(gateway.strip().discovery(principal))
             }
             Self::Beside(owner) => owner.ask("mcp.discover", json!({})).await,
             Self::Elsewhere(remote) => remote.discovery().await,
@@ -123,7 +136,7 @@ impl Access {
     /// How the servers behind the strip are.
     pub(crate) async fn servers(&self) -> anyhow::Result<Vec<Value>> {
         let told = match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, _) => {
                 gateway.settle().await;
                 gateway.servers()
             }
@@ -136,7 +149,7 @@ impl Access {
     /// Asks what only the operator may ask, by method.
     pub(crate) async fn operate(&self, method: &str, params: Value) -> anyhow::Result<Value> {
         match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, _) => {
                 gateway.settle().await;
                 let answer = gateway.operator().ask(method, params).await;
                 answer.context("there is no such method")?.map_err(anyhow::Error::msg)
@@ -149,9 +162,21 @@ impl Access {
     /// The link by which the local user logs in to a server; none if that is not needed.
     pub(crate) async fn login(&self, server: &str) -> anyhow::Result<Option<String>> {
         match self {
-            Self::Here(gateway) => Ok(gateway.login(server).await?),
+            Self::Here(gateway, _) => Ok(gateway.login(server).await?),
             Self::Beside(owner) => owner.ask("powerstrip.login", json!({"server": server})).await,
             Self::Elsewhere(_) => bail!("a gateway lets only its own host log in"),
+        }
+    }
+
+    /// The agents and what each may call.
+    pub(crate) async fn agents(&self) -> anyhow::Result<Vec<AgentReport>> {
+        match self {
+            Self::Here(gateway, _) => {
+                gateway.settle().await;
+                Ok(gateway.strip().agent_reports())
+            }
+            Self::Beside(owner) => owner.ask("powerstrip.agents", json!({})).await,
+            Self::Elsewhere(_) => bail!("a gateway tells only its own host which agents it has"),
         }
     }
 
@@ -163,14 +188,13 @@ impl Access {
     ) -> anyhow::Result<Envelope> {
         let answer = async {
             match self {
-                Self::Here(gateway) => {
+                Self::Here(gateway, principal) => {
                     // A tool of a server is known when its server has answered.
                     if gateway.strip().catalog().snapshot().resolve(&invocation.tool).is_err() {
                         gateway.settle().await;
                     }
-                    let user = LocalAccess::default().user();
-                    let mut call =
-                        Call::new(&invocation.tool, invocation.input.clone(), user, Door::Cli);
+                    let (caller, input) = (Arc::clone(principal), invocation.input.clone());
+                    let mut call = Call::new(&invocation.tool, input, caller, Door::Cli);
                     call.verify = invocation.verify;
                     call.idempotency_key = invocation.idempotency_key.clone();
                     call.patience = invocation.patience;
@@ -192,7 +216,7 @@ impl Access {
         };
         match self {
             // The strip itself ends a cancelled call, and leaves an audit row.
-            Self::Here(_) => answer.await,
+            Self::Here(..) => answer.await,
             Self::Beside(_) | Self::Elsewhere(_) => tokio::select! {
                 answer = answer => answer,
                 () = cancel.cancelled() => bail!("interrupted"),
@@ -203,7 +227,7 @@ impl Access {
     /// A prompt's body and spec.
     pub(crate) async fn prompt(&self, prompt: &PromptRef) -> anyhow::Result<Value> {
         match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, _) => {
                 let shelf = gateway.strip().prompts().shelf();
                 let prompt = shelf.get(prompt)?;
                 Ok(json!({"body": prompt.body, "spec": prompt.spec}))
@@ -224,7 +248,7 @@ impl Access {
         arguments: &Value,
     ) -> anyhow::Result<String> {
         let result = match self {
-            Self::Here(gateway) => {
+            Self::Here(gateway, _) => {
                 let shelf = gateway.strip().prompts().shelf();
                 return Ok(shelf.get(prompt)?.render(arguments)?);
             }
@@ -237,21 +261,36 @@ impl Access {
 
     /// Lets go.
     pub(crate) async fn close(self) {
-        if let Self::Here(gateway) = self {
+        if let Self::Here(gateway, _) = self {
             gateway.close().await;
         }
     }
 }
 
 /// Connects to the owner of a folder, and makes sure that somebody answers: an ending owner may still take
-/// connections that it will never serve. What we say of ourselves goes into the audit trail.
-pub(crate) async fn greet(folder: &Path, ourselves: Value) -> Option<LspClient> {
-    let place = SocketPlace::of(folder).ok()?;
-    let client = LspClient::connect(UnixStream::connect(place.path()).await.ok()?);
+/// connections that it will never serve. What we say of ourselves goes into the audit trail; an agent that we say to
+/// be must exist.
+pub(crate) async fn greet(folder: &Path, ourselves: Value) -> anyhow::Result<Option<LspClient>> {
+    let connected = async {
+        let place = SocketPlace::of(folder).ok()?;
+        UnixStream::connect(place.path()).await.ok()
+    };
+    let Some(stream) = connected.await else { return Ok(None) };
+    let client = LspClient::connect(stream);
     match tokio::time::timeout(PATIENCE, client.request("powerstrip.hello", ourselves)).await {
-        Ok(Ok(_)) => Some(client),
-        Ok(Err(_)) | Err(_) => None,
+        Ok(Ok(_)) => Ok(Some(client)),
+        Ok(Err(LspError::Refused { message, .. })) => bail!(message),
+        Ok(Err(LspError::Closed)) | Err(_) => Ok(None),
     }
+}
+
+/// The local user, or one of the agents in the config.
+fn ourselves(loaded: &Loaded, agent: Option<&str>) -> anyhow::Result<Arc<Principal>> {
+    let user = LocalAccess::default().user();
+    let Some(agent) = agent else { return Ok(user) };
+    let known = loaded.config.agents.contains_key(agent);
+    let principal = known.then(|| auth::as_agent(&user, agent)).flatten();
+    principal.with_context(|| format!("there is no agent `{agent}`"))
 }
 
 impl Beside {

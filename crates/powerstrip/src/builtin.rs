@@ -26,17 +26,17 @@ pub(crate) fn tools(clock: Clock) -> Vec<Arc<dyn Tool>> {
 }
 
 /// What each built-in says about itself; the rest is the same for all of them.
-struct Sheet {
-    id: &'static str,
-    title: &'static str,
-    description: &'static str,
-    deterministic: bool,
-    input: Value,
-    output: Value,
+pub(crate) struct Sheet {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) deterministic: bool,
+    pub(crate) input: Value,
+    pub(crate) output: Value,
 }
 
 impl Sheet {
-    fn descriptor(self) -> Descriptor {
+    pub(crate) fn descriptor(self) -> Descriptor {
         Descriptor {
             unprefixed: false,
             id: self.id.parse().expect("built-in ids are well formed"),

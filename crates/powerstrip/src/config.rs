@@ -1,5 +1,6 @@
 //! The configuration: one YAML file, and what flags and the environment say over it.
 
+mod agents;
 mod auth;
 mod docs;
 mod fault;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use strip::catalog::NameStyle;
 use strip::{Rate, RateRules, Settings};
 
+pub(crate) use agents::{Agent, Embeddings, Skill};
 pub(crate) use auth::Auth;
 pub(crate) use docs::{reference_page, schema};
 pub(crate) use fault::{BadConfig, Fault};
@@ -61,6 +63,12 @@ pub(crate) struct Config {
     /// Where callers reach this gateway, such as `https://tools.example.com`; by default the address that it
     /// listens on.
     pub(crate) public_url: Option<String>,
+    /// Sets of tools that agents are given.
+    pub(crate) skills: BTreeMap<String, Skill>,
+    /// Agents, each with its own door at `/agents/NAME/mcp` behind which it finds the tools of its skills.
+    pub(crate) agents: BTreeMap<String, Agent>,
+    /// How tools are found by meaning.
+    pub(crate) embeddings: Embeddings,
     /// How MCP clients see tools named.
     pub(crate) tool_names: ToolNames,
     /// What a call may cost.
@@ -83,6 +91,9 @@ impl Default for Config {
             servers: BTreeMap::new(),
             auth: None,
             public_url: None,
+            skills: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),
             egress: Egress::default(),
@@ -177,7 +188,8 @@ impl Config {
 
     /// Makes paths of the file stand beside the file.
     fn anchor(&mut self, base: &Path) {
-        for path in self.tools.iter_mut().chain([&mut self.data_dir, &mut self.prompts]) {
+        let single = [&mut self.data_dir, &mut self.prompts];
+        for path in self.tools.iter_mut().chain(single).chain(&mut self.embeddings.path) {
             *path = clean(&base.join(&*path));
         }
         for server in self.servers.values_mut() {

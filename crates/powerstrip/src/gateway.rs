@@ -32,6 +32,7 @@ use upstream::Upstreams;
 use crate::builtin;
 use crate::config::{Config, Servers};
 use crate::environment::Environment;
+use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
 
 pub(crate) use place::SocketPlace;
@@ -58,6 +59,7 @@ pub(crate) struct Gateway {
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
     keyring: Arc<Keyring>,
+    keeper: Keeper,
     store: Store,
     listeners: OwnListeners,
     runner: Arc<Runner>,
@@ -125,6 +127,8 @@ impl Gateway {
             pins: Pins::from_stored(database.pins().await?),
         };
         let strip = Strip::new(config.settings(), parts);
+        strip.set_agents(config.profiles());
+        settings::warn_of_unasked(config);
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let listeners = OwnListeners::default();
@@ -148,6 +152,12 @@ impl Gateway {
         let sources =
             Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
                 .await;
+
+        let known = Arc::clone(&upstreams);
+        let finder = Finder::new(&strip, Arc::new(move |name| servers::state(&known, name)));
+        strip.catalog().publish(finder::SOURCE, finder.tools());
+        let model = config.embeddings.path.clone();
+        let keeper = Keeper::start(finder, Arc::clone(&strip), model, freshness, ending.clone());
 
         let told = (Arc::clone(&upstreams), Arc::clone(&strip));
         let asked = Arc::clone(&upstreams);
@@ -177,6 +187,7 @@ impl Gateway {
             sources: tokio::sync::Mutex::new(sources),
             upstreams,
             keyring,
+            keeper,
             store: Store { database, audit, folder },
             listeners,
             runner,
@@ -269,6 +280,7 @@ impl Gateway {
             let _ = socket.await;
         }
         self.upstreams.stop().await;
+        self.keeper.end().await;
         self.sources.into_inner().close().await;
         let _ = self.names.await;
         if let Err(error) = self.store.audit.close().await {

@@ -95,7 +95,7 @@ pub(crate) enum KeyDesk {
 impl KeyDesk {
     /// Reaches the keys of a configuration's data folder; no tool and no server is started for it.
     pub(crate) async fn open(loaded: &Loaded) -> anyhow::Result<Self> {
-        match reach(&loaded.config.data_dir).await? {
+        match reach(&loaded.config.data_dir, None).await? {
             Reached::Beside(owner) => Ok(Self::Beside(Box::new(owner))),
             Reached::Folder(folder) => {
                 let database = Database::open(folder.path()).await?;

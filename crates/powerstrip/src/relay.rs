@@ -44,6 +44,7 @@ pub(crate) async fn run<R, W>(
     line: Line<R, W>,
     context: &Arc<Context>,
     loaded: &Loaded,
+    agent: Option<&str>,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()>
 where
@@ -52,8 +53,9 @@ where
 {
     let Line { mut ear, mouth } = line;
     let ledger = Arc::new(Ledger::default());
-    let (mut session, first) =
-        tokio::try_join!(Session::open(context, loaded), async { Ok(ear.next(&mouth).await) })?;
+    let (mut session, first) = tokio::try_join!(Session::open(context, loaded, agent), async {
+        Ok(ear.next(&mouth).await)
+    })?;
     let mut deaf = 0;
     let mut link = Link::begin(&mut session, &ear, &mouth, &ledger);
     let mut open = match first {
@@ -86,7 +88,7 @@ where
                 for refusal in ledger.abandon() {
                     mouth.say(&refusal).await;
                 }
-                session = Session::open(context, loaded).await?;
+                session = Session::open(context, loaded, agent).await?;
                 link = Link::begin(&mut session, &ear, &mouth, &ledger);
                 for message in ledger.replay() {
                     link.pass_unseen(&message).await;

@@ -52,6 +52,19 @@ impl Remote {
         Ok(Self { client: Client::new(policy)?, base, credential })
     }
 
+    /// The gateway at this URL, entered by an agent's door if one is named.
+    pub(crate) fn at(
+        url: &Url,
+        agent: Option<&str>,
+        environment: &Environment,
+    ) -> anyhow::Result<Self> {
+        let mut remote = Self::new(url, environment)?;
+        if let Some(agent) = agent {
+            remote.base = format!("{}/agents/{agent}", remote.base);
+        }
+        Ok(remote)
+    }
+
     /// The client, for exchanges that stream.
     pub(crate) fn client(&self) -> &Client {
         &self.client

@@ -119,6 +119,15 @@ impl Catalog {
         self.rebuild(&mut offers);
     }
 
+    /// Tells readers to look again although the tools are the same: what they may see of them has changed.
+    pub(crate) fn announce(&self) {
+        let _one_at_a_time = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = self.current.load().renewed();
+        let revision = next.revision();
+        self.current.store(Arc::new(next));
+        self.revision.send_replace(revision);
+    }
+
     /// Wire names that were given out and are not yet stored.
     pub fn take_new_names(&self) -> Vec<(String, String)> {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner).names.take_new()

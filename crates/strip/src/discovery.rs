@@ -1,17 +1,27 @@
-use proto::{Discovery, Health as ListedHealth, ListedCaps, ListedTool, ServerInfo, ToolId};
+use proto::{
+    Discovery, Health as ListedHealth, ListedCaps, ListedTool, Principal, ServerInfo, ToolId,
+};
 
 use crate::Health;
-use crate::catalog::{Entry, Snapshot};
+use crate::agents::View;
+use crate::catalog::Entry;
 use crate::prompts::Shelf;
 
-pub(crate) fn describe(snapshot: &Snapshot, shelf: &Shelf, health: &Health) -> Discovery {
+pub(crate) fn describe(
+    principal: &Principal,
+    view: &View,
+    shelf: &Shelf,
+    health: &Health,
+) -> Discovery {
+    // An agent's schemas stand behind its own door.
+    let door = principal.agent.as_ref().map(|agent| format!("/agents/{agent}")).unwrap_or_default();
     Discovery {
         server: ServerInfo {
             name: "powerstrip".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
-        tools: snapshot.entries().iter().map(|entry| listed(entry)).collect(),
-        quarantined: snapshot.quarantined().iter().map(|held| held.listed()).collect(),
+        tools: view.listed().map(|entry| listed(entry, &door)).collect(),
+        quarantined: view.tools().quarantined().iter().map(|held| held.listed()).collect(),
         prompts: shelf.listed(),
         health: ListedHealth {
             status: if health.ready { "ok" } else { "degraded" }.to_owned(),
@@ -33,9 +43,12 @@ fn in_path(id: &ToolId) -> String {
     path
 }
 
-fn listed(entry: &Entry) -> ListedTool {
+fn listed(entry: &Entry, door: &str) -> ListedTool {
     let descriptor = &entry.descriptor;
-    let base = format!("/mcp/schema/{}@{}", in_path(&descriptor.id), descriptor.version.major);
+    let base = {
+        let (id, major) = (in_path(&descriptor.id), descriptor.version.major);
+        format!("{door}/mcp/schema/{id}@{major}")
+    };
     ListedTool {
         name: descriptor.id.to_string(),
         version: descriptor.version.to_string(),

@@ -1,5 +1,6 @@
 //! The heart of Powerstrip: tools, the catalog of them, and the one guard stack that every call passes.
 
+pub mod agents;
 mod call;
 pub mod catalog;
 mod discovery;
@@ -13,6 +14,7 @@ mod schema;
 mod stack;
 mod strip;
 mod tool;
+mod usage;
 
 pub use call::{Answer, Call, Door, Output};
 pub use catalog::Catalog;

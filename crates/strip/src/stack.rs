@@ -16,9 +16,9 @@ use crate::{Answer, Call, Failure, Output};
 
 impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
-    pub(crate) async fn pass(&self, snapshot: &Snapshot, call: Call) -> Answer {
+    pub(crate) async fn pass(&self, snapshot: &Snapshot, mut call: Call) -> Answer {
+        let found = meant(snapshot, &mut call);
         let arguments = Arguments::of(&call.input);
-        let found = snapshot.resolve(&call.tool);
         let entry = found.as_ref().ok().map(|entry| Arc::clone(entry));
         let row = self.audit.open(&call, &arguments, entry.as_ref());
         let began = row.began();
@@ -44,6 +44,11 @@ impl Guards {
         if let Err(unwritten) = row.close(decision, failure, wait).await {
             // A failed call keeps its own failure: it says more about what happened.
             result = result.and(Err(unwritten));
+        }
+        if result.is_ok()
+            && let Some(entry) = &entry
+        {
+            self.usage.note(&call.principal, &entry.descriptor.id);
         }
         self.answer(&call, entry.as_deref(), began, result)
     }
@@ -151,6 +156,15 @@ impl Guards {
             },
         }
     }
+}
+
+/// Finds the tool of a call. A call that stands for another becomes that other, once: no tool is a way round a guard.
+fn meant<'a>(snapshot: &'a Snapshot, call: &mut Call) -> Result<&'a Arc<Entry>, Failure> {
+    let entry = snapshot.resolve(&call.tool)?;
+    let Some((tool, input)) = entry.tool.stands_for(&call.input) else { return Ok(entry) };
+    call.tool = tool;
+    call.input = Arc::new(input);
+    snapshot.resolve(&call.tool)
 }
 
 /// The innermost part: the tool itself, under its deadline, and the checks on what it hands back.

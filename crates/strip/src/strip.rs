@@ -2,15 +2,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use proto::{Clock, Discovery};
+use proto::{Clock, Discovery, Principal, ToolId};
 use store::{AuditTrail, Cache};
 
+use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
 use crate::meter::Meter;
 use crate::prompts::Prompts;
+use crate::usage::Usage;
 use crate::{Answer, Call, Catalog, Health, discovery};
 
 /// What an operator may set, also while the strip runs.
@@ -36,6 +38,7 @@ pub struct Parts {
 pub struct Strip {
     catalog: Arc<Catalog>,
     prompts: Prompts,
+    views: Views,
     guards: Guards,
     started: Instant,
 }
@@ -45,6 +48,7 @@ pub(crate) struct Guards {
     pub(crate) audit: Audit,
     pub(crate) idempotency: Idempotency,
     pub(crate) meter: Meter,
+    pub(crate) usage: Usage,
     rate: ArcSwap<RateGuard>,
     settings: ArcSwap<Settings>,
 }
@@ -65,10 +69,12 @@ impl Strip {
         Arc::new(Self {
             catalog: Arc::new(Catalog::pinned(settings.limits, parts.names, parts.pins)),
             prompts: Prompts::empty(),
+            views: Views::default(),
             guards: Guards {
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
                 meter: Meter::default(),
+                usage: Usage::default(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
             },
@@ -103,13 +109,45 @@ impl Strip {
 
     /// Takes one call through the whole stack. Always answers; never panics.
     pub async fn call(&self, call: Call) -> Answer {
-        let snapshot = self.catalog.snapshot();
-        self.guards.pass(&snapshot, call).await
+        let view = self.view(&call.principal);
+        self.guards.pass(view.tools(), call).await
     }
 
-    /// What there is to call, as every door tells it.
-    pub fn discovery(&self) -> Discovery {
-        discovery::describe(&self.catalog.snapshot(), &self.prompts.shelf(), &self.health())
+    /// Which agents there are and what they may use, from now on. Clients are told that their lists have changed.
+    pub fn set_agents(&self, profiles: Profiles) {
+        if self.views.set(profiles) {
+            self.catalog.announce();
+        }
+    }
+
+    /// Which agents there are and what they may use.
+    pub fn agents(&self) -> Arc<Profiles> {
+        self.views.profiles()
+    }
+
+    /// What can be said of every agent, for people.
+    pub fn agent_reports(&self) -> Vec<AgentReport> {
+        self.views.reports(&self.catalog.snapshot())
+    }
+
+    /// What a caller may see and call: everything, or as an agent the tools of its skills.
+    pub fn view(&self, principal: &Principal) -> View {
+        self.views.of(principal, self.catalog.snapshot())
+    }
+
+    /// What must happen before a tool runs, whoever calls it: the strictest that a skill asks for.
+    pub fn approval_rule(&self, tool: &ToolId) -> ApprovalRule {
+        self.views.approval_rule(tool, self.catalog.snapshot())
+    }
+
+    /// The tools that a caller has used with success lately; the most used has 1, the others their share of that.
+    pub fn used_lately(&self, principal: &Principal) -> Vec<(ToolId, f32)> {
+        self.guards.usage.lately(principal)
+    }
+
+    /// What a caller is shown, as every door tells it.
+    pub fn discovery(&self, principal: &Principal) -> Discovery {
+        discovery::describe(principal, &self.view(principal), &self.prompts.shelf(), &self.health())
     }
 
     /// Whether the strip can do its work, and if not, why.

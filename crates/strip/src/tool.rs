@@ -27,6 +27,12 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// The call that is meant, for a tool that only passes calls on. The strip takes that call instead, under the other
+    /// tool's own id: its guards hold, and the audit trail names it.
+    fn stands_for(&self, _input: &Value) -> Option<(String, Value)> {
+        None
+    }
+
     /// Does the work. The future is dropped at the deadline: whatever it started must end with it.
     async fn run(&self, call: &Call) -> Result<Output, Failure>;
 }

@@ -112,8 +112,14 @@ pub struct StdioSession {
 impl StdioSession {
     /// Starts the process in the gateway's folder.
     pub fn start(gateway: &Gateway) -> Self {
+        Self::start_with(gateway, &[])
+    }
+
+    /// Starts the process in the gateway's folder with further arguments.
+    pub fn start_with(gateway: &Gateway, arguments: &[&str]) -> Self {
         let mut child = Command::new(powerstrip_binary())
             .args(["stdio", "--config", "powerstrip.yaml"])
+            .args(arguments)
             .current_dir(gateway.folder())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -17,7 +17,10 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("upstream", &["proto", "egress", "auth", "strip"]),
     ("language", &[]),
     ("doors", &["proto", "auth", "strip"]),
-    ("powerstrip", &["proto", "store", "egress", "auth", "strip", "toolpack", "upstream", "doors"]),
+    (
+        "powerstrip",
+        &["proto", "store", "egress", "auth", "strip", "toolpack", "upstream", "language", "doors"],
+    ),
     ("testkit", &[]),
     ("kit", &["proto"]),
     ("fixture", &["kit"]),

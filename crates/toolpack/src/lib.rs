@@ -21,7 +21,7 @@ mod workers;
 mod yaml;
 
 pub use fault::Fault;
-pub use lint::{CannedCall, canned_calls, lint};
+pub use lint::{CannedCall, canned_calls, lint, pack_ids};
 pub use loader::{Loaded, Toolpacks};
 pub use manifest::{Example, FileStrategy, Manifest, parse_pack};
 pub use runtime::Runtime;

@@ -47,6 +47,12 @@ pub fn lint(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<Finding> {
     findings
 }
 
+/// The ids of all packs that are served beside the tools in `taken`.
+pub fn pack_ids(folders: &[PathBuf], taken: &HashSet<ToolId>) -> HashSet<ToolId> {
+    let packs = read(folders, taken, &mut Vec::new());
+    packs.into_iter().map(|(_, pack)| pack.manifest.id.clone()).collect()
+}
+
 /// The examples of all packs that are served beside the tools in `taken`, in the order of the files.
 pub fn canned_calls(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<CannedCall> {
     let mut calls = Vec::new();

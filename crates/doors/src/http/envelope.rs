@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use auth::scope::TOOLS_CALL;
 use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Query, Request, State};
@@ -10,13 +11,17 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use proto::{Code, Principal, PromptRef, TraceId};
 use serde_json::{Value, json};
+use strip::agents::View;
 use strip::{Call, Door, Failure};
 
-use super::{Shared, body, reply};
+use super::{Shared, body, reply, scopes};
 use crate::wishes::{Unclear, Wishes};
 
-pub(super) async fn discover(State(shared): State<Shared>) -> Response {
-    reply::json(StatusCode::OK, &shared.strip.discovery())
+pub(super) async fn discover(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+) -> Response {
+    reply::json(StatusCode::OK, &shared.strip.discovery(&principal))
 }
 
 pub(super) async fn prompt(
@@ -44,13 +49,14 @@ pub(super) async fn prompt(
 /// Serves what discovery's `inputSchemaRef` and `outputSchemaRef` name.
 pub(super) async fn schema(
     State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
     Extension(trace): Extension<TraceId>,
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let snapshot = shared.strip.catalog().snapshot();
+    let view = shared.strip.view(&principal);
     let found = path_of(path).and_then(|reference| {
         let (tool, side) = reference.rsplit_once('/').unwrap_or((reference.as_str(), ""));
-        let entry = snapshot.resolve(tool)?;
+        let entry = view.tools().resolve(tool)?;
         match side {
             "input" => Ok(entry.descriptor.input_schema.clone()),
             "output" => entry.descriptor.output_schema.clone().ok_or_else(|| {
@@ -76,6 +82,12 @@ pub(super) async fn call(
         Ok(tool) => tool,
         Err(failure) => return reply::refuse_as_usual(&failure, trace),
     };
+    // Callers of an agent's door have shown only that they may look.
+    if !auth::scope::covers(&principal, TOOLS_CALL) {
+        let missing = auth::Refusal::MissingScope;
+        let path = request.uri().path();
+        return scopes::refuse(&shared.access, path, &missing, Some(TOOLS_CALL), trace);
+    }
     let (parts, body) = request.into_parts();
     let options = &shared.options;
     let read = match wishes(&parts.headers, &parts.uri) {
@@ -87,7 +99,10 @@ pub(super) async fn call(
     };
     let (wishes, input) = match read {
         Ok(read) => read,
-        Err(failure) => return refuse_call(&shared, &tool, &failure, trace),
+        Err(failure) => {
+            let view = shared.strip.view(&principal);
+            return refuse_call(&view, &tool, &failure, trace);
+        }
     };
     let mut call = Call::new(tool, input, principal, Door::Http);
     call.trace = trace;
@@ -97,9 +112,9 @@ pub(super) async fn call(
 }
 
 /// An envelope that names the tool as far as it is known.
-fn refuse_call(shared: &Shared, tool: &str, failure: &Failure, trace: TraceId) -> Response {
+fn refuse_call(view: &View, tool: &str, failure: &Failure, trace: TraceId) -> Response {
     let status = reply::usual_status(failure);
-    match shared.strip.catalog().snapshot().resolve(tool) {
+    match view.tools().resolve(tool) {
         Ok(entry) => {
             let version = entry.descriptor.version.to_string();
             let known = (entry.descriptor.id.as_str(), version.as_str());

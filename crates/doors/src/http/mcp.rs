@@ -22,7 +22,7 @@ use strip::Strip;
 use super::body::{self, BodyFault};
 use super::sessions::{SessionFault, Sessions};
 use super::{Options, Shared, reply, scopes};
-use crate::mcp::{Caller, Core, Handler};
+use crate::mcp::{Caller, Core, Handler, VIEWER};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -107,7 +107,8 @@ pub(super) async fn serve(
     }
     let listens = parts.method == Method::GET;
     let request = http::Request::from_parts(parts, Full::new(bytes.clone()));
-    let response = door.service.handle(request).await;
+    let handled = door.service.handle(request);
+    let response = VIEWER.scope(Arc::clone(&principal), handled).await;
     let opened = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok());
     if let Some(id) = opened {
         door.sessions.bind(id, principal).await;
@@ -186,6 +187,11 @@ fn malformed(body: &[u8]) -> Response {
             message.get("id").filter(|id| id.is_string() || id.is_number()),
         ),
     }
+}
+
+/// Turns a request away that no session or handler has seen.
+pub(super) fn refuse(status: StatusCode, message: &str) -> Response {
+    error(status, INVALID_REQUEST, message, None)
 }
 
 fn error(status: StatusCode, code: i32, message: &str, id: Option<&Value>) -> Response {

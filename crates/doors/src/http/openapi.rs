@@ -1,23 +1,30 @@
 //! The REST routes as OpenAPI 3.1, with a path of its own for every tool.
 
+use std::sync::Arc;
+
+use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
-use proto::Code;
+use proto::{Code, Principal};
 use serde_json::{Map, Value, json};
-use strip::catalog::{Entry, Snapshot};
+use strip::agents::View;
+use strip::catalog::Entry;
 
 use super::{Shared, reply, routes};
 use crate::schema::rebased;
 
-pub(super) async fn document(State(shared): State<Shared>) -> Response {
-    reply::json(StatusCode::OK, &describe(&shared.strip.catalog().snapshot()))
+pub(super) async fn document(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+) -> Response {
+    reply::json(StatusCode::OK, &describe(&shared.strip.view(&principal)))
 }
 
-fn describe(snapshot: &Snapshot) -> Value {
+fn describe(view: &View) -> Value {
     let mut paths = fixed_paths();
     let mut schemas = shared_schemas();
-    for entry in snapshot.entries() {
+    for entry in view.listed() {
         let (path, item) = tool_path(entry, &mut schemas);
         paths.insert(path, item);
     }

@@ -15,6 +15,8 @@ pub(super) const DISCOVER: &str = "/mcp/discover";
 pub(super) const PROMPT: &str = "/mcp/prompt/{domain}/{name}/{major}";
 pub(super) const TOOL: &str = "/mcp/tool/{*tool}";
 pub(super) const SCHEMA: &str = "/mcp/schema/{*reference}";
+/// An agent's own doors: each of those that begin with `/mcp`, under its name.
+pub(super) const AGENT: &str = "/agents/{agent}/{*door}";
 pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
@@ -84,6 +86,13 @@ pub const ROUTES: &[Route] = &[
         "a tool's JSON Schema",
         Needs::Scope(TOOLS_READ),
     ),
+    Route {
+        methods: "POST, GET, DELETE",
+        pattern: AGENT,
+        path: "/agents/{agent}/mcp",
+        purpose: "the same for an agent, as are the routes below it",
+        needs: Needs::Scope(TOOLS_READ),
+    },
     get(OPENAPI, OPENAPI, "this API as OpenAPI 3.1", Needs::Scope(TOOLS_READ)),
     get(HEALTHZ, HEALTHZ, "whether the process lives", Needs::Nothing),
     get(READYZ, READYZ, "whether it can do its work", Needs::OurName),

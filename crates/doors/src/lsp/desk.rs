@@ -20,6 +20,8 @@ const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 pub(crate) struct Desk {
     strip: Arc<Strip>,
     principal: Arc<Principal>,
+    /// The agent that the other side says it is.
+    agent: OnceLock<Arc<Principal>>,
     /// What the other side says it is, if not a client of its own.
     claimed: OnceLock<Door>,
     servers: Option<ServersReport>,
@@ -31,6 +33,7 @@ pub(crate) struct Desk {
 #[serde(deny_unknown_fields)]
 struct HelloParams {
     door: Option<Claim>,
+    agent: Option<String>,
 }
 
 /// A door that the other side may stand for: it is the local user in any case, and only the audit row differs.
@@ -73,7 +76,8 @@ fn no_input() -> Value {
 impl Desk {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
         let (claimed, servers, operator, logins) = (OnceLock::new(), None, None, None);
-        Self { strip, principal, claimed, servers, operator, logins }
+        let agent = OnceLock::new();
+        Self { strip, principal, agent, claimed, servers, operator, logins }
     }
 
     pub(crate) fn reporting_servers(mut self, report: Option<ServersReport>) -> Self {
@@ -91,6 +95,10 @@ impl Desk {
         self
     }
 
+    fn caller(&self) -> &Arc<Principal> {
+        self.agent.get().unwrap_or(&self.principal)
+    }
+
     /// The largest message that is read now.
     pub(super) fn max_message(&self) -> usize {
         message_limit(&self.strip, MAX_MESSAGE_BYTES)
@@ -104,12 +112,17 @@ impl Desk {
     ) -> Result<Outcome, Fault> {
         match method {
             "powerstrip.hello" => self.hello(read(params)?),
-            "powerstrip.servers" => {
+            // Not an agent's business: its tools are all that it knows of a server.
+            "powerstrip.servers" if self.caller().agent.is_none() => {
                 let none = || Value::Array(Vec::new());
                 Ok(Outcome::Json(self.servers.as_ref().map_or_else(none, |report| report())))
             }
             "powerstrip.login" => self.login(read(params)?).await,
-            "mcp.discover" => Ok(Outcome::Discovery(Box::new(self.strip.discovery()))),
+            "powerstrip.agents" if self.caller().agent.is_none() => {
+                let reports = serde_json::to_value(self.strip.agent_reports());
+                Ok(Outcome::Json(reports.unwrap_or_default()))
+            }
+            "mcp.discover" => Ok(Outcome::Discovery(Box::new(self.strip.discovery(self.caller())))),
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
             other => {
@@ -130,6 +143,12 @@ impl Desk {
         if let Some(Claim::Cli) = params.door {
             // Said a second time, it is still true.
             let _ = self.claimed.set(Door::Cli);
+        }
+        if let Some(agent) = params.agent {
+            let known = self.strip.agents().agents.contains_key(&agent);
+            let principal = known.then(|| auth::as_agent(self.caller(), &agent)).flatten();
+            let no_such = || Fault::invalid_params(format!("there is no agent `{agent}`"));
+            let _ = self.agent.set(principal.ok_or_else(no_such)?);
         }
         Ok(Outcome::Json(json!({"name": "powerstrip", "version": env!("CARGO_PKG_VERSION")})))
     }
@@ -160,7 +179,7 @@ impl Desk {
         cancel: CancellationToken,
     ) -> Result<Outcome, Fault> {
         let door = self.claimed.get().copied().unwrap_or(Door::Lsp);
-        let mut call = Call::new(params.tool, params.input, Arc::clone(&self.principal), door);
+        let mut call = Call::new(params.tool, params.input, Arc::clone(self.caller()), door);
         let mut wishes = Wishes::default();
         let at = |place: &'static str| {
             move |unclear: Unclear| Fault::invalid_params(format!("`{place}` {unclear}"))

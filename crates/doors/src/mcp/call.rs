@@ -1,5 +1,7 @@
 //! `tools/call`, by whichever way its message was read.
 
+use std::sync::Arc;
+
 use proto::Code;
 use rmcp::model::{CallToolResult, ErrorData};
 use serde_json::Value;
@@ -15,11 +17,11 @@ pub(crate) async fn run(
     call: Call,
     modern: bool,
 ) -> Result<CallToolResult, ErrorData> {
-    let name = call.tool.clone();
+    let (name, principal) = (call.tool.clone(), Arc::clone(&call.principal));
     let answer = core.strip.call(call).await;
-    let snapshot = core.strip.catalog().snapshot();
+    let view = core.strip.view(&principal);
     let wraps = |data: &Value| {
-        let entry = snapshot.resolve(&name).ok();
+        let entry = view.tools().resolve(&name).ok();
         let schema = entry.and_then(|entry| entry.descriptor.output_schema.as_ref());
         !modern && schema::wraps_result(schema, data)
     };
@@ -35,7 +37,7 @@ pub(crate) async fn run(
         // What a server itself says of its failure says more than our words for it.
         Err(failure) if let Some(native) = native => Ok(native.failure(&failure, answer.meta)),
         // A tool may say NOT_FOUND about what it looked for; only a name without a tool is the protocol's fault.
-        Err(failure) if failure.code == Code::NotFound && snapshot.resolve(&name).is_err() => {
+        Err(failure) if failure.code == Code::NotFound && view.tools().resolve(&name).is_err() => {
             Err(ErrorData::invalid_params(failure.message, failure.details))
         }
         Err(failure) => Ok(render::failure(&failure, answer.meta)),

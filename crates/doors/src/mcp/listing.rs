@@ -1,16 +1,17 @@
-//! `tools/list`, prepared once per catalog revision: a request copies a page and nothing is worked out again.
+//! `tools/list`, prepared once per view of the catalog: a request copies a page and nothing is worked out again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use arc_swap::ArcSwapOption;
-use proto::Annotations;
+use proto::{Annotations, Principal};
 use rmcp::model::{
     CacheScope, ErrorData, JsonObject, ListToolsResult, MetaObject, Tool, ToolAnnotations,
 };
 use serde_json::{Map, Value};
 use strip::Strip;
-use strip::catalog::{Entry, NameStyle, Snapshot};
+use strip::agents::View;
+use strip::catalog::{Entry, NameStyle};
 
 use crate::schema;
 
@@ -24,17 +25,30 @@ const CURSOR: &str = "after:";
 
 #[derive(Default)]
 pub(super) struct Listing {
+    plain: Slot,
+    agents: RwLock<HashMap<String, Arc<Slot>>>,
+}
+
+/// What was last prepared for one kind of caller.
+#[derive(Default)]
+struct Slot {
     prepared: ArcSwapOption<Prepared>,
     preparing: Mutex<()>,
 }
 
 struct Prepared {
-    revision: u64,
+    view: View,
     style: NameStyle,
     /// By name.
     tools: Vec<Listed>,
     /// From wire name to the place in `tools`.
     by_wire: HashMap<String, usize>,
+}
+
+/// A tool that may be called; an agent that searches is not shown most of them.
+enum Found<'a> {
+    Listed(&'a Listed),
+    Unlisted(&'a Entry),
 }
 
 #[derive(Clone)]
@@ -52,10 +66,11 @@ impl Listing {
     pub(super) fn page(
         &self,
         strip: &Strip,
+        principal: &Principal,
         cursor: Option<&str>,
         modern: bool,
     ) -> Result<ListToolsResult, ErrorData> {
-        let prepared = self.current(strip);
+        let prepared = self.current(strip, principal);
         let start = match cursor {
             None => 0,
             Some(cursor) => {
@@ -81,23 +96,52 @@ impl Listing {
     }
 
     /// The input schema of a tool by any of its names, as it is listed.
-    pub(super) fn input_schema(&self, strip: &Strip, name: &str) -> Option<Arc<JsonObject>> {
-        let prepared = self.current(strip);
-        Some(Arc::clone(&prepared.find(strip, name)?.tool.input_schema))
+    pub(super) fn input_schema(
+        &self,
+        strip: &Strip,
+        principal: &Principal,
+        name: &str,
+    ) -> Option<Arc<JsonObject>> {
+        let prepared = self.current(strip, principal);
+        match prepared.find(name)? {
+            Found::Listed(listed) => Some(Arc::clone(&listed.tool.input_schema)),
+            Found::Unlisted(entry) => {
+                Some(Arc::new(schema::object_input(&entry.descriptor.input_schema)))
+            }
+        }
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.
-    pub(super) fn takes_headers(&self, strip: &Strip, name: &str) -> bool {
-        let prepared = self.current(strip);
-        prepared.find(strip, name).is_some_and(|listed| listed.takes_headers)
+    pub(super) fn takes_headers(&self, strip: &Strip, principal: &Principal, name: &str) -> bool {
+        match self.current(strip, principal).find(name) {
+            None => false,
+            Some(Found::Listed(listed)) => listed.takes_headers,
+            Some(Found::Unlisted(entry)) => {
+                let schema = entry.descriptor.input_schema.as_object();
+                schema.is_some_and(schema::marks_headers)
+            }
+        }
     }
 
-    fn current(&self, strip: &Strip) -> Arc<Prepared> {
-        let snapshot = strip.catalog().snapshot();
+    fn current(&self, strip: &Strip, principal: &Principal) -> Arc<Prepared> {
+        let view = strip.view(principal);
+        let Some(agent) = &principal.agent else { return self.plain.current(&view, strip) };
+        let known = self.agents.read().unwrap_or_else(PoisonError::into_inner).get(agent).cloned();
+        let slot = known.unwrap_or_else(|| {
+            let mut slots = self.agents.write().unwrap_or_else(PoisonError::into_inner);
+            // Agents of an earlier config are forgotten when a new one comes.
+            let profiles = strip.agents();
+            slots.retain(|agent, _| profiles.agents.contains_key(agent));
+            Arc::clone(slots.entry(agent.clone()).or_default())
+        });
+        slot.current(&view, strip)
+    }
+}
+
+impl Slot {
+    fn current(&self, view: &View, strip: &Strip) -> Arc<Prepared> {
         let style = strip.name_style();
-        let fresh = |prepared: &Arc<Prepared>| {
-            prepared.revision == snapshot.revision() && prepared.style == style
-        };
+        let fresh = |prepared: &Arc<Prepared>| prepared.view.is(view) && prepared.style == style;
         if let Some(prepared) = self.prepared.load_full().filter(fresh) {
             return prepared;
         }
@@ -106,14 +150,14 @@ impl Listing {
         if let Some(prepared) = previous.clone().filter(fresh) {
             return prepared;
         }
-        let prepared = Arc::new(Prepared::new(&snapshot, style, previous.as_deref()));
+        let prepared = Arc::new(Prepared::new(view, style, previous.as_deref()));
         self.prepared.store(Some(Arc::clone(&prepared)));
         prepared
     }
 }
 
 impl Prepared {
-    fn new(snapshot: &Snapshot, style: NameStyle, previous: Option<&Self>) -> Self {
+    fn new(view: &View, style: NameStyle, previous: Option<&Self>) -> Self {
         // The catalog keeps the entries of unchanged tools: what was prepared for them stands.
         let known: HashMap<*const Entry, &Listed> = previous
             .filter(|previous| previous.style == style)
@@ -121,9 +165,8 @@ impl Prepared {
             .flat_map(|previous| &previous.tools)
             .map(|listed| (Arc::as_ptr(&listed.entry), listed))
             .collect();
-        let mut tools: Vec<_> = snapshot
-            .entries()
-            .iter()
+        let mut tools: Vec<_> = view
+            .listed()
             .map(|entry| match known.get(&Arc::as_ptr(entry)) {
                 Some(listed) => (*listed).clone(),
                 None => Listed::new(entry, style),
@@ -135,18 +178,19 @@ impl Prepared {
             .enumerate()
             .map(|(place, listed)| (listed.entry.wire.clone(), place))
             .collect();
-        Self { revision: snapshot.revision(), style, tools, by_wire }
+        Self { view: view.clone(), style, tools, by_wire }
     }
 
-    fn find(&self, strip: &Strip, name: &str) -> Option<&Listed> {
-        let place = match self.by_wire.get(name) {
-            Some(place) => *place,
-            None => {
-                let snapshot = strip.catalog().snapshot();
-                *self.by_wire.get(&snapshot.resolve(name).ok()?.wire)?
-            }
-        };
-        self.tools.get(place)
+    fn find(&self, name: &str) -> Option<Found<'_>> {
+        if let Some(listed) = self.listed(name) {
+            return Some(Found::Listed(listed));
+        }
+        let entry = self.view.tools().resolve(name).ok()?;
+        Some(self.listed(&entry.wire).map_or(Found::Unlisted(entry), Found::Listed))
+    }
+
+    fn listed(&self, wire: &str) -> Option<&Listed> {
+        self.tools.get(*self.by_wire.get(wire)?)
     }
 }
 

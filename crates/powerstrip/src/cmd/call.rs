@@ -53,6 +53,9 @@ pub(crate) struct CallCommand {
     /// Call through the gateway at this URL.
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
+    /// Call as this agent of the config: only the tools of its skills are there.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
 }
 
 impl CallCommand {
@@ -66,7 +69,8 @@ impl CallCommand {
             patience: self.timeout.map(|span| span.0),
         };
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let access = Access::open(context, &loaded, self.url.as_ref()).await?;
+        let (url, agent) = (self.url.as_ref(), self.agent.as_deref());
+        let access = Access::open_as(context, &loaded, url, agent).await?;
         let cancel = CancellationToken::new();
         let interrupted = cancel.clone();
         tokio::spawn(async move {

@@ -1,3 +1,5 @@
+mod agents;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,18 +46,22 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        let (config, mut findings) = match context.load_with(self.flags(context)?) {
+        let (loaded, mut findings) = match context.load_with(self.flags(context)?) {
             Ok(loaded) => {
                 let file = loaded.file.clone().unwrap_or_else(|| FILE_NAME.into());
                 let told = served(&loaded.config.data_dir, &file).await;
-                (Some(loaded.config), told)
+                (Some(loaded), told)
             }
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
-        if let Some(config) = &config {
+        if let Some(loaded) = &loaded {
+            let config = &loaded.config;
             let taken = builtin::tools(Clock::default());
             let taken = taken.iter().map(|tool| tool.descriptor().id.clone()).collect();
             findings.extend(look(config, &taken));
+            let mut known = toolpack::pack_ids(&config.tools, &taken);
+            known.extend(taken.iter().cloned());
+            findings.extend(agents::look(loaded, &known));
             if self.run {
                 findings.extend(run_examples(config, &taken, context).await?);
             }
@@ -128,7 +134,7 @@ async fn served(data: &Path, config: &Path) -> Vec<Finding> {
     if !data.exists() {
         return Vec::new();
     }
-    let Some(owner) = greet(data, json!({"door": "cli"})).await else { return Vec::new() };
+    let Ok(Some(owner)) = greet(data, json!({"door": "cli"})).await else { return Vec::new() };
     let servers = owner.request("powerstrip.servers", json!({})).await.unwrap_or_default();
     let about = |server: &Value, what: String| Finding {
         severity: Severity::Warning,

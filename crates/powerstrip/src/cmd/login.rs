@@ -57,7 +57,7 @@ impl Login {
         stop: &CancellationToken,
     ) -> anyhow::Result<ExitCode> {
         // Only a process that stays can be come back to.
-        if let Access::Here(gateway) = access
+        if let Access::Here(gateway, _) = access
             && !context.global.json
         {
             listen(gateway, stop).await?;

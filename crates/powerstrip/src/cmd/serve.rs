@@ -122,7 +122,7 @@ async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
 }
 
 fn announce(context: &Context, gateway: &Gateway, url: &str) -> io::Result<()> {
-    let discovery = gateway.strip().discovery();
+    let discovery = gateway.strip().discovery(&auth::LocalAccess::default().user());
     let (tools, prompts, tier) = (discovery.tools.len(), discovery.prompts.len(), gateway.tier());
     if context.global.json {
         return output::json(&json!({

@@ -26,6 +26,9 @@ pub(crate) struct Stdio {
     /// Pass everything on to the gateway at this URL.
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
+    /// Speak as this agent of the config: only the tools of its skills are there.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
 }
 
 impl Stdio {
@@ -35,11 +38,13 @@ impl Stdio {
         let telemetry = Telemetry::start(&loaded, &context, "warn")?;
         let line = Line::new(tokio::io::stdin(), tokio::io::stdout());
         let shutdown = signals::shutdown()?;
+        let agent = self.agent.as_deref();
         let ended = match &self.url {
             Some(url) => {
-                relay::bridge(line, Remote::new(url, &context.environment)?, shutdown).await
+                let remote = Remote::at(url, agent, &context.environment)?;
+                relay::bridge(line, remote, shutdown).await
             }
-            None => relay::run(line, &context, &loaded, shutdown).await,
+            None => relay::run(line, &context, &loaded, agent, shutdown).await,
         };
         telemetry.flush().await;
         ended.map(|()| ExitCode::SUCCESS)

@@ -29,13 +29,17 @@ pub(crate) struct ToolsCommand {
     /// List the tools of the gateway at this URL.
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
+    /// List what this agent of the config is shown.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
 }
 
 impl ToolsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let access = Access::open(context, &loaded, self.url.as_ref()).await?;
+        let (url, agent) = (self.url.as_ref(), self.agent.as_deref());
+        let access = Access::open_as(context, &loaded, url, agent).await?;
         if let Some(action) = self.action {
             let ended = action.run(&access, context).await;
             access.close().await;

@@ -11,8 +11,6 @@ use super::tree::{self, Step};
 /// Keys that the manual knows and this version does not: told apart from slips of the keyboard.
 const LATER: &[&str] = &[
     "file_strategies",
-    "skills",
-    "agents",
     "storage",
     "workflows",
     "research",
@@ -21,7 +19,6 @@ const LATER: &[&str] = &[
     "tls",
     "cors",
     "retention",
-    "embeddings",
 ];
 
 /// The same for the keys of one server.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::tree::{Node, Step};
-use super::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, mcp_json, reader};
+use super::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, agents, mcp_json, reader};
 use crate::environment::Environment;
 
 /// A config beyond this is no config.
@@ -33,6 +33,7 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     let otlp_headers = judge.otlp_headers(&config, &mut faults);
     let servers = judge.servers(&config, &mut faults);
     judge.limits(&config, &mut faults);
+    judge.agents(&config, &mut faults);
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
     let access = judge.access(&config, &mut faults);
@@ -172,6 +173,13 @@ impl Judge<'_> {
             }
         }
         servers
+    }
+
+    fn agents(&self, config: &Config, faults: &mut Vec<Fault>) {
+        for (keys, message) in agents::faults(config) {
+            let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+            faults.push(self.fault(&keys, message));
+        }
     }
 
     fn limits(&self, config: &Config, faults: &mut Vec<Fault>) {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use strip::agents::{ApprovalRule, Listing};
+
 use super::{BadConfig, Config, Loaded, Overrides, Sandbox, ToolNames, load};
 use crate::environment::Environment;
 
@@ -128,6 +130,45 @@ fn all_faults_are_told_at_once_with_their_places() {
              - 'not a host'\n\
          tools: ./tools\n\
          nonsense_of_its_own: 1\n",
+    );
+    insta::assert_snapshot!(fixture.faults());
+}
+
+#[test]
+fn agents_and_skills_are_read() {
+    let config = config(
+        "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
+         skills:\n  \
+           sales: { servers: [crm], tools: ['web.*'], auto_approve: false, approval_timeout: 1m, approve: { 'crm:read_*': never } }\n\
+         agents: { seller: { skills: [sales], discovery: search }, guest: }\n\
+         embeddings: { path: ./model }\n",
+    );
+    let profiles = config.profiles();
+    let sales = &profiles.skills["sales"];
+    assert_eq!((sales.auto_approve, sales.approval_timeout.as_secs()), (false, 60));
+    assert_eq!(sales.approval(&"crm:read_lead".parse().unwrap()), ApprovalRule::Free);
+    assert!(matches!(
+        profiles.approval_rule(&"crm:write".parse().unwrap()),
+        ApprovalRule::Asked { .. }
+    ));
+    assert_eq!(profiles.agents["seller"].listing, Listing::Search);
+    assert_eq!(profiles.agents["guest"].skills, [""; 0]);
+    assert!(config.embeddings.path.unwrap().ends_with("model"));
+    let usual = self::config("skills: { all: { tools: ['*'] } }").profiles();
+    let usual = &usual.skills["all"];
+    assert_eq!((usual.auto_approve, usual.approval_timeout.as_secs()), (true, 300));
+}
+
+#[test]
+fn agents_and_skills_that_cannot_be_are_told_with_the_nearest_name() {
+    let fixture = Fixture::new(
+        "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
+         skills:\n  \
+           sales: { servers: [crn], tools: [''] }\n  \
+           'a b': {}\n\
+         agents:\n  \
+           seller: { skills: [sale, nonsense], discovery: serach }\n  \
+           '../etc': {}\n",
     );
     insta::assert_snapshot!(fixture.faults());
 }

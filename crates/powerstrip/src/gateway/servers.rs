@@ -77,6 +77,12 @@ pub(super) async fn login(
     Ok(upstream.login(principal).await?.map(|link| link.to_string()))
 }
 
+/// How one server is, in a word.
+pub(super) fn state(upstreams: &Upstreams, name: &str) -> Option<String> {
+    let state = upstreams.get(name)?.status().state;
+    serde_json::to_value(state).ok()?.as_str().map(str::to_owned)
+}
+
 /// How every server is, for people and programs.
 pub(super) fn report(upstreams: &Upstreams, strip: &Strip) -> Value {
     let snapshot = strip.catalog().snapshot();

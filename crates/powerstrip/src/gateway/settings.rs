@@ -10,6 +10,11 @@ impl Gateway {
         self.upstreams.apply(servers).await;
         let mut sources = self.sources.lock().await;
         self.strip.reconfigure(now.settings());
+        self.strip.set_agents(now.profiles());
+        if before.skills != now.skills {
+            warn_of_unasked(now);
+        }
+        self.keeper.set_model(now.embeddings.path.clone());
         if before.egress != now.egress {
             sources.allow(now);
         }
@@ -23,6 +28,13 @@ impl Gateway {
         if before.prompts != now.prompts {
             sources.follow_prompts(now.prompts.clone()).await;
         }
+    }
+}
+
+/// Says which skills ask for approvals that nothing waits for yet.
+pub(super) fn warn_of_unasked(config: &Config) {
+    for message in config.skills.iter().filter_map(|(name, skill)| skill.unasked(name)) {
+        tracing::warn!("{message}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use serde_json::json;
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
@@ -50,7 +50,11 @@ struct Own {
 
 impl Session {
     /// Opens a session, wherever the strip is.
-    pub(super) async fn open(context: &Arc<Context>, loaded: &Loaded) -> anyhow::Result<Self> {
+    pub(super) async fn open(
+        context: &Arc<Context>,
+        loaded: &Loaded,
+        agent: Option<&str>,
+    ) -> anyhow::Result<Self> {
         let folder = &loaded.config.data_dir;
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -58,14 +62,17 @@ impl Session {
             if !handover::is_awaited(folder)
                 && let Claim::Owner(owned) = DataFolder::claim(folder)?
             {
-                return Self::here(context, loaded, owned).await;
+                return Self::here(context, loaded, owned, agent).await;
             }
             // An owner that is ending may still take connections, but does not greet any more.
-            if access::greet(folder, json!({})).await.is_some()
+            if access::greet(folder, json!({"agent": agent})).await?.is_some()
                 && let Ok(place) = SocketPlace::of(folder)
                 && let Ok(stream) = UnixStream::connect(place.path()).await
             {
-                let (read, write) = stream.into_split();
+                let (read, mut write) = stream.into_split();
+                if let Some(agent) = agent {
+                    write.write_all(format!("@{agent}\n").as_bytes()).await?;
+                }
                 return Ok(Self { ends: Some((Box::new(read), Box::new(write))), own: None });
             }
             if Instant::now() > deadline {
@@ -82,6 +89,7 @@ impl Session {
         context: &Arc<Context>,
         loaded: &Loaded,
         folder: DataFolder,
+        agent: Option<&str>,
     ) -> anyhow::Result<Self> {
         let ear = Ear::open(folder.path())
             .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be handed over"))
@@ -97,7 +105,13 @@ impl Session {
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, ending.clone()));
         let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
-        let door = gateway.door().clone();
+        let door = match agent {
+            None => gateway.door().clone(),
+            Some(agent) => gateway
+                .door()
+                .as_agent(agent)
+                .with_context(|| format!("there is no agent `{agent}`"))?,
+        };
         let serving = tokio::spawn(async move {
             let (read, write) = tokio::io::split(theirs);
             if let Err(error) = door.serve(read, write).await {

@@ -1,6 +1,8 @@
 //! Many MCP servers behind one gateway, none of which can hurt another.
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
+mod agents;
+mod finding;
 mod isolation;
 mod openapi;
 mod quarantine;

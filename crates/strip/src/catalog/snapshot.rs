@@ -9,7 +9,7 @@ use super::{Entry, Fault, LimitBounds, Pins, Quarantined, WireNames};
 use crate::{Failure, Tool};
 
 /// The catalog at one moment. Never changes; a newer one takes its place.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Snapshot {
     entries: Vec<Arc<Entry>>,
     by_id: HashMap<ToolId, Vec<Arc<Entry>>>,
@@ -51,6 +51,28 @@ impl Snapshot {
     /// Grows with every change of the catalog.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// The same tools under the next revision.
+    pub(super) fn renewed(&self) -> Self {
+        Self { revision: self.revision + 1, ..self.clone() }
+    }
+
+    /// Only the tools that are kept; of the others nothing is known to it, not even their names.
+    pub(crate) fn narrowed(&self, keep: impl Fn(&Entry) -> bool) -> Self {
+        let mut narrowed = Self { revision: self.revision, ..Self::default() };
+        for entry in self.entries.iter().filter(|entry| keep(entry)) {
+            narrowed.add(Arc::clone(entry));
+        }
+        narrowed
+    }
+
+    fn add(&mut self, entry: Arc<Entry>) {
+        self.largest_input = self.largest_input.max(entry.limits.max_input_bytes);
+        self.by_wire.insert(entry.wire.clone(), Arc::clone(&entry));
+        let majors = self.by_id.entry(entry.descriptor.id.clone()).or_default();
+        majors.push(Arc::clone(&entry));
+        self.entries.push(entry);
     }
 
     pub(super) fn offers_the_same(&self, other: &Self) -> bool {
@@ -155,13 +177,8 @@ impl Snapshot {
                     continue;
                 }
             };
-            snapshot.by_wire.insert(entry.wire.clone(), Arc::clone(&entry));
-            let majors = snapshot.by_id.entry(entry.descriptor.id.clone()).or_default();
-            majors.push(Arc::clone(&entry));
-            snapshot.entries.push(entry);
+            snapshot.add(entry);
         }
-        snapshot.largest_input =
-            snapshot.entries.iter().map(|entry| entry.limits.max_input_bytes).max().unwrap_or(0);
         snapshot.faults = faults;
         snapshot
     }

@@ -1,7 +1,7 @@
 use proto::Code;
 use serde_json::json;
 
-use crate::support::{bench, code, echo, shared};
+use crate::support::{bench, code, echo, principal, shared};
 
 #[tokio::test]
 async fn the_newest_major_answers_unless_one_is_pinned() {
@@ -30,7 +30,7 @@ async fn only_two_majors_are_served() {
     let bench = bench(majors.into()).await;
     assert_eq!(code(&bench.call("t.echo@2", json!({})).await), None);
     assert_eq!(code(&bench.call("t.echo@1", json!({})).await), Some(Code::NotFound));
-    let discovery = bench.strip.discovery();
+    let discovery = bench.strip.discovery(&principal("acme", "ann"));
     let listed: Vec<_> =
         discovery.tools.iter().map(|t| (t.version.as_str(), t.deprecated)).collect();
     assert_eq!(listed, [("3.0.0", false), ("2.0.0", true)]);

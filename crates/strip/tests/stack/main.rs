@@ -1,6 +1,7 @@
 //! The guard stack and the catalog, driven through `Strip::call` with a real store behind it.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod agents;
 mod audit;
 mod catalog;
 mod guards;

@@ -107,7 +107,7 @@ pub(super) async fn answer(
         && only(&parts.headers, "mcp-name") == Some(name);
     if !plain
         || (may_be_asked(core, name) && !meta.capabilities.is_empty())
-        || core.takes_headers(name)
+        || core.takes_headers(principal, name)
     {
         return None;
     }

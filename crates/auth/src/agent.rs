@@ -1,0 +1,32 @@
+use std::sync::Arc;
+
+use proto::Principal;
+
+/// The caller as an agent. One that is an agent already, because its token says so, cannot come as another.
+pub fn as_agent(principal: &Arc<Principal>, agent: &str) -> Option<Arc<Principal>> {
+    match principal.agent.as_deref() {
+        Some(own) if own == agent => Some(Arc::clone(principal)),
+        Some(_) => None,
+        None => {
+            let mut principal = Principal::clone(principal);
+            principal.agent = Some(agent.to_owned());
+            Some(Arc::new(principal))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LocalAccess;
+
+    #[test]
+    fn an_agent_stays_the_agent_that_it_is() {
+        let user = LocalAccess::default().user();
+        let analyst = as_agent(&user, "analyst").expect("the user may come as any agent");
+        assert_eq!(analyst.agent.as_deref(), Some("analyst"));
+        assert_eq!((&analyst.tenant, &analyst.subject), (&user.tenant, &user.subject));
+        assert_eq!(as_agent(&analyst, "analyst"), Some(Arc::clone(&analyst)));
+        assert_eq!(as_agent(&analyst, "writer"), None);
+    }
+}

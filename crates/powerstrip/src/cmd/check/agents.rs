@@ -1,0 +1,49 @@
+//! Skills that hold less than their author thinks, and a model that cannot be read.
+
+use std::collections::HashSet;
+
+use language::model::StaticModel;
+use proto::ToolId;
+use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, Pattern, SEARCH_TOOLS};
+use strip::{Finding, Severity};
+
+use crate::config::Loaded;
+
+/// What can be said of agents and skills without asking a server. `known` are the tools that need none.
+pub(super) fn look(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
+    let config = &loaded.config;
+    let warning = |message: String| Finding {
+        severity: Severity::Warning,
+        file: loaded.file.clone().unwrap_or_default(),
+        line: None,
+        message,
+    };
+    let own: HashSet<ToolId> =
+        [SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].iter().filter_map(|id| id.parse().ok()).collect();
+    // What a server offers is known when it answers.
+    let means_something = |pattern: &Pattern| {
+        known.iter().chain(&own).any(|id| pattern.matches(id))
+            || config.servers.keys().any(|server| pattern.reaches(server))
+    };
+    let mut findings = Vec::new();
+    for (name, skill) in &config.skills {
+        let named = skill.tools.iter().map(|tools| ("tools", tools));
+        let approved = skill.approve.keys().map(|tools| ("approve", tools));
+        for (key, tools) in named.chain(approved) {
+            if !means_something(&tools.0) {
+                let message =
+                    format!("skills.{name}.{key}: `{}` names no tool at present", tools.0);
+                findings.push(warning(message));
+            }
+        }
+        if let Some(message) = skill.unasked(name) {
+            findings.push(warning(message));
+        }
+    }
+    if let Some(folder) = &config.embeddings.path
+        && let Err(error) = StaticModel::open(folder)
+    {
+        findings.push(warning(format!("embeddings.path: {error}; words alone will count")));
+    }
+    findings
+}

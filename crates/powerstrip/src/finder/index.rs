@@ -1,0 +1,79 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use language::model::StaticModel;
+use language::tools::{ToolIndex, ToolText};
+use proto::ToolId;
+use serde_json::Value;
+use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS};
+use strip::catalog::{Entry, Snapshot};
+
+/// The tools of one catalog, ready to be found.
+pub(super) struct Index {
+    /// What it knows of.
+    pub(super) catalog: Arc<Snapshot>,
+    pub(super) words: Arc<Words>,
+}
+
+/// What is found, and by what.
+pub(super) struct Words {
+    pub(super) entries: Vec<Arc<Entry>>,
+    pub(super) places: HashMap<ToolId, usize>,
+    pub(super) tools: ToolIndex,
+}
+
+impl Index {
+    /// Reads a catalog; takes what was read before if the tools are still the same.
+    pub(super) fn build(
+        catalog: Arc<Snapshot>,
+        model: Option<Arc<StaticModel>>,
+        before: Option<Arc<Words>>,
+    ) -> Self {
+        let entries: Vec<_> = catalog.entries().iter().filter(|e| is_found(e)).cloned().collect();
+        let same = |words: &Arc<Words>| {
+            words.entries.len() == entries.len()
+                && words.entries.iter().zip(&entries).all(|(a, b)| Arc::ptr_eq(a, b))
+        };
+        if let Some(words) = before.filter(same) {
+            return Self { catalog, words };
+        }
+        let places = entries
+            .iter()
+            .enumerate()
+            .map(|(place, entry)| (entry.descriptor.id.clone(), place))
+            .collect();
+        let parameters: Vec<_> = entries.iter().map(|entry| parameters(entry)).collect();
+        let texts: Vec<_> = entries
+            .iter()
+            .zip(&parameters)
+            .map(|(entry, parameters)| ToolText {
+                name: entry.descriptor.id.as_str(),
+                title: entry.descriptor.title.as_deref().unwrap_or_default(),
+                description: &entry.descriptor.description,
+                parameters,
+            })
+            .collect();
+        let tools = ToolIndex::build(&texts, model);
+        Self { catalog, words: Arc::new(Words { entries, places, tools }) }
+    }
+}
+
+/// Old majors are for those who pin them, and the finders are known to whoever searches.
+fn is_found(entry: &Entry) -> bool {
+    let id = entry.descriptor.id.as_str();
+    entry.superseded_by.is_none() && ![SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].contains(&id)
+}
+
+/// The name and description of each parameter.
+fn parameters(entry: &Entry) -> Vec<(&str, &str)> {
+    let properties = entry.descriptor.input_schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| (name.as_str(), description(schema).unwrap_or_default()))
+        .collect()
+}
+
+fn description(schema: &Value) -> Option<&str> {
+    schema.get("description")?.as_str()
+}

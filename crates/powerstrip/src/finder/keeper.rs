@@ -1,0 +1,101 @@
+//! Keeps the index in step with the catalog, beside all calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use language::model::StaticModel;
+use strip::Strip;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio_util::sync::CancellationToken;
+
+use super::Finder;
+use super::index::Index;
+use crate::gateway::Freshness;
+
+/// The task that builds indexes, and where it is told of another model.
+pub(crate) struct Keeper {
+    model: watch::Sender<Option<PathBuf>>,
+    task: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Begins to keep the index; for a command that ends soon, only once somebody searches.
+    pub(crate) fn start(
+        finder: Arc<Finder>,
+        strip: Arc<Strip>,
+        model: Option<PathBuf>,
+        freshness: Freshness,
+        ending: CancellationToken,
+    ) -> Self {
+        let (model, models) = watch::channel(model);
+        let task = tokio::spawn(async move {
+            let keeping = async {
+                if freshness == Freshness::Once {
+                    finder.wanted.notified().await;
+                }
+                keep(&finder, &strip, models).await;
+            };
+            ending.run_until_cancelled(keeping).await;
+        });
+        Self { model, task }
+    }
+
+    /// Takes another model, or none.
+    pub(crate) fn set_model(&self, folder: Option<PathBuf>) {
+        self.model.send_if_modified(|current| {
+            let differs = *current != folder;
+            *current = folder;
+            differs
+        });
+    }
+
+    /// Waits for the task, which ends with the gateway.
+    pub(crate) async fn end(self) {
+        let _ = self.task.await;
+    }
+}
+
+async fn keep(finder: &Finder, strip: &Arc<Strip>, mut models: watch::Receiver<Option<PathBuf>>) {
+    let mut changes = strip.catalog().changes();
+    let (mut model, mut other_model) = (None, true);
+    loop {
+        if other_model {
+            let folder = models.borrow_and_update().clone();
+            model = load(folder).await;
+        }
+        changes.borrow_and_update();
+        let catalog = strip.catalog().snapshot();
+        let current = finder.index.borrow().clone();
+        let before = current.filter(|_| !other_model).map(|index| Arc::clone(&index.words));
+        let with = model.clone();
+        match spawn_blocking(move || Index::build(catalog, with, before)).await {
+            Ok(index) => {
+                finder.index.send_replace(Some(Arc::new(index)));
+            }
+            Err(error) => tracing::error!(%error, "the tools could not be indexed"),
+        }
+        tokio::select! {
+            Ok(()) = changes.changed() => other_model = models.has_changed().unwrap_or(false),
+            Ok(()) = models.changed() => other_model = true,
+            else => return,
+        }
+    }
+}
+
+/// Reads a model; one that cannot be read leaves the words, and a warning.
+async fn load(folder: Option<PathBuf>) -> Option<Arc<StaticModel>> {
+    let folder = folder?;
+    let shown = folder.display().to_string();
+    match spawn_blocking(move || StaticModel::open(&folder)).await {
+        Ok(Ok(model)) => Some(Arc::new(model)),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "`embeddings.path`: tools are found by their words alone");
+            None
+        }
+        Err(error) => {
+            tracing::error!(%error, folder = shown, "reading the model failed");
+            None
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use language::tools::Ask;
+use proto::Descriptor;
+use serde_json::{Value, json};
+use strip::agents::SEARCH_TOOLS;
+use strip::catalog::Entry;
+use strip::{Call, Failure, Output, Tool};
+
+use super::Finder;
+use crate::builtin::Sheet;
+
+/// How many tools are named unless the caller asks for more or fewer.
+const LIMIT: usize = 10;
+
+/// How much of a description is shown; `describe_tool` gives all of it.
+const SHOWN: usize = 240;
+
+/// Finds tools by what is wanted.
+pub(super) struct SearchTools {
+    descriptor: Descriptor,
+    finder: Arc<Finder>,
+}
+
+impl SearchTools {
+    pub(super) fn new(finder: Arc<Finder>) -> Self {
+        let descriptor = Sheet {
+            id: SEARCH_TOOLS,
+            title: "Search tools",
+            description: "Finds the tools that fit a task, best first. Say in your own words what you want done; \
+                          several wishes may stand in one query.",
+            deterministic: false,
+            input: json!({
+                "type": "object",
+                "properties": {
+                    "query": {
+                        "type": "string",
+                        "description": "What you want done, such as `send an invoice by mail`.",
+                        "minLength": 1,
+                        "maxLength": 2000,
+                    },
+                    "limit": {
+                        "type": "integer",
+                        "description": "The most tools to return.",
+                        "minimum": 1,
+                        "maximum": 50,
+                        "default": LIMIT,
+                    },
+                },
+                "required": ["query"],
+                "additionalProperties": false,
+            }),
+            output: json!({
+                "type": "object",
+                "properties": {
+                    "tools": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "id": {"type": "string"},
+                                "name": {"type": "string"},
+                                "description": {"type": "string"},
+                            },
+                            "required": ["id", "name", "description"],
+                        },
+                    },
+                    "searched": {"type": "integer", "description": "How many tools were looked at."},
+                },
+                "required": ["tools", "searched"],
+            }),
+        }
+        .descriptor();
+        Self { descriptor, finder }
+    }
+}
+
+#[async_trait]
+impl Tool for SearchTools {
+    fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+        let strip = self.finder.strip()?;
+        let query = call.input["query"].as_str().unwrap_or_default();
+        let limit = call.input["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok());
+        let revision = strip.catalog().snapshot().revision();
+        let index = self.finder.index(revision).await?;
+        let view = strip.view(&call.principal);
+        let sight = self.finder.sights.of(&call.principal, &view, &index, &strip.agents());
+        let sees = sight.as_deref().map(|sight| move |place: usize| sight[place]);
+        let words = &index.words;
+
+        let used = strip.used_lately(&call.principal);
+        let mut history = Vec::new();
+        for (place, share) in
+            used.iter().filter_map(|(id, used)| Some((*words.places.get(id)?, used)))
+        {
+            history.resize(words.entries.len(), 0.0);
+            history[place] = *share;
+        }
+        let hits = words.tools.find(&Ask {
+            query,
+            limit: limit.unwrap_or(LIMIT),
+            history: (!history.is_empty()).then_some(&history),
+            visible: sees.as_ref().map(|sees| sees as &dyn Fn(usize) -> bool),
+        });
+        let found: Vec<_> = hits.iter().map(|hit| shown(&words.entries[hit.index])).collect();
+        let searched = match &sight {
+            None => words.entries.len(),
+            Some(sight) => sight.iter().filter(|seen| **seen).count(),
+        };
+        Ok(Output::new(json!({"tools": found, "searched": searched})))
+    }
+}
+
+fn shown(entry: &Entry) -> Value {
+    let descriptor = &entry.descriptor;
+    let text = descriptor.description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let description = match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    };
+    json!({"id": descriptor.id, "name": entry.wire, "description": description})
+}

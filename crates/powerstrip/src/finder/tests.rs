@@ -1,0 +1,235 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use auth::LocalAccess;
+use proto::{Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLimits};
+use serde_json::{Value, json};
+use store::{AuditTrail, Cache, Database};
+use strip::agents::{Agent, Listing, Profiles, SEARCH_TOOLS, Skill};
+use strip::catalog::{LimitBounds, NameStyle, WireNames};
+use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio_util::sync::CancellationToken;
+
+use super::{Finder, Keeper, SOURCE};
+use crate::gateway::Freshness;
+
+struct Named(Descriptor);
+
+#[async_trait]
+impl Tool for Named {
+    fn descriptor(&self) -> &Descriptor {
+        &self.0
+    }
+
+    async fn run(&self, _: &Call) -> Result<Output, Failure> {
+        Ok(Output::new(json!({})))
+    }
+}
+
+fn named(id: &str, description: &str) -> Arc<dyn Tool> {
+    Arc::new(Named(Descriptor {
+        unprefixed: false,
+        id: id.parse().unwrap(),
+        version: "1.0.0".parse().unwrap(),
+        title: None,
+        description: description.to_owned(),
+        input_schema: json!({"type": "object"}),
+        output_schema: None,
+        deterministic: false,
+        limits: RequestedLimits::default(),
+        caps: Caps::default(),
+        annotations: Annotations::default(),
+        implementation: None,
+    }))
+}
+
+struct House {
+    strip: Arc<Strip>,
+    keeper: Keeper,
+    ending: CancellationToken,
+    folder: tempfile::TempDir,
+}
+
+async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    let clock = Clock::default();
+    let settings = Settings {
+        limits: LimitBounds { default: Limits::default(), max: Limits::default() },
+        idempotency: Duration::from_secs(60),
+        rate: RateRules::default(),
+        name_style: NameStyle::Wire,
+    };
+    let parts = Parts {
+        audit: AuditTrail::start(database),
+        cache: Cache::memory(1 << 20, clock.clone()),
+        clock,
+        names: WireNames::default(),
+    };
+    let strip = Strip::new(settings, parts);
+    strip.catalog().publish("tests", tools);
+    let finder = Finder::new(&strip, Arc::new(|_| None));
+    strip.catalog().publish(SOURCE, finder.tools());
+    strip.set_agents(searching("crm"));
+    let ending = CancellationToken::new();
+    let keeper = Keeper::start(finder, Arc::clone(&strip), None, freshness, ending.clone());
+    House { strip, keeper, ending, folder }
+}
+
+/// One agent that searches all tools of a server.
+fn searching(server: &str) -> Profiles {
+    let skill = Skill {
+        servers: BTreeSet::from([server.to_owned()]),
+        tools: Vec::new(),
+        auto_approve: true,
+        approval_timeout: Duration::from_secs(300),
+        approve: BTreeMap::new(),
+    };
+    let agent = Agent { skills: vec!["s".to_owned()], listing: Listing::Search };
+    Profiles {
+        skills: BTreeMap::from([("s".to_owned(), skill)]),
+        agents: BTreeMap::from([("finder".to_owned(), agent)]),
+    }
+}
+
+fn finder() -> Arc<Principal> {
+    auth::as_agent(&LocalAccess::default().user(), "finder").unwrap()
+}
+
+impl House {
+    async fn search(&self, who: Arc<Principal>, query: &str) -> Vec<String> {
+        let call = Call::new(SEARCH_TOOLS, json!({"query": query}), who, Door::Cli);
+        let answer = self.strip.call(call).await.result.unwrap();
+        let tools = answer["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    async fn end(self) {
+        self.ending.cancel();
+        self.keeper.end().await;
+        assert_eq!(Arc::strong_count(&self.strip), 1, "nothing of its own keeps the strip alive");
+    }
+}
+
+#[tokio::test]
+async fn pain_7_ten_thousand_tools_cost_a_few_hundred_tokens() {
+    let tools = (0..10_000).map(|number| {
+        named(
+            &format!("crm:tool_{number}"),
+            "Changes the record of a customer, and tells everybody about it.",
+        )
+    });
+    let house = house(tools.collect(), Freshness::Once).await;
+    let (ours, theirs) = tokio::io::duplex(64 << 10);
+    let (read, write) = tokio::io::split(theirs);
+    let serving = doors::serve_session(Arc::clone(&house.strip), finder(), read, write);
+    let serving = tokio::spawn(serving);
+    let (read, mut write) = tokio::io::split(ours);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let request =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+    write.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+    let mut line = String::new();
+    BufReader::new(read).read_line(&mut line).await.unwrap();
+    let answer: Value = serde_json::from_str(&line).unwrap();
+    let shown = &answer["result"]["tools"];
+    assert_eq!(shown.as_array().unwrap().len(), 3);
+    // What a model is given of a tool: its name, its description and what it takes.
+    let bytes: usize = shown
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| {
+            json!([tool["name"], tool["description"], tool["inputSchema"]]).to_string().len()
+        })
+        .sum();
+    assert!(bytes < 2_400, "{bytes} bytes are more than about 600 tokens");
+    assert!(line.len() < 6_000, "{} bytes in all", line.len());
+    drop(write);
+    serving.await.unwrap().unwrap();
+    house.end().await;
+}
+
+#[tokio::test]
+async fn the_best_fit_comes_first_and_use_decides_between_equals() {
+    let tools = vec![
+        named("crm:find_a", "Finds a customer."),
+        named("crm:find_b", "Finds a customer."),
+        named("docs:find", "Finds a customer in documents."),
+        named("crm:delete", "Deletes an invoice."),
+    ];
+    let house = house(tools, Freshness::Followed).await;
+    let user = LocalAccess::default().user();
+    assert_eq!(house.search(Arc::clone(&user), "delete an invoice").await[0], "crm:delete");
+    assert_eq!(house.search(finder(), "find a customer").await[..2], ["crm:find_a", "crm:find_b"]);
+    let call = Call::new("crm:find_b", json!({}), finder(), Door::Cli);
+    house.strip.call(call).await.result.unwrap();
+    let found = house.search(finder(), "find a customer").await;
+    assert_eq!(found[0], "crm:find_b", "{found:?}");
+    assert!(!found.contains(&"docs:find".to_owned()), "{found:?}");
+    let others = house.search(user, "find a customer").await;
+    assert!(others.contains(&"docs:find".to_owned()), "{others:?}");
+
+    house.strip.set_agents(searching("docs"));
+    assert_eq!(house.search(finder(), "find a customer").await, ["docs:find"], "at once");
+    house.end().await;
+}
+
+#[tokio::test]
+async fn a_model_may_come_and_go() {
+    let tools = vec![
+        named("crm:sketch", "Zibbles."),
+        named("crm:count", "Counts."),
+        named("crm:idle", "Nothing."),
+    ];
+    let house = house(tools, Freshness::Followed).await;
+    assert!(house.search(finder(), "florp").await.is_empty(), "no word in common");
+    let folder = house.folder.path().join("model");
+    write_model(&folder);
+    house.keeper.set_model(Some(folder));
+    found_in_the_end(&house, "florp", &["crm:sketch"]).await;
+    house.keeper.set_model(Some(house.folder.path().join("nowhere")));
+    found_in_the_end(&house, "florp", &[]).await;
+    assert_eq!(house.search(finder(), "counts").await[0], "crm:count", "words go on");
+    house.end().await;
+}
+
+async fn found_in_the_end(house: &House, query: &str, expected: &[&str]) {
+    for _ in 0..500 {
+        if house.search(finder(), query).await == expected {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("`{query}` finds {:?}", house.search(finder(), query).await);
+}
+
+/// A model to which `florp` and `zibbles` mean the same, and `counts` the opposite.
+fn write_model(folder: &Path) {
+    let tokenizer = json!({
+        "version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": null, "decoder": null,
+        "model": {"type": "WordLevel", "unk_token": "[UNK]",
+            "vocab": {"[UNK]": 0, "florp": 1, "zibbles": 2, "counts": 3}},
+    });
+    let rows: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]];
+    let data: Vec<u8> = rows.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    let header =
+        json!({"embeddings": {"dtype": "F32", "shape": [4, 2], "data_offsets": [0, data.len()]}});
+    let header = header.to_string().into_bytes();
+    let length = u64::try_from(header.len()).unwrap().to_le_bytes();
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(folder.join("tokenizer.json"), tokenizer.to_string()).unwrap();
+    std::fs::write(folder.join("model.safetensors"), [&length[..], &header, &data].concat())
+        .unwrap();
+}

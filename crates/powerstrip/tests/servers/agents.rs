@@ -1,0 +1,299 @@
+//! Each agent has its own door, and behind it the tools of its skills and nothing else.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use testkit::{Gateway, StdioSession, eventually};
+
+use crate::support::{HttpFixture, command, mcp, mcp_call, offers, over_http, over_stdio};
+
+const PROFILES: &str = "skills:
+  greeting: { tools: ['near:greet', 'demo.*'] }
+  far-away: { servers: [far] }
+agents:
+  host: { skills: [greeting] }
+  traveller: { skills: [far-away] }
+";
+
+/// Two servers and two agents.
+async fn house() -> (Gateway, HttpFixture) {
+    let far = HttpFixture::start().await;
+    let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
+    let gateway = Gateway::with().config(&servers).config(PROFILES).start().await;
+    offers(&gateway, "near__greet").await;
+    offers(&gateway, "far__greet").await;
+    (gateway, far)
+}
+
+fn door(gateway: &Gateway, agent: &str) -> String {
+    gateway.url(&format!("/agents/{agent}/mcp"))
+}
+
+fn names(tools: &Value) -> Vec<&str> {
+    let tools = tools.as_array().expect("a list of tools");
+    tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect()
+}
+
+/// One request of a client before 2026-07-28.
+async fn legacy(
+    url: &str,
+    session: Option<&str>,
+    message: &Value,
+) -> (StatusCode, Option<String>, Value) {
+    let mut request = reqwest::Client::new()
+        .post(url)
+        .header("accept", "application/json, text/event-stream")
+        .json(message);
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session);
+        request = request.header("mcp-protocol-version", "2025-11-25");
+    }
+    let response = request.send().await.expect("an answer");
+    let status = response.status();
+    let session = response.headers().get("mcp-session-id");
+    let session = session.map(|id| id.to_str().expect("text").to_owned());
+    let text = response.text().await.expect("the answer can be read");
+    let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|l| l.len() > 2);
+    (status, session, serde_json::from_str(event.unwrap_or(&text)).unwrap_or_default())
+}
+
+fn hello() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "0"}}})
+}
+
+/// Opens a session of the old kind.
+async fn session(url: &str) -> String {
+    let (status, session, _) = legacy(url, None, &hello()).await;
+    assert_eq!(status, StatusCode::OK);
+    let session = session.expect("a session");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    legacy(url, Some(&session), &ready).await;
+    session
+}
+
+fn request(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": params})
+}
+
+#[tokio::test]
+async fn pain_11_each_agent_sees_and_calls_only_the_tools_of_its_skills() {
+    let (gateway, _far) = house().await;
+    let (host, traveller) = (door(&gateway, "host"), door(&gateway, "traveller"));
+
+    let listed = mcp(&host, "tools/list", "", json!({})).await;
+    assert_eq!(names(&listed["result"]["tools"]), ["demo_echo", "near__greet"]);
+    let listed = mcp(&traveller, "tools/list", "", json!({})).await;
+    let tools = names(&listed["result"]["tools"]);
+    assert!(tools.len() > 3 && tools.iter().all(|name| name.starts_with("far__")), "{tools:?}");
+
+    let input = json!({"name": "Ada"});
+    let greeting = json!([{"type": "text", "text": "Hello, Ada!"}]);
+    assert_eq!(mcp_call(&host, "near__greet", input.clone()).await["content"], greeting);
+    assert_eq!(mcp_call(&traveller, "far__greet", input.clone()).await["content"], greeting);
+
+    // What is not an agent's is to it as if it did not exist, by each of its names and at each of its doors.
+    for hidden in ["far__greet", "far:greet", "far:greet@0"] {
+        let absent = hidden.replace("greet", "groot");
+        let call = |tool: String| {
+            let (host, input) = (host.clone(), input.clone());
+            async move {
+                let params = json!({"name": tool.clone(), "arguments": input});
+                mcp(&host, "tools/call", &tool, params).await
+            }
+        };
+        let (refused, unknown) = (call(hidden.to_owned()).await, call(absent.clone()).await);
+        assert_eq!(refused["error"]["code"], json!(-32602), "{refused}");
+        let words = |answer: &Value, name: &str| {
+            let message = answer["error"]["message"].as_str().expect("a message").to_owned();
+            let (told, hint) = message.split_once("; ").expect("a hint");
+            assert!(!hint.contains("far"), "only what is its own is suggested: {message}");
+            told.replace(name, "X")
+        };
+        assert_eq!(words(&refused, hidden), words(&unknown, &absent));
+
+        let rest =
+            |tool: &str| reqwest::Client::new().post(format!("{host}/tool/{tool}")).json(&input);
+        let refused = rest(hidden).send().await.expect("an answer");
+        assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+        let refused: Value = refused.json().await.expect("JSON");
+        assert_eq!(refused["errors"][0]["code"], json!("NOT_FOUND"), "{refused}");
+    }
+    let schema = gateway.get("/agents/host/mcp/schema/far:greet/input").await;
+    assert_eq!(schema.status, 404, "{}", schema.body);
+
+    let discovered = gateway.get("/agents/host/mcp/discover").await.body;
+    assert_eq!(names(&discovered["tools"]), ["demo.echo", "near:greet"]);
+    let reference = discovered["tools"][1]["inputSchemaRef"].as_str().expect("a path");
+    assert!(reference.starts_with("/agents/host/mcp/schema/near:greet@"), "{reference}");
+    assert_eq!(gateway.get(reference).await.status, 200);
+
+    let agents = command(&gateway, &["agents"]).await;
+    assert_eq!(agents[0]["tools"], json!(["demo.echo", "near:greet"]), "{agents}");
+    assert_eq!(agents[1]["skills"], json!(["far-away"]));
+    let everything = mcp(&gateway.url("/mcp"), "tools/list", "", json!({})).await;
+    let everything = names(&everything["result"]["tools"]);
+    assert!(everything.contains(&"near__greet") && everything.contains(&"far__greet"));
+}
+
+#[tokio::test]
+async fn pain_11_clients_of_the_old_era_find_the_same_door() {
+    let (gateway, _far) = house().await;
+    let (host, traveller) = (door(&gateway, "host"), door(&gateway, "traveller"));
+    let id = session(&host).await;
+    let (_, _, listed) = legacy(&host, Some(&id), &request("tools/list", json!({}))).await;
+    assert_eq!(names(&listed["result"]["tools"]), ["demo_echo", "near__greet"]);
+    let call =
+        |tool: &str| request("tools/call", json!({"name": tool, "arguments": {"name": "Ada"}}));
+    let (_, _, answer) = legacy(&host, Some(&id), &call("near__greet")).await;
+    assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+    let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
+    assert_eq!(answer["error"]["code"], json!(-32602), "{answer}");
+
+    // A session belongs to the door that opened it.
+    for elsewhere in [&traveller, &gateway.url("/mcp")] {
+        let (status, _, answer) = legacy(elsewhere, Some(&id), &call("far__greet")).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{answer}");
+        assert_eq!(answer["error"]["code"], json!(-32001), "{answer}");
+    }
+    let plain = session(&gateway.url("/mcp")).await;
+    let (status, ..) = legacy(&host, Some(&plain), &call("near__greet")).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_exist_has_no_door() {
+    let gateway = Gateway::with().config("agents: { host: {} }").start().await;
+    for agent in ["nobody", "HOST", "ho%73t", "host%00"] {
+        let (status, _, answer) = legacy(&door(&gateway, agent), None, &hello()).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{agent}");
+        let message = answer["error"]["message"].as_str().expect("a JSON-RPC error");
+        assert!(message.contains(agent), "{message}");
+        let rest = gateway.get(&format!("/agents/{agent}/mcp/discover")).await;
+        assert_eq!((rest.status, &rest.body["errors"][0]["code"]), (404, &json!("NOT_FOUND")));
+    }
+    for path in
+        ["/agents/host", "/agents/host/healthz", "/agents/host/metrics", "/agents/host/mcpx"]
+    {
+        let missed = gateway.get(path).await;
+        assert_eq!(missed.status, 404, "{path}");
+        assert!(missed.body["errors"][0]["details"]["routes"].is_array(), "{}", missed.body);
+    }
+    let (status, _, _) = legacy(&door(&gateway, "host"), None, &hello()).await;
+    assert_eq!(status, StatusCode::OK, "one without skills sees nothing, but is one");
+    let output = command(&gateway, &["tools", "--agent", "host"]).await;
+    assert_eq!(output["tools"], json!([]));
+}
+
+#[tokio::test]
+async fn pipes_and_commands_are_doors_of_an_agent_too() {
+    let (gateway, _far) = house().await;
+    for elsewhere in [vec![], vec!["--url", &gateway.url("")]] {
+        let mut arguments = vec!["--agent", "host"];
+        arguments.extend(elsewhere.iter());
+        let mut pipe = StdioSession::start_with(&gateway, &arguments);
+        pipe.mcp_initialize().await;
+        let listed = pipe.mcp("tools/list", &json!({})).await;
+        assert_eq!(
+            names(&listed["result"]["tools"]),
+            ["demo_echo", "near__greet"],
+            "{arguments:?}"
+        );
+        let call = json!({"name": "far__greet", "arguments": {"name": "Ada"}});
+        assert_eq!(pipe.mcp("tools/call", &call).await["error"]["code"], json!(-32602));
+
+        let mut desk = StdioSession::start_with(&gateway, &arguments);
+        let discovered = desk.lsp("mcp.discover", &json!({})).await;
+        assert_eq!(names(&discovered["result"]["tools"]), ["demo.echo", "near:greet"]);
+        let call = json!({"tool": "far:greet", "input": {"name": "Ada"}});
+        let answer = desk.lsp("mcp.tool.invoke", &call).await;
+        assert_eq!(answer["result"]["errors"][0]["code"], json!("NOT_FOUND"), "{answer}");
+        for (method, params) in [
+            ("powerstrip.hello", json!({"agent": "traveller"})),
+            ("powerstrip.servers", json!({})),
+            ("powerstrip.agents", json!({})),
+        ] {
+            let answer = desk.lsp(method, &params).await;
+            assert!(answer["error"].is_object(), "it stays the agent that it is: {answer}");
+        }
+
+        let input = r#"{"name":"Ada"}"#;
+        let mut call = vec!["call", "near:greet", "--input", input];
+        call.extend(&arguments);
+        assert_eq!(command(&gateway, &call).await["ok"], json!(true));
+        call[1] = "far:greet";
+        let refused = command(&gateway, &call).await;
+        assert_eq!(refused["errors"][0]["code"], json!("NOT_FOUND"), "{refused}");
+    }
+
+    // Without a gateway beside it, the command is the gateway.
+    let alone = tempfile::tempdir().expect("a folder");
+    let data = alone.path().join("data");
+    let arguments = ["--agent", "host", "--data-dir", data.to_str().expect("a path")];
+    let mut pipe = StdioSession::start_with(&gateway, &arguments);
+    pipe.mcp_initialize().await;
+    let call = json!({"name": "demo_echo", "arguments": {"message": "hi"}});
+    assert_eq!(pipe.mcp("tools/call", &call).await["result"]["isError"], json!(false));
+    let call = json!({"name": "text_stats", "arguments": {"text": "a"}});
+    assert_eq!(pipe.mcp("tools/call", &call).await["error"]["code"], json!(-32602));
+}
+
+#[tokio::test]
+async fn another_config_holds_at_once_for_agents_that_are_connected() {
+    let (gateway, far) = house().await;
+    let host = door(&gateway, "host");
+    let id = session(&host).await;
+    let listening = reqwest::Client::new()
+        .get(&host)
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", &id)
+        .header("mcp-protocol-version", "2025-11-25")
+        .send()
+        .await
+        .expect("a stream");
+
+    let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
+    let profiles = PROFILES.replace("['near:greet', 'demo.*']", "['far:greet']");
+    let config = format!("listen: 127.0.0.1:0\n{servers}{profiles}");
+    gateway.write("powerstrip.yaml", &config);
+    told_of_changes(listening).await;
+    let (_, _, listed) = legacy(&host, Some(&id), &request("tools/list", json!({}))).await;
+    assert_eq!(names(&listed["result"]["tools"]), ["far__greet"]);
+    let call =
+        |tool: &str| request("tools/call", json!({"name": tool, "arguments": {"name": "Ada"}}));
+    let (_, _, answer) = legacy(&host, Some(&id), &call("near__greet")).await;
+    assert_eq!(answer["error"]["code"], json!(-32602), "{answer}");
+    let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
+    assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+
+    // A config that cannot be used changes nothing.
+    gateway.write("powerstrip.yaml", &config.replace("skills: [far-away]", "skills: [far-awya]"));
+    eventually("the log names the skill", || async {
+        gateway.log().contains("did you mean `far-away`?").then_some(())
+    })
+    .await;
+    let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
+    assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+
+    gateway.write("powerstrip.yaml", &config.replace("  host: { skills: [greeting] }\n", ""));
+    eventually("the agent is gone", || async {
+        let (status, ..) = legacy(&host, Some(&id), &call("far__greet")).await;
+        (status == StatusCode::NOT_FOUND).then_some(())
+    })
+    .await;
+}
+
+/// Reads a stream until it says that the list of tools has changed.
+async fn told_of_changes(mut stream: reqwest::Response) {
+    let mut text = String::new();
+    let told = async {
+        while let Some(chunk) = stream.chunk().await.expect("the stream can be read") {
+            text.push_str(&String::from_utf8_lossy(&chunk));
+            if text.contains("notifications/tools/list_changed") {
+                return;
+            }
+        }
+        panic!("the stream ended: {text}");
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), told).await.expect("it is told");
+}

@@ -1,0 +1,26 @@
+//! Agents and their skills: which tools each agent sees and may call, and which tools a person must approve.
+
+mod pattern;
+mod profiles;
+mod report;
+mod view;
+mod views;
+
+pub use pattern::{InvalidPattern, Pattern};
+pub use profiles::{Agent, ApprovalRule, Approve, Listing, Profiles, Skill};
+pub use report::AgentReport;
+pub use view::View;
+pub(crate) use views::Views;
+
+/// Finds tools by what is wanted.
+pub const SEARCH_TOOLS: &str = "powerstrip:search_tools";
+/// Tells all about one tool.
+pub const DESCRIBE_TOOL: &str = "powerstrip:describe_tool";
+/// Calls a tool that a client was not shown in its list.
+pub const CALL_TOOL: &str = "powerstrip:call_tool";
+
+/// What an agent that searches is shown instead of a list.
+const FINDERS: [&str; 3] = [SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Agent, CALL_TOOL, FINDERS, Listing, Profiles};
+use crate::catalog::{Entry, Snapshot};
+
+/// What one caller may see and call, at one moment.
+#[derive(Clone)]
+pub struct View {
+    tools: Arc<Snapshot>,
+    listing: Listing,
+    /// Servers that belong to it as a whole; none stands for all of them.
+    servers: Option<Arc<BTreeSet<String>>>,
+}
+
+impl View {
+    /// The view of a caller who is no agent: everything.
+    pub(super) fn plain(tools: Arc<Snapshot>) -> Self {
+        Self { tools, listing: Listing::Whole, servers: None }
+    }
+
+    /// The view of an agent.
+    pub(super) fn of(agent: &Agent, profiles: &Profiles, catalog: &Snapshot) -> Self {
+        let skills = profiles.skills_of(agent);
+        let searches = agent.listing == Listing::Search;
+        let tools = catalog.narrowed(|entry| {
+            let id = &entry.descriptor.id;
+            skills.iter().any(|skill| skill.holds(id))
+                || (searches && FINDERS.contains(&id.as_str()))
+        });
+        let servers = skills.iter().flat_map(|skill| skill.servers.iter().cloned()).collect();
+        Self { tools: Arc::new(tools), listing: agent.listing, servers: Some(Arc::new(servers)) }
+    }
+
+    /// The view of an agent that is no more: nothing.
+    pub(super) fn nothing() -> Self {
+        Self { tools: Arc::default(), listing: Listing::Whole, servers: Some(Arc::default()) }
+    }
+
+    /// What may be called.
+    pub fn tools(&self) -> &Arc<Snapshot> {
+        &self.tools
+    }
+
+    /// What a list shows. Who is shown the whole list needs no `call_tool`, though it may be called.
+    pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        let shown = |id: &str| match self.listing {
+            Listing::Whole => id != CALL_TOOL,
+            Listing::Search => FINDERS.contains(&id),
+        };
+        self.tools.entries().iter().filter(move |entry| shown(entry.descriptor.id.as_str()))
+    }
+
+    /// Whether all of a server belongs to it: its prompts and resources as well as its tools.
+    pub fn holds_server(&self, server: &str) -> bool {
+        self.servers.as_ref().is_none_or(|servers| servers.contains(server))
+    }
+
+    /// Whether it is the very same view, so that what was worked out for one stands for the other.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tools, &other.tools) && self.listing == other.listing
+    }
+}

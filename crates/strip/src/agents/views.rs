@@ -1,0 +1,90 @@
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwap;
+use proto::{Principal, ToolId};
+
+use super::{AgentReport, ApprovalRule, Profiles, View};
+use crate::catalog::Snapshot;
+
+/// The views of all agents, each worked out once for every catalog and config, when it is first asked for.
+#[derive(Default)]
+pub(crate) struct Views {
+    profiles: ArcSwap<Profiles>,
+    compiled: ArcSwap<Compiled>,
+}
+
+#[derive(Default)]
+struct Compiled {
+    catalog: Arc<Snapshot>,
+    profiles: Arc<Profiles>,
+    agents: HashMap<String, OnceLock<View>>,
+    /// Tools that a person must approve.
+    gated: OnceLock<HashMap<ToolId, ApprovalRule>>,
+}
+
+impl Views {
+    /// Takes other profiles; says whether they are others.
+    pub(crate) fn set(&self, profiles: Profiles) -> bool {
+        let differs = **self.profiles.load() != profiles;
+        if differs {
+            self.profiles.store(Arc::new(profiles));
+        }
+        differs
+    }
+
+    pub(crate) fn profiles(&self) -> Arc<Profiles> {
+        self.profiles.load_full()
+    }
+
+    /// What a caller may see and call. An agent that is no more sees nothing.
+    pub(crate) fn of(&self, principal: &Principal, catalog: Arc<Snapshot>) -> View {
+        match &principal.agent {
+            None => View::plain(catalog),
+            Some(name) => self.of_agent(name, catalog),
+        }
+    }
+
+    /// What every agent may do.
+    pub(crate) fn reports(&self, catalog: &Arc<Snapshot>) -> Vec<AgentReport> {
+        let profiles = self.profiles();
+        let report = |name: &String| {
+            AgentReport::of(name, &self.of_agent(name, Arc::clone(catalog)), &profiles)
+        };
+        profiles.agents.keys().map(report).collect()
+    }
+
+    fn of_agent(&self, name: &str, catalog: Arc<Snapshot>) -> View {
+        let compiled = self.compiled(catalog);
+        match (compiled.agents.get(name), compiled.profiles.agents.get(name)) {
+            (Some(view), Some(agent)) => {
+                view.get_or_init(|| View::of(agent, &compiled.profiles, &compiled.catalog)).clone()
+            }
+            _ => View::nothing(),
+        }
+    }
+
+    /// What must happen before a tool of this catalog runs.
+    pub(crate) fn approval_rule(&self, tool: &ToolId, catalog: Arc<Snapshot>) -> ApprovalRule {
+        let compiled = self.compiled(catalog);
+        let gated = compiled.gated.get_or_init(|| {
+            let ids = compiled.catalog.entries().iter().map(|entry| &entry.descriptor.id);
+            ids.map(|id| (id.clone(), compiled.profiles.approval_rule(id)))
+                .filter(|(_, rule)| *rule != ApprovalRule::Free)
+                .collect()
+        });
+        gated.get(tool).copied().unwrap_or(ApprovalRule::Free)
+    }
+
+    fn compiled(&self, catalog: Arc<Snapshot>) -> Arc<Compiled> {
+        let profiles = self.profiles.load_full();
+        let compiled = self.compiled.load_full();
+        if Arc::ptr_eq(&compiled.catalog, &catalog) && Arc::ptr_eq(&compiled.profiles, &profiles) {
+            return compiled;
+        }
+        let agents = profiles.agents.keys().map(|name| (name.clone(), OnceLock::new())).collect();
+        let compiled = Arc::new(Compiled { catalog, profiles, agents, gated: OnceLock::new() });
+        self.compiled.store(Arc::clone(&compiled));
+        compiled
+    }
+}

@@ -1,0 +1,124 @@
+//! Which tools a caller has used with success lately, so that a search can put them first. It is a hint: small,
+//! forgetful, and never waited for.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Mutex, PoisonError, TryLockError};
+
+use proto::{Principal, ToolId};
+
+/// Beyond this many, whoever has not called for longest is forgotten.
+const CALLERS: usize = 1024;
+
+/// How many calls of each are remembered.
+const CALLS: usize = 64;
+
+#[derive(Default)]
+pub(crate) struct Usage {
+    hashes: RandomState,
+    callers: Mutex<Callers>,
+}
+
+#[derive(Default)]
+struct Callers {
+    /// By the hash of who they are: to mix two up would only change an order.
+    recent: HashMap<u64, Recent>,
+    calls: u64,
+}
+
+#[derive(Default)]
+struct Recent {
+    tools: VecDeque<ToolId>,
+    last: u64,
+}
+
+impl Usage {
+    /// Remembers a successful call, unless that would mean waiting.
+    pub(crate) fn note(&self, principal: &Principal, tool: &ToolId) {
+        let mut callers = match self.callers.try_lock() {
+            Ok(callers) => callers,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        callers.calls += 1;
+        let (caller, last) = (self.caller(principal), callers.calls);
+        if callers.recent.len() >= CALLERS && !callers.recent.contains_key(&caller) {
+            let oldest = callers.recent.iter().min_by_key(|(_, recent)| recent.last);
+            if let Some(oldest) = oldest.map(|(caller, _)| *caller) {
+                callers.recent.remove(&oldest);
+            }
+        }
+        let recent = callers.recent.entry(caller).or_default();
+        recent.last = last;
+        if recent.tools.len() == CALLS {
+            recent.tools.pop_front();
+        }
+        recent.tools.push_back(tool.clone());
+    }
+
+    /// The tools that a caller has used lately; the most used has 1, the others their share of that.
+    pub(crate) fn lately(&self, principal: &Principal) -> Vec<(ToolId, f32)> {
+        let mut counts: HashMap<ToolId, u16> = HashMap::new();
+        let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = callers.recent.get(&self.caller(principal));
+        for tool in recent.iter().flat_map(|recent| &recent.tools) {
+            *counts.entry(tool.clone()).or_default() += 1;
+        }
+        drop(callers);
+        let most = f32::from(counts.values().copied().max().unwrap_or(1));
+        counts.into_iter().map(|(tool, count)| (tool, f32::from(count) / most)).collect()
+    }
+
+    fn caller(&self, principal: &Principal) -> u64 {
+        self.hashes.hash_one((&principal.tenant, &principal.subject, &principal.agent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::TenantId;
+
+    use super::*;
+
+    fn caller(subject: &str, agent: Option<&str>) -> Principal {
+        Principal {
+            tenant: TenantId::new("t"),
+            subject: subject.to_owned(),
+            agent: agent.map(str::to_owned),
+            scopes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_caller_has_a_history_of_its_own() {
+        let usage = Usage::default();
+        let [often, once] = ["a.often", "a.once"].map(|id| id.parse::<ToolId>().expect("an id"));
+        for _ in 0..4 {
+            usage.note(&caller("ann", None), &often);
+        }
+        usage.note(&caller("ann", None), &once);
+        let mut lately = usage.lately(&caller("ann", None));
+        lately.sort_by(|a, b| b.1.total_cmp(&a.1));
+        assert_eq!(lately, [(often, 1.0), (once, 0.25)]);
+        assert!(usage.lately(&caller("ann", Some("analyst"))).is_empty());
+        assert!(usage.lately(&caller("bob", None)).is_empty());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_old_use_forgotten() {
+        let usage = Usage::default();
+        let id = |number: usize| format!("a.t{number}").parse::<ToolId>().expect("an id");
+        let ann = caller("ann", None);
+        usage.note(&ann, &id(0));
+        for number in 1..=CALLS {
+            usage.note(&ann, &id(number));
+        }
+        let lately = usage.lately(&ann);
+        assert_eq!(lately.len(), CALLS);
+        assert!(lately.iter().all(|(tool, _)| *tool != id(0)));
+        for number in 0..CALLERS {
+            usage.note(&caller(&number.to_string(), None), &id(1));
+        }
+        assert!(usage.lately(&ann).is_empty(), "she has not called for longest");
+    }
+}

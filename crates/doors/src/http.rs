@@ -11,6 +11,7 @@ mod reply;
 mod resource;
 mod routes;
 mod scopes;
+mod servers;
 mod sessions;
 
 use std::sync::Arc;
@@ -19,11 +20,12 @@ use std::time::Duration;
 use auth::Access;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{any, get, post};
+use axum::routing::{any, delete, get, post};
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
 
 pub use routes::{Needs, ROUTES, Route};
+pub use servers::{Announced, Declined, Granted, ServerDesk};
 
 use crate::Metrics;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
@@ -43,6 +45,8 @@ pub struct Options {
     pub max_sessions: usize,
     /// After how long without a request such a session ends.
     pub session_idle: Duration,
+    /// Where servers register themselves; without it nobody can.
+    pub servers: Option<Arc<dyn ServerDesk>>,
 }
 
 impl Default for Options {
@@ -54,6 +58,7 @@ impl Default for Options {
             body_timeout: Duration::from_secs(30),
             max_sessions: 10_000,
             session_idle: Duration::from_secs(60 * 60),
+            servers: None,
         }
     }
 }
@@ -97,6 +102,9 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         .route(routes::PROMPT, get(envelope::prompt))
         .route(routes::TOOL, post(envelope::call))
         .route(routes::SCHEMA, get(envelope::schema))
+        .route(routes::SERVERS, get(servers::list).post(servers::register))
+        .route(routes::SERVER, delete(servers::goodbye))
+        .route(routes::HEARTBEAT, post(servers::heartbeat))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))

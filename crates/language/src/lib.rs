@@ -3,7 +3,11 @@
 //! This room stands on the ground: it knows nothing of catalogs, tenants or protocols, opens no connection, and reads
 //! only the model folder that it is given.
 
+pub mod classify;
 pub mod clauses;
+pub mod keywords;
 pub mod model;
+pub mod prose;
+pub mod summary;
 pub mod tools;
 pub mod words;

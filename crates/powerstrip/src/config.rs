@@ -9,6 +9,7 @@ mod listen;
 pub(crate) mod mcp_json;
 mod overrides;
 mod reader;
+mod registration;
 mod secret;
 mod servers;
 mod telemetry;
@@ -31,6 +32,7 @@ pub(crate) use file::load;
 pub(crate) use limits::Limits;
 pub(crate) use listen::Listen;
 pub(crate) use overrides::Overrides;
+pub(crate) use registration::Registration;
 pub(crate) use secret::Secret;
 pub(crate) use servers::Server;
 pub(crate) use telemetry::{LogFormat, Telemetry};
@@ -54,6 +56,8 @@ pub(crate) struct Config {
     pub(crate) prompts: PathBuf,
     /// MCP servers whose tools are offered as `name:tool`.
     pub(crate) servers: BTreeMap<String, Server>,
+    /// Servers that register themselves.
+    pub(crate) registration: Registration,
     /// Who may come in. Without this section the gateway serves this machine's user, on loopback only; with it,
     /// callers over HTTP need a token or a key.
     pub(crate) auth: Option<Auth>,
@@ -80,6 +84,7 @@ impl Default for Config {
             tools: vec!["tools".into()],
             prompts: "prompts".into(),
             servers: BTreeMap::new(),
+            registration: Registration::default(),
             auth: None,
             public_url: None,
             tool_names: ToolNames::default(),

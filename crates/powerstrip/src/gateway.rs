@@ -2,6 +2,7 @@
 
 mod place;
 mod prompts;
+mod registration;
 mod servers;
 mod settings;
 mod sources;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use auth::{Access, AccessOptions, KeyRing, LocalAccess};
-use doors::{LocalDoor, SocketDoor};
+use doors::{LocalDoor, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
@@ -22,7 +23,7 @@ use strip::catalog::WireNames;
 use strip::{Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use upstream::Upstreams;
+use upstream::{Registry, Upstreams};
 
 use crate::builtin;
 use crate::config::{Config, Servers};
@@ -30,6 +31,7 @@ use crate::environment::Environment;
 use crate::keys::KeyErrands;
 
 pub(crate) use place::SocketPlace;
+use registration::Desk;
 pub(crate) use settings::needs_restart;
 use sources::Sources;
 
@@ -47,6 +49,7 @@ pub(crate) struct Gateway {
     strip: Arc<Strip>,
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
+    registry: Arc<Registry>,
     store: Store,
     listeners: OwnListeners,
     runner: Arc<Runner>,
@@ -118,10 +121,15 @@ impl Gateway {
             Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
                 .await;
 
-        let told = Arc::clone(&upstreams);
+        let registry = Arc::new(Registry::new(Arc::clone(&upstreams), registration::terms(config)));
+        tokio::spawn({
+            let (registry, ending) = (Arc::clone(&registry), ending.clone());
+            async move { ending.run_until_cancelled(registry.tend()).await }
+        });
+        let (told, leases) = (Arc::clone(&upstreams), Arc::clone(&registry));
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .reporting_servers(Arc::new(move || servers::report(&told)));
+                .reporting_servers(Arc::new(move || servers::report(&told, &leases)));
         let closing = CancellationToken::new();
         // What speaks through a pipe of ours may be an agent; who gets to the socket is this user.
         let desk = door.clone().running(Arc::new(KeyErrands(Arc::clone(&keys))));
@@ -131,6 +139,7 @@ impl Gateway {
             strip,
             sources: tokio::sync::Mutex::new(sources),
             upstreams,
+            registry,
             store: Store { database, audit, folder },
             listeners,
             runner,
@@ -173,7 +182,17 @@ impl Gateway {
 
     /// How every server is.
     pub(crate) fn servers(&self) -> Value {
-        servers::report(&self.upstreams)
+        servers::report(&self.upstreams, &self.registry)
+    }
+
+    /// Where servers register themselves; where callers need credentials, by keys that were given out alone.
+    pub(crate) fn server_desk(&self, guarded: bool) -> anyhow::Result<Arc<dyn ServerDesk>> {
+        let folder = self.store.folder.path();
+        let token = if guarded { None } else { Some(registration::local_token(folder)) };
+        let token = token.transpose();
+        let token = token.context("the registration token cannot be kept in the data folder")?;
+        let (upstreams, registry) = (Arc::clone(&self.upstreams), Arc::clone(&self.registry));
+        Ok(Arc::new(Desk::new(upstreams, registry, Arc::clone(&self.keys), token)))
     }
 
     /// Our own listeners, which no tool may call.

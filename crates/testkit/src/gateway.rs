@@ -24,8 +24,12 @@ pub struct Gateway {
     child: Child,
     home: TempDir,
     address: String,
+    environment: Vec<(String, String)>,
     client: reqwest::Client,
 }
+
+/// The line of the config that lets the system choose a port.
+const ANY_PORT: &str = "listen: 127.0.0.1:0";
 
 /// One HTTP answer, read whole.
 #[derive(Debug)]
@@ -59,11 +63,18 @@ impl GatewayBuilder {
     pub async fn start(self) -> Gateway {
         let folder = self.home.path();
         std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
-        write(&folder.join("powerstrip.yaml"), &format!("listen: 127.0.0.1:0\n{}", self.config));
+        write(&folder.join("powerstrip.yaml"), &format!("{ANY_PORT}\n{}", self.config));
+        Gateway::launch(self.home, self.environment).await
+    }
+}
+
+impl Gateway {
+    async fn launch(home: TempDir, environment: Vec<(String, String)>) -> Self {
+        let folder = home.path();
         let mut child = Command::new(powerstrip_binary())
             .args(["serve", "--config", "powerstrip.yaml"])
             .current_dir(folder)
-            .envs(self.environment)
+            .envs(environment.clone())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -76,7 +87,7 @@ impl GatewayBuilder {
                 .await
                 .expect("the gateway says where it listens")
                 .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
-        Gateway { child, home: self.home, address, client: reqwest::Client::new() }
+        Self { child, home, address, environment, client: reqwest::Client::new() }
     }
 }
 
@@ -190,8 +201,24 @@ impl Gateway {
         serde_json::from_str(body).expect("JSON")
     }
 
+    /// Stops it and starts it again in the same folder, on the same port.
+    pub async fn restart(mut self) -> Self {
+        self.end().await;
+        let config = std::fs::read_to_string(self.folder().join("powerstrip.yaml"));
+        let config = config.expect("it has a config");
+        self.write(
+            "powerstrip.yaml",
+            &config.replace(ANY_PORT, &format!("listen: {}", self.address)),
+        );
+        Self::launch(self.home, self.environment).await
+    }
+
     /// Stops it as an operator would, and returns its exit code.
     pub async fn stop(mut self) -> Option<i32> {
+        self.end().await
+    }
+
+    async fn end(&mut self) -> Option<i32> {
         let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).expect("a process id");
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)
             .expect("it can be signalled");

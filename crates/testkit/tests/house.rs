@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("doors", &["proto", "auth", "strip"]),
     ("powerstrip", &["proto", "store", "egress", "auth", "strip", "toolpack", "upstream", "doors"]),
     ("testkit", &[]),
-    ("kit", &["proto"]),
+    ("kit", &["proto", "egress"]),
     ("fixture", &["kit"]),
     ("powerstrip-bench", &["language"]),
 ];

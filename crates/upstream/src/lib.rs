@@ -13,6 +13,7 @@ mod link;
 mod listing;
 mod outcome;
 mod questions;
+mod registry;
 mod rpc;
 mod selection;
 mod sse;
@@ -24,10 +25,14 @@ mod upstream;
 mod upstreams;
 mod who;
 
-pub use config::{ConfigFault, Sandbox, SandboxMode, ServerConfig, Start};
+pub use config::{ConfigFault, Reach, Sandbox, SandboxMode, ServerConfig, Start};
 pub use deps::{Deps, ListStore, Publish, ToolList};
 pub use era::Era;
 pub use listing::ListFault;
+pub use registry::{
+    AddressFault, Announcement, Grant, Holder, LeaseStatus, Registry, RegistryFault, ReplicaLease,
+    Terms,
+};
 pub use status::{ReplicaStatus, State, Status};
 pub use timing::Timing;
 pub use upstream::Upstream;

@@ -68,8 +68,12 @@ impl Serve {
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
         let shutdown = signals::shutdown()?;
-        let options =
-            Options { shutdown: shutdown.clone(), metrics: Some(metrics), ..Options::default() };
+        let options = Options {
+            shutdown: shutdown.clone(),
+            metrics: Some(metrics),
+            servers: Some(gateway.server_desk(loaded.access.is_some())?),
+            ..Options::default()
+        };
         let public = match (&loaded.config.public_url, &loaded.access) {
             (Some(_), Some(access)) => access.public_url.clone(),
             _ => url.clone(),

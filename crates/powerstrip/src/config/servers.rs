@@ -226,6 +226,7 @@ impl Server {
             },
             clean_results: self.clean_results,
             deterministic: self.deterministic.clone(),
+            reach: upstream::Reach::Named,
         }
     }
 }

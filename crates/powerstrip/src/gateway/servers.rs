@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use store::Database;
 use strip::Strip;
 use tokio::time::Instant;
-use upstream::{Deps, ListStore, State, Status, Timing, ToolList, Upstreams};
+use upstream::{
+    Deps, LeaseStatus, ListStore, Registry, State, Status, Timing, ToolList, Upstreams,
+};
 
 use crate::config::Servers;
 use crate::environment::Environment;
@@ -64,14 +66,30 @@ pub(super) async fn settle(upstreams: &Upstreams) {
 }
 
 /// How every server is, for people and programs.
-pub(super) fn report(upstreams: &Upstreams) -> Value {
+pub(super) fn report(upstreams: &Upstreams, registry: &Registry) -> Value {
+    let leases = registry.leases();
+    let told = |status: &Status| told(status, leases.get(&status.name));
     upstreams.statuses().iter().map(told).collect()
 }
 
-fn told(status: &Status) -> Value {
-    let ms = |time: Option<Duration>| {
-        time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-    };
+fn ms(time: Option<Duration>) -> Option<u64> {
+    time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// What a server's leases are, if it registered itself.
+fn leased(lease: &LeaseStatus) -> Value {
+    let replicas = lease
+        .replicas
+        .iter()
+        .map(|replica| json!({"url": replica.url, "expiresInMs": ms(Some(replica.expires_in))}));
+    json!({
+        "version": lease.version,
+        "ageMs": ms(Some(lease.age)),
+        "replicas": replicas.collect::<Vec<_>>(),
+    })
+}
+
+fn told(status: &Status, lease: Option<&LeaseStatus>) -> Value {
     let replicas = status.replicas.iter().map(|replica| {
         json!({
             "url": replica.url,
@@ -97,6 +115,7 @@ fn told(status: &Status) -> Value {
         "sessions": status.sessions,
         "restarts": status.restarts,
         "oddMessages": status.odd_messages,
+        "lease": lease.map(leased),
     })
 }
 

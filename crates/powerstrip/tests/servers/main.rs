@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
 mod isolation;
+mod registration;
 mod reload;
 mod side_by_side;
 mod support;

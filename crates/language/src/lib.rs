@@ -1,4 +1,4 @@
-//! Words and what they mean: how text is cut, and how a request finds its tools among thousands.
+//! Words and what they mean: how text is cut, what it is about, and how a request finds its tools among thousands.
 //!
 //! This room stands on the ground: it knows nothing of catalogs, tenants or protocols, opens no connection, and reads
 //! only the model folder that it is given.

@@ -131,7 +131,7 @@ async fn only_tokens_for_registration_register() {
     let mut asked = Asked::of(&gateway);
     let real = asked.token.clone();
     let api = command(&gateway, &["keys", "add", "reader"]).await;
-    let api = api["key"].as_str().expect("a key").to_owned();
+    let api = api["secret"].as_str().expect("a key").to_owned();
     for token in ["", "wrong", &real[1..], &api] {
         token.clone_into(&mut asked.token);
         for (method, path) in [
@@ -153,7 +153,8 @@ async fn a_name_belongs_to_the_token_that_registered_it() {
     let gateway = Gateway::start().await;
     let mine = Asked::of(&gateway);
     let key = command(&gateway, &["keys", "add", "other", "--registration"]).await;
-    let other = Asked { gateway: &gateway, token: key["key"].as_str().expect("a key").to_owned() };
+    let other =
+        Asked { gateway: &gateway, token: key["secret"].as_str().expect("a key").to_owned() };
 
     let (status, lease) = mine.register(announcement("words", NOWHERE)).await;
     assert_eq!(status, 201, "{lease}");
@@ -236,7 +237,7 @@ async fn a_config_that_names_the_server_takes_it_over() {
 async fn where_callers_need_credentials_only_registration_keys_register() {
     let gateway = Gateway::with().config("auth: {}").start().await;
     let key = command(&gateway, &["keys", "add", "words", "--registration"]).await;
-    let key = key["key"].as_str().expect("a key").to_owned();
+    let key = key["secret"].as_str().expect("a key").to_owned();
     assert!(
         !gateway.folder().join(".powerstrip/registration-token").exists(),
         "no token without a key"

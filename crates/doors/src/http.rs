@@ -13,6 +13,7 @@ mod reply;
 mod resource;
 mod routes;
 mod scopes;
+mod servers;
 mod sessions;
 
 use std::sync::Arc;
@@ -22,11 +23,12 @@ use auth::Access;
 use auth::client::Keyring;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{any, get, post};
+use axum::routing::{any, delete, get, post};
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
 
 pub use routes::{Needs, ROUTES, Route};
+pub use servers::{Announced, Declined, Granted, ServerDesk};
 
 use crate::Metrics;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
@@ -48,6 +50,8 @@ pub struct Options {
     pub max_sessions: usize,
     /// After how long without a request such a session ends.
     pub session_idle: Duration,
+    /// Where servers register themselves; without it nobody can.
+    pub servers: Option<Arc<dyn ServerDesk>>,
 }
 
 impl Default for Options {
@@ -60,6 +64,7 @@ impl Default for Options {
             body_timeout: Duration::from_secs(30),
             max_sessions: 10_000,
             session_idle: Duration::from_secs(60 * 60),
+            servers: None,
         }
     }
 }
@@ -103,6 +108,9 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
     };
     callers_doors()
         .route(routes::AGENT, any(agents::enter).with_state(entrance))
+        .route(routes::SERVERS, get(servers::list).post(servers::register))
+        .route(routes::SERVER, delete(servers::goodbye))
+        .route(routes::HEARTBEAT, post(servers::heartbeat))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))

@@ -13,7 +13,7 @@ mod socket;
 mod stdio;
 mod wishes;
 
-pub use http::{Needs, Options, ROUTES, Route, router};
+pub use http::{Announced, Declined, Granted, Needs, Options, ROUTES, Route, ServerDesk, router};
 pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};
 pub use server::{ServerLimits, serve, serve_with};

@@ -10,6 +10,7 @@ mod listen;
 pub(crate) mod mcp_json;
 mod overrides;
 mod reader;
+mod registration;
 mod secret;
 mod server_auth;
 mod servers;
@@ -34,6 +35,7 @@ pub(crate) use file::load;
 pub(crate) use limits::Limits;
 pub(crate) use listen::Listen;
 pub(crate) use overrides::Overrides;
+pub(crate) use registration::Registration;
 pub(crate) use secret::Secret;
 pub(crate) use servers::Server;
 pub(crate) use telemetry::{LogFormat, Telemetry};
@@ -57,6 +59,8 @@ pub(crate) struct Config {
     pub(crate) prompts: PathBuf,
     /// MCP servers whose tools are offered as `name:tool`.
     pub(crate) servers: BTreeMap<String, Server>,
+    /// Servers that register themselves.
+    pub(crate) registration: Registration,
     /// Who may come in. Without this section the gateway serves this machine's user, on loopback only; with it,
     /// callers over HTTP need a token or a key.
     pub(crate) auth: Option<Auth>,
@@ -89,6 +93,7 @@ impl Default for Config {
             tools: vec!["tools".into()],
             prompts: "prompts".into(),
             servers: BTreeMap::new(),
+            registration: Registration::default(),
             auth: None,
             public_url: None,
             skills: BTreeMap::new(),

@@ -26,6 +26,9 @@ pub(crate) const VARIABLES: [(&str, &str); 8] = [
     ("POWERSTRIP_TOKEN", "the token or key for a gateway that `--url` names"),
 ];
 
+/// Variables for capability servers, which may well stand in the gateway's environment, too.
+const OF_SERVERS: [&str; 2] = ["POWERSTRIP_GATEWAY", "POWERSTRIP_REGISTRATION_TOKEN"];
+
 impl Environment {
     /// Takes the environment of this process.
     pub(crate) fn of_process() -> Self {
@@ -80,7 +83,9 @@ impl Environment {
     pub(crate) fn unknown(&self) -> Vec<String> {
         // Every process of a tool carries the mark of its run, a gateway that a tool starts among them.
         let known = |name: &str| {
-            name == egress::process::RUN_MARK || VARIABLES.iter().any(|(known, _)| *known == name)
+            name == egress::process::RUN_MARK
+                || OF_SERVERS.contains(&name)
+                || VARIABLES.iter().any(|(known, _)| *known == name)
         };
         self.0
             .keys()

@@ -3,6 +3,7 @@
 mod place;
 mod prompts;
 mod quarantine;
+mod registration;
 mod servers;
 mod settings;
 mod sources;
@@ -16,7 +17,7 @@ use async_trait::async_trait;
 use auth::client::Keyring;
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, KeyRing, LocalAccess};
-use doors::{LocalDoor, Operator, SocketDoor};
+use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
@@ -27,7 +28,7 @@ use strip::catalog::{Pins, WireNames};
 use strip::{Failure, Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use upstream::Upstreams;
+use upstream::{Registry, Upstreams};
 
 use crate::builtin;
 use crate::config::{Config, Servers};
@@ -38,6 +39,7 @@ use crate::keys::KeyErrands;
 pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
+use registration::Desk;
 pub(crate) use settings::needs_restart;
 use sources::Sources;
 
@@ -60,6 +62,7 @@ pub(crate) struct Gateway {
     upstreams: Arc<Upstreams>,
     keyring: Arc<Keyring>,
     keeper: Keeper,
+    registry: Arc<Registry>,
     store: Store,
     listeners: OwnListeners,
     runner: Arc<Runner>,
@@ -159,11 +162,16 @@ impl Gateway {
         let model = config.embeddings.path.clone();
         let keeper = Keeper::start(finder, Arc::clone(&strip), model, freshness, ending.clone());
 
-        let told = (Arc::clone(&upstreams), Arc::clone(&strip));
+        let registry = Arc::new(Registry::new(Arc::clone(&upstreams), registration::terms(config)));
+        tokio::spawn({
+            let (registry, ending) = (Arc::clone(&registry), ending.clone());
+            async move { ending.run_until_cancelled(registry.tend()).await }
+        });
+        let told = (Arc::clone(&upstreams), Arc::clone(&registry), Arc::clone(&strip));
         let asked = Arc::clone(&upstreams);
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .reporting_servers(Arc::new(move || servers::report(&told.0, &told.1)))
+                .reporting_servers(Arc::new(move || servers::report(&told.0, &told.1, &told.2)))
                 .logging_in(Arc::new(move |server, principal| {
                     let upstreams = Arc::clone(&asked);
                     Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
@@ -188,6 +196,7 @@ impl Gateway {
             upstreams,
             keyring,
             keeper,
+            registry,
             store: Store { database, audit, folder },
             listeners,
             runner,
@@ -231,7 +240,7 @@ impl Gateway {
 
     /// How every server is.
     pub(crate) fn servers(&self) -> Value {
-        servers::report(&self.upstreams, &self.strip)
+        servers::report(&self.upstreams, &self.registry, &self.strip)
     }
 
     /// What only the operator may ask.
@@ -247,6 +256,17 @@ impl Gateway {
     /// The tokens for servers.
     pub(crate) fn keyring(&self) -> &Arc<Keyring> {
         &self.keyring
+    }
+
+    /// Where servers register themselves; where callers need credentials, by keys that were given out alone.
+    pub(crate) fn server_desk(&self, guarded: bool) -> anyhow::Result<Arc<dyn ServerDesk>> {
+        let folder = self.store.folder.path();
+        let token = if guarded { None } else { Some(registration::local_token(folder)) };
+        let token = token.transpose();
+        let token = token.context("the registration token cannot be kept in the data folder")?;
+        let (upstreams, registry) = (Arc::clone(&self.upstreams), Arc::clone(&self.registry));
+        let reported = Arc::clone(&self.strip);
+        Ok(Arc::new(Desk::new(upstreams, registry, reported, Arc::clone(&self.keys), token)))
     }
 
     /// Our own listeners, which no tool may call.

@@ -23,10 +23,13 @@ pub struct GatewayBuilder {
 pub struct Gateway {
     child: Child,
     home: TempDir,
-    environment: Vec<(String, String)>,
     address: String,
+    environment: Vec<(String, String)>,
     client: reqwest::Client,
 }
+
+/// The line of the config that lets the system choose a port.
+const ANY_PORT: &str = "listen: 127.0.0.1:0";
 
 /// One HTTP answer, read whole.
 #[derive(Debug)]
@@ -60,7 +63,7 @@ impl GatewayBuilder {
     pub async fn start(self) -> Gateway {
         let folder = self.home.path();
         std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
-        write(&folder.join("powerstrip.yaml"), &format!("listen: 127.0.0.1:0\n{}", self.config));
+        write(&folder.join("powerstrip.yaml"), &format!("{ANY_PORT}\n{}", self.config));
         Gateway::launch(self.home, self.environment).await
     }
 }
@@ -84,13 +87,7 @@ impl Gateway {
                 .await
                 .expect("the gateway says where it listens")
                 .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
-        Gateway { child, home, environment, address, client: reqwest::Client::new() }
-    }
-
-    /// Stops it and starts it again on the same folder, with all that it has kept there.
-    pub async fn restart(mut self) -> Self {
-        assert_eq!(self.end().await, Some(0), "it ends well");
-        Self::launch(self.home, self.environment).await
+        Self { child, home, address, environment, client: reqwest::Client::new() }
     }
 }
 
@@ -202,6 +199,18 @@ impl Gateway {
         let answer = String::from_utf8_lossy(&answer);
         let (_, body) = answer.split_once("\r\n\r\n").expect("a whole answer");
         serde_json::from_str(body).expect("JSON")
+    }
+
+    /// Stops it and starts it again in the same folder, on the same port.
+    pub async fn restart(mut self) -> Self {
+        self.end().await;
+        let config = std::fs::read_to_string(self.folder().join("powerstrip.yaml"));
+        let config = config.expect("it has a config");
+        self.write(
+            "powerstrip.yaml",
+            &config.replace(ANY_PORT, &format!("listen: {}", self.address)),
+        );
+        Self::launch(self.home, self.environment).await
     }
 
     /// Stops it as an operator would, and returns its exit code.

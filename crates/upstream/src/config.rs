@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use auth::client::ClientConfig;
-use egress::http::Rule;
+use egress::http::{Rule, Target};
 use egress::sandbox::{Mode, Network, Policy, Tier};
 use http::{HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
@@ -56,6 +57,21 @@ pub struct ServerConfig {
     /// Globs over tool names whose equal inputs give equal answers.
     pub deterministic: Vec<String>,
     pub pin: Pin,
+    /// Which of its URLs may be reached because they stand here; not for a file to say.
+    #[serde(skip)]
+    pub reach: Reach,
+}
+
+/// How far being named opens the way to a URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// The operator named the server: its hosts and ports may be reached, nothing else.
+    #[default]
+    Named,
+    /// It named itself, on the machine that the gateway serves: only its addresses on this machine.
+    Loopback,
+    /// It named itself: no further than the gateway may go anyway.
+    Policy,
 }
 
 /// What stands behind a server.
@@ -165,6 +181,7 @@ impl Default for ServerConfig {
             clean_results: false,
             deterministic: Vec::new(),
             pin: Pin::default(),
+            reach: Reach::default(),
         }
     }
 }
@@ -216,6 +233,21 @@ impl ServerConfig {
     /// Whether the operator has written down what servers usually get a token for.
     pub(crate) fn sends_authorization(&self) -> bool {
         self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
+
+    /// The rules that open the way to its URLs.
+    pub(crate) fn rules(&self) -> Vec<Rule> {
+        let opened = |url: &&str| match self.reach {
+            Reach::Named => true,
+            Reach::Loopback => Target::parse(url).is_ok_and(|target| is_this_machine(&target)),
+            Reach::Policy => false,
+        };
+        self.all_urls().filter(opened).filter_map(|url| Rule::for_url(url).ok()).collect()
+    }
+
+    /// Whether the server named itself, and stays for as long as its leases last.
+    pub(crate) fn is_announced(&self) -> bool {
+        self.reach != Reach::Named
     }
 
     /// Checks the whole entry without starting or reaching anything.
@@ -313,6 +345,12 @@ impl ServerConfig {
         }
         digest(text.as_bytes())
     }
+}
+
+fn is_this_machine(target: &Target) -> bool {
+    let host = target.host().to_string();
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use egress::http::Rule;
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval, timeout};
 use tokio_util::sync::CancellationToken;
@@ -56,8 +55,7 @@ impl HttpLink {
         news: &Arc<News>,
     ) -> Self {
         let mut policy = deps.http.policy().clone();
-        // What the configuration names may be reached: that host and port, nothing else.
-        for rule in config.all_urls().filter_map(|url| Rule::for_url(url).ok()) {
+        for rule in config.rules() {
             policy = policy.allowing(rule);
         }
         let client = deps.http.with_policy(policy);

@@ -14,6 +14,7 @@ mod listing;
 mod openapi;
 mod outcome;
 mod questions;
+mod registry;
 mod rpc;
 mod selection;
 mod sse;
@@ -25,10 +26,14 @@ mod upstream;
 mod upstreams;
 mod who;
 
-pub use config::{ConfigFault, Kind, Pin, Sandbox, SandboxMode, ServerConfig, Start};
+pub use config::{ConfigFault, Kind, Pin, Reach, Sandbox, SandboxMode, ServerConfig, Start};
 pub use deps::{Deps, ListStore, Publish, ToolList};
 pub use era::Era;
 pub use listing::ListFault;
+pub use registry::{
+    AddressFault, Announcement, Grant, Holder, LeaseStatus, Registry, RegistryFault, ReplicaLease,
+    Terms,
+};
 pub use status::{ReplicaStatus, State, Status};
 pub use timing::Timing;
 pub use upstream::Upstream;

@@ -4,7 +4,7 @@ use std::time::Duration;
 use proto::Principal;
 use serde_json::{Map, Value};
 use strip::{Failure, Tool};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -28,6 +28,11 @@ const READERS: [&str; 6] = [
     "resources/read",
     "completion/complete",
 ];
+
+/// How long calls of a retired server may take.
+const LAST_CALLS: Duration = Duration::from_secs(60);
+
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What a server's tools need to be called.
 pub(crate) struct Shared {
@@ -122,6 +127,17 @@ impl Upstream {
     /// The last list, for whoever takes this server's place.
     pub(crate) fn last_list(&self) -> Option<Arc<ToolList>> {
         self.listed().raw.clone()
+    }
+
+    /// The last list, as if it came from a server under this config.
+    pub(crate) fn list_for(&self, config: &ServerConfig) -> Option<Arc<ToolList>> {
+        let list = self.last_list()?;
+        Some(Arc::new(ToolList { origin: config.origin(), ..ToolList::clone(&list) }))
+    }
+
+    /// Has the tools listed again soon.
+    pub(crate) fn list_again(&self) {
+        self.news.changed.notify_one();
     }
 
     /// Asks for something other than a tool, such as `prompts/get` or `resources/read`, and hands the result on whole.
@@ -290,6 +306,23 @@ impl Upstream {
     pub(crate) fn abandon(&self) {
         self.stop.cancel();
         self.shared.link.abandon();
+    }
+
+    /// Puts nothing into the catalog from now on, while calls still go through.
+    pub(crate) async fn retire(&self) {
+        self.abandon();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Ends the sessions of a retired server once nobody waits for an answer any more, or has waited for too long.
+    pub(crate) async fn leave(&self) {
+        let busy = || self.status().replicas.iter().any(|replica| replica.outstanding > 0);
+        let deadline = Instant::now() + LAST_CALLS;
+        while busy() && Instant::now() < deadline {
+            sleep(LOOK).await;
+        }
+        self.shared.link.stop().await;
     }
 
     /// Ends everything that was started for the server. Its tools stay in the catalog until somebody takes them out.

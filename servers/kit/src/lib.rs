@@ -23,8 +23,10 @@
 //! ```
 //!
 //! What the kit does not model, a server reaches through [`main_with`], which takes any rmcp `ServerHandler` built around
-//! the [`Capability`]. The kit knows nothing of the gateway: a capability server works alone.
+//! the [`Capability`]. A capability server works alone; given the address of a gateway, it announces itself there over HTTP,
+//! and knows nothing else of it.
 
+mod announce;
 mod answer;
 mod call;
 mod capability;
@@ -45,7 +47,7 @@ pub use capability::Capability;
 pub use context::Ctx;
 pub use fault::Fault;
 pub use limits::Limits;
-pub use options::Options;
+pub use options::{GatewayOptions, Options};
 pub use prompt::PromptArguments;
 pub use proto::Code;
 pub use resource::Locator;

@@ -1,18 +1,30 @@
 //! The flags that every capability server takes.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::Limits;
 
-/// How a server is started. Without `--listen` it speaks MCP over stdin and stdout.
+/// Where a gateway of the same project keeps the token for servers of its own user.
+const USUAL_TOKEN_FILE: &str = ".powerstrip/registration-token";
+
+/// How a server is started. Without `--listen` or `--gateway` it speaks MCP over stdin and stdout.
 #[derive(Debug, Clone, Args)]
 pub struct Options {
     /// Serve streamable HTTP at /mcp on this address (port 0 picks a free one; the URL is printed)
     #[arg(long, value_name = "HOST:PORT")]
     pub listen: Option<SocketAddr>,
+
+    /// Speak MCP over stdin and stdout, as is usual without other flags
+    #[arg(long, conflicts_with = "listen")]
+    pub stdio: bool,
+
+    #[command(flatten)]
+    pub gateway: GatewayOptions,
 
     /// Accept this Host header too, such as the name other machines know this one by
     #[arg(long = "allow-host", value_name = "HOST")]
@@ -43,7 +55,85 @@ pub struct Options {
     pub log: String,
 }
 
+/// Whom a server announces itself to, and how.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Registration with a gateway")]
+pub struct GatewayOptions {
+    /// Announce this server to the gateway at this URL; without --listen it takes a free port of this machine
+    #[arg(long = "gateway", value_name = "URL", env = "POWERSTRIP_GATEWAY")]
+    pub url: Option<String>,
+
+    /// The file with the registration token [default: the variable, or else .powerstrip/registration-token]
+    #[arg(long = "gateway-token-file", value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// The token itself; hidden, because other users of this machine can read command lines
+    #[arg(
+        long = "gateway-token",
+        value_name = "TOKEN",
+        env = "POWERSTRIP_REGISTRATION_TOKEN",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub token: Option<SecretString>,
+
+    /// The name to register under [default: the program's own]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Where the gateway reaches this server, if that is not the address listened on
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
+
+    /// Stand beside other processes of the same name, instead of taking their place
+    #[arg(long)]
+    pub replica: bool,
+}
+
+/// Where the registration token comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum Token {
+    Given(SecretString),
+    File(PathBuf),
+}
+
+impl GatewayOptions {
+    /// A file that is named beats the variable, which beats the usual file.
+    pub(crate) fn token(&self) -> Token {
+        match (&self.token_file, &self.token) {
+            (Some(file), _) => Token::File(file.clone()),
+            (None, Some(token)) => Token::Given(token.clone()),
+            (None, None) => Token::File(USUAL_TOKEN_FILE.into()),
+        }
+    }
+}
+
+impl Token {
+    /// The token as it is now.
+    pub(crate) fn read(&self) -> Result<String, String> {
+        let token = match self {
+            Self::Given(token) => token.expose_secret().to_owned(),
+            Self::File(path) => std::fs::read_to_string(path).map_err(|error| {
+                format!("the registration token {} cannot be read: {error}", path.display())
+            })?,
+        };
+        let token = token.trim();
+        if token.is_empty() {
+            Err("the registration token is empty".to_owned())
+        } else {
+            Ok(token.to_owned())
+        }
+    }
+}
+
 impl Options {
+    /// Where to listen; nothing for stdin and stdout.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let implied = self.gateway.url.as_ref().filter(|_| !self.stdio).map(|_| any);
+        self.listen.or(implied)
+    }
+
     /// The server's own limits, with what the flags say put in their place.
     pub(crate) fn limits(&self, own: Limits) -> Limits {
         Limits {

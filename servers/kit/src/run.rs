@@ -1,14 +1,17 @@
 //! From `main` to the exit code.
 
 use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use clap::{Args, Command, FromArgMatches};
 use rmcp::ServerHandler;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
+use crate::announce::{Announcer, Identity, Misaddressed};
 use crate::http::Door;
 use crate::{Capability, Options, Server, http, stdio};
 
@@ -34,6 +37,7 @@ pub fn main_with<H: ServerHandler + Clone>(
         return fail(MISUSE, &reason);
     }
     let limits = options.limits(server.current_limits());
+    let (name, version) = (server.name, server.version);
     let handler = match server.limits(limits).build() {
         Ok(capability) => wrap(capability),
         Err(error) => return fail(MISUSE, &error.to_string()),
@@ -42,44 +46,102 @@ pub fn main_with<H: ServerHandler + Clone>(
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error.to_string()),
     };
-    let outcome = runtime.block_on(serve(handler, options, limits.body_bytes));
+    let outcome = runtime.block_on(serve(handler, options, (name, version), limits.body_bytes));
     // A thread may still wait in a read of stdin, which nothing can interrupt.
     runtime.shutdown_background();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(1, &error.to_string()),
+        Err(error) => fail(error.code(), &error.to_string()),
     }
 }
 
 async fn serve<H: ServerHandler + Clone>(
     handler: H,
     options: Options,
+    (name, version): (&str, &'static str),
     body_bytes: usize,
-) -> io::Result<()> {
+) -> Result<(), Failed> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let stop = async move {
+    let signalled = async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping");
     };
-    let Some(address) = options.listen else {
+    let Some(address) = options.address() else {
         tracing::info!("speaking MCP over stdin and stdout; --listen serves HTTP instead");
-        return stdio::serve(handler, body_bytes, stop).await;
+        return Ok(stdio::serve(handler, body_bytes, signalled).await?);
     };
     let listener = TcpListener::bind(address).await.map_err(|error| {
         io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
     })?;
-    announce(&listener)?;
-    let door = Door {
+    let mut door = Door {
         drain: options.drain(),
         allow_hosts: options.allow_hosts,
         allow_origins: options.allow_origins,
         body_bytes,
     };
-    http::serve(handler, listener, door, stop).await
+    let membership = &options.gateway;
+    let Some(gateway) = &membership.url else {
+        announce(&listener)?;
+        return Ok(http::serve(handler, listener, door, signalled).await?);
+    };
+    let identity = Identity {
+        name: membership.name.clone().unwrap_or_else(|| name.to_owned()),
+        version,
+        url: public_url(membership.public_url.clone(), listener.local_addr()?)?,
+        replica: membership.replica,
+    };
+    door.allow_hosts.extend(Identity::host(&identity.url));
+    let announcer = Announcer::new(gateway, membership, identity)?;
+    announce(&listener)?;
+    let leaving = CancellationToken::new();
+    let keeping = tokio::spawn(announcer.keep(leaving.clone()));
+    // The gateway sends no more calls once it has heard the goodbye; those under way are finished after it.
+    let stop = async move {
+        signalled.await;
+        leaving.cancel();
+        let _ = keeping.await;
+    };
+    Ok(http::serve(handler, listener, door, stop).await?)
+}
+
+/// Where the gateway reaches us.
+fn public_url(given: Option<String>, address: SocketAddr) -> Result<String, Failed> {
+    match given {
+        Some(url) => Ok(url),
+        None if address.ip().is_unspecified() => Err(Failed::Misuse(
+            "--public-url is needed: other machines cannot tell which address of this one is meant"
+                .to_owned(),
+        )),
+        None => Ok(format!("http://{address}/mcp")),
+    }
+}
+
+/// Why a server ended early.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Misuse(String),
+}
+
+impl From<Misaddressed> for Failed {
+    fn from(why: Misaddressed) -> Self {
+        Self::Misuse(why.to_string())
+    }
+}
+
+impl Failed {
+    fn code(&self) -> u8 {
+        match self {
+            Self::Io(_) => 1,
+            Self::Misuse(_) => MISUSE,
+        }
+    }
 }
 
 /// Whoever started us on port 0 reads the URL from the first line of stdout.

@@ -27,7 +27,7 @@ pub(super) async fn admit(
     let began = Instant::now();
     let trace = TraceId::random();
     let matched = request.extensions().get::<MatchedPath>();
-    let asked = match matched.map(|path| routes::of(path.as_str())) {
+    let asked = match matched.map(|path| routes::of(path.as_str(), request.method())) {
         Some(Some(route)) => Asked::Route(route),
         Some(None) => Asked::Unlisted,
         None => Asked::Nowhere,
@@ -134,7 +134,14 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
             None
         }
         Some(Needs::Scope(scope)) => {
-            let admitted = access.admit(headers, authority).await.and_then(|principal| {
+            // Registration tokens open nothing else, and nothing else opens registration.
+            let admitted = match scope {
+                auth::scope::SERVERS_REGISTER => {
+                    access.admit_registration(headers, authority).await
+                }
+                _ => access.admit(headers, authority).await,
+            };
+            let admitted = admitted.and_then(|principal| {
                 let covered = auth::scope::covers(&principal, scope);
                 covered.then_some(principal).ok_or(auth::Refusal::MissingScope)
             });

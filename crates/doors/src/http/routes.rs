@@ -1,6 +1,6 @@
 //! The route table, and what a caller is told who misses it. A route that does not stand here is not served.
 
-use auth::scope::{METRICS_READ, TOOLS_CALL, TOOLS_READ};
+use auth::scope::{METRICS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ};
 use axum::Extension;
 use axum::response::Response;
 use http::{Method, StatusCode, Uri};
@@ -17,6 +17,9 @@ pub(super) const TOOL: &str = "/mcp/tool/{*tool}";
 pub(super) const SCHEMA: &str = "/mcp/schema/{*reference}";
 /// An agent's own doors: each of those that begin with `/mcp`, under its name.
 pub(super) const AGENT: &str = "/agents/{agent}/{*door}";
+pub(super) const SERVERS: &str = "/v1/servers";
+pub(super) const SERVER: &str = "/v1/servers/{name}";
+pub(super) const HEARTBEAT: &str = "/v1/servers/{name}/heartbeat";
 pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
@@ -61,6 +64,15 @@ const fn get(
     Route { methods: "GET", pattern, path, purpose, needs }
 }
 
+/// A route for servers, which bring a registration token.
+const fn registration(
+    methods: &'static str,
+    pattern: &'static str,
+    purpose: &'static str,
+) -> Route {
+    Route { methods, pattern, path: pattern, purpose, needs: Needs::Scope(SERVERS_REGISTER) }
+}
+
 /// All routes.
 pub const ROUTES: &[Route] = &[
     Route {
@@ -93,6 +105,11 @@ pub const ROUTES: &[Route] = &[
         purpose: "the same for an agent, as are the routes below it",
         needs: Needs::Scope(TOOLS_READ),
     },
+    // It tells of URLs and errors, which are no business of agents.
+    get(SERVERS, SERVERS, "how every server is", Needs::Scope(METRICS_READ)),
+    registration("POST", SERVERS, "a server registers itself"),
+    registration("POST", HEARTBEAT, "a registered server renews its lease"),
+    registration("DELETE", SERVER, "a registered server says goodbye"),
     get(OPENAPI, OPENAPI, "this API as OpenAPI 3.1", Needs::Scope(TOOLS_READ)),
     get(HEALTHZ, HEALTHZ, "whether the process lives", Needs::Nothing),
     get(READYZ, READYZ, "whether it can do its work", Needs::OurName),
@@ -114,9 +131,11 @@ pub const ROUTES: &[Route] = &[
     ),
 ];
 
-/// The route of this pattern.
-pub(super) fn of(pattern: &str) -> Option<&'static Route> {
-    ROUTES.iter().find(|route| route.pattern == pattern)
+/// The route of this pattern; where methods need different things, the one that takes the method.
+pub(super) fn of(pattern: &str, method: &Method) -> Option<&'static Route> {
+    let mut routes = ROUTES.iter().filter(|route| route.pattern == pattern);
+    let takes = |route: &&Route| route.methods.split(", ").any(|taken| taken == method.as_str());
+    routes.clone().find(takes).or_else(|| routes.next())
 }
 
 pub(super) async fn unknown(

@@ -74,6 +74,7 @@ impl Serve {
             shutdown: shutdown.clone(),
             metrics: Some(metrics),
             logins,
+            servers: Some(gateway.server_desk(loaded.access.is_some())?),
             ..Options::default()
         };
         let public = match (&loaded.config.public_url, &loaded.access) {

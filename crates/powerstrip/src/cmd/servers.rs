@@ -41,6 +41,16 @@ impl ServersCommand {
     }
 }
 
+/// One line about a server that registered itself.
+fn lease(lease: &Value) -> String {
+    let secs = |ms: &Value| ms.as_u64().unwrap_or_default() / 1000;
+    let replicas = lease["replicas"].as_array().map_or(&[][..], Vec::as_slice);
+    let ends = replicas.iter().map(|replica| secs(&replica["expiresInMs"])).min().unwrap_or(0);
+    let version = lease["version"].as_str().unwrap_or("-");
+    let (age, count) = (secs(&lease["ageMs"]), replicas.len());
+    format!("  registered {age} s ago: version {version}, replicas {count}, lease ends in {ends} s")
+}
+
 fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
     if servers.is_empty() {
         output::line("no servers: name some under `servers` in powerstrip.yaml")?;
@@ -58,6 +68,9 @@ fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
             text(server, "era"),
             server["tools"],
         ))?;
+        if server["lease"].is_object() {
+            output::line(lease(&server["lease"]))?;
+        }
         if let Some(error) = server["lastError"].as_str() {
             output::line(format_args!("  last error: {error}"))?;
         }

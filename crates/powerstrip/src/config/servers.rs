@@ -292,6 +292,7 @@ impl Server {
                 PinWhen::Strict => Pin::Strict,
                 PinWhen::Off => Pin::Off,
             },
+            reach: upstream::Reach::Named,
         }
     }
 }

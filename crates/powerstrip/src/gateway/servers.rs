@@ -13,7 +13,9 @@ use store::Database;
 use strip::catalog::Snapshot;
 use strip::{Failure, Strip};
 use tokio::time::Instant;
-use upstream::{Deps, ListStore, State, Status, Timing, ToolList, Upstreams};
+use upstream::{
+    Deps, LeaseStatus, ListStore, Registry, State, Status, Timing, ToolList, Upstreams,
+};
 
 use crate::config::Servers;
 use crate::environment::Environment;
@@ -84,9 +86,10 @@ pub(super) fn state(upstreams: &Upstreams, name: &str) -> Option<String> {
 }
 
 /// How every server is, for people and programs.
-pub(super) fn report(upstreams: &Upstreams, strip: &Strip) -> Value {
-    let snapshot = strip.catalog().snapshot();
-    upstreams.statuses().iter().map(|status| told(status, &snapshot)).collect()
+pub(super) fn report(upstreams: &Upstreams, registry: &Registry, strip: &Strip) -> Value {
+    let (snapshot, leases) = (strip.catalog().snapshot(), registry.leases());
+    let told = |status: &Status| told(status, leases.get(&status.name), &snapshot);
+    upstreams.statuses().iter().map(told).collect()
 }
 
 /// By which name a server publishes. It may bear any, also one by which another source of tools goes.
@@ -94,7 +97,24 @@ fn source(server: &str) -> String {
     format!("server {server}")
 }
 
-fn told(status: &Status, snapshot: &Snapshot) -> Value {
+fn ms(time: Option<Duration>) -> Option<u64> {
+    time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// What a server's leases are, if it registered itself.
+fn leased(lease: &LeaseStatus) -> Value {
+    let replicas = lease
+        .replicas
+        .iter()
+        .map(|replica| json!({"url": replica.url, "expiresInMs": ms(Some(replica.expires_in))}));
+    json!({
+        "version": lease.version,
+        "ageMs": ms(Some(lease.age)),
+        "replicas": replicas.collect::<Vec<_>>(),
+    })
+}
+
+fn told(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Value {
     let source = source(&status.name);
     let hiding = snapshot
         .entries()
@@ -106,9 +126,6 @@ fn told(status: &Status, snapshot: &Snapshot) -> Value {
         .iter()
         .filter(|held| held.source == source)
         .map(|held| json!({"tool": held.id, "reason": held.reason()}));
-    let ms = |time: Option<Duration>| {
-        time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-    };
     let replicas = status.replicas.iter().map(|replica| {
         json!({
             "url": replica.url,
@@ -136,6 +153,7 @@ fn told(status: &Status, snapshot: &Snapshot) -> Value {
         "sessions": status.sessions,
         "restarts": status.restarts,
         "oddMessages": status.odd_messages,
+        "lease": lease.map(leased),
     })
 }
 

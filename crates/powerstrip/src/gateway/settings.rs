@@ -45,6 +45,7 @@ pub(crate) fn needs_restart(before: &Config, now: &Config) -> Vec<&'static str> 
         ("public_url", before.public_url != now.public_url),
         ("auth", before.auth != now.auth),
         ("data_dir", before.data_dir != now.data_dir),
+        ("registration", before.registration != now.registration),
         ("telemetry", before.telemetry != now.telemetry),
     ];
     keys.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect()

@@ -6,6 +6,7 @@ mod finding;
 mod isolation;
 mod openapi;
 mod quarantine;
+mod registration;
 mod reload;
 mod side_by_side;
 mod support;

@@ -66,3 +66,23 @@ fn another_program_is_another_origin() {
     assert_ne!(with(&["a", "b"]).origin(), with(&["ab"]).origin());
     assert_eq!(with(&["a"]).origin(), ServerConfig { shared: true, ..with(&["a"]) }.origin());
 }
+
+#[test]
+fn a_server_that_named_itself_opens_the_way_to_this_machine_at_most() {
+    let urls = ["http://127.0.0.1:8080/mcp", "http://[::1]:8080/", "http://localhost:8080/mcp"];
+    let others = [
+        "http://10.1.2.3/mcp",
+        "http://169.254.169.254/",
+        "http://127.0.0.1.evil.com/",
+        "http://evil.com/",
+    ];
+    let config = |reach| ServerConfig {
+        urls: urls.iter().chain(&others).map(|url| (*url).to_owned()).collect(),
+        reach,
+        ..ServerConfig::default()
+    };
+    assert_eq!(config(Reach::Named).rules().len(), urls.len() + others.len());
+    let opened = urls.iter().map(|url| Rule::for_url(url).expect("a rule")).collect::<Vec<_>>();
+    assert_eq!(config(Reach::Loopback).rules(), opened);
+    assert_eq!(config(Reach::Policy).rules(), []);
+}

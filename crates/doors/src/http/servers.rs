@@ -1,0 +1,234 @@
+//! Where capability servers announce themselves, renew their leases and say goodbye.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Extension;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use proto::{Code, TraceId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use strip::Failure;
+
+use super::{Shared, body, reply};
+
+/// Room for the tools of a large server.
+const MAX_BODY_BYTES: usize = 512 * 1024;
+
+/// Names the lease that a heartbeat or a goodbye is about.
+const LEASE: &str = "powerstrip-lease";
+
+/// What a server says of itself when it starts. There is no way to name a command here: only the config file can.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Announced {
+    pub name: String,
+    /// Where it serves streamable HTTP.
+    pub url: String,
+    pub version: String,
+    /// Its tools as in `tools/list`, offered until it has been asked itself.
+    #[serde(default)]
+    pub tools: Option<Vec<Value>>,
+    /// Whether the URL is one more replica, instead of the new place of the server.
+    #[serde(default)]
+    pub replica: bool,
+}
+
+/// A lease on a name.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Granted {
+    pub name: String,
+    pub lease_id: String,
+    pub expires_in_ms: u64,
+    pub heartbeat_every_ms: u64,
+    pub replicas: usize,
+}
+
+/// Why a server's wish is not granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Declined {
+    /// The token is nobody's, or not for registration.
+    Token,
+    Invalid(String),
+    /// The name is somebody else's.
+    Taken(String),
+    /// There is no such lease.
+    Unknown(String),
+    /// It cannot be granted now.
+    Unavailable(String),
+}
+
+/// Who keeps the leases; the door only reads requests and renders answers.
+#[async_trait]
+pub trait ServerDesk: Send + Sync {
+    /// How every server is, as a list.
+    fn report(&self) -> Value;
+
+    /// Gives a lease to the holder of the token.
+    async fn register(&self, token: &str, announced: Announced) -> Result<Granted, Declined>;
+
+    /// Renews a lease.
+    async fn heartbeat(&self, token: &str, name: &str, lease: &str) -> Result<Granted, Declined>;
+
+    /// Ends a lease, or all that the holder has on the name.
+    async fn goodbye(&self, token: &str, name: &str, lease: Option<&str>) -> Result<(), Declined>;
+}
+
+pub(super) async fn list(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+) -> Response {
+    match desk(&shared) {
+        Ok(desk) => reply::json(StatusCode::OK, &json!({"servers": desk.report()})),
+        Err(refusal) => refusal.response(trace),
+    }
+}
+
+pub(super) async fn register(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+    request: Request,
+) -> Response {
+    let registered = async {
+        let desk = desk(&shared)?;
+        let (parts, body) = request.into_parts();
+        let token = token(&parts.headers)?;
+        let announced: Announced = read(&shared, &parts.headers, body).await?;
+        desk.register(token, announced).await.map_err(Refusal::from)
+    };
+    match registered.await {
+        Ok(granted) => reply::json(StatusCode::CREATED, &granted),
+        Err(refusal) => refusal.response(trace),
+    }
+}
+
+pub(super) async fn heartbeat(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let renewed = async {
+        let desk = desk(&shared)?;
+        let (name, token) = (name(path)?, token(&headers)?);
+        let lease = lease(&headers)?.ok_or_else(|| {
+            Refusal::invalid("the header `Powerstrip-Lease` names the lease to renew")
+        })?;
+        desk.heartbeat(token, &name, lease).await.map_err(Refusal::from)
+    };
+    match renewed.await {
+        Ok(granted) => reply::json(StatusCode::OK, &granted),
+        Err(refusal) => refusal.response(trace),
+    }
+}
+
+pub(super) async fn goodbye(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let left = async {
+        let desk = desk(&shared)?;
+        let (name, token, lease) = (name(path)?, token(&headers)?, lease(&headers)?);
+        desk.goodbye(token, &name, lease).await.map_err(Refusal::from)
+    };
+    match left.await {
+        Ok(()) => {
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            response
+        }
+        Err(refusal) => refusal.response(trace),
+    }
+}
+
+/// A refusal under a status that its code alone does not tell.
+struct Refusal(StatusCode, Failure);
+
+impl Refusal {
+    fn invalid(message: impl Into<String>) -> Self {
+        Self(StatusCode::BAD_REQUEST, Failure::new(Code::InvalidInput, message))
+    }
+
+    fn response(&self, trace: TraceId) -> Response {
+        let Self(status, failure) = self;
+        let mut response = reply::refuse(*status, failure, trace);
+        if *status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer realm=\"registration\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}
+
+impl From<Declined> for Refusal {
+    fn from(declined: Declined) -> Self {
+        let (status, code, message) = match declined {
+            Declined::Token => (
+                StatusCode::UNAUTHORIZED,
+                Code::Denied,
+                "a registration token is needed, as `Authorization: Bearer …`; this one is none"
+                    .to_owned(),
+            ),
+            Declined::Invalid(why) => (StatusCode::BAD_REQUEST, Code::InvalidInput, why),
+            Declined::Taken(why) => (StatusCode::CONFLICT, Code::Denied, why),
+            Declined::Unknown(why) => (StatusCode::NOT_FOUND, Code::NotFound, why),
+            Declined::Unavailable(why) => (StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, why),
+        };
+        Self(status, Failure::new(code, message))
+    }
+}
+
+fn desk(shared: &Shared) -> Result<&Arc<dyn ServerDesk>, Refusal> {
+    shared.options.servers.as_ref().ok_or_else(|| {
+        let failure = Failure::new(Code::Unsupported, "this process takes no registrations");
+        Refusal(reply::usual_status(&failure), failure)
+    })
+}
+
+/// The bearer token; a second header or another scheme is none.
+fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let token = match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok().and_then(|value| {
+            let (scheme, token) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+        }),
+        _ => None,
+    };
+    token.filter(|token| !token.is_empty()).ok_or_else(|| Declined::Token.into())
+}
+
+fn lease(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
+    headers
+        .get(LEASE)
+        .map(|lease| lease.to_str().map(str::trim))
+        .transpose()
+        .map_err(|_| Refusal::invalid("the header `Powerstrip-Lease` is not plain text"))
+}
+
+fn name(path: Result<Path<String>, PathRejection>) -> Result<String, Refusal> {
+    path.map(|Path(name)| name).map_err(|rejection| Refusal::invalid(rejection.body_text()))
+}
+
+async fn read<T: DeserializeOwned>(
+    shared: &Shared,
+    headers: &HeaderMap,
+    body: axum::body::Body,
+) -> Result<T, Refusal> {
+    let limit = MAX_BODY_BYTES.min(shared.options.max_body_bytes);
+    let read = body::read(headers, body, limit, shared.options.body_timeout).await;
+    let bytes = read.map_err(|fault| {
+        let failure = fault.failure();
+        Refusal(reply::usual_status(&failure), failure)
+    })?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Refusal::invalid(format!("the announcement cannot be read: {error}")))
+}

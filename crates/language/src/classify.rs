@@ -1,0 +1,131 @@
+//! Which of a caller's labels fits a text: by the words of the labels, their descriptions and examples, and what is known
+//! of common topics. Every share of the verdict can be traced to words of the text.
+
+mod topics;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::prose::Prose;
+use crate::words::{self, neighbours};
+
+/// How much a word speaks for a label: its name, its description, an example, or a word that only means the same.
+const NAME: f64 = 3.0;
+const DESCRIPTION: f64 = 1.5;
+const EXAMPLE: f64 = 1.0;
+const TOPIC: f64 = 0.8;
+const NEIGHBOUR: f64 = 0.4;
+
+/// Spread over all labels, so that little evidence makes no certainty.
+const DOUBT: f64 = 0.6;
+
+/// As many words of evidence are shown.
+const SHOWN: usize = 8;
+
+/// A label that a text may have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    pub name: String,
+    pub description: String,
+    /// Texts that have it.
+    pub examples: Vec<String>,
+}
+
+/// How likely a label is, and by which words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Which of the labels.
+    pub label: usize,
+    /// The probabilities of all labels add up to 1.
+    pub probability: f64,
+    /// Words of the text that spoke for it, strongest first.
+    pub evidence: Vec<String>,
+}
+
+/// The labels, likeliest first. Without any evidence all are equally likely, and none has any to show.
+pub fn classify(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
+    let profiles: Vec<_> = labels.iter().map(Profile::of).collect();
+    let mut counts: HashMap<&str, (f64, &str)> = HashMap::new();
+    for term in prose.content() {
+        counts.entry(&term.stem).or_insert((0.0, term.folded.as_str())).0 += 1.0;
+    }
+    let all = labels.len() as f64;
+    let mut spoken: Vec<Vec<(f64, &str)>> = vec![Vec::new(); labels.len()];
+    for (stem, (count, word)) in counts {
+        let speaks: Vec<(usize, f64)> = profiles
+            .iter()
+            .enumerate()
+            .filter_map(|(label, profile)| Some((label, profile.weight(stem, word)?)))
+            .collect();
+        // A word of all labels tells none of them.
+        let rare = (all / speaks.len().max(1) as f64).ln_1p()
+            - if speaks.len() == labels.len() { 0.5 } else { 0.0 };
+        let most = speaks.iter().map(|(_, weight)| *weight).fold(0.0, f64::max);
+        for (label, weight) in speaks {
+            let strength = (1.0 + count.ln()) * weight / (weight + 1.0) * (weight / most);
+            spoken[label].push((strength * rare.max(0.1), word));
+        }
+    }
+    let scores: Vec<f64> =
+        spoken.iter().map(|words| words.iter().map(|(strength, _)| strength).sum()).collect();
+    let total: f64 = scores.iter().sum::<f64>() + DOUBT;
+    let mut verdicts: Vec<Verdict> = spoken
+        .into_iter()
+        .enumerate()
+        .map(|(label, mut words)| {
+            words.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+            let evidence = words.iter().take(SHOWN).map(|(_, word)| (*word).to_owned()).collect();
+            Verdict { label, probability: (scores[label] + DOUBT / all) / total, evidence }
+        })
+        .collect();
+    verdicts.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.label.cmp(&b.label)));
+    verdicts
+}
+
+/// How much each word speaks for a label.
+#[derive(Default)]
+struct Profile {
+    stems: HashMap<String, f64>,
+    /// Words that may stand for those of the label, by the shorter stems that searches use.
+    neighbours: HashSet<&'static str>,
+}
+
+impl Profile {
+    fn of(label: &Label) -> Self {
+        let mut profile = Self::default();
+        let (named, described) = (Prose::read(&label.name), Prose::read(&label.description));
+        for term in named.content() {
+            profile.add(&term.stem, NAME);
+            for stem in topics::words(&term.stem) {
+                profile.add(stem, TOPIC);
+            }
+        }
+        profile.add_once(&described, DESCRIPTION);
+        for example in &label.examples {
+            // Once for each example: a word that one text repeats is no habit of the label.
+            profile.add_once(&Prose::read(example), EXAMPLE);
+        }
+        for term in named.content() {
+            let near = neighbours(&words::stem(&term.folded));
+            profile.neighbours.extend(near.iter().map(String::as_str));
+        }
+        profile
+    }
+
+    fn add(&mut self, stem: &str, weight: f64) {
+        *self.stems.entry(stem.to_owned()).or_insert(0.0) += weight;
+    }
+
+    fn add_once(&mut self, prose: &Prose<'_>, weight: f64) {
+        for stem in prose.content().map(|term| term.stem.as_str()).collect::<HashSet<_>>() {
+            self.add(stem, weight);
+        }
+    }
+
+    fn weight(&self, stem: &str, word: &str) -> Option<f64> {
+        let near = || self.neighbours.contains(words::stem(word).as_str()).then_some(NEIGHBOUR);
+        self.stems.get(stem).copied().or_else(near)
+    }
+}
+
+#[cfg(test)]
+mod tests;

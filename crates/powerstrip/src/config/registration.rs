@@ -1,0 +1,22 @@
+//! `registration`: servers that announce themselves.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::units::Span;
+
+/// How servers that register themselves are kept.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Registration {
+    /// How long a server stays without a heartbeat. It is told to send three in this time.
+    pub(crate) lease: Span,
+}
+
+impl Default for Registration {
+    fn default() -> Self {
+        Self { lease: Span(Duration::from_secs(30)) }
+    }
+}

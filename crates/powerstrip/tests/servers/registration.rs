@@ -1,0 +1,256 @@
+//! Servers that announce themselves: a real gateway, real programs built with the kit.
+
+mod wire;
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use testkit::{Gateway, eventually, powerstrip_binary};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::support::{HttpFixture, command, listed, mcp, offers, over_http};
+
+/// What takes longer hangs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// A lease that tests can wait for.
+const SHORT: &str = "registration: { lease: 1s }\n";
+
+/// The wire name of a tool of the text server.
+const KEYWORDS: &str = "text-analysis-mcp__extract_keywords";
+
+fn text_analysis() -> PathBuf {
+    let program = powerstrip_binary().with_file_name("text-analysis-mcp");
+    assert!(program.is_file(), "build it first: cargo build -p text-analysis");
+    program
+}
+
+/// A program built with the kit that was told of a gateway.
+struct Announced {
+    child: Child,
+    _stdout: BufReader<ChildStdout>,
+    url: String,
+}
+
+impl Announced {
+    async fn start(program: PathBuf, gateway: &Gateway, flags: &[&str]) -> Self {
+        Self::told_of(program, &gateway.url(""), gateway, flags).await
+    }
+
+    async fn told_of(program: PathBuf, url: &str, gateway: &Gateway, flags: &[&str]) -> Self {
+        let mut child = Command::new(program)
+            .args(["--gateway", url])
+            .arg("--gateway-token-file")
+            .arg(gateway.folder().join(".powerstrip/registration-token"))
+            .args(flags)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the server starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let mut url = String::new();
+        stdout.read_line(&mut url).await.expect("it says where it listens");
+        assert!(url.starts_with("http://"), "the server ended early: {url:?}");
+        Self { child, _stdout: stdout, url: url.trim().to_owned() }
+    }
+
+    /// Ends it as an operator would, and waits until it has gone.
+    async fn stop(mut self) {
+        let pid = self.child.id().expect("it runs").cast_signed();
+        kill_process(Pid::from_raw(pid).expect("a process id"), Signal::TERM)
+            .expect("it can be signalled");
+        assert_eq!(self.child.wait().await.expect("it ends").code(), Some(0));
+    }
+
+    async fn kill(mut self) {
+        self.child.kill().await.expect("it can be killed");
+    }
+}
+
+async fn gone(gateway: &Gateway, server: &str) {
+    let prefix = format!("{server}__");
+    eventually(&format!("{server} is gone"), || async {
+        (!listed(gateway).await.iter().any(|name| name.starts_with(&prefix))).then_some(())
+    })
+    .await;
+}
+
+/// What the text server is asked.
+fn question() -> Value {
+    json!({"text": "The solar panel turns sunlight into power. A solar panel needs sunlight."})
+}
+
+#[tokio::test]
+async fn a_server_that_announces_itself_is_called_and_says_goodbye() {
+    let gateway = Gateway::start().await;
+    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    offers(&gateway, KEYWORDS).await;
+    let input =
+        json!({"text": "The solar panel turns sunlight into power. A solar panel needs sunlight."});
+    let answer = gateway.call("text-analysis-mcp:extract_keywords", &input).await.body;
+    assert_eq!(answer["ok"], json!(true), "{answer}");
+    assert!(answer["data"]["keywords"].to_string().contains("solar panel"), "{answer}");
+
+    let told = command(&gateway, &["servers"]).await;
+    assert_eq!(told[0]["name"], json!("text-analysis-mcp"), "{told}");
+    assert_eq!(told[0]["lease"]["replicas"][0]["url"], json!(server.url), "{told}");
+    let seen = gateway.get("/v1/servers").await;
+    assert_eq!(seen.status, 200);
+    assert_eq!(seen.body["servers"][0]["state"], json!("ready"), "{:?}", seen.body);
+
+    server.stop().await;
+    let names = listed(&gateway).await;
+    assert!(!names.contains(&KEYWORDS.to_owned()), "gone before the process was: {names:?}");
+    assert_eq!(command(&gateway, &["servers"]).await, json!([]));
+}
+
+#[tokio::test]
+async fn a_server_that_was_killed_is_gone_when_its_lease_ends() {
+    let gateway = Gateway::with().config(SHORT).start().await;
+    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    offers(&gateway, KEYWORDS).await;
+    // It outlives several leases for as long as it renews them.
+    eventually("heartbeats renew the lease", || async {
+        let told = command(&gateway, &["servers"]).await;
+        (told[0]["lease"]["ageMs"].as_u64() > Some(2_500)).then_some(())
+    })
+    .await;
+    assert!(listed(&gateway).await.contains(&KEYWORDS.to_owned()));
+
+    server.kill().await;
+    gone(&gateway, "text-analysis-mcp").await;
+    assert!(gateway.log().contains("ran out"), "{}", gateway.log());
+    let answer = gateway.call("text-analysis-mcp:extract_keywords", &question()).await;
+    assert_eq!(answer.status, 404, "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_server_registers_again_with_a_gateway_that_was_restarted() {
+    let gateway = Gateway::with().config(SHORT).start().await;
+    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    offers(&gateway, KEYWORDS).await;
+    let gateway = gateway.restart().await;
+    offers(&gateway, KEYWORDS).await;
+    let answer = gateway.call("text-analysis-mcp:extract_keywords", &question()).await.body;
+    assert_eq!(answer["ok"], json!(true), "{answer}");
+    server.stop().await;
+    assert!(!listed(&gateway).await.contains(&KEYWORDS.to_owned()));
+}
+
+/// Calls a tool again and again until told to stop; answers with how often, and with what went wrong.
+async fn load(
+    gateway: Arc<Gateway>,
+    tool: &str,
+    input: Value,
+    stop: Arc<AtomicBool>,
+) -> (u32, Vec<Value>) {
+    let (mut calls, mut failed) = (0, Vec::new());
+    while !stop.load(Ordering::Relaxed) {
+        let answer = gateway.call(tool, &input).await.body;
+        calls += 1;
+        if answer["ok"] != json!(true) {
+            failed.push(answer);
+        }
+    }
+    (calls, failed)
+}
+
+#[tokio::test]
+async fn a_redeploy_under_load_loses_no_call() {
+    let far = HttpFixture::start().await;
+    let servers = format!("servers:\n{}", over_http("far", &far.url));
+    let gateway = Arc::new(Gateway::with().config(&servers).start().await);
+    let old = Announced::start(text_analysis(), &gateway, &[]).await;
+    offers(&gateway, KEYWORDS).await;
+    offers(&gateway, "far__greet").await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let others = tokio::spawn({
+        let (gateway, stop) = (Arc::clone(&gateway), Arc::clone(&stop));
+        async move { load(gateway, "far:greet", json!({"name": "Ada"}), stop).await }
+    });
+    let own = tokio::spawn({
+        let (gateway, stop) = (Arc::clone(&gateway), Arc::clone(&stop));
+        async move { load(gateway, "text-analysis-mcp:extract_keywords", question(), stop).await }
+    });
+
+    let new = Announced::start(text_analysis(), &gateway, &[]).await;
+    eventually("the new process has taken the name over", || async {
+        let told = command(&gateway, &["servers"]).await;
+        let leases = told.as_array()?.iter().find(|server| server["lease"].is_object())?;
+        (leases["lease"]["replicas"][0]["url"] == json!(new.url)).then_some(())
+    })
+    .await;
+    old.stop().await;
+    let answer = gateway.call("text-analysis-mcp:extract_keywords", &question()).await.body;
+    assert_eq!(answer["ok"], json!(true), "the old one's goodbye is not the new one's: {answer}");
+    stop.store(true, Ordering::Relaxed);
+    for (what, task) in [("another server", others), ("the server itself", own)] {
+        let (calls, failed) = task.await.expect("the load ends");
+        assert!(
+            calls > 0 && failed.is_empty(),
+            "{what}: {} of {calls} lost: {failed:?}",
+            failed.len()
+        );
+    }
+}
+
+#[tokio::test]
+async fn replicas_stand_beside_each_other() {
+    let gateway = Gateway::with().config(SHORT).start().await;
+    let flags = ["--replica", "--name", "words"];
+    let one = Announced::start(text_analysis(), &gateway, &flags).await;
+    let other = Announced::start(text_analysis(), &gateway, &flags).await;
+    let replicas = || async {
+        let told = command(&gateway, &["servers"]).await;
+        told[0]["lease"]["replicas"].as_array().map_or(0, Vec::len)
+    };
+    eventually("both are known", || async { (replicas().await == 2).then_some(()) }).await;
+    offers(&gateway, "words__summarize_text").await;
+    one.kill().await;
+    eventually("one is left", || async { (replicas().await == 1).then_some(()) }).await;
+    let answer = gateway.call("words:extract_keywords", &question()).await.body;
+    assert_eq!(answer["ok"], json!(true), "{answer}");
+    other.stop().await;
+    assert!(!listed(&gateway).await.iter().any(|name| name.starts_with("words__")));
+}
+
+#[tokio::test]
+async fn clients_hear_of_servers_that_come_and_go() {
+    let gateway = Gateway::with().config(SHORT).start().await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {
+        "notifications": {"toolsListChanged": true},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    let mut stream = reqwest::Client::new()
+        .post(gateway.url("/mcp"))
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "subscriptions/listen")
+        .json(&body)
+        .send()
+        .await
+        .expect("a stream");
+    let mut heard = String::new();
+    let mut changes = async |wanted: usize| {
+        while heard.matches("notifications/tools/list_changed").count() < wanted {
+            let chunk = stream.chunk().await.expect("the stream goes on").expect("it does not end");
+            heard.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    };
+    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    tokio::time::timeout(PATIENCE, changes(1)).await.expect("a server came");
+    server.kill().await;
+    tokio::time::timeout(PATIENCE, changes(2)).await.expect("its lease ended");
+    let listing = mcp(&gateway.url("/mcp"), "tools/list", "", json!({})).await;
+    assert!(!listing.to_string().contains("text-analysis"), "{listing}");
+}

@@ -1,0 +1,252 @@
+//! Registration as requests: what is taken, and what is refused with which words.
+
+use serde_json::{Value, json};
+use testkit::{Gateway, eventually};
+
+use crate::support::{HttpFixture, command, listed, offers, over_http};
+
+fn token(gateway: &Gateway) -> String {
+    let file = gateway.folder().join(".powerstrip/registration-token");
+    std::fs::read_to_string(file).expect("the gateway made a token").trim().to_owned()
+}
+
+/// One request of a server and its answer.
+struct Asked<'a> {
+    gateway: &'a Gateway,
+    token: String,
+}
+
+impl<'a> Asked<'a> {
+    fn of(gateway: &'a Gateway) -> Self {
+        Self { gateway, token: token(gateway) }
+    }
+
+    async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        lease: Option<&str>,
+        body: String,
+    ) -> (u16, Value) {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).expect("a method");
+        let mut request = reqwest::Client::new().request(method, self.gateway.url(path)).body(body);
+        if !self.token.is_empty() {
+            request = request.bearer_auth(&self.token);
+        }
+        if let Some(lease) = lease {
+            request = request.header("powerstrip-lease", lease);
+        }
+        let response = request.send().await.expect("the gateway answers");
+        let status = response.status().as_u16();
+        let text = response.text().await.expect("the answer can be read");
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    async fn register(&self, body: Value) -> (u16, Value) {
+        self.send("POST", "/v1/servers", None, body.to_string()).await
+    }
+}
+
+fn announcement(name: &str, url: &str) -> Value {
+    json!({"name": name, "url": url, "version": "1.0.0"})
+}
+
+const NOWHERE: &str = "http://127.0.0.1:9/mcp";
+
+#[tokio::test]
+async fn pain_14_nobody_can_register_a_command() {
+    let gateway = Gateway::start().await;
+    let asked = Asked::of(&gateway);
+    for key in ["command", "args", "env", "cwd", "headers", "sandbox", "shared"] {
+        let mut body = announcement("evil", NOWHERE);
+        body[key] = json!("/bin/sh");
+        let (status, answer) = asked.register(body).await;
+        assert_eq!(status, 400, "{key}: {answer}");
+        let message = answer["errors"][0]["message"].as_str().expect("a message");
+        assert!(message.contains(&format!("unknown field `{key}`")), "{message}");
+    }
+    let (status, _) =
+        asked.register(json!({"name": "evil", "command": "sh", "version": "1"})).await;
+    assert_eq!(status, 400);
+    assert_eq!(command(&gateway, &["servers"]).await, json!([]));
+}
+
+#[tokio::test]
+async fn bad_announcements_are_refused_in_plain_words() {
+    let far = HttpFixture::start().await;
+    let servers = format!("servers:\n{}", over_http("far", &far.url));
+    let gateway = Gateway::with().config(&servers).start().await;
+    let asked = Asked::of(&gateway);
+    let own = gateway.url("/mcp");
+    for (name, url, status, said) in [
+        ("a__b", NOWHERE, 400, "__"),
+        ("a b", NOWHERE, 400, "character"),
+        ("a:b", NOWHERE, 400, ":"),
+        ("", NOWHERE, 400, "empty"),
+        ("powerstrip", NOWHERE, 409, "belongs to the gateway"),
+        ("built-in", NOWHERE, 409, "belongs to the gateway"),
+        ("far", NOWHERE, 409, "config file"),
+        ("words", "words", 400, "url"),
+        ("words", "ftp://127.0.0.1/mcp", 400, "ftp"),
+        ("words", "file:///etc/passwd", 400, "file"),
+        ("words", "http://me:secret@127.0.0.1:9/mcp", 400, "url"),
+        ("words", "http://10.1.2.3/mcp", 400, "egress.allow"),
+        ("words", "http://169.254.169.254/latest", 400, "egress.allow"),
+        ("words", "http://[fd00::1]/mcp", 400, "egress.allow"),
+        ("words", "http://0.0.0.0:9/mcp", 400, "url"),
+        ("words", own.as_str(), 400, "url"),
+    ] {
+        let (got, answer) = asked.register(announcement(name, url)).await;
+        let message = answer["errors"][0]["message"].as_str().unwrap_or_default();
+        assert_eq!(got, status, "{name} {url}: {answer}");
+        assert!(message.contains(said), "{name} {url}: {message}");
+        assert!(!message.contains("secret"), "{message}");
+    }
+    for body in [
+        json!({"name": "words", "url": NOWHERE, "version": ""}),
+        json!({"name": "words", "url": NOWHERE, "version": "1\n2"}),
+        json!({"name": "words", "url": NOWHERE, "version": "v".repeat(65)}),
+        json!({"name": "words", "url": NOWHERE}),
+        json!({"name": "words", "url": NOWHERE, "version": "1", "tools": [{}]}),
+        json!({"name": "words", "url": NOWHERE, "version": "1", "tools": "all"}),
+        json!(["words"]),
+        json!(null),
+    ] {
+        let (status, answer) = asked.register(body.clone()).await;
+        assert_eq!((status, &answer["ok"]), (400, &json!(false)), "{body}: {answer}");
+    }
+    let (status, answer) = asked.send("POST", "/v1/servers", None, "{".to_owned()).await;
+    assert_eq!((status, &answer["errors"][0]["code"]), (400, &json!("INVALID_INPUT")));
+    let large = "x".repeat(600 * 1024);
+    let (status, _) =
+        asked.register(json!({"name": "words", "url": NOWHERE, "version": large})).await;
+    assert_eq!(status, 400, "a body above the limit");
+    assert_eq!(asked.send("PUT", "/v1/servers/words", None, String::new()).await.0, 405);
+    assert_eq!(command(&gateway, &["servers"]).await.as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn only_tokens_for_registration_register() {
+    let gateway = Gateway::start().await;
+    let mut asked = Asked::of(&gateway);
+    let real = asked.token.clone();
+    let api = command(&gateway, &["keys", "add", "reader"]).await;
+    let api = api["secret"].as_str().expect("a key").to_owned();
+    for token in ["", "wrong", &real[1..], &api] {
+        token.clone_into(&mut asked.token);
+        for (method, path) in [
+            ("POST", "/v1/servers"),
+            ("POST", "/v1/servers/words/heartbeat"),
+            ("DELETE", "/v1/servers/words"),
+        ] {
+            let body = announcement("words", NOWHERE).to_string();
+            let (status, answer) = asked.send(method, path, Some("x"), body).await;
+            assert_eq!(status, 401, "{method} {path} {token}: {answer}");
+            assert_eq!(answer["errors"][0]["code"], json!("DENIED"), "{answer}");
+        }
+    }
+    assert_eq!(command(&gateway, &["servers"]).await, json!([]));
+}
+
+#[tokio::test]
+async fn a_name_belongs_to_the_token_that_registered_it() {
+    let gateway = Gateway::start().await;
+    let mine = Asked::of(&gateway);
+    let key = command(&gateway, &["keys", "add", "other", "--registration"]).await;
+    let other =
+        Asked { gateway: &gateway, token: key["secret"].as_str().expect("a key").to_owned() };
+
+    let (status, lease) = mine.register(announcement("words", NOWHERE)).await;
+    assert_eq!(status, 201, "{lease}");
+    let id = lease["leaseId"].as_str().expect("a lease");
+    assert_eq!(
+        (&lease["expiresInMs"], &lease["heartbeatEveryMs"]),
+        (&json!(30_000), &json!(10_000))
+    );
+
+    let beat = "/v1/servers/words/heartbeat";
+    assert_eq!(other.register(announcement("words", NOWHERE)).await.0, 409);
+    assert_eq!(other.send("POST", beat, Some(id), String::new()).await.0, 404);
+    assert_eq!(other.send("DELETE", "/v1/servers/words", Some(id), String::new()).await.0, 404);
+    assert_eq!(other.register(announcement("others", NOWHERE)).await.0, 201);
+
+    let (status, renewed) = mine.send("POST", beat, Some(id), String::new()).await;
+    assert_eq!((status, &renewed["leaseId"]), (200, &lease["leaseId"]));
+    assert_eq!(mine.send("POST", beat, None, String::new()).await.0, 400, "which lease?");
+    assert_eq!(mine.send("POST", beat, Some("made-up"), String::new()).await.0, 404);
+
+    // The same token at another URL moves the server, and the first lease is worth nothing.
+    let (status, moved) = mine.register(announcement("words", "http://localhost:9/mcp")).await;
+    assert_eq!((status, &moved["replicas"]), (201, &json!(1)));
+    assert_eq!(mine.send("POST", beat, Some(id), String::new()).await.0, 404);
+    assert_eq!(mine.send("DELETE", "/v1/servers/words", Some(id), String::new()).await.0, 404);
+    assert_eq!(mine.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
+    let left = command(&gateway, &["servers"]).await;
+    assert_eq!(left.as_array().map(Vec::len), Some(1), "{left}");
+
+    let revoked = command(&gateway, &["keys", "revoke", "other"]).await;
+    assert_eq!(other.register(announcement("others", NOWHERE)).await.0, 401, "{revoked}");
+}
+
+#[tokio::test]
+async fn announced_tools_are_offered_before_the_server_was_asked() {
+    let gateway = Gateway::start().await;
+    let asked = Asked::of(&gateway);
+    let mut body = announcement("words", NOWHERE);
+    body["tools"] =
+        json!([{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]);
+    assert_eq!(asked.register(body).await.0, 201);
+    offers(&gateway, "words__count").await;
+    let answer = gateway.call("words:count", &json!({})).await;
+    assert_eq!(answer.body["errors"][0]["code"], json!("UNAVAILABLE"), "{answer:?}");
+    assert_eq!(asked.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
+    assert!(!listed(&gateway).await.contains(&"words__count".to_owned()));
+}
+
+#[tokio::test]
+async fn a_config_that_names_the_server_takes_it_over() {
+    let far = HttpFixture::start().await;
+    let gateway = Gateway::start().await;
+    let asked = Asked::of(&gateway);
+    let (status, lease) = asked.register(announcement("far", &far.url)).await;
+    assert_eq!(status, 201, "{lease}");
+    offers(&gateway, "far__greet").await;
+
+    // A change that does not name it leaves it alone.
+    gateway.write("powerstrip.yaml", "listen: 127.0.0.1:0\nlimits: { timeout: 20s }\n");
+    eventually("the config is reloaded", || async {
+        gateway.log().contains("the config is reloaded").then_some(())
+    })
+    .await;
+    assert!(listed(&gateway).await.contains(&"far__greet".to_owned()));
+    let beat = "/v1/servers/far/heartbeat";
+    let id = lease["leaseId"].as_str();
+    assert_eq!(asked.send("POST", beat, id, String::new()).await.0, 200);
+
+    let named = format!("listen: 127.0.0.1:0\nservers:\n{}", over_http("far", &far.url));
+    gateway.write("powerstrip.yaml", &named);
+    eventually("the lease is worth nothing", || async {
+        (asked.send("POST", beat, id, String::new()).await.0 == 404).then_some(())
+    })
+    .await;
+    assert_eq!(asked.register(announcement("far", &far.url)).await.0, 409);
+    offers(&gateway, "far__greet").await;
+}
+
+#[tokio::test]
+async fn where_callers_need_credentials_only_registration_keys_register() {
+    let gateway = Gateway::with().config("auth: {}").start().await;
+    let key = command(&gateway, &["keys", "add", "words", "--registration"]).await;
+    let key = key["secret"].as_str().expect("a key").to_owned();
+    assert!(
+        !gateway.folder().join(".powerstrip/registration-token").exists(),
+        "no token without a key"
+    );
+    let mut asked = Asked { gateway: &gateway, token: key };
+    let (status, lease) = asked.register(announcement("words", NOWHERE)).await;
+    assert_eq!(status, 201, "{lease}");
+    assert_eq!(asked.send("GET", "/v1/servers", None, String::new()).await.0, 401);
+    assert_eq!(asked.send("GET", "/mcp/discover", None, String::new()).await.0, 401);
+    asked.token = String::new();
+    assert_eq!(asked.register(announcement("more", NOWHERE)).await.0, 401);
+}

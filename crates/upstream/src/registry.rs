@@ -1,0 +1,233 @@
+//! Servers that announce themselves: each holds a lease on its name, and is gone when nobody renews it.
+
+mod address;
+mod lease;
+mod terms;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use crate::ServerConfig;
+use crate::config::Reach;
+use crate::upstreams::Upstreams;
+
+pub use address::AddressFault;
+use lease::{Holding, Lease};
+pub use lease::{LeaseStatus, ReplicaLease};
+pub use terms::{Announcement, Grant, Holder, RegistryFault, Terms};
+use terms::{MAX_REPLICAS, MAX_SERVERS};
+
+/// The servers that stand by announcement. Each is an upstream like any other.
+pub struct Registry {
+    upstreams: Arc<Upstreams>,
+    terms: Terms,
+    holdings: Mutex<Holdings>,
+    /// Held while servers are put in place or taken out: one after the other. Heartbeats do not wait for it.
+    changing: tokio::sync::Mutex<()>,
+    /// The lease that runs out first may be another one now.
+    earlier: Notify,
+}
+
+type Holdings = BTreeMap<String, Holding>;
+
+impl Registry {
+    /// A registry in which nobody stands yet.
+    pub fn new(upstreams: Arc<Upstreams>, terms: Terms) -> Self {
+        let changing = tokio::sync::Mutex::new(());
+        Self { upstreams, terms, holdings: Mutex::default(), changing, earlier: Notify::new() }
+    }
+
+    /// The leases that still count: the config may have taken a name over.
+    fn holdings(&self) -> MutexGuard<'_, Holdings> {
+        let mut holdings = self.holdings.lock().unwrap_or_else(PoisonError::into_inner);
+        holdings.retain(|_, holding| self.upstreams.holds(&holding.upstream));
+        holdings
+    }
+
+    /// Gives a lease, and starts to connect the server. A holder that announces its server at another URL moves it
+    /// there, unless the URL is one more replica.
+    pub async fn register(
+        &self,
+        holder: &Holder,
+        announcement: Announcement,
+    ) -> Result<Grant, RegistryFault> {
+        self.terms.check(&announcement)?;
+        let Announcement { name, url, version, replica, tools } = announcement;
+        let url = address::admit(&url, self.upstreams.policy(), self.terms.loopback)?;
+        self.config(&[Lease::new(&url, self.terms.lease)]).check(&name)?;
+
+        let _one = self.changing.lock().await;
+        let known = self.known(holder, &name)?;
+        let lease = Lease::new(&url, self.terms.lease);
+        let id = lease.id.clone();
+        let mut leases = known.as_ref().map_or_else(Vec::new, |known| known.leases.clone());
+        leases.retain(|lease| replica && lease.url != url);
+        leases.push(lease);
+        if leases.len() > MAX_REPLICAS {
+            return Err(RegistryFault::Full { count: MAX_REPLICAS, what: "replicas" });
+        }
+        let replicas = leases.len();
+        self.seat(&name, holder, version, known, leases, tools).await?;
+        tracing::info!(server = name, replicas, "a server registered itself");
+        Ok(self.grant(&name, id, replicas))
+    }
+
+    /// Renews a lease.
+    pub fn heartbeat(
+        &self,
+        holder: &Holder,
+        name: &str,
+        lease: &str,
+    ) -> Result<Grant, RegistryFault> {
+        let mut holdings = self.holdings();
+        let holding = holdings.get_mut(name).filter(|holding| holding.holder == *holder);
+        let leases = holding.map(|holding| &mut holding.leases);
+        let renewed = leases.and_then(|leases| {
+            leases.iter_mut().find(|known| known.id == lease)?.renew(self.terms.lease);
+            Some(leases.len())
+        });
+        match renewed {
+            Some(replicas) => Ok(self.grant(name, lease.to_owned(), replicas)),
+            None => Err(RegistryFault::NoLease(name.to_owned())),
+        }
+    }
+
+    /// Ends a lease, or all that the holder has on the name. The last one takes the server's tools along.
+    pub async fn goodbye(
+        &self,
+        holder: &Holder,
+        name: &str,
+        lease: Option<&str>,
+    ) -> Result<(), RegistryFault> {
+        let _one = self.changing.lock().await;
+        let stays = |known: &Lease| lease.is_some_and(|lease| known.id != lease);
+        let known = self.holdings().get(name).filter(|known| known.holder == *holder).cloned();
+        match known {
+            Some(known) if !known.leases.iter().all(stays) => {
+                tracing::info!(server = name, "a server said goodbye");
+                self.reduce(name, known, stays).await;
+                Ok(())
+            }
+            _ => Err(RegistryFault::NoLease(name.to_owned())),
+        }
+    }
+
+    /// Takes out servers whose leases run out, for as long as it is polled.
+    pub async fn tend(&self) {
+        loop {
+            let next = self.holdings().values().filter_map(Holding::ends_first).min();
+            match next {
+                None => self.earlier.notified().await,
+                Some(next) => tokio::select! {
+                    () = self.earlier.notified() => {}
+                    () = sleep_until(next) => self.expire().await,
+                },
+            }
+        }
+    }
+
+    async fn expire(&self) {
+        let _one = self.changing.lock().await;
+        let now = Instant::now();
+        let lives = |lease: &Lease| lease.until > now;
+        let late = |holding: &Holding| !holding.leases.iter().all(lives);
+        let late: Vec<_> = self
+            .holdings()
+            .iter()
+            .filter(|(_, holding)| late(holding))
+            .map(|(name, holding)| (name.clone(), holding.clone()))
+            .collect();
+        for (name, known) in late {
+            tracing::warn!(server = name, "a lease ran out without a heartbeat");
+            self.reduce(&name, known, lives).await;
+        }
+    }
+
+    /// The leases, by server.
+    pub fn leases(&self) -> BTreeMap<String, LeaseStatus> {
+        let holdings = self.holdings();
+        holdings.iter().map(|(name, holding)| (name.clone(), holding.status())).collect()
+    }
+
+    fn grant(&self, name: &str, lease: String, replicas: usize) -> Grant {
+        let (lasts, heartbeat) = (self.terms.lease, self.terms.heartbeat());
+        Grant { name: name.to_owned(), lease, lasts, heartbeat, replicas }
+    }
+
+    fn config(&self, leases: &[Lease]) -> ServerConfig {
+        ServerConfig {
+            urls: leases.iter().map(|lease| lease.url.clone()).collect(),
+            reach: if self.terms.loopback { Reach::Loopback } else { Reach::Policy },
+            ..ServerConfig::default()
+        }
+    }
+
+    /// What the holder has under the name so far; a fault if the name is somebody else's.
+    fn known(&self, holder: &Holder, name: &str) -> Result<Option<Holding>, RegistryFault> {
+        let holdings = self.holdings();
+        match holdings.get(name) {
+            Some(known) if known.holder == *holder => Ok(Some(known.clone())),
+            Some(_) => Err(RegistryFault::Held(name.to_owned())),
+            None if self.upstreams.get(name).is_some() => {
+                Err(RegistryFault::Configured(name.to_owned()))
+            }
+            None if holdings.len() >= MAX_SERVERS => {
+                Err(RegistryFault::Full { count: MAX_SERVERS, what: "registered servers" })
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Puts a server in place under these leases. One whose URLs are as they were goes on, and is only asked for its
+    /// tools again.
+    async fn seat(
+        &self,
+        name: &str,
+        holder: &Holder,
+        version: String,
+        known: Option<Holding>,
+        leases: Vec<Lease>,
+        tools: Option<Vec<Value>>,
+    ) -> Result<(), RegistryFault> {
+        let config = self.config(&leases);
+        let told = tools.map(|tools| self.upstreams.told(&config, tools));
+        let since = known.as_ref().map_or_else(Instant::now, |known| known.since);
+        let upstream = match known {
+            Some(known) if *known.upstream.config() == config => {
+                known.upstream.list_again();
+                Some(known.upstream)
+            }
+            // The tools that are known are called at the new place at once.
+            Some(known) => {
+                let told = told.or_else(|| known.upstream.list_for(&config));
+                self.upstreams.replace(&known.upstream, config, told).await
+            }
+            None => self.upstreams.seat(name, config, told).await,
+        };
+        let upstream = upstream.ok_or_else(|| RegistryFault::Configured(name.to_owned()))?;
+        let holding = Holding { holder: holder.clone(), version, since, upstream, leases };
+        self.holdings().insert(name.to_owned(), holding);
+        self.earlier.notify_one();
+        Ok(())
+    }
+
+    /// Keeps some of a server's leases; without any, it is gone together with its tools.
+    async fn reduce(&self, name: &str, mut known: Holding, stays: impl Fn(&Lease) -> bool) {
+        known.leases.retain(stays);
+        if known.leases.is_empty() {
+            self.upstreams.unseat(&known.upstream).await;
+            self.holdings().remove(name);
+            return;
+        }
+        let config = self.config(&known.leases);
+        let told = known.upstream.list_for(&config);
+        if let Some(upstream) = self.upstreams.replace(&known.upstream, config, told).await {
+            known.upstream = upstream;
+            self.holdings().insert(name.to_owned(), known);
+        }
+    }
+}

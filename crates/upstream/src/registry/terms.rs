@@ -1,0 +1,126 @@
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::AddressFault;
+use crate::ConfigFault;
+
+/// How many servers may stand by announcement at once.
+pub(super) const MAX_SERVERS: usize = 1_000;
+
+/// How many replicas one of them may have.
+pub(super) const MAX_REPLICAS: usize = 64;
+
+/// How many tools an announcement may bring.
+const MAX_TOOLS: usize = 1_000;
+
+const MAX_VERSION: usize = 64;
+
+/// A lease is renewed this often while it lasts, so that one lost heartbeat costs nothing.
+const BEATS: u32 = 3;
+
+/// What announced servers are held to.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// How long a lease lasts without a heartbeat.
+    pub lease: Duration,
+    /// Whether this machine itself may be named in a URL, as is right where the gateway serves this machine only.
+    pub loopback: bool,
+    /// Names that belong to the gateway.
+    pub reserved: Vec<String>,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { lease: Duration::from_secs(30), loopback: true, reserved: Vec::new() }
+    }
+}
+
+impl Terms {
+    pub(super) fn heartbeat(&self) -> Duration {
+        self.lease / BEATS
+    }
+
+    /// Checks what can be judged without a look at the URL or at who stands already.
+    pub(super) fn check(&self, announcement: &Announcement) -> Result<(), RegistryFault> {
+        let Announcement { name, version, tools, .. } = announcement;
+        let invalid = |key, reason: String| Err(RegistryFault::Invalid { key, reason });
+        if self.reserved.contains(name) {
+            return Err(RegistryFault::Reserved(name.clone()));
+        }
+        let plain = !version.is_empty() && !version.contains(char::is_control);
+        if !plain || version.len() > MAX_VERSION {
+            return invalid("version", format!("it has 1 to {MAX_VERSION} plain characters"));
+        }
+        let tools = tools.as_deref().unwrap_or_default();
+        if tools.len() > MAX_TOOLS {
+            return invalid("tools", format!("{} are more than {MAX_TOOLS}", tools.len()));
+        }
+        match tools.iter().position(|tool| !tool["name"].is_string()) {
+            Some(at) => invalid("tools", format!("number {} has no `name`", at + 1)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a server says of itself when it starts.
+#[derive(Clone, Debug)]
+pub struct Announcement {
+    pub name: String,
+    pub url: String,
+    pub version: String,
+    /// Whether the URL stands beside those that the same holder has announced, instead of replacing them.
+    pub replica: bool,
+    /// Its tools as in `tools/list`, offered until it has been asked itself.
+    pub tools: Option<Vec<Value>>,
+}
+
+/// Who announces: what one holder has registered, another cannot touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder(String);
+
+impl Holder {
+    /// The holder that a token belongs to.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+}
+
+/// A lease that was given or renewed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub name: String,
+    pub lease: String,
+    pub lasts: Duration,
+    /// When the next heartbeat is expected.
+    pub heartbeat: Duration,
+    pub replicas: usize,
+}
+
+/// Why a server is not registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryFault {
+    #[error("`{key}`: {reason}")]
+    Invalid { key: &'static str, reason: String },
+    #[error("the name `{0}` belongs to the gateway itself")]
+    Reserved(String),
+    #[error("the config file has a server `{0}`, and only one can bear the name")]
+    Configured(String),
+    #[error("`{0}` is registered with another token")]
+    Held(String),
+    #[error("`url`: {0}")]
+    Address(#[from] AddressFault),
+    #[error(
+        "`{0}` has no such lease: it ran out, was replaced, or was given before the gateway started"
+    )]
+    NoLease(String),
+    #[error("there are {count} {what} already, and no more are taken")]
+    Full { count: usize, what: &'static str },
+}
+
+impl From<ConfigFault> for RegistryFault {
+    fn from(fault: ConfigFault) -> Self {
+        let key = if fault.key == "urls" { "url" } else { fault.key };
+        Self::Invalid { key, reason: fault.reason }
+    }
+}

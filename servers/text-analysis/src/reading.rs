@@ -1,0 +1,45 @@
+//! How every tool reads its text.
+
+use kit::Fault;
+use language::prose::Prose;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What was read.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Reading {
+    /// The language, as an ISO 639-1 code, where the text gives it away.
+    language: Option<String>,
+    words: usize,
+    sentences: usize,
+    /// Whether the text was too long to be read to its end.
+    truncated: bool,
+}
+
+impl Reading {
+    fn of(prose: &Prose<'_>) -> Self {
+        Self {
+            language: prose.tongue.map(|tongue| tongue.code().to_owned()),
+            words: prose.terms.len(),
+            sentences: prose.sentences.len(),
+            truncated: prose.truncated,
+        }
+    }
+}
+
+/// Reads a text away from the threads that serve, and hands it to the work.
+pub(crate) async fn read<T: Send + 'static>(
+    text: String,
+    work: impl FnOnce(&Prose<'_>, Reading) -> T + Send + 'static,
+) -> Result<T, Fault> {
+    let done = tokio::task::spawn_blocking(move || {
+        let prose = Prose::read(&text);
+        // Numbers alone, or function words alone, are about nothing.
+        prose.content().next().is_some().then(|| work(&prose, Reading::of(&prose)))
+    });
+    match done.await {
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) => Err(Fault::invalid_input("/text: it has no words that say what it is about")),
+        Err(_) => Err(Fault::internal("the analysis broke on this text")),
+    }
+}

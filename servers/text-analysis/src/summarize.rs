@@ -1,0 +1,89 @@
+use kit::{Ctx, Fault};
+use language::prose::Prose;
+use language::summary::{Length, summary};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::reading::{Reading, read};
+
+/// The longest summary.
+const MAX_SENTENCES: usize = 100;
+
+const USUAL_SENTENCES: usize = 3;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// The text.
+    #[schemars(length(min = 1))]
+    text: String,
+    /// How many sentences at most.
+    #[schemars(range(min = 1, max = 100))]
+    sentences: Option<usize>,
+    /// How many words at most; one sentence is given even if it is longer.
+    #[schemars(range(min = 1, max = 10_000))]
+    max_words: Option<usize>,
+    /// Which share of the text's sentences, instead of `sentences`.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    ratio: Option<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    summary: String,
+    sentences: Vec<Sentence>,
+    read: Reading,
+}
+
+/// A sentence of the summary, and the parts of its score.
+#[derive(Serialize, JsonSchema)]
+struct Sentence {
+    text: String,
+    /// Its place in the text, counted from 0.
+    index: usize,
+    score: f64,
+    /// How near it is to what the whole text is about, from 0 to 1.
+    centrality: f64,
+    /// How early it stands, from 0 to 1.
+    position: f64,
+}
+
+pub(crate) async fn summarize(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
+    if input.sentences.is_some() && input.ratio.is_some() {
+        return Err(Fault::invalid_input("/ratio: give `sentences` or `ratio`, not both"));
+    }
+    let Input { text, sentences, max_words, ratio } = input;
+    read(text, move |prose, read| {
+        let length =
+            Length { sentences: wanted(prose, sentences, max_words, ratio), words: max_words };
+        let points = summary(prose, length);
+        let texts: Vec<_> = points.iter().map(|point| point.text.as_str()).collect();
+        Output {
+            summary: texts.join(" "),
+            sentences: points
+                .iter()
+                .map(|point| Sentence {
+                    text: point.text.clone(),
+                    index: point.index,
+                    score: crate::rounded(point.score),
+                    centrality: crate::rounded(point.centrality),
+                    position: crate::rounded(point.position),
+                })
+                .collect(),
+            read,
+        }
+    })
+    .await
+}
+
+fn wanted(
+    prose: &Prose<'_>,
+    sentences: Option<usize>,
+    words: Option<usize>,
+    ratio: Option<f64>,
+) -> usize {
+    let share = |ratio: f64| (prose.sentences.len() as f64 * ratio).ceil() as usize;
+    // Words alone bound a summary as well as sentences do.
+    let usual = if words.is_some() { MAX_SENTENCES } else { USUAL_SENTENCES };
+    sentences.or(ratio.map(share)).unwrap_or(usual).clamp(1, MAX_SENTENCES)
+}

@@ -1,0 +1,113 @@
+//! The server as a program: its tools over stdin and stdout, and its flags.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests play the client")]
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+fn run(flags: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_text-analysis-mcp"))
+        .args(flags)
+        .env_remove("POWERSTRIP_GATEWAY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // A program that refuses its flags reads nothing.
+    let writing = std::thread::spawn(move || stdin.write_all(input.as_bytes()).is_ok());
+    let output = child.wait_with_output().unwrap();
+    writing.join().unwrap();
+    output
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    let message = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {
+            "name": tool, "arguments": arguments,
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    });
+    let output = run(&["--stdio"], &format!("{message}\n"));
+    let line = String::from_utf8(output.stdout).unwrap();
+    let mut answer: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    answer["result"].take()
+}
+
+const NEWS: &str = "The river Elm flooded the old town of Brackley on Monday after three days of heavy rain. Firefighters \
+    brought two hundred people from flooded houses to safety. The bakery had its birthday. The mayor of Brackley said that \
+    the town will build a higher river wall before the next heavy rain.";
+
+#[test]
+fn each_tool_answers_in_its_shape() {
+    let keywords =
+        call("extract_keywords", json!({"text": NEWS, "limit": 5}))["structuredContent"].take();
+    assert_eq!(keywords["read"]["language"], json!("en"));
+    let found = keywords["keywords"].as_array().unwrap();
+    assert!(found.len() == 5 && found[0]["score"] == json!(1.0), "{keywords}");
+    assert!(found.iter().any(|keyword| keyword["phrase"] == json!("heavy rain")), "{keywords}");
+
+    let summary =
+        call("summarize_text", json!({"text": NEWS, "sentences": 2}))["structuredContent"].take();
+    assert_eq!(summary["sentences"].as_array().map(Vec::len), Some(2), "{summary}");
+    assert!(summary["summary"].as_str().unwrap().starts_with("The river Elm flooded"), "{summary}");
+    assert!(!summary["summary"].as_str().unwrap().contains("bakery"), "{summary}");
+
+    let labels =
+        json!(["sports", {"name": "disaster", "description": "floods, storms and rescue"}]);
+    let verdict =
+        call("classify_text", json!({"text": NEWS, "labels": labels}))["structuredContent"].take();
+    assert_eq!(verdict["label"], json!("disaster"), "{verdict}");
+    assert!(verdict["probability"].as_f64() > Some(0.6), "{verdict}");
+}
+
+#[test]
+fn bad_input_is_told_apart_from_a_bad_tool() {
+    for (tool, arguments, said) in [
+        ("extract_keywords", json!({}), "text"),
+        ("extract_keywords", json!({"text": ""}), "text"),
+        ("extract_keywords", json!({"text": " \n"}), "no words"),
+        ("extract_keywords", json!({"text": "the of 12"}), "no words"),
+        ("extract_keywords", json!({"text": "a text", "limit": 0}), "limit"),
+        ("extract_keywords", json!({"text": "a text", "limit": 1000}), "limit"),
+        ("extract_keywords", json!({"text": 7}), "text"),
+        ("extract_keywords", json!({"text": "a text", "file": "/etc/passwd"}), "file"),
+        ("summarize_text", json!({"text": "A text.", "sentences": 1, "ratio": 0.5}), "not both"),
+        ("summarize_text", json!({"text": "A text.", "ratio": 7}), "ratio"),
+        ("classify_text", json!({"text": "A text.", "labels": ["one"]}), "labels"),
+        ("classify_text", json!({"text": "A text.", "labels": ["one", "One "]}), "twice"),
+        ("classify_text", json!({"text": "A text.", "labels": [{"nam": "x"}, "y"]}), "labels"),
+    ] {
+        let result = call(tool, arguments.clone());
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        assert_eq!(result["isError"], json!(true), "{tool} {arguments}: {result}");
+        assert!(
+            text.starts_with("INVALID_INPUT") && text.contains(said),
+            "{tool} {arguments}: {text}"
+        );
+    }
+}
+
+#[test]
+fn flags_that_cannot_work_are_refused_at_once() {
+    for (flags, said) in [
+        (vec!["--gateway", "nowhere"], "--gateway"),
+        (vec!["--gateway", "ftp://localhost"], "--gateway"),
+        (vec!["--gateway", "http://127.0.0.1:9", "--name", "a/b"], "--name"),
+        (vec!["--gateway", "http://127.0.0.1:9", "--public-url", "mailto:x"], "--public-url"),
+        (vec!["--gateway", "http://127.0.0.1:9", "--listen", "0.0.0.0:0"], "--public-url"),
+        (vec!["--stdio", "--listen", "127.0.0.1:0"], "--listen"),
+    ] {
+        let output = run(&flags, "");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {stderr}");
+        assert!(stderr.contains(said), "{flags:?}: {stderr}");
+    }
+}

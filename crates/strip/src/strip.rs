@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use proto::{Clock, Discovery};
+use proto::{Clock, Discovery, Limits, Principal};
 use store::{AuditTrail, Cache};
 
 use crate::catalog::{LimitBounds, NameStyle, Pins, WireNames};
@@ -11,7 +11,8 @@ use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
 use crate::meter::Meter;
 use crate::prompts::Prompts;
-use crate::{Answer, Call, Catalog, Health, discovery};
+use crate::servers::{Server, Servers};
+use crate::{Answer, Call, Catalog, Failure, Health, Output, discovery};
 
 /// What an operator may set, also while the strip runs.
 #[derive(Clone, Debug)]
@@ -36,6 +37,7 @@ pub struct Parts {
 pub struct Strip {
     catalog: Arc<Catalog>,
     prompts: Prompts,
+    servers: Arc<Servers>,
     guards: Guards,
     started: Instant,
 }
@@ -57,6 +59,11 @@ impl Guards {
     pub(crate) fn window(&self) -> Duration {
         self.settings.load().idempotency
     }
+
+    /// The limits where nobody set others.
+    pub(crate) fn limits(&self) -> Limits {
+        self.settings.load().limits.default
+    }
 }
 
 impl Strip {
@@ -65,6 +72,7 @@ impl Strip {
         Arc::new(Self {
             catalog: Arc::new(Catalog::pinned(settings.limits, parts.names, parts.pins)),
             prompts: Prompts::empty(),
+            servers: Arc::default(),
             guards: Guards {
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
@@ -94,6 +102,27 @@ impl Strip {
     /// Which prompts there are.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
+    }
+
+    /// What MCP servers offer beside tools.
+    pub fn servers(&self) -> &Arc<Servers> {
+        &self.servers
+    }
+
+    /// Whether a caller may use what a server offers beside tools. An agent has tools of its skills and nothing else.
+    pub fn reaches(&self, principal: &Principal, _server: &str) -> bool {
+        principal.agent.is_none()
+    }
+
+    /// Hands a request that is no tool call on to a server; the call's input are its parameters. Such a request is
+    /// counted, bounded and audited like a call.
+    pub async fn pass_on(
+        &self,
+        server: &Arc<dyn Server>,
+        method: &str,
+        call: Call,
+    ) -> Result<Output, Failure> {
+        self.guards.pass_on(server, method, call).await
     }
 
     /// Which of a tool's names listings show.

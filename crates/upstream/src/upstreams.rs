@@ -55,6 +55,7 @@ impl Upstreams {
             });
             if !stays {
                 (self.deps.publish)(&name, Vec::new());
+                self.deps.servers.remove(&name);
             }
             if let Some(config) = wanted.remove(&name) {
                 let before = old.last_list().filter(|_| stays);

@@ -3,7 +3,10 @@
 
 mod isolation;
 mod openapi;
+mod passing;
+mod peer;
 mod quarantine;
+mod questions;
 mod reload;
 mod side_by_side;
 mod support;

@@ -5,4 +5,5 @@ mod audit;
 mod catalog;
 mod guards;
 mod idempotency;
+mod questions;
 mod support;

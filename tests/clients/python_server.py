@@ -1,6 +1,8 @@
 """A server built with the Python SDK, for scripts/bridges: it asks and tells its caller things."""
 
-from mcp.server.mcpserver import Context, MCPServer
+from typing import Annotated
+
+from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from pydantic import BaseModel
 
 server = MCPServer("python")
@@ -10,11 +12,14 @@ class Answer(BaseModel):
     name: str
 
 
+def who() -> Elicit[Answer]:
+    return Elicit("Who is it?", Answer)
+
+
 @server.tool()
-async def greet(ctx: Context) -> str:
+async def greet(answer: Annotated[Answer, Resolve(who)]) -> str:
     """Greets whoever answers."""
-    reply = await ctx.elicit("Who is it?", schema=Answer)
-    return f"Hello, {reply.data.name}!" if reply.action == "accept" else "Hello, whoever you are."
+    return f"Hello, {answer.name}!"
 
 
 @server.tool()

@@ -1,33 +1,42 @@
 //! What MCP clients see, whatever transport they came by: tools and prompts of the strip, in both protocol eras.
+#![expect(
+    deprecated,
+    reason = "logging is passed on to and from the clients and servers that still use it"
+)]
 
 mod call;
+mod client;
 mod listing;
 mod notices;
 mod prompts;
 mod render;
+mod servers;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures_util::FutureExt as _;
 use http::request::Parts;
 use proto::{Principal, TraceId};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+    GetTaskResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, ServerCapabilities,
+    ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestMethod,
+    SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
-use strip::{Call, Door, Strip};
+use strip::{Call, Door, LogLevel, Strip};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use call::{run as call, wishes};
+pub(crate) use call::{MISSING_CAPABILITY, run as call, wishes};
 use listing::Listing;
-use notices::Notices;
+use notices::{Notices, Watches};
 
 const INSTRUCTIONS: &str = "Powerstrip gathers the tools of many servers behind one connection. A failed call says \
     why in its text, begun by a code such as INVALID_INPUT (mend the arguments as it says and call again), RATE_LIMIT, \
@@ -88,11 +97,27 @@ pub(crate) struct Handler {
     caller: Caller,
     /// Ends with the connection.
     notices: OnceLock<Notices>,
+    watches: Arc<Watches>,
+    /// The least level of log messages that a legacy client asked for.
+    log_level: Mutex<Option<LogLevel>>,
 }
 
 impl Handler {
     pub(crate) fn new(core: Arc<Core>, caller: Caller) -> Self {
-        Self { core, caller, notices: OnceLock::new() }
+        Self {
+            core,
+            caller,
+            notices: OnceLock::new(),
+            watches: Arc::default(),
+            log_level: Mutex::default(),
+        }
+    }
+
+    /// From which level on a legacy client hears log messages, also before it says so.
+    fn log_level(&self) -> Option<LogLevel> {
+        let chosen = *self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+        chosen
+            .or_else(|| self.core.strip.servers().shelf().has("logging").then_some(LogLevel::Info))
     }
 
     fn door(&self) -> Door {
@@ -115,6 +140,12 @@ impl Handler {
         }
     }
 
+    /// Whether a tool is one of a server's, which may tell or ask its caller something.
+    fn is_of_server(&self, name: &str) -> bool {
+        let snapshot = self.core.strip.catalog().snapshot();
+        snapshot.resolve(name).is_ok_and(|entry| entry.descriptor.id.server().is_some())
+    }
+
     async fn call(
         &self,
         request: CallToolRequestParams,
@@ -128,24 +159,40 @@ impl Handler {
         if !auth::scope::covers(&principal, auth::scope::TOOLS_CALL) {
             return Err(ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None));
         }
-        let trace = context
-            .extensions
-            .get::<Parts>()
-            .and_then(|parts| parts.extensions.get::<TraceId>())
-            .copied()
-            .unwrap_or_else(TraceId::random);
         let input = Value::Object(request.arguments.unwrap_or_default());
         let mut call = Call::new(request.name, input, principal, self.door());
-        call.trace = trace;
-        call.cancel = context.ct;
+        call.trace = trace(&context);
         wishes.grant(&mut call);
-        call::run(&self.core, call, modern).await.map(Into::into)
+        let mut ear = None;
+        if self.is_of_server(&call.tool) {
+            let resume = servers::resume(request.input_responses, request.request_state);
+            (call.client, ear) = client::of(&context, self.log_level(), resume.is_some()).unzip();
+            call.resume = resume.map(Arc::new);
+        }
+        call.cancel = context.ct;
+        client::attended(ear, call::answered(&self.core, call, modern)).await
     }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        self.core.info.clone()
+        let mut info = self.core.info.clone();
+        let shelf = self.core.strip.servers().shelf();
+        let capabilities = &mut info.capabilities;
+        if shelf.has("resources") {
+            let mut resources = ResourcesCapability::default();
+            resources.subscribe = Some(true);
+            resources.list_changed = Some(true);
+            capabilities.resources = Some(resources);
+        }
+        if shelf.has("logging") {
+            capabilities.logging = Some(JsonObject::new());
+        }
+        if shelf.extends(TASKS_EXTENSION_ID) {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
+        info
     }
 
     async fn list_tools(
@@ -185,39 +232,125 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list(&self.core.strip, is_modern(&context)))
+        let principal = self.principal(&context)?;
+        Ok(prompts::list(&self.core.strip, &principal, is_modern(&context)))
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&self.core.strip, &request.name, request.arguments).map(Into::into)
+        let strip = &self.core.strip;
+        let principal = self.principal(&context)?;
+        let found = strip.servers().shelf().prompt(&request.name);
+        match found.filter(|found| strip.reaches(&principal, found.server.name())) {
+            Some(found) if !prompts::has(strip, &request.name) => {
+                self.prompt_of_server(found, request, context).await
+            }
+            _ => prompts::get(strip, &request.name, request.arguments).map(Into::into),
+        }
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        prompts::complete(&self.core.strip, &request)
+        match self.completion_of_server(&request, context).await {
+            Some(completed) => completed,
+            None => prompts::complete(&self.core.strip, &request),
+        }
     }
 
     async fn list_resources(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        servers::resources(&self.core.strip, &*self.principal(&context)?, is_modern(&context))
     }
 
     async fn list_resource_templates(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        servers::templates(&self.core.strip, &*self.principal(&context)?, is_modern(&context))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.read_of_server(request, context).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let principal = self.principal(&context)?;
+        if !self.core.strip.servers().shelf().has("resources") {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
+        if self.watches.begin(&self.core.strip, &principal, &request.uri) {
+            return Ok(());
+        }
+        let message = format!("`{}` cannot be subscribed to", request.uri);
+        Err(ErrorData::resource_not_found(message, None))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.watches.end(&request.uri);
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        // Since 2026-07-28 each request names its own level.
+        if is_modern(&context) || !self.core.strip.servers().shelf().has("logging") {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = named(request.level);
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        let result = self.task_of_server("tasks/get", params, context).await?;
+        servers::typed(&result)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        self.task_of_server("tasks/update", params, context).await.map(|_acknowledged| ())
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        self.task_of_server("tasks/cancel", params, context).await.map(|_acknowledged| ())
     }
 
     fn accepted_subscription_filter(
@@ -228,13 +361,15 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        notices::listen(&self.core, &context).await;
+        let principal = self.principal(context.request_context())?;
+        notices::listen(&self.core, &principal, &context).await;
         Ok(())
     }
 
     /// Clients before 2026-07-28 are told of changes without asking.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.notices.get_or_init(|| Notices::start(Arc::clone(&self.core), context.peer));
+        let watches = Arc::clone(&self.watches);
+        self.notices.get_or_init(|| Notices::start(&self.core, context.peer, watches));
     }
 }
 
@@ -243,4 +378,19 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The trace that the door gave a request, or one of its own.
+fn trace(context: &RequestContext<RoleServer>) -> TraceId {
+    context
+        .extensions
+        .get::<Parts>()
+        .and_then(|parts| parts.extensions.get::<TraceId>())
+        .copied()
+        .unwrap_or_else(TraceId::random)
+}
+
+fn named(level: LoggingLevel) -> Option<LogLevel> {
+    let name = serde_json::to_value(level).ok()?;
+    LogLevel::named(name.as_str()?)
 }

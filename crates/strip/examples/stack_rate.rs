@@ -22,7 +22,12 @@ impl Tool for Echo {
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        Ok(Output { data: Arc::clone(&call.input), warnings: Vec::new(), native: None })
+        Ok(Output {
+            data: Arc::clone(&call.input),
+            warnings: Vec::new(),
+            native: None,
+            reply: strip::Reply::Done,
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use proto::{Envelope, Meta, Principal, TraceId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::Failure;
+use crate::{Client, Failure, Resume};
 
 /// The way in that a call came by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +54,10 @@ pub struct Call {
     pub patience: Option<Duration>,
     /// Ends when the caller no longer wants the answer.
     pub cancel: CancellationToken,
+    /// Whoever waits for the answer, if it wants to hear of the work or can be asked.
+    pub client: Option<Arc<dyn Client>>,
+    /// What came with a call that is repeated because its caller was asked something.
+    pub resume: Option<Arc<Resume>>,
 }
 
 impl Call {
@@ -74,8 +78,22 @@ impl Call {
             verify: false,
             patience: None,
             cancel: CancellationToken::new(),
+            client: None,
+            resume: None,
         }
     }
+}
+
+/// How far a call has come with its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reply {
+    /// The answer is there.
+    #[default]
+    Done,
+    /// The caller is asked something; `native` says what. It repeats the call with the answers.
+    NeedsInput,
+    /// The work goes on as a task; `native` names it.
+    Pending,
 }
 
 /// What a tool hands back.
@@ -85,12 +103,13 @@ pub struct Output {
     pub warnings: Vec<String>,
     /// The result as an MCP server gave it, for doors that can pass it on whole.
     pub native: Option<Arc<Value>>,
+    pub reply: Reply,
 }
 
 impl Output {
     /// Data without warnings.
     pub fn new(data: Value) -> Self {
-        Self { data: Arc::new(data), warnings: Vec::new(), native: None }
+        Self { data: Arc::new(data), warnings: Vec::new(), native: None, reply: Reply::Done }
     }
 }
 
@@ -100,6 +119,7 @@ pub struct Answer {
     pub result: Result<Arc<Value>, Failure>,
     /// The result as an MCP server gave it, good or bad, for doors that can pass it on whole.
     pub native: Option<Arc<Value>>,
+    pub reply: Reply,
     pub meta: Meta,
 }
 

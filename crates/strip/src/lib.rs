@@ -3,21 +3,25 @@
 pub mod agents;
 mod call;
 pub mod catalog;
+mod client;
 mod discovery;
 mod failure;
 mod finding;
 mod guard;
 mod health;
 mod meter;
+mod passing;
 pub mod prompts;
 mod schema;
+pub mod servers;
 mod stack;
 mod strip;
 mod tool;
 mod usage;
 
-pub use call::{Answer, Call, Door, Output};
+pub use call::{Answer, Call, Door, Output, Reply};
 pub use catalog::Catalog;
+pub use client::{Asking, Client, LogLevel, Resume, Unasked};
 pub use failure::Failure;
 pub use finding::{Finding, Severity};
 pub use guard::rate::{Rate, RateRules};

@@ -8,11 +8,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Entry, Snapshot};
+use crate::client::{Client, Thinking};
 use crate::guard::arguments::Arguments;
 use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::strip::Guards;
-use crate::{Answer, Call, Failure, Output};
+use crate::{Answer, Call, Failure, Output, Reply};
 
 impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
@@ -83,9 +84,23 @@ impl Guards {
             // Shared work must not end because the caller who began it cancelled.
             let mut unbound = call.clone();
             unbound.cancel = CancellationToken::new();
+            if call.resume.is_some() {
+                // It was let in as a first call; it goes on where it was interrupted.
+                let rest = worked(unbound, Arc::clone(entry));
+                let rest = self.idempotency.resumed(key, self.window(), rest).await;
+                let (output, _) = rest.map_err(Unanswered::Failed)?;
+                return Ok((output, Decision::Ran));
+            }
             let begin = || worked(unbound.clone(), Arc::clone(entry));
-            let (output, decision) = self.idempotency.once(key, self.window(), begin).await?;
-            if call.verify {
+            let (mut output, mut decision) =
+                self.idempotency.once(key, self.window(), begin).await?;
+            if decision == Decision::Shared && output.reply != Reply::Done {
+                // What another caller was asked says nothing to this one.
+                let alone = worked(call.clone(), Arc::clone(entry)).await;
+                (output, _) = alone.map_err(Unanswered::Failed)?;
+                decision = Decision::Ran;
+            }
+            if call.verify && output.reply == Reply::Done {
                 let again = worked(unbound, Arc::clone(entry)).await;
                 let (fresh, _) = again.map_err(Unanswered::Failed)?;
                 determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
@@ -95,7 +110,7 @@ impl Guards {
         deadline::patient(call.patience, &call.cancel, work).await
     }
 
-    fn unaccountable(&self) -> Failure {
+    pub(crate) fn unaccountable(&self) -> Failure {
         let why = self.audit.failing().unwrap_or_default();
         Failure::new(
             Code::Unavailable,
@@ -121,10 +136,12 @@ impl Guards {
             ));
         }
         let native;
+        let mut reply = Reply::Done;
         let result: Result<Arc<Value>, Failure> = match result {
             Ok(output) => {
                 warnings.extend(output.warnings);
                 native = output.native;
+                reply = output.reply;
                 Ok(output.data)
             }
             Err(mut failure) => {
@@ -144,6 +161,7 @@ impl Guards {
         Answer {
             result,
             native,
+            reply,
             meta: Meta {
                 tool: entry.map_or_else(
                     || call.tool.as_str().into(),
@@ -167,11 +185,16 @@ fn meant<'a>(snapshot: &'a Snapshot, call: &mut Call) -> Result<&'a Arc<Entry>, 
     snapshot.resolve(&call.tool)
 }
 
-/// The innermost part: the tool itself, under its deadline, and the checks on what it hands back.
-async fn worked(call: Call, entry: Arc<Entry>) -> Worked {
-    deadline::bound(entry.limits.timeout, async {
+/// The innermost part: the tool itself, under its deadline, and the checks on what it hands back. The time that the
+/// caller takes to answer a question is not the tool's.
+async fn worked(mut call: Call, entry: Arc<Entry>) -> Worked {
+    let thinking = call.client.take().map(Thinking::new);
+    call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
+    deadline::bound(entry.limits.timeout, thinking.as_deref(), async {
         let output = entry.tool.run(&call).await?;
-        shape::check_output(&entry, &output.data)?;
+        if output.reply == Reply::Done {
+            shape::check_output(&entry, &output.data)?;
+        }
         let size = size::check_output(&entry, &output.data)?;
         Ok((output, size))
     })

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use proto::{Clock, Discovery, Principal, ToolId};
+use proto::{Clock, Discovery, Limits, Principal, ToolId};
 use store::{AuditTrail, Cache};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
@@ -12,8 +12,9 @@ use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
 use crate::meter::Meter;
 use crate::prompts::Prompts;
+use crate::servers::{Server, Servers};
 use crate::usage::Usage;
-use crate::{Answer, Call, Catalog, Health, discovery};
+use crate::{Answer, Call, Catalog, Failure, Health, Output, discovery};
 
 /// What an operator may set, also while the strip runs.
 #[derive(Clone, Debug)]
@@ -39,6 +40,7 @@ pub struct Strip {
     catalog: Arc<Catalog>,
     prompts: Prompts,
     views: Views,
+    servers: Arc<Servers>,
     guards: Guards,
     started: Instant,
 }
@@ -61,6 +63,11 @@ impl Guards {
     pub(crate) fn window(&self) -> Duration {
         self.settings.load().idempotency
     }
+
+    /// The limits where nobody set others.
+    pub(crate) fn limits(&self) -> Limits {
+        self.settings.load().limits.default
+    }
 }
 
 impl Strip {
@@ -70,6 +77,7 @@ impl Strip {
             catalog: Arc::new(Catalog::pinned(settings.limits, parts.names, parts.pins)),
             prompts: Prompts::empty(),
             views: Views::default(),
+            servers: Arc::default(),
             guards: Guards {
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
@@ -100,6 +108,27 @@ impl Strip {
     /// Which prompts there are.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
+    }
+
+    /// What MCP servers offer beside tools.
+    pub fn servers(&self) -> &Arc<Servers> {
+        &self.servers
+    }
+
+    /// Whether a caller may use what a server offers beside tools: an agent may if the whole server is one of its skills'.
+    pub fn reaches(&self, principal: &Principal, server: &str) -> bool {
+        self.view(principal).holds_server(server)
+    }
+
+    /// Hands a request that is no tool call on to a server; the call's input are its parameters. Such a request is
+    /// counted, bounded and audited like a call.
+    pub async fn pass_on(
+        &self,
+        server: &Arc<dyn Server>,
+        method: &str,
+        call: Call,
+    ) -> Result<Output, Failure> {
+        self.guards.pass_on(server, method, call).await
     }
 
     /// Which of a tool's names listings show.

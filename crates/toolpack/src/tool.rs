@@ -165,6 +165,6 @@ impl Tool for PackTool {
             Some(selection) => selection.take(reply.data)?,
             None => reply.data,
         };
-        Ok(Output { data: Arc::new(data), warnings: reply.warnings, native: None })
+        Ok(Output { warnings: reply.warnings, ..Output::new(data) })
     }
 }

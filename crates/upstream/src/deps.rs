@@ -9,6 +9,7 @@ use proto::{Clock, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strip::Tool;
+use strip::servers::Servers;
 
 use crate::{Era, Timing};
 
@@ -24,6 +25,8 @@ pub struct Deps {
     pub keyring: Option<Arc<Keyring>>,
     /// Where the tools go, usually `Catalog::publish`.
     pub publish: Publish,
+    /// Where everything else goes that servers offer.
+    pub servers: Arc<Servers>,
     pub lists: Arc<dyn ListStore>,
     pub clock: Clock,
     /// The gateway's environment, of which children get a few harmless variables.
@@ -40,6 +43,20 @@ pub struct ToolList {
     pub era: Option<Era>,
     /// The command or URLs that it came from.
     pub origin: Digest,
+    /// What the server offers beside tools.
+    #[serde(default)]
+    pub beside: Beside,
+}
+
+/// What a server offers beside tools, as it listed it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Beside {
+    pub prompts: Vec<Arc<Value>>,
+    pub resources: Vec<Arc<Value>>,
+    pub templates: Vec<Arc<Value>>,
+    /// The server's capabilities, as it states them.
+    pub capabilities: Value,
 }
 
 /// Where the last list of each server outlives the gateway.

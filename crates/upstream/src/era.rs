@@ -2,9 +2,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::rpc::{self, RpcError};
+use crate::who::Who;
 
 /// The version of the modern era.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -37,7 +38,7 @@ pub(crate) struct Facts {
     pub(crate) era: Era,
     /// The version that both speak.
     pub(crate) version: &'static str,
-    /// Whether it tells when its tools change.
+    /// Whether it tells when its lists or its resources change.
     pub(crate) tells_changes: bool,
     /// Name and version.
     pub(crate) server: Option<Value>,
@@ -76,7 +77,7 @@ impl Probed {
         Self::Modern(Facts {
             era: Era::Modern,
             version: MODERN,
-            tells_changes: result["capabilities"]["tools"]["listChanged"] == true,
+            tells_changes: tells_changes(&result),
             server: about(&result["_meta"]["io.modelcontextprotocol/serverInfo"]),
             capabilities: capabilities(&result),
         })
@@ -112,10 +113,25 @@ pub(crate) fn is_other_version(error: &RpcError) -> bool {
     matches!(error.code, -32022 | -32020)
 }
 
-/// The parameters of `initialize`.
-pub(crate) fn greeting() -> Value {
-    // What the caller could be asked is not bridged yet, so nothing is promised.
-    json!({"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": rpc::CLIENT})
+fn tells_changes(result: &Value) -> bool {
+    let stated = &result["capabilities"];
+    let changing = ["tools", "prompts", "resources"];
+    changing.iter().any(|list| stated[list]["listChanged"] == true)
+        || stated["resources"]["subscribe"] == true
+}
+
+/// The parameters of `initialize`. The gateway itself promises all that it can pass on, so that a server lists all
+/// that it has; in a caller's name it promises what the caller declared.
+pub(crate) fn greeting(who: Option<&Who>) -> Map<String, Value> {
+    let capabilities = match who {
+        Some(who) => who.promises(),
+        None => rpc::QUESTIONS.iter().map(|&can| (can.to_owned(), json!({}))).collect(),
+    };
+    Map::from_iter([
+        ("protocolVersion".to_owned(), LEGACY[0].into()),
+        ("capabilities".to_owned(), capabilities.into()),
+        ("clientInfo".to_owned(), json!(rpc::CLIENT)),
+    ])
 }
 
 /// Reads the answer to `initialize`; the error says why we cannot talk.
@@ -132,7 +148,7 @@ pub(crate) fn greeted(result: &RawValue) -> Result<Facts, String> {
     Ok(Facts {
         era: Era::Legacy,
         version,
-        tells_changes: result["capabilities"]["tools"]["listChanged"] == true,
+        tells_changes: tells_changes(&result),
         server: about(&result["serverInfo"]),
         capabilities: capabilities(&result),
     })

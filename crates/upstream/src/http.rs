@@ -1,5 +1,6 @@
 //! Servers behind URLs: streamable HTTP in both eras, over one or several replicas.
 
+mod ears;
 mod exchange;
 mod headers;
 mod health;
@@ -19,10 +20,11 @@ use tokio_util::sync::CancellationToken;
 use crate::broken::Broken;
 use crate::config::ServerConfig;
 use crate::link::News;
+use crate::questions;
 use crate::rpc::{Answer, Ask};
 use crate::status::{State, Status};
 use crate::who::Who;
-use crate::{Deps, Timing, chance};
+use crate::{Deps, Era, Timing, chance};
 use exchange::Exchange;
 use replica::Replica;
 
@@ -103,7 +105,7 @@ impl HttpLink {
         ask: &Ask<'_>,
     ) -> Result<Answer, Broken> {
         let replica = &self.replicas[index];
-        let mut attempt = Attempt::begin(self, replica, ask.own);
+        let mut attempt = Attempt::begin(self, replica, ask);
         let tells = || replica.facts().is_some_and(|facts| facts.tells_changes);
         let told = tells();
         let outcome = replica.ask(who, ask).await;
@@ -153,6 +155,10 @@ impl HttpLink {
         let until = self.replicas.iter().filter_map(|replica| replica.health().opens_at()).min();
         let why = self.replicas.iter().find_map(|replica| replica.last_error());
         Broken::Down { why: why.unwrap_or_default().into(), until }
+    }
+
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.replicas.iter().find_map(|replica| replica.facts()).map(|facts| facts.era)
     }
 
     pub(crate) async fn due(&self, wait: Duration) {
@@ -257,15 +263,18 @@ struct Attempt<'a> {
     replica: &'a Replica,
     began: Instant,
     own: bool,
+    /// The server may have waited for a person, which does not speak against it.
+    may_ask: bool,
     ended: bool,
 }
 
 impl<'a> Attempt<'a> {
-    fn begin(link: &'a HttpLink, replica: &'a Replica, own: bool) -> Self {
+    fn begin(link: &'a HttpLink, replica: &'a Replica, ask: &Ask<'_>) -> Self {
         let began = Instant::now();
         replica.outstanding.fetch_add(1, Ordering::Relaxed);
         replica.health().begun(began);
-        Self { link, replica, began, own, ended: false }
+        let may_ask = ask.client.is_some_and(|client| questions::can_any(&**client));
+        Self { link, replica, began, own: ask.own, may_ask, ended: false }
     }
 
     fn end(&mut self, broken: Option<&Broken>) {
@@ -283,7 +292,7 @@ impl Drop for Attempt<'_> {
         // Given up at about the deadline, it hangs; given up earlier, the caller only changed its mind. The gateway
         // gives up for no other reason.
         let waited = self.began.elapsed();
-        if self.own || waited >= self.link.patience.mul_f32(0.9) {
+        if self.own || !self.may_ask && waited >= self.link.patience.mul_f32(0.9) {
             self.link.judge(self.replica, Some(&Broken::TimedOut(waited)), self.own);
         } else {
             self.replica.health().unsure();

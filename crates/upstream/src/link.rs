@@ -1,7 +1,9 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use strip::servers::Servers;
+use tokio::sync::{Notify, watch};
 
 use crate::broken::Broken;
 use crate::config::Kind;
@@ -25,10 +27,29 @@ pub(crate) enum Link {
 }
 
 /// What a server tells without being asked.
-#[derive(Debug, Default)]
 pub(crate) struct News {
-    /// Its tools may have changed.
+    /// One of its lists may have changed.
     pub(crate) changed: Notify,
+    /// The resources that somebody wants to hear of.
+    pub(crate) watched: watch::Sender<BTreeSet<String>>,
+    server: String,
+    servers: Arc<Servers>,
+}
+
+impl News {
+    pub(crate) fn new(server: &str, servers: &Arc<Servers>) -> Self {
+        Self {
+            changed: Notify::new(),
+            watched: watch::Sender::default(),
+            server: server.to_owned(),
+            servers: Arc::clone(servers),
+        }
+    }
+
+    /// Tells whoever listens that a resource has changed.
+    pub(crate) fn updated(&self, uri: &str) {
+        self.servers.updated(&self.server, uri);
+    }
 }
 
 impl Link {
@@ -55,6 +76,15 @@ impl Link {
             Self::Stdio(link) => link.ask(who, ask).await,
             // Its tools and its list are asked for otherwise; it has nothing else.
             Self::OpenApi(_) => Ok(Err(RpcError::unknown_method(ask.method))),
+        }
+    }
+
+    /// The server's era, once it is known.
+    pub(crate) fn era(&self) -> Option<Era> {
+        match self {
+            Self::Http(link) => link.era(),
+            Self::Stdio(link) => link.era(),
+            Self::OpenApi(_) => None,
         }
     }
 

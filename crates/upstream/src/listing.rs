@@ -1,4 +1,4 @@
-//! `tools/list`, page by page and within bounds, and what of it is offered.
+//! A server's lists, page by page and within bounds, and what of it is offered.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -8,7 +8,6 @@ use proto::ToolId;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::ServerConfig;
 use crate::broken::{Broken, shown};
 use crate::definition::Definition;
 use crate::link::Link;
@@ -16,6 +15,7 @@ use crate::rpc::{Ask, Params};
 use crate::selection::Selection;
 use crate::tool::UpstreamTool;
 use crate::upstream::Shared;
+use crate::{Beside, ServerConfig};
 
 /// More tools than this of one server are left out.
 const MAX_TOOLS: usize = 10_000;
@@ -36,24 +36,47 @@ pub struct ListFault {
     pub reason: String,
 }
 
-/// Asks for every page. The error says why there is no list.
+/// Asks for every page of `tools/list`. The error says why there is no list.
 pub(crate) async fn fetch(link: &Link) -> Result<Vec<Arc<Value>>, Broken> {
     if let Link::OpenApi(link) = link {
         return link.list().await;
     }
-    let mut tools = Vec::new();
+    pages(link, "tools/list", "tools").await
+}
+
+/// Asks for what a server offers beside tools. A list that cannot be had stays as it was.
+pub(crate) async fn fetch_beside(link: &Link, stated: &Value, before: &Beside) -> Beside {
+    let get = async |capability: &str, method, key, before: &Vec<Arc<Value>>| {
+        if stated.get(capability).is_none_or(Value::is_null) {
+            return Vec::new();
+        }
+        pages(link, method, key).await.unwrap_or_else(|broken| {
+            tracing::debug!(%broken, method, "a list cannot be had");
+            before.clone()
+        })
+    };
+    let templates = "resourceTemplates";
+    Beside {
+        prompts: get("prompts", "prompts/list", "prompts", &before.prompts).await,
+        resources: get("resources", "resources/list", "resources", &before.resources).await,
+        templates: get("resources", "resources/templates/list", templates, &before.templates).await,
+        capabilities: stated.clone(),
+    }
+}
+
+async fn pages(link: &Link, method: &str, key: &str) -> Result<Vec<Arc<Value>>, Broken> {
+    let mut entries = Vec::new();
     let mut cursors = HashSet::new();
     let mut params = Map::new();
     let mut bytes = 0;
     for _ in 0..MAX_PAGES {
-        let ask = Ask::plain("tools/list", Params::Map(&params));
+        let ask = Ask::plain(method, Params::Map(&params));
         let page = match link.ask(None, &ask).await? {
             Ok(page) => page,
-            // A server without tools does not know the method.
-            Err(error) if error.code == -32601 && tools.is_empty() => return Ok(tools),
+            // A server without any does not know the method.
+            Err(error) if error.code == -32601 && entries.is_empty() => return Ok(entries),
             Err(error) => {
-                let why =
-                    format!("tools/list failed with {}: {}", error.code, shown(&error.message));
+                let why = format!("{method} failed with {}: {}", error.code, shown(&error.message));
                 return Err(Broken::malformed(why));
             }
         };
@@ -62,21 +85,21 @@ pub(crate) async fn fetch(link: &Link) -> Result<Vec<Arc<Value>>, Broken> {
             return Err(Broken::TooLarge(MAX_BYTES as u64));
         }
         let mut page: Map<String, Value> = serde_json::from_str(page.get())
-            .map_err(|why| Broken::malformed(format!("the answer to tools/list: {why}")))?;
-        let Some(Value::Array(listed)) = page.remove("tools") else {
-            return Err(Broken::malformed("the answer to tools/list has no list of tools"));
+            .map_err(|why| Broken::malformed(format!("the answer to {method}: {why}")))?;
+        let Some(Value::Array(listed)) = page.remove(key) else {
+            return Err(Broken::malformed(format!("the answer to {method} has no list of {key}")));
         };
-        tools.extend(listed.into_iter().map(Arc::new));
-        let Some(Value::String(cursor)) = page.remove("nextCursor") else { return Ok(tools) };
-        if tools.len() > MAX_TOOLS {
-            return Ok(tools);
+        entries.extend(listed.into_iter().map(Arc::new));
+        let Some(Value::String(cursor)) = page.remove("nextCursor") else { return Ok(entries) };
+        if entries.len() > MAX_TOOLS {
+            return Ok(entries);
         }
         if !cursors.insert(cursor.clone()) {
-            return Err(Broken::malformed("tools/list goes round in circles"));
+            return Err(Broken::malformed(format!("{method} goes round in circles")));
         }
         params.insert("cursor".to_owned(), Value::String(cursor));
     }
-    Err(Broken::malformed(format!("tools/list has more than {MAX_PAGES} pages")))
+    Err(Broken::malformed(format!("{method} has more than {MAX_PAGES} pages")))
 }
 
 /// What of a list is offered.

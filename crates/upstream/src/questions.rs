@@ -1,17 +1,83 @@
-//! What a server asks of us while it works. The one place where bridging a question to the person will begin.
+//! What a server asks of us while it works: passed on to whoever waits for the work, if they can be asked.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use strip::{Client, Unasked};
 
-/// Answers a server's request. Only `ping` can be answered without the caller; that they can be asked is promised to
-/// no server yet, so that an honest one asks nothing else.
-pub(crate) fn reply(id: &RawValue, method: &str) -> Bytes {
-    let message = if method == "ping" {
-        json!({"jsonrpc": "2.0", "id": id, "result": {}})
-    } else {
-        json!({"jsonrpc": "2.0", "id": id,
-            "error": {"code": -32601, "message": "the gateway does not support this request"}})
+use crate::rpc::QUESTIONS;
+
+const METHOD_NOT_FOUND: i64 = -32601;
+const INTERNAL_ERROR: i64 = -32603;
+
+/// The reply to a server's request, once whoever is asked has answered.
+pub(crate) fn answer(
+    id: &RawValue,
+    method: &str,
+    params: Option<&RawValue>,
+    client: Option<&Arc<dyn Client>>,
+) -> impl Future<Output = Bytes> + Send + 'static {
+    let (id, method) = (id.to_owned(), method.to_owned());
+    let client = client.cloned().filter(|client| can(&**client, &method));
+    let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+    async move {
+        let answer = match client {
+            _ if method == "ping" => Ok(json!({})),
+            None => Err(Unasked::Unable),
+            Some(client) => client.ask(&method, params.unwrap_or_else(|| json!({}))).await,
+        };
+        let message = match answer {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(unasked) => json!({"jsonrpc": "2.0", "id": id, "error": error(unasked)}),
+        };
+        message.to_string().into()
+    }
+}
+
+fn error(unasked: Unasked) -> Value {
+    let (code, message) = match unasked {
+        Unasked::Unable => (METHOD_NOT_FOUND, "the caller cannot be asked for this".to_owned()),
+        Unasked::Silent => (INTERNAL_ERROR, "the caller did not answer".to_owned()),
+        Unasked::Refused { code, message } => (code, message),
     };
-    message.to_string().into()
+    json!({"code": code, "message": message})
+}
+
+/// Whether a caller said that it can be asked this.
+pub(crate) fn can(client: &dyn Client, method: &str) -> bool {
+    capability(method).is_some_and(|capability| client.capabilities().contains_key(capability))
+}
+
+/// Whether a caller can be asked anything.
+pub(crate) fn can_any(client: &dyn Client) -> bool {
+    QUESTIONS.iter().any(|can| client.capabilities().contains_key(*can))
+}
+
+/// What a caller must be able to do to answer a request.
+fn capability(method: &str) -> Option<&'static str> {
+    match method {
+        "elicitation/create" => Some("elicitation"),
+        "sampling/createMessage" => Some("sampling"),
+        "roots/list" => Some("roots"),
+        _ => None,
+    }
+}
+
+/// Asks a caller directly all that a modern server wants to know, one after the other as a person reads.
+pub(crate) async fn ask_all(
+    client: &dyn Client,
+    requests: &Map<String, Value>,
+) -> Result<Map<String, Value>, Unasked> {
+    let mut responses = Map::new();
+    for (key, request) in requests {
+        let method = request["method"].as_str().unwrap_or_default();
+        if !can(client, method) {
+            return Err(Unasked::Unable);
+        }
+        let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
+        responses.insert(key.clone(), client.ask(method, params).await?);
+    }
+    Ok(responses)
 }

@@ -1,13 +1,14 @@
 //! JSON-RPC as it goes over the wire: requests written in one pass, answers opened without copying what is inside.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::de::IgnoredAny;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use strip::{Asking, Client as Caller};
 
 use crate::definition::HeaderParam;
 use crate::era::{Era, MODERN};
@@ -27,6 +28,17 @@ pub(crate) struct Ask<'a> {
     pub(crate) repeatable: bool,
     /// Whether the gateway itself asks, which it may do where no call is sent.
     pub(crate) own: bool,
+    /// Who may hear of the work and be asked meanwhile.
+    pub(crate) client: Option<&'a Arc<dyn Caller>>,
+    /// What the caller was asked before, and answers now.
+    pub(crate) answers: Option<Answers<'a>>,
+}
+
+/// Answers to the questions of a modern server, and the state that it gave with them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answers<'a> {
+    pub(crate) responses: &'a Map<String, Value>,
+    pub(crate) state: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +58,8 @@ impl<'a> Ask<'a> {
             header_params: &[],
             repeatable: true,
             own: true,
+            client: None,
+            answers: None,
         }
     }
 
@@ -67,7 +81,7 @@ impl<'a> Ask<'a> {
     }
 
     pub(crate) fn encode(&self, id: u64, era: Era) -> Result<Vec<u8>, serde_json::Error> {
-        let params = Written { ask: self, era };
+        let params = Written { ask: self, era, id };
         serde_json::to_vec(&Envelope { jsonrpc: "2.0", id, method: self.method, params })
     }
 }
@@ -83,6 +97,7 @@ struct Envelope<'a> {
 struct Written<'a> {
     ask: &'a Ask<'a>,
     era: Era,
+    id: u64,
 }
 
 impl Serialize for Written<'_> {
@@ -102,9 +117,18 @@ impl Serialize for Written<'_> {
                 }
             }
         }
+        if let Some(answers) = &self.ask.answers {
+            map.serialize_entry("inputResponses", answers.responses)?;
+            if let Some(state) = answers.state {
+                map.serialize_entry("requestState", state)?;
+            }
+        }
         let modern = self.era == Era::Modern;
+        let client = self.ask.client;
+        let callers = callers.or_else(|| client.map(|client| client.meta()));
         if modern || self.ask.idempotency_key.is_some() || callers.is_some() {
-            let meta = Meta { modern, key: self.ask.idempotency_key, callers };
+            let (key, id) = (self.ask.idempotency_key, self.id);
+            let meta = Meta { modern, key, callers, client, id };
             map.serialize_entry("_meta", &meta)?;
         }
         map.end()
@@ -116,6 +140,9 @@ struct Meta<'a> {
     key: Option<&'a str>,
     /// What the caller added, without what is between us and the server.
     callers: Option<&'a Map<String, Value>>,
+    client: Option<&'a Arc<dyn Caller>>,
+    /// The request's own id, by which progress is told to belong to it.
+    id: u64,
 }
 
 impl Serialize for Meta<'_> {
@@ -124,8 +151,14 @@ impl Serialize for Meta<'_> {
         if self.modern {
             map.serialize_entry("io.modelcontextprotocol/protocolVersion", MODERN)?;
             map.serialize_entry("io.modelcontextprotocol/clientInfo", &CLIENT)?;
-            // What the caller could be asked is not bridged yet, so nothing is promised.
-            map.serialize_entry("io.modelcontextprotocol/clientCapabilities", &Map::new())?;
+            let capabilities = self.client.map_or_else(Map::new, |client| promised(&**client));
+            map.serialize_entry("io.modelcontextprotocol/clientCapabilities", &capabilities)?;
+            if let Some(level) = self.client.and_then(|client| client.log_level()) {
+                map.serialize_entry("io.modelcontextprotocol/logLevel", level.as_str())?;
+            }
+        }
+        if self.client.is_some_and(|client| client.wants_progress()) {
+            map.serialize_entry("progressToken", &self.id)?;
         }
         if let Some(key) = self.key {
             map.serialize_entry(IDEMPOTENCY_KEY, key)?;
@@ -140,6 +173,25 @@ impl Serialize for Meta<'_> {
         }
         map.end()
     }
+}
+
+/// What a caller can be asked.
+pub(crate) const QUESTIONS: [&str; 3] = ["elicitation", "sampling", "roots"];
+
+/// What may be promised to a modern server in a caller's name: what it declared, and of a caller of the legacy era
+/// only what can be passed on to it.
+fn promised(client: &dyn Caller) -> Map<String, Value> {
+    let declared = client.capabilities();
+    match client.asking() {
+        Asking::Rounds => declared.clone(),
+        Asking::Direct => questions(declared),
+    }
+}
+
+/// The part of a caller's capabilities that says what it can be asked.
+pub(crate) fn questions(declared: &Map<String, Value>) -> Map<String, Value> {
+    let askable = |(key, _): &(&String, &Value)| QUESTIONS.contains(&key.as_str());
+    declared.iter().filter(askable).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 /// Who we are, as servers see it.
@@ -185,8 +237,8 @@ pub(crate) type Answer = Result<Box<RawValue>, RpcError>;
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Answer { id: Option<u64>, answer: Answer },
-    Request { id: &'a RawValue, method: Cow<'a, str> },
-    Notification { method: Cow<'a, str> },
+    Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
+    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
 
 #[derive(Deserialize)]
@@ -199,8 +251,8 @@ struct Frame<'a> {
     result: Option<&'a RawValue>,
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
-    #[serde(default, rename = "params")]
-    _params: Option<IgnoredAny>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
 }
 
 impl<'a> Message<'a> {
@@ -210,8 +262,8 @@ impl<'a> Message<'a> {
             serde_json::from_slice(bytes).map_err(|why| format!("not JSON-RPC: {why}"))?;
         if let Some(method) = frame.method {
             return Ok(match frame.id {
-                Some(id) => Self::Request { id, method },
-                None => Self::Notification { method },
+                Some(id) => Self::Request { id, method, params: frame.params },
+                None => Self::Notification { method, params: frame.params },
             });
         }
         let id = frame.id.and_then(|id| id.get().parse().ok());

@@ -58,7 +58,7 @@ impl StdioLink {
             launch,
             timing: deps.timing,
             start: config.start,
-            home: Arc::new(Slot::new(true)),
+            home: Arc::new(Slot::new(None)),
             slots: Arc::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -89,10 +89,16 @@ impl StdioLink {
 
     fn slot(&self, who: Option<&Who>) -> Result<Arc<Slot>, Broken> {
         let Some(who) = who else { return Ok(Arc::clone(&self.home)) };
+        // A modern server hears with each request what its caller can be asked; a legacy one must be told when it
+        // starts, so that a caller who can be asked gets a process of their own.
+        let modern = self.launch.known_era() == Some(Era::Modern);
+        let who = &if modern { who.mute() } else { who.clone() };
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let owner = slots.owner.get_or_insert_with(|| who.clone());
-        if owner == who {
-            return Ok(Arc::clone(&self.home));
+        if who.is_mute() {
+            let owner = slots.owner.get_or_insert_with(|| who.clone());
+            if owner == who {
+                return Ok(Arc::clone(&self.home));
+            }
         }
         if let Some(slot) = slots.others.get(who)
             && !slot.is_gone()
@@ -102,7 +108,7 @@ impl StdioLink {
         if slots.others.len() + 1 >= MAX_PROCESSES {
             return Err(Broken::Crowded(MAX_PROCESSES));
         }
-        let slot = Arc::new(Slot::new(false));
+        let slot = Arc::new(Slot::new(Some(who.clone())));
         slots.others.insert(who.clone(), Arc::clone(&slot));
         self.tasks.spawn({
             let (slot, who) = (Arc::clone(&slot), who.clone());
@@ -118,6 +124,10 @@ impl StdioLink {
             }
         });
         Ok(slot)
+    }
+
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.launch.known_era()
     }
 
     /// A legacy server that does not answer a probe is not made to wait for it again.

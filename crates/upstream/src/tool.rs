@@ -4,17 +4,16 @@ use async_trait::async_trait;
 use proto::{Code, Descriptor, ToolId};
 use serde_json::Value;
 use strip::catalog::Pinning;
-use strip::{Call, Failure, Output, Tool};
+use strip::{Call, Failure, Output, Reply, Tool};
 
-use crate::broken::rpc_failure;
 use crate::config::Pin;
+use crate::conversation::{Request, Said};
 use crate::definition::Definition;
 use crate::link::Link;
 use crate::openapi::is_url;
 use crate::outcome;
-use crate::rpc::{Ask, Params};
+use crate::rpc::Params;
 use crate::upstream::Shared;
-use crate::who::Who;
 
 /// A tool of a server.
 pub(crate) struct UpstreamTool {
@@ -47,21 +46,26 @@ impl UpstreamTool {
         if let Link::OpenApi(link) = &server.link {
             return link.call(&self.definition.remote, call).await;
         }
-        let ask = Ask {
+        let request = Request {
             method: "tools/call",
             params: Params::Call { name: &self.definition.remote, arguments: &call.input },
-            idempotency_key: call.idempotency_key.as_deref(),
             header_params: &self.definition.header_params,
             repeatable: self.definition.repeatable,
-            own: false,
         };
-        let who = (!server.config.shared).then(|| Who::new(&call.principal));
-        let answer = server.link.ask(who.as_ref(), &ask).await;
-        match answer.map_err(|broken| server.failed(broken))? {
-            Ok(result) => outcome::read(&server.name, &result, server.config.clean_results),
-            Err(error) => Err(rpc_failure(&server.name, error)),
+        match server.converse(&request, call).await? {
+            Said::Result(result) => {
+                outcome::read(&server.name, &result, server.config.clean_results)
+            }
+            Said::NeedsInput(question) => Ok(interim(question, Reply::NeedsInput)),
+            Said::Task(task) => Ok(interim(task, Reply::Pending)),
         }
     }
+}
+
+/// A reply that is no answer yet, in the form in which the server gave it.
+fn interim(native: Value, reply: Reply) -> Output {
+    let native = Arc::new(native);
+    Output { data: Arc::clone(&native), warnings: Vec::new(), native: Some(native), reply }
 }
 
 #[async_trait]

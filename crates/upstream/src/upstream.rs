@@ -1,33 +1,26 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use proto::Principal;
 use serde_json::{Map, Value};
+use strip::servers::Offering;
 use strip::{Failure, Tool};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
-use crate::broken::{Broken, rpc_failure};
+use crate::broken::Broken;
 use crate::config::ServerConfig;
+use crate::desk::Desk;
 use crate::link::{Link, News};
 use crate::listing::{self, ListFault, Offer};
 use crate::rpc::{Ask, Params};
 use crate::status::{State, Status};
 use crate::tool::UpstreamTool;
 use crate::who::Who;
-use crate::{Deps, Era, ToolList};
-
-/// Methods that change nothing.
-const READERS: [&str; 6] = [
-    "prompts/list",
-    "prompts/get",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "completion/complete",
-];
+use crate::{Beside, Deps, Era, ToolList};
 
 /// How long calls of a retired server may take.
 const LAST_CALLS: Duration = Duration::from_secs(60);
@@ -39,6 +32,12 @@ pub(crate) struct Shared {
     pub(crate) name: String,
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) link: Link,
+    pub(crate) news: Arc<News>,
+    /// What it offers beside tools.
+    pub(crate) offering: ArcSwap<Offering>,
+    pub(crate) desk: Desk,
+    /// For work that outlives the request that began it.
+    pub(crate) myself: Weak<Self>,
     last_error: Mutex<Option<String>>,
 }
 
@@ -60,7 +59,6 @@ impl Shared {
 pub struct Upstream {
     shared: Arc<Shared>,
     deps: Deps,
-    news: Arc<News>,
     listed: Mutex<Listed>,
     /// Why the config entry cannot be used.
     fault: Option<String>,
@@ -84,15 +82,23 @@ impl Upstream {
         before: Option<Arc<ToolList>>,
     ) -> Arc<Self> {
         let config = Arc::new(config);
-        let news = Arc::new(News::default());
+        let news = Arc::new(News::new(name, &deps.servers));
         let fault = config.check(name).err().map(|fault| fault.to_string());
         let link = Link::new(name, &config, deps, &news);
         let last_error = Mutex::new(fault.clone());
-        let shared = Arc::new(Shared { name: name.to_owned(), config, link, last_error });
+        let shared = Arc::new_cyclic(|myself| Shared {
+            myself: Weak::clone(myself),
+            name: name.to_owned(),
+            config,
+            link,
+            news,
+            offering: ArcSwap::default(),
+            desk: Desk::new(deps),
+            last_error,
+        });
         let upstream = Arc::new(Self {
             shared,
             deps: deps.clone(),
-            news,
             listed: Mutex::default(),
             fault,
             stop: CancellationToken::new(),
@@ -137,32 +143,13 @@ impl Upstream {
 
     /// Has the tools listed again soon.
     pub(crate) fn list_again(&self) {
-        self.news.changed.notify_one();
-    }
-
-    /// Asks for something other than a tool, such as `prompts/get` or `resources/read`, and hands the result on whole.
-    pub async fn request(
-        &self,
-        principal: &Arc<Principal>,
-        method: &str,
-        params: &Map<String, Value>,
-    ) -> Result<Value, Failure> {
-        let shared = &self.shared;
-        let repeatable = READERS.contains(&method);
-        let ask = Ask { repeatable, own: false, ..Ask::plain(method, Params::Map(params)) };
-        let who = (!shared.config.shared).then(|| Who::new(principal));
-        let answer = shared.link.ask(who.as_ref(), &ask).await;
-        match answer.map_err(|broken| shared.failed(broken))? {
-            Ok(result) => serde_json::from_str(result.get())
-                .map_err(|why| Broken::malformed(why.to_string()).failure(&shared.name)),
-            Err(error) => Err(rpc_failure(&shared.name, error)),
-        }
+        self.shared.news.changed.notify_one();
     }
 
     /// The link by which somebody logs in to the server; none if they can use it as they are.
     pub async fn login(&self, principal: &Arc<Principal>) -> Result<Option<Arc<str>>, Failure> {
         let shared = &self.shared;
-        let who = (!shared.config.shared).then(|| Who::new(principal));
+        let who = (!shared.config.shared).then(|| Who::new(principal, None));
         let params = Map::new();
         let ask = Ask::plain("tools/list", Params::Map(&params));
         match shared.link.ask(who.as_ref(), &ask).await {
@@ -225,17 +212,19 @@ impl Upstream {
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = self.shared.link.due(known, wait) => {}
-                () = self.news.changed.notified() => {}
+                () = self.shared.news.changed.notified() => {}
             }
             let patience = self.deps.timing.list;
             let fetching = async {
                 pauses.tick().await;
-                timeout(patience, listing::fetch(&self.shared.link)).await
+                let tools = timeout(patience, listing::fetch(&self.shared.link)).await;
+                let tools = tools.unwrap_or(Err(Broken::TimedOut(patience)))?;
+                Ok::<_, Broken>((tools, self.beside().await))
             };
             let Some(fetched) = self.stop.run_until_cancelled(fetching).await else { return };
-            match fetched.unwrap_or(Err(Broken::TimedOut(patience))) {
-                Ok(tools) => {
-                    self.take(tools).await;
+            match fetched {
+                Ok((tools, beside)) => {
+                    self.take(tools, beside).await;
                     backoff.reset();
                     wait = self.deps.timing.relist;
                 }
@@ -246,6 +235,14 @@ impl Upstream {
                 }
             }
         }
+    }
+
+    /// Asks for what the server offers beside tools; what it does not tell in time stays as it was.
+    async fn beside(&self) -> Beside {
+        let before = self.listed().raw.as_ref().map(|list| list.beside.clone()).unwrap_or_default();
+        let stated = self.status().capabilities.unwrap_or_default();
+        let fetching = listing::fetch_beside(&self.shared.link, &stated, &before);
+        timeout(self.deps.timing.list, fetching).await.unwrap_or(before)
     }
 
     /// Offers what was listed by an earlier gateway, or by the same server under an earlier config.
@@ -260,7 +257,7 @@ impl Upstream {
         }
     }
 
-    async fn take(&self, tools: Vec<Arc<Value>>) {
+    async fn take(&self, tools: Vec<Arc<Value>>, beside: Beside) {
         let mut status = self.status();
         let era: Option<Era> = status.era.take();
         let list = Arc::new(ToolList {
@@ -268,14 +265,31 @@ impl Upstream {
             listed_at: self.deps.clock.unix_ms(),
             era,
             origin: self.shared.config.origin(),
+            beside,
         });
         let same = self.listed().raw.as_ref().is_some_and(|known| known.tools == list.tools);
         if same {
+            self.offer_beside(&list.beside);
             self.listed().raw = Some(Arc::clone(&list));
         } else {
             self.offer(Arc::clone(&list)).await;
         }
         self.deps.lists.save(self.name(), &list).await;
+    }
+
+    /// Puts what there is beside tools where doors find it.
+    fn offer_beside(&self, beside: &Beside) {
+        let offering = Offering {
+            prompts: beside.prompts.clone(),
+            resources: beside.resources.clone(),
+            templates: beside.templates.clone(),
+            capabilities: beside.capabilities.clone(),
+            prefix: self.shared.config.prefix,
+        };
+        if **self.shared.offering.load() != offering {
+            self.shared.offering.store(Arc::new(offering));
+            self.deps.servers.publish(Arc::clone(&self.shared) as Arc<dyn strip::servers::Server>);
+        }
     }
 
     /// Puts a list into the catalog. Many schemas take their time, which is not the runtime's to lose.
@@ -294,6 +308,8 @@ impl Upstream {
                 fault.reason
             );
         }
+        // First: whoever sees the tools finds the rest too.
+        self.offer_beside(&list.beside);
         let offered = tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).collect();
         let (shared, publish) = (Arc::clone(&self.shared), Arc::clone(&self.deps.publish));
         // A failure to publish is a panic of the catalog's own, which it has told already.
@@ -305,6 +321,7 @@ impl Upstream {
     /// Begins to end everything, without waiting for it.
     pub(crate) fn abandon(&self) {
         self.stop.cancel();
+        self.shared.desk.parked.clear();
         self.shared.link.abandon();
     }
 
@@ -328,6 +345,7 @@ impl Upstream {
     /// Ends everything that was started for the server. Its tools stay in the catalog until somebody takes them out.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
+        self.shared.desk.parked.clear();
         self.shared.link.stop().await;
         self.tasks.close();
         self.tasks.wait().await;

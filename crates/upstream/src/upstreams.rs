@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::status::Status;
 use crate::upstream::Upstream;
-use crate::{Deps, ServerConfig, ToolList};
+use crate::{Beside, Deps, ServerConfig, ToolList};
 
 /// Every server of the config, and those that registered themselves. None of them can hold another up.
 pub struct Upstreams {
@@ -59,6 +59,7 @@ impl Upstreams {
             });
             if !stays {
                 (self.deps.publish)(&name, Vec::new());
+                self.deps.servers.remove(&name);
             }
             if let Some(config) = wanted.remove(&name) {
                 let before = old.last_list().filter(|_| stays);
@@ -84,6 +85,7 @@ impl Upstreams {
             listed_at: self.deps.clock.unix_ms(),
             era: None,
             origin: config.origin(),
+            beside: Beside::default(),
         })
     }
 

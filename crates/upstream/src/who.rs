@@ -2,24 +2,57 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use auth::client::Holder;
-use proto::Principal;
+use proto::{Principal, canonical};
+use serde_json::{Map, Value};
+use strip::Client;
 
-/// For whom a session or process is kept. What a caller may do now is no part of it, who they are is.
+use crate::rpc;
+
+/// For whom a session or process is kept, and what they can be asked there: a legacy server is told once. What a
+/// caller may do now is no part of it, who they are is.
 #[derive(Clone, Debug)]
-pub(crate) struct Who(Arc<Principal>);
+pub(crate) struct Who {
+    principal: Arc<Principal>,
+    /// What the caller can be asked, in one form for equal promises; empty if nothing.
+    questions: Arc<[u8]>,
+}
 
 impl Who {
-    pub(crate) fn new(principal: &Arc<Principal>) -> Self {
-        Self(Arc::clone(principal))
+    pub(crate) fn new(principal: &Arc<Principal>, client: Option<&Arc<dyn Client>>) -> Self {
+        let questions = client.map(|client| rpc::questions(client.capabilities()));
+        let questions = match questions {
+            Some(questions) if !questions.is_empty() => {
+                canonical::bytes(&Value::Object(questions)).into()
+            }
+            _ => Arc::default(),
+        };
+        Self { principal: Arc::clone(principal), questions }
     }
 
     /// Whose tokens are used.
     pub(crate) fn holder(&self) -> Holder {
-        Holder::person(&self.0)
+        Holder::person(&self.principal)
     }
 
-    fn parts(&self) -> (&str, &str, Option<&str>) {
-        (self.0.tenant.as_str(), &self.0.subject, self.0.agent.as_deref())
+    /// What may be promised in this caller's name.
+    pub(crate) fn promises(&self) -> Map<String, Value> {
+        serde_json::from_slice(&self.questions).unwrap_or_default()
+    }
+
+    /// Whether nothing can be asked.
+    pub(crate) fn is_mute(&self) -> bool {
+        self.questions.is_empty()
+    }
+
+    /// The same caller, of whom nothing is promised.
+    pub(crate) fn mute(&self) -> Self {
+        Self { principal: Arc::clone(&self.principal), questions: Arc::default() }
+    }
+
+    fn parts(&self) -> (&str, &str, Option<&str>, &[u8]) {
+        let principal = &self.principal;
+        let agent = principal.agent.as_deref();
+        (principal.tenant.as_str(), &principal.subject, agent, &self.questions)
     }
 }
 

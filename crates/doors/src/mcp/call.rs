@@ -3,22 +3,52 @@
 use std::sync::Arc;
 
 use proto::Code;
-use rmcp::model::{CallToolResult, ErrorData};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
+};
 use serde_json::Value;
-use strip::Call;
+use strip::{Call, Reply};
 
-use super::{Core, render};
+use super::{Core, render, servers};
 use crate::schema;
 use crate::wishes::{Unclear, Wishes};
 
-/// Takes a call through the strip, and makes of its answer what a client of its era reads.
+/// A server needs something that the caller did not declare.
+pub(crate) const MISSING_CAPABILITY: i32 = -32021;
+/// A server needs the person to open a page first.
+const NEEDS_URL: i32 = -32042;
+
+/// Takes a call of somebody who cannot be asked anything through the strip, and makes of its answer what a client of
+/// its era reads.
 pub(crate) async fn run(
     core: &Core,
     call: Call,
     modern: bool,
 ) -> Result<CallToolResult, ErrorData> {
-    let (name, principal) = (call.tool.clone(), Arc::clone(&call.principal));
+    match answered(core, call, modern).await? {
+        CallToolResponse::Complete(result) => Ok(result),
+        _ => Err(ErrorData::internal_error("the tool asks a caller who cannot be asked", None)),
+    }
+}
+
+/// Takes a call through the strip, and makes of its answer what a client of its era reads.
+pub(super) async fn answered(
+    core: &Core,
+    call: Call,
+    modern: bool,
+) -> Result<CallToolResponse, ErrorData> {
+    let (name, resumed) = (call.tool.clone(), call.resume.is_some());
+    let principal = Arc::clone(&call.principal);
     let answer = core.strip.call(call).await;
+    match (answer.reply, &answer.native) {
+        (Reply::NeedsInput, Some(native)) => {
+            return servers::typed::<InputRequiredResult>(native).map(Into::into);
+        }
+        (Reply::Pending, Some(native)) => {
+            return servers::typed::<CreateTaskResult>(native).map(Into::into);
+        }
+        _ => {}
+    }
     let view = core.strip.view(&principal);
     let wraps = |data: &Value| {
         let entry = view.tools().resolve(&name).ok();
@@ -33,14 +63,24 @@ pub(crate) async fn run(
                 let wrapped = wraps(&data);
                 render::success(data, wrapped, answer.meta)
             }
-        }),
+        }
+        .into()),
+        // What stands between a server and its caller is theirs to settle, not the model's.
+        Err(failure)
+            if let Some(error) = servers::of_server(&failure)
+                && (resumed || matches!(error.code.0, MISSING_CAPABILITY | NEEDS_URL)) =>
+        {
+            Err(error)
+        }
         // What a server itself says of its failure says more than our words for it.
-        Err(failure) if let Some(native) = native => Ok(native.failure(&failure, answer.meta)),
+        Err(failure) if let Some(native) = native => {
+            Ok(native.failure(&failure, answer.meta).into())
+        }
         // A tool may say NOT_FOUND about what it looked for; only a name without a tool is the protocol's fault.
         Err(failure) if failure.code == Code::NotFound && view.tools().resolve(&name).is_err() => {
             Err(ErrorData::invalid_params(failure.message, failure.details))
         }
-        Err(failure) => Ok(render::failure(&failure, answer.meta)),
+        Err(failure) => Ok(render::failure(&failure, answer.meta).into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The strip's prompts as MCP lists, renders and completes them.
 
-use proto::{Code, PromptRef};
+use proto::{Code, Principal, PromptRef};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, GetPromptResult,
     JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Reference, Role,
@@ -10,12 +10,19 @@ use strip::{Failure, Strip};
 
 use super::listing::TTL_MS;
 
-pub(super) fn list(strip: &Strip, modern: bool) -> ListPromptsResult {
-    let prompts = strip.prompts().shelf().prompts().iter().map(listed).collect();
+pub(super) fn list(strip: &Strip, principal: &Principal, modern: bool) -> ListPromptsResult {
+    let shelf = strip.prompts().shelf();
+    let mut prompts: Vec<Prompt> = shelf.prompts().iter().map(listed).collect();
+    prompts.extend(super::servers::prompts(strip, principal));
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.ttl_ms = modern.then_some(TTL_MS);
     result.cache_scope = modern.then_some(CacheScope::Private);
     result
+}
+
+/// Whether there is a prompt of our own by this name.
+pub(super) fn has(strip: &Strip, name: &str) -> bool {
+    reference(name).is_ok_and(|reference| strip.prompts().shelf().get(&reference).is_ok())
 }
 
 pub(super) fn get(

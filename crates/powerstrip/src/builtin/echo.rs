@@ -46,6 +46,11 @@ impl Tool for Echo {
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        Ok(Output { data: std::sync::Arc::clone(&call.input), warnings: Vec::new(), native: None })
+        Ok(Output {
+            data: std::sync::Arc::clone(&call.input),
+            warnings: Vec::new(),
+            native: None,
+            reply: strip::Reply::Done,
+        })
     }
 }

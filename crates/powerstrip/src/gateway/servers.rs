@@ -44,6 +44,7 @@ pub(super) fn start(servers: Servers, wires: Wires<'_>) -> Arc<Upstreams> {
         http: wires.client,
         publish: Arc::new(move |name, tools| catalog.publish(&source(name), tools)),
         keyring: Some(Arc::clone(wires.keyring)),
+        servers: Arc::clone(wires.strip.servers()),
         lists: Arc::new(StoredLists(wires.database.clone())),
         clock: wires.clock,
         environment: wires.environment.texts(),

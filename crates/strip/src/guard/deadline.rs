@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::idempotency::Unanswered;
 use crate::Failure;
+use crate::client::Thinking;
 
 #[derive(Debug)]
 enum Ended {
@@ -21,15 +23,47 @@ enum Ended {
     Panicked,
 }
 
-/// Runs the tool's part of a call; dropping the work at the deadline ends whatever it started.
+/// So often at most a deadline is looked at again while the caller thinks.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Runs the tool's part of a call; dropping the work at the deadline ends whatever it started. While the caller
+/// thinks about a question the tool's time stands still.
 pub(crate) async fn bound<T>(
     limit: Duration,
+    thinking: Option<&Thinking>,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    match time::timeout(limit, AssertUnwindSafe(work).catch_unwind()).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(_panic)) => Err(Ended::Panicked.into()),
-        Err(_elapsed) => Err(Ended::OutOfTime { limit }.into()),
+    let work = AssertUnwindSafe(work).catch_unwind();
+    let worked = match thinking {
+        None => time::timeout(limit, work).await.ok(),
+        Some(thinking) => patiently(limit, thinking, work).await,
+    };
+    match worked {
+        Some(Ok(result)) => result,
+        Some(Err(_panic)) => Err(Ended::Panicked.into()),
+        None => Err(Ended::OutOfTime { limit }.into()),
+    }
+}
+
+/// The work's result, or none when it took longer than its limit without the caller's thinking.
+async fn patiently<T>(
+    limit: Duration,
+    thinking: &Thinking,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let mut work = pin!(work);
+    let began = time::Instant::now();
+    let mut granted = Duration::ZERO;
+    loop {
+        let done = time::timeout_at(began + limit + granted, &mut work).await;
+        if let Ok(result) = done {
+            return Some(result);
+        }
+        let spent = thinking.spent();
+        if spent <= granted {
+            return None;
+        }
+        granted = spent.max(granted + GLANCE);
     }
 }
 

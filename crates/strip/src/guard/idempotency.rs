@@ -16,7 +16,7 @@ use store::Cache;
 
 use super::arguments::Arguments;
 use crate::catalog::Entry;
-use crate::{Call, Failure, Output};
+use crate::{Call, Failure, Output, Reply};
 
 /// What the tool's part of a call yields: its output and the output's size.
 pub(crate) type Worked = Result<(Output, usize), Failure>;
@@ -147,7 +147,7 @@ impl Idempotency {
         }
         // Only an MCP server's answer has a form of its own; most tools need no second look.
         let native = if key.of_server { self.cache.get(&key.native()).await } else { None };
-        Ok(Some(Output { data, warnings: Vec::new(), native }))
+        Ok(Some(Output { data, warnings: Vec::new(), native, reply: Reply::Done }))
     }
 
     /// Gives the recorded answer, joins an equal call in flight, or does the work and records its success.
@@ -166,6 +166,15 @@ impl Idempotency {
         let (flight, decision) = self.board(key, window, work)?;
         let (output, _) = flight.await.map_err(Unanswered::Failed)?;
         Ok((output, decision))
+    }
+
+    /// Does the rest of work that was interrupted by a question, and records its success under the first call's key.
+    pub(crate) async fn resumed<W>(&self, key: Key, window: Duration, work: W) -> Worked
+    where
+        W: Future<Output = Worked> + Send + 'static,
+    {
+        let landing = Landing { key: key.key, number: 0, board: Arc::clone(&self.board) };
+        self.depart(key, window, work, landing).await
     }
 
     fn board<W>(
@@ -205,7 +214,10 @@ impl Idempotency {
         async move {
             let _landing = landing;
             let worked = work.await;
-            if let Ok((output, size)) = &worked {
+            // A question to one caller is no answer to another, nor to the same one later.
+            if let Ok((output, size)) = &worked
+                && output.reply == Reply::Done
+            {
                 if key.chosen_by_caller {
                     let first = Arc::new(Value::String(key.arguments.to_string()));
                     cache.put(key.first_use(), first, 64, window).await;

@@ -6,4 +6,5 @@ mod audit;
 mod catalog;
 mod guards;
 mod idempotency;
+mod questions;
 mod support;

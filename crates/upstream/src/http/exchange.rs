@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use auth::client::ServerTokens;
 use bytes::Bytes;
-use egress::http::{BodyStream, Client, Limits, Request, Scope, StreamingResponse};
+use egress::http::{BodyStream, Client as HttpClient, Limits, Request, Scope, StreamingResponse};
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use strip::Client;
+use tokio::task::JoinSet;
 
+use super::ears::Ears;
 use super::tokens::Showing;
 use crate::broken::Broken;
+use crate::hearing::{self, About};
 use crate::link::{MAX_ANSWER_BYTES, News};
 use crate::questions;
 use crate::rpc::{Answer, Message, RpcError};
@@ -27,7 +31,7 @@ const REST: Duration = Duration::from_secs(1);
 
 /// Sends requests to one server. Its connections are its own: a slow server holds up no other.
 pub(super) struct Exchange {
-    client: Client,
+    client: HttpClient,
     common: HeaderMap,
     tokens: Option<Arc<ServerTokens>>,
     limits: Limits,
@@ -64,7 +68,7 @@ pub(super) struct Way {
 
 impl Exchange {
     pub(super) fn new(
-        client: Client,
+        client: HttpClient,
         common: HeaderMap,
         tokens: Option<Arc<ServerTokens>>,
         news: &Arc<News>,
@@ -102,6 +106,7 @@ impl Exchange {
         way: &Way,
         id: u64,
         body: Vec<u8>,
+        client: Option<&Arc<dyn Client>>,
     ) -> Result<Posted, Broken> {
         let response = self.send(way, Method::POST, body.into(), &self.limits).await?;
         if !response.status.is_success() {
@@ -109,7 +114,7 @@ impl Exchange {
         }
         let answer = match kind(&response.headers) {
             Kind::Json => self.whole(id, response.body).await?,
-            Kind::Events => self.awaited(way, id, response.body).await?,
+            Kind::Events => self.awaited(way, id, response.body, client).await?,
             Kind::Other => {
                 let status = response.status.as_u16();
                 return Err(Broken::malformed(format!("HTTP {status} without JSON or events")));
@@ -134,6 +139,7 @@ impl Exchange {
         way: &Way,
         method: Method,
         body: Bytes,
+        ears: Ears<'_>,
         opened: impl FnOnce(),
     ) -> Result<(), Broken> {
         let limits = Limits { max_body_bytes: u64::MAX, ..self.limits.clone() };
@@ -143,7 +149,7 @@ impl Exchange {
             return Err(Broken::Status { status, retry_after: None });
         }
         opened();
-        self.events(way, response.body, |_| true).await.map(|_rest| ())
+        self.events(way, response.body, ears, |_| true).await.map(|_rest| ())
     }
 
     async fn send(
@@ -196,9 +202,11 @@ impl Exchange {
         way: &Way,
         id: u64,
         body: BodyStream,
+        client: Option<&Arc<dyn Client>>,
     ) -> Result<Answer, Broken> {
         let mut found = None;
-        let rest = self.events(way, body, |(answered, answer)| {
+        let ears = client.map_or(Ears::Gateway, |client| Ears::Request(id, client));
+        let rest = self.events(way, body, ears, |(answered, answer)| {
             if answered != Some(id) {
                 self.odd.fetch_add(1, Ordering::Relaxed);
                 return true;
@@ -223,29 +231,45 @@ impl Exchange {
         self: &Arc<Self>,
         way: &Way,
         mut body: BodyStream,
+        ears: Ears<'_>,
         mut take: impl FnMut((Option<u64>, Answer)) -> bool,
     ) -> Result<Option<BodyStream>, Broken> {
         let mut events = Events::new(MAX_ANSWER_BYTES);
         let mut fault = None;
         let mut over = false;
+        // What the server asks ends with the request that it asks for.
+        let mut open: Option<JoinSet<()>> = None;
         while let Some(chunk) = body.next().await {
             let fed = events.feed(&chunk?, |data| {
                 match Message::parse(data) {
                     _ if data.is_empty() => {}
                     Ok(Message::Answer { id, answer }) => over = !take((id, answer)),
-                    Ok(Message::Request { id, method }) => {
-                        self.reply(way, questions::reply(id, &method));
-                    }
-                    Ok(Message::Notification { method }) => {
-                        if method == "notifications/tools/list_changed" {
-                            self.news.changed.notify_one();
+                    Ok(Message::Request { id, method, params }) => {
+                        let client = ears.of(&About::Anybody);
+                        let asks = client
+                            .as_ref()
+                            .is_some_and(|client| questions::can(&**client, &method));
+                        let answer = questions::answer(id, &method, params, client.as_ref());
+                        let (exchange, way) = (Arc::clone(self), way.clone());
+                        let reply = async move {
+                            // A server that does not take the answer has nothing more to be told.
+                            let _ = exchange.notify(&way, Method::POST, answer.await).await;
+                        };
+                        if asks {
+                            open.get_or_insert_default().spawn(reply);
+                        } else {
+                            tokio::spawn(reply);
                         }
+                    }
+                    Ok(Message::Notification { method, params }) => {
+                        hearing::hear(&self.news, &method, params, |about| ears.of(&about));
                     }
                     Err(why) => fault = Some(Broken::malformed(why)),
                 }
                 !over && fault.is_none()
             });
             fed.map_err(|_| Broken::TooLarge(MAX_ANSWER_BYTES as u64))?;
+            while open.as_mut().and_then(JoinSet::try_join_next).is_some() {}
             if over {
                 return Ok(Some(body));
             }
@@ -254,11 +278,6 @@ impl Exchange {
             }
         }
         Ok(None)
-    }
-
-    fn reply(self: &Arc<Self>, way: &Way, reply: Bytes) {
-        let (exchange, way) = (Arc::clone(self), way.clone());
-        tokio::spawn(async move { exchange.notify(&way, Method::POST, reply).await });
     }
 }
 

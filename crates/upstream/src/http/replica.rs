@@ -141,7 +141,7 @@ impl Replica {
         let mut headers = self.exchange.common();
         headers::modern(&mut headers, ask);
         let way = Way { url: self.url.clone(), headers, who: who.cloned() };
-        self.exchange.post(&way, id, encode(ask, id, Era::Modern)?).await
+        self.exchange.post(&way, id, encode(ask, id, Era::Modern)?, ask.client).await
     }
 
     async fn ask_modern(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
@@ -162,11 +162,19 @@ impl Replica {
     async fn ask_legacy(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
         let slot = self.slot(who)?;
         let session = slot.open(|| self.greet(who)).await?;
-        let id = self.next_id();
         let way = self.way(who, &session);
+        let facts = self.facts();
+        let stated = facts.as_ref().and_then(|facts| facts.capabilities.as_ref());
+        if let Some(params) = session.verbosity.raised(ask.client, stated) {
+            let (id, ask) = (self.next_id(), Ask::plain("logging/setLevel", Params::Map(&params)));
+            // A server that will not is asked all the same.
+            let _ = self.exchange.post(&way, id, encode(&ask, id, Era::Legacy)?, None).await;
+        }
+        let id = self.next_id();
         let body = encode(ask, id, Era::Legacy)?;
+        let _waiting = session.callers.enter(id, ask.client);
         let mut leaving = Leaving { exchange: &self.exchange, way: &way, id, armed: true };
-        let posted = self.exchange.post(&way, id, body).await;
+        let posted = self.exchange.post(&way, id, body, ask.client).await;
         leaving.armed = false;
         let rejected = match posted? {
             Posted::Answer { answer: Err(error), .. } if era::is_other_version(&error) => {
@@ -221,14 +229,12 @@ impl Replica {
     /// The legacy handshake.
     async fn greet(&self, who: Option<&Who>) -> Result<Session, Broken> {
         let id = self.next_id();
-        let serde_json::Value::Object(params) = era::greeting() else {
-            return Err(Broken::malformed("no greeting"));
-        };
+        let params = era::greeting(who);
         let ask = Ask::plain("initialize", Params::Map(&params));
         let (headers, who) = (self.exchange.common(), who.cloned());
         let way = Way { url: self.url.clone(), headers, who };
         let body = encode(&ask, id, Era::Legacy)?;
-        let (result, answered) = match self.exchange.post(&way, id, body).await? {
+        let (result, answered) = match self.exchange.post(&way, id, body, None).await? {
             Posted::Answer { answer: Ok(result), headers } => (result, headers),
             Posted::Answer { answer: Err(error), .. } => {
                 let why = format!("`initialize` failed with {}", error.code);
@@ -248,11 +254,14 @@ impl Replica {
             }
         };
         let facts = era::greeted(&result).map_err(|why| Broken::WrongEra(why.into()))?;
-        let session = Session::new(answered.get(headers::SESSION).cloned(), facts.version);
+        let mut session = Session::new(answered.get(headers::SESSION).cloned(), facts.version);
         self.facts.store(Some(Arc::new(facts)));
         let initialized = rpc::notification("notifications/initialized", &serde_json::json!({}));
         let way = self.way(way.who.as_ref(), &session);
         self.exchange.notify(&way, Method::POST, initialized).await?;
+        if session.has_id() && way.who.as_ref().is_some_and(|who| !who.is_mute()) {
+            session.listen(&self.exchange, way).await;
+        }
         Ok(session)
     }
 

@@ -2,17 +2,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use http::{HeaderMap, HeaderValue};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::exchange::Rejected;
+use super::ears::{Callers, Ears};
+use super::exchange::{Exchange, Rejected, Way};
 use super::headers;
 use crate::broken::Broken;
+use crate::hearing::Verbosity;
+
+/// How long a stream may take to open, and is left alone after it has ended.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A legacy session as the server opened it.
 pub(super) struct Session {
     id: Option<HeaderValue>,
     version: &'static str,
+    pub(super) verbosity: Verbosity,
+    /// Who waits for something here.
+    pub(super) callers: Arc<Callers>,
+    /// Ends with the session.
+    _listening: Option<AbortOnDropHandle<()>>,
 }
 
 impl Session {
@@ -22,7 +35,36 @@ impl Session {
             id.set_sensitive(true);
             id
         });
-        Self { id, version }
+        Self {
+            id,
+            version,
+            verbosity: Verbosity::default(),
+            callers: Arc::default(),
+            _listening: None,
+        }
+    }
+
+    /// Opens the stream on which a server asks what belongs to no request in particular, and waits until it is open.
+    pub(super) async fn listen(&mut self, exchange: &Arc<Exchange>, way: Way) {
+        let (opened, open) = oneshot::channel();
+        let (exchange, callers) = (Arc::clone(exchange), Arc::clone(&self.callers));
+        let listening = tokio::spawn(async move {
+            let mut opened = Some(opened);
+            loop {
+                let flows = || {
+                    let _ = opened.take().map(|opened| opened.send(()));
+                };
+                let ears = Ears::Session(&callers);
+                let ended = exchange.follow(&way, Method::GET, Bytes::new(), ears, flows).await;
+                // A server need not have such a stream.
+                if matches!(ended, Err(Broken::Status { .. })) {
+                    return;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        });
+        self._listening = Some(AbortOnDropHandle::new(listening));
+        let _ = tokio::time::timeout(PAUSE, open).await;
     }
 
     pub(super) fn has_id(&self) -> bool {

@@ -49,7 +49,7 @@ fn messages_are_told_apart() {
     ));
     assert!(matches!(
         parse(r#"{"method":"notifications/x","params":{}}"#),
-        Ok(Message::Notification { method }) if method == "notifications/x"
+        Ok(Message::Notification { method, .. }) if method == "notifications/x"
     ));
     for bad in [
         "",

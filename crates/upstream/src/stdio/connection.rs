@@ -3,11 +3,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use strip::Client;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::broken::Broken;
 use crate::era::{Era, Facts};
-use crate::rpc::{self, Answer, Ask};
+use crate::hearing::Verbosity;
+use crate::rpc::{self, Answer, Ask, Params};
 
 /// Our end of one process: whoever asks puts a line into the queue and an entry into the table.
 pub(crate) struct Connection {
@@ -15,11 +17,18 @@ pub(crate) struct Connection {
     pending: Arc<Pending>,
     next: AtomicU64,
     facts: OnceLock<Facts>,
+    verbosity: Verbosity,
 }
 
 impl Connection {
     pub(super) fn new(outgoing: mpsc::Sender<Bytes>, pending: Arc<Pending>) -> Self {
-        Self { outgoing, pending, next: AtomicU64::new(1), facts: OnceLock::new() }
+        Self {
+            outgoing,
+            pending,
+            next: AtomicU64::new(1),
+            facts: OnceLock::new(),
+            verbosity: Verbosity::default(),
+        }
     }
 
     /// What the server said in the handshake.
@@ -46,13 +55,25 @@ impl Connection {
     /// Asks for something that stands as long as the connection and so does not count as work.
     pub(super) async fn stand(&self, ask: &Ask<'_>) -> Result<Answer, Broken> {
         self.pending.table().standing += 1;
-        let answer = self.ask(ask).await;
-        self.pending.table().standing -= 1;
-        answer
+        let _standing = Standing(&self.pending);
+        self.ask(ask).await
+    }
+
+    /// Waits until nothing more can be asked.
+    pub(super) async fn ended_waiting(&self) {
+        self.outgoing.closed().await;
     }
 
     pub(crate) async fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Broken> {
-        self.ask_in(self.facts().era, ask).await
+        let facts = self.facts();
+        if facts.era == Era::Legacy
+            && let Some(params) = self.verbosity.raised(ask.client, facts.capabilities.as_ref())
+        {
+            // A server that will not is asked all the same.
+            let ask = Ask::plain("logging/setLevel", Params::Map(&params));
+            let _ = self.ask_in(facts.era, &ask).await;
+        }
+        self.ask_in(facts.era, ask).await
     }
 
     pub(super) async fn ask_in(&self, era: Era, ask: &Ask<'_>) -> Result<Answer, Broken> {
@@ -61,7 +82,7 @@ impl Connection {
             .encode(id, era)
             .map_err(|why| Broken::malformed(format!("the request cannot be written: {why}")))?;
         line.push(b'\n');
-        let answer = self.pending.register(id)?;
+        let answer = self.pending.register(id, ask.client)?;
         let mut waiting = Waiting { connection: self, id, tell: false };
         if self.outgoing.send(line.into()).await.is_err() {
             return Err(self.ended());
@@ -80,6 +101,15 @@ impl Connection {
 
     fn ended(&self) -> Broken {
         self.pending.over().unwrap_or_else(|| Broken::lost("the process has ended"))
+    }
+}
+
+/// A request that waits as long as the connection lasts.
+struct Standing<'a>(&'a Pending);
+
+impl Drop for Standing<'_> {
+    fn drop(&mut self) {
+        self.0.table().standing -= 1;
     }
 }
 
@@ -112,7 +142,12 @@ impl Drop for Waiting<'_> {
 #[derive(Default)]
 pub(super) struct Pending(Mutex<Table>);
 
-type Waiter = oneshot::Sender<Result<Answer, Broken>>;
+/// Who waits for an answer.
+struct Waiter {
+    answer: oneshot::Sender<Result<Answer, Broken>>,
+    /// Who hears of the work and can be asked meanwhile.
+    client: Option<Arc<dyn Client>>,
+}
 
 #[derive(Default)]
 struct Table {
@@ -128,13 +163,17 @@ impl Pending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn register(&self, id: u64) -> Result<oneshot::Receiver<Result<Answer, Broken>>, Broken> {
+    fn register(
+        &self,
+        id: u64,
+        client: Option<&Arc<dyn Client>>,
+    ) -> Result<oneshot::Receiver<Result<Answer, Broken>>, Broken> {
         let mut table = self.table();
         if let Some(over) = &table.over {
             return Err(over.clone());
         }
         let (sender, receiver) = oneshot::channel();
-        table.waiting.insert(id, sender);
+        table.waiting.insert(id, Waiter { answer: sender, client: client.cloned() });
         Ok(receiver)
     }
 
@@ -156,17 +195,33 @@ impl Pending {
         self.table().over.clone()
     }
 
+    /// Who waits for the answer to this request and may hear of it.
+    pub(super) fn client_of(&self, id: u64) -> Option<Arc<dyn Client>> {
+        self.table().waiting.get(&id)?.client.clone()
+    }
+
+    /// Who is meant when a server does not say: the last who began something. Where callers share a process, only
+    /// one who is alone with it, so that nobody hears or is asked what is another's.
+    pub(super) fn client_meant(&self, shared: bool) -> Option<Arc<dyn Client>> {
+        let table = self.table();
+        if shared && table.waiting.len() > table.standing + 1 {
+            return None;
+        }
+        let hearing = table.waiting.iter().filter(|(_, waiter)| waiter.client.is_some());
+        hearing.max_by_key(|(id, _)| **id)?.1.client.clone()
+    }
+
     /// Hands an answer to who waits for it; false if nobody does.
     pub(super) fn settle(&self, id: u64, answer: Result<Answer, Broken>) -> bool {
         let waiter = self.table().waiting.remove(&id);
-        waiter.is_some_and(|waiter| waiter.send(answer).is_ok())
+        waiter.is_some_and(|waiter| waiter.answer.send(answer).is_ok())
     }
 
     /// Tells all who wait the same, and goes on.
     pub(super) fn fail_all(&self, why: &Broken) {
         let waiting = std::mem::take(&mut self.table().waiting);
         for waiter in waiting.into_values() {
-            let _ = waiter.send(Err(why.clone()));
+            let _ = waiter.answer.send(Err(why.clone()));
         }
     }
 
@@ -178,7 +233,7 @@ impl Pending {
             std::mem::take(&mut table.waiting)
         };
         for waiter in waiting.into_values() {
-            let _ = waiter.send(Err(why.clone()));
+            let _ = waiter.answer.send(Err(why.clone()));
         }
     }
 }

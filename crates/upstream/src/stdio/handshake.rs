@@ -1,7 +1,7 @@
 use std::pin::pin;
 
 use futures_util::future::{Either, select};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::timeout;
 
 use super::connection::Connection;
@@ -9,11 +9,13 @@ use crate::Timing;
 use crate::broken::{Broken, shown};
 use crate::era::{self, Era, Facts, Probed};
 use crate::rpc::{self, Answer, Ask, Params};
+use crate::who::Who;
 
 /// Finds out which era a fresh process speaks and greets it so. A known legacy server is not probed again.
 pub(super) async fn greet(
     connection: &Connection,
     known: Option<Era>,
+    who: Option<&Who>,
     timing: Timing,
 ) -> Result<Facts, Broken> {
     let discover = Ask::plain("server/discover", Params::None);
@@ -30,7 +32,7 @@ pub(super) async fn greet(
             Err(_elapsed) => late = true,
         }
     }
-    let mut greeting = pin!(initialize(connection));
+    let mut greeting = pin!(initialize(connection, who));
     let facts = if late {
         // Where both answers are there, the newer era counts.
         match select(probe, greeting.as_mut()).await {
@@ -60,10 +62,8 @@ fn probed(answer: Answer) -> Probed {
     }
 }
 
-async fn initialize(connection: &Connection) -> Result<Facts, Broken> {
-    let Value::Object(params) = era::greeting() else {
-        return Err(Broken::malformed("no greeting"));
-    };
+async fn initialize(connection: &Connection, who: Option<&Who>) -> Result<Facts, Broken> {
+    let params = era::greeting(who);
     let ask = Ask::plain("initialize", Params::Map(&params));
     match connection.ask_in(Era::Legacy, &ask).await? {
         Ok(result) => era::greeted(&result).map_err(|why| Broken::WrongEra(why.into())),

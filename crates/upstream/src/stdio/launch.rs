@@ -1,11 +1,11 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use egress::process::{Exit, Limits, Piped, Process, Runner, Spec};
-use serde_json::{Map, json};
 use tokio::io::BufReader;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::timeout;
 
@@ -17,6 +17,8 @@ use crate::config::ServerConfig;
 use crate::era::Era;
 use crate::link::News;
 use crate::rpc::{Ask, Params};
+use crate::who::Who;
+use crate::wishes::{differences, filter};
 use crate::{Deps, Timing};
 
 /// Lines that may wait to be written before those who ask have to wait themselves.
@@ -35,6 +37,8 @@ pub(super) struct Launch {
     runner: Arc<Runner>,
     spec: Spec,
     news: Arc<News>,
+    /// Whether several callers use one process.
+    shared: bool,
     /// What is known of the server's era: 0 nothing, 1 modern, 2 legacy.
     era: AtomicU8,
     /// How often a process ended by itself or did not start.
@@ -49,6 +53,7 @@ impl Launch {
             runner: Arc::clone(&deps.runner),
             spec: spec(config, deps),
             news: Arc::clone(news),
+            shared: config.shared,
             era: AtomicU8::new(0),
             falls: AtomicU64::new(0),
             odd: Arc::default(),
@@ -60,12 +65,12 @@ impl Launch {
         &self.name
     }
 
-    /// Starts a process and shakes hands. `listens` makes it tell about changes of its list.
+    /// Starts a process and shakes hands in a caller's name; the one that is nobody's tells about changes.
     pub(super) async fn start(
         &self,
         stderr: &Arc<StderrTail>,
         timing: Timing,
-        listens: bool,
+        who: Option<&Who>,
     ) -> Result<Child, Broken> {
         let began = timeout(timing.start, async {
             let piped = self.runner.spawn_piped(self.spec.clone()).await;
@@ -73,7 +78,7 @@ impl Launch {
             let mut child = self.attach(piped, stderr);
             let connection = Arc::clone(&child.connection);
             let greeting = tokio::select! {
-                greeting = handshake::greet(&connection, self.known_era(), timing) => greeting,
+                greeting = handshake::greet(&connection, self.known_era(), who, timing) => greeting,
                 why = child.over() => Err(why),
             };
             match greeting {
@@ -96,8 +101,8 @@ impl Launch {
         });
         let child = began.await.unwrap_or(Err(Broken::TimedOut(timing.start)))?;
         let facts = child.connection.facts();
-        if listens && facts.era == Era::Modern && facts.tells_changes {
-            child.listen();
+        if who.is_none() && facts.tells_changes {
+            child.listen(&self.news);
         }
         Ok(child)
     }
@@ -111,6 +116,7 @@ impl Launch {
             outgoing: outgoing.clone(),
             news: Arc::clone(&self.news),
             odd: Arc::clone(&self.odd),
+            shared: self.shared,
         };
         let writing = tokio::spawn(pipes::write(stdin, queue));
         let reading =
@@ -132,7 +138,7 @@ impl Launch {
         }
     }
 
-    fn known_era(&self) -> Option<Era> {
+    pub(super) fn known_era(&self) -> Option<Era> {
         match self.era.load(Ordering::Relaxed) {
             1 => Some(Era::Modern),
             2 => Some(Era::Legacy),
@@ -183,15 +189,27 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Asks a modern server to tell about changes; the answer comes when it stops telling.
-    fn listen(&self) {
+    /// Asks the server to tell about changes, and again when other resources are watched.
+    fn listen(&self, news: &Arc<News>) {
         let connection = Arc::clone(&self.connection);
+        let mut wishes = news.watched.subscribe();
         tokio::spawn(async move {
-            let params =
-                Map::from_iter([("notifications".to_owned(), json!({"toolsListChanged": true}))]);
-            let ask = Ask::plain("subscriptions/listen", Params::Map(&params));
-            let ended = connection.stand(&ask).await;
-            tracing::debug!(orderly = ended.is_ok(), "a server stopped telling about changes");
+            let facts = connection.facts();
+            if facts.era == Era::Legacy {
+                return subscribe(&connection, wishes).await;
+            }
+            loop {
+                let params = filter(facts.capabilities.as_ref(), &wishes.borrow_and_update());
+                let ask = Ask::plain("subscriptions/listen", Params::Map(&params));
+                tokio::select! {
+                    ended = connection.stand(&ask) => {
+                        let orderly = ended.is_ok();
+                        tracing::debug!(orderly, "a server stopped telling about changes");
+                        return;
+                    }
+                    Ok(()) = wishes.changed() => {}
+                }
+            }
         });
     }
 
@@ -250,5 +268,23 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.pending.end(&Broken::lost("the gateway stopped it"));
         self.abort();
+    }
+}
+
+/// Keeps a legacy server told which resources somebody wants to hear of, as long as it lives.
+async fn subscribe(connection: &Connection, mut wishes: watch::Receiver<BTreeSet<String>>) {
+    let mut told = BTreeSet::new();
+    loop {
+        let wanted = wishes.borrow_and_update().clone();
+        for (method, params) in differences(&told, &wanted) {
+            if connection.ask(&Ask::plain(method, Params::Map(&params))).await.is_err() {
+                return;
+            }
+        }
+        told = wanted;
+        tokio::select! {
+            changed = wishes.changed() => if changed.is_err() { return },
+            () = connection.ended_waiting() => return,
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
 };
@@ -11,6 +12,7 @@ use tokio::sync::mpsc;
 
 use super::connection::{Pending, ended_line};
 use crate::broken::Broken;
+use crate::hearing::{self, About};
 use crate::link::{MAX_ANSWER_BYTES, News};
 use crate::questions;
 use crate::rpc::Message;
@@ -46,6 +48,8 @@ pub(super) struct Reader {
     pub(super) news: Arc<News>,
     /// Messages that are nobody's.
     pub(super) odd: Arc<AtomicU64>,
+    /// Whether several callers use this process.
+    pub(super) shared: bool,
 }
 
 impl Reader {
@@ -82,14 +86,25 @@ impl Reader {
             Ok(Message::Answer { id: None, .. }) => {
                 self.odd.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(Message::Request { id, method }) => {
-                // A server that floods us with questions and does not read the answers loses them.
-                let _ = self.outgoing.try_send(ended_line(&questions::reply(id, &method)));
-            }
-            Ok(Message::Notification { method }) => {
-                if method == "notifications/tools/list_changed" {
-                    self.news.changed.notify_one();
+            Ok(Message::Request { id, method, params }) => {
+                let client = self.pending.client_meant(self.shared);
+                let answer = questions::answer(id, &method, params, client.as_ref());
+                let outgoing = self.outgoing.clone();
+                let sent = move |line: Bytes| {
+                    // A server that floods us with questions and does not read the answers loses them.
+                    let _ = outgoing.try_send(ended_line(&line));
+                };
+                if client.is_some() {
+                    tokio::spawn(async move { sent(answer.await) });
+                } else if let Some(line) = answer.now_or_never() {
+                    sent(line);
                 }
+            }
+            Ok(Message::Notification { method, params }) => {
+                hearing::hear(&self.news, &method, params, |about| match about {
+                    About::Token(token) => self.pending.client_of(token),
+                    About::Anybody => self.pending.client_meant(self.shared),
+                });
             }
             Err(why) => self.unreadable(line, why),
         }

@@ -16,6 +16,7 @@ use crate::Timing;
 use crate::backoff::Backoff;
 use crate::broken::Broken;
 use crate::config::Start;
+use crate::who::Who;
 
 /// How a slot's process is.
 pub(super) enum Stage {
@@ -36,18 +37,18 @@ pub(super) struct Slot {
     wake: Notify,
     used: Mutex<Instant>,
     stderr: Mutex<Arc<StderrTail>>,
-    /// Whether the tools are listed from here.
-    home: bool,
+    /// Whose it is; the lists come from the one that is nobody's.
+    who: Option<Who>,
 }
 
 impl Slot {
-    pub(super) fn new(home: bool) -> Self {
+    pub(super) fn new(who: Option<Who>) -> Self {
         Self {
             stage: watch::channel(Stage::Asleep).0,
             wake: Notify::new(),
             used: Mutex::new(Instant::now()),
             stderr: Mutex::default(),
-            home,
+            who,
         }
     }
 
@@ -133,7 +134,7 @@ impl Slot {
                 return true;
             }
             let woken = self.wake.notified();
-            if self.home {
+            if self.who.is_none() {
                 woken.await;
                 return true;
             }
@@ -147,7 +148,7 @@ impl Slot {
         self.stage.send_replace(Stage::Starting);
         let stderr = Arc::new(StderrTail::default());
         *self.stderr.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&stderr);
-        let started = care.launch.start(&stderr, care.timing, self.home);
+        let started = care.launch.start(&stderr, care.timing, self.who.as_ref());
         let Some(child) = care.stop.run_until_cancelled(started).await else { return Ok(()) };
         let mut child = child?;
         let born = Instant::now();

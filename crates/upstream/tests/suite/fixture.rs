@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use upstream::{Era, ServerConfig};
 
-use crate::support::{House, at, call_by, eventually, fixture, runner};
+use crate::support::{House, at, eventually, fixture, runner};
 
 #[tokio::test]
 async fn the_fixture_server_works_over_stdio() {
@@ -27,20 +27,20 @@ async fn the_fixture_server_works_over_stdio() {
     let asks = house.call("fixture:test_input_required_result_elicitation", json!({})).await;
     assert_eq!(asks.unwrap_err().code, proto::Code::Unsupported);
 
-    let server = house.upstreams.get("fixture").unwrap();
-    let caller = call_by("local", "", json!({})).principal;
     let request = async |method: &str, params: serde_json::Value| {
-        server.request(&caller, method, params.as_object().unwrap()).await
+        house.request("fixture", method, params).await
     };
-    let prompts = request("prompts/list", json!({})).await.unwrap();
-    assert!(!prompts["prompts"].as_array().unwrap().is_empty());
+    let shelf = house.beside.shelf();
+    assert!(shelf.prompt("fixture__test_simple_prompt").is_some());
+    let prompt = request("prompts/get", json!({"name": "test_simple_prompt"})).await.unwrap();
+    assert!(prompt["messages"][0].is_object(), "{prompt}");
     let read = request("resources/read", json!({"uri": "test://static-text"})).await.unwrap();
     assert!(read["contents"][0]["text"].is_string(), "{read}");
     let missing = request("resources/read", json!({"uri": "test://no-such"})).await.unwrap_err();
     assert!(missing.message.contains("`fixture`"), "{}", missing.message);
     let unknown = request("no/such", json!({})).await.unwrap_err();
     assert_eq!(unknown.code, proto::Code::Unsupported);
-    assert!(server.status().capabilities.unwrap()["prompts"].is_object());
+    assert!(house.status("fixture").capabilities.unwrap()["prompts"].is_object());
 
     assert!(house.catalog.snapshot().resolve("fixture:test_passing_tool").is_err());
     house.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
@@ -69,11 +69,8 @@ async fn the_fixture_server_works_over_http() {
     let wrong = house.call("fixture:greet", json!({"name": 5})).await;
     assert!(wrong.is_err());
 
-    let server = house.upstreams.get("fixture").unwrap();
-    let caller = call_by("local", "", json!({})).principal;
     let params = json!({"uri": "test://static-text"});
-    let read =
-        server.request(&caller, "resources/read", params.as_object().unwrap()).await.unwrap();
+    let read = house.request("fixture", "resources/read", params).await.unwrap();
     assert!(read["contents"][0]["text"].is_string(), "{read}");
 
     let listens = || house.status("fixture").replicas[0].admitted;

@@ -1,6 +1,7 @@
 //! Servers of every kind, good and bad, behind the crate's own door. The bad ones are written here.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod bridging;
 mod fake;
 mod fixture;
 mod isolation;

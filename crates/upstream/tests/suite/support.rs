@@ -11,6 +11,7 @@ use egress::process::Runner;
 use proto::{Clock, Limits, Principal, TenantId};
 use serde_json::Value;
 use strip::catalog::{LimitBounds, WireNames};
+use strip::servers::Servers;
 use strip::{Call, Catalog, Door, Failure, Output};
 use tokio::sync::OnceCell;
 use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
@@ -52,6 +53,8 @@ impl ListStore for Lists {
 /// A gateway as far as this crate goes.
 pub(crate) struct House {
     pub(crate) catalog: Arc<Catalog>,
+    /// What servers offer beside tools.
+    pub(crate) beside: Arc<Servers>,
     pub(crate) upstreams: Upstreams,
     pub(crate) lists: Arc<Lists>,
     pub(crate) clock: Clock,
@@ -78,6 +81,7 @@ impl House {
         let bounds = LimitBounds { default: Limits::default(), max: Limits::default() };
         let catalog = Arc::new(Catalog::new(bounds, WireNames::default()));
         let clock = Clock::manual(1_000_000);
+        let beside = Arc::new(Servers::default());
         let deps = Deps {
             runner: runner().await,
             http: Client::new(AddressPolicy::default()).unwrap(),
@@ -86,12 +90,14 @@ impl House {
                 let catalog = Arc::clone(&catalog);
                 Arc::new(move |source, tools| catalog.publish(source, tools))
             },
+            servers: Arc::clone(&beside),
             lists: Arc::clone(&lists) as Arc<dyn ListStore>,
             clock: clock.clone(),
             environment: [("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())].into(),
             timing,
         };
-        Self { catalog, upstreams: Upstreams::start(owned(servers), deps), lists, clock }
+        let upstreams = Upstreams::start(owned(servers), deps);
+        Self { catalog, beside, upstreams, lists, clock }
     }
 
     /// The ids in the catalog.
@@ -122,6 +128,18 @@ impl House {
         let snapshot = self.catalog.snapshot();
         let entry = Arc::clone(snapshot.resolve(&call.tool).unwrap());
         tokio::time::timeout(PATIENCE, entry.tool.run(&call)).await.expect("a call has an end")
+    }
+
+    /// Asks a server for something other than a tool.
+    pub(crate) async fn request(
+        &self,
+        server: &str,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, Failure> {
+        let call = call_by("local", "", params);
+        let output = self.beside.get(server).unwrap().request(method, &call).await?;
+        Ok(Value::clone(&output.data))
     }
 
     pub(crate) async fn text(&self, tool: &str, input: Value) -> String {

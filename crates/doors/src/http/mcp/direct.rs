@@ -125,8 +125,11 @@ pub(super) async fn answer(
         }
         Err(unclear) => (None, Some(unclear)),
     };
+    // As the library has it: what the caller lacks is a bad request, all else is an answer.
+    let lacks = error.as_ref().is_some_and(|error| error.code.0 == mcp::MISSING_CAPABILITY);
+    let status = if lacks { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let answer = Answer { jsonrpc: "2.0", id: message.id, result, error };
-    Some(reply::json(StatusCode::OK, &answer))
+    Some(reply::json(status, &answer))
 }
 
 /// Whether the headers are those of a call that asks for nothing special.

@@ -1,0 +1,209 @@
+//! MCP clients of both eras that can be told and asked things while they wait.
+
+use serde_json::{Value, json};
+use testkit::Gateway;
+
+/// All that came of one request.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) answer: Value,
+    pub(crate) before: Vec<Value>,
+}
+
+impl Told {
+    /// The parameters of the notices of one kind that came before the answer.
+    pub(crate) fn notices<'a>(&'a self, method: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.before
+            .iter()
+            .filter(move |message| message["method"].as_str() == Some(method))
+            .map(|message| &message["params"])
+    }
+}
+
+/// A client of 2026-07-28.
+pub(crate) struct Peer {
+    url: String,
+    pub(crate) capabilities: Value,
+}
+
+impl Peer {
+    pub(crate) fn modern(gateway: &Gateway) -> Self {
+        Self { url: gateway.url("/mcp"), capabilities: json!({}) }
+    }
+
+    pub(crate) async fn call(&mut self, tool: &str, input: Value, meta: Value) -> Told {
+        let params = json!({"name": tool, "arguments": input, "_meta": meta});
+        self.ask("tools/call", tool, params).await
+    }
+
+    pub(crate) async fn ask(&mut self, method: &str, name: &str, params: Value) -> Told {
+        let response = self.send(method, name, params).await;
+        let text = response.text().await.expect("the answer can be read");
+        let mut before = messages(&text);
+        let answer = before.pop().unwrap_or_else(|| panic!("no answer: {text}"));
+        Told { answer, before }
+    }
+
+    /// Listens for changes.
+    pub(crate) async fn listen(&mut self, filter: Value) -> Stream {
+        let params = json!({"notifications": filter});
+        let mut stream = Stream::new(self.send("subscriptions/listen", "", params).await);
+        stream.next("notifications/subscriptions/acknowledged").await;
+        stream
+    }
+
+    async fn send(&mut self, method: &str, name: &str, mut params: Value) -> reqwest::Response {
+        if !params["_meta"].is_object() {
+            params["_meta"] = json!({});
+        }
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let mut request = reqwest::Client::new()
+            .post(&self.url)
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", method);
+        if !name.is_empty() {
+            request = request.header("mcp-name", name);
+        }
+        request.json(&body).send().await.expect("an answer")
+    }
+}
+
+/// The messages of a body, which is JSON or a stream of events.
+fn messages(text: &str) -> Vec<Value> {
+    if let Ok(message) = serde_json::from_str(text) {
+        return vec![message];
+    }
+    let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    data.filter_map(|data| serde_json::from_str(data.trim()).ok()).collect()
+}
+
+/// Messages that come as long as somebody listens.
+pub(crate) struct Stream {
+    response: reqwest::Response,
+    text: String,
+    heard: usize,
+}
+
+impl Stream {
+    fn new(response: reqwest::Response) -> Self {
+        assert!(response.status().is_success(), "{response:?}");
+        Self { response, text: String::new(), heard: 0 }
+    }
+
+    /// The next message of a kind; others are passed over.
+    pub(crate) async fn next(&mut self, method: &str) -> Value {
+        loop {
+            let whole = self.text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            let all = messages(whole);
+            let new = all.iter().skip(self.heard).position(|message| message["method"] == method);
+            if let Some(at) = new {
+                self.heard += at + 1;
+                return all[self.heard - 1].clone();
+            }
+            let chunk = self.response.chunk().await.expect("the stream goes on");
+            let chunk = chunk.unwrap_or_else(|| panic!("no {method} in {}", self.text));
+            self.text.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    }
+}
+
+/// A client of 2025-11-25 with a session.
+pub(crate) struct LegacyPeer {
+    url: String,
+    session: String,
+    client: reqwest::Client,
+}
+
+impl LegacyPeer {
+    pub(crate) async fn open(gateway: &Gateway, capabilities: Value) -> Self {
+        let (url, client) = (gateway.url("/mcp"), reqwest::Client::new());
+        let greeting = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": {"name": "test", "version": "1"}}});
+        let mut peer = Self { url, session: String::new(), client };
+        let response = peer.post(&greeting).await;
+        let id = response.headers()["mcp-session-id"].to_str().expect("an id").to_owned();
+        peer.session = id;
+        response.text().await.expect("a greeting");
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert!(peer.post(&ready).await.status().is_success());
+        peer
+    }
+
+    /// Opens the stream of what the gateway tells without being asked.
+    pub(crate) async fn stand(&self) -> Stream {
+        let request = self
+            .client
+            .get(&self.url)
+            .header("accept", "text/event-stream")
+            .header("mcp-session-id", &self.session)
+            .header("mcp-protocol-version", "2025-11-25");
+        Stream::new(request.send().await.expect("a stream"))
+    }
+
+    async fn post(&self, message: &Value) -> reqwest::Response {
+        let mut request = self
+            .client
+            .post(&self.url)
+            .header("accept", "application/json, text/event-stream")
+            .json(message);
+        if !self.session.is_empty() {
+            request = request
+                .header("mcp-session-id", &self.session)
+                .header("mcp-protocol-version", "2025-11-25");
+        }
+        request.send().await.expect("an answer")
+    }
+
+    /// Sends a request, and hands what it is told meanwhile to `hear`.
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        params: Value,
+        mut hear: impl FnMut(&Value) -> Option<Value>,
+    ) -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let mut response = self.post(&request).await;
+        let mut text = String::new();
+        let mut heard = 0;
+        while let Some(chunk) = response.chunk().await.expect("the stream goes on") {
+            text.push_str(&String::from_utf8_lossy(&chunk));
+            let Some((whole, _)) = text.rsplit_once('\n') else { continue };
+            let all = messages(whole);
+            for message in &all[heard..] {
+                if message.get("method").is_none() {
+                    return message.clone();
+                }
+                if let Some(reply) = hear(message) {
+                    let reply = json!({"jsonrpc": "2.0", "id": message["id"], "result": reply});
+                    assert!(self.post(&reply).await.status().is_success());
+                }
+            }
+            heard = all.len();
+        }
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("no answer: {text}"))
+    }
+
+    /// Calls a tool, answering what is asked; gives the number of questions and the answer.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        input: Value,
+        reply: impl Fn(&Value) -> Value,
+    ) -> (usize, Value) {
+        let mut asked = 0;
+        let params = json!({"name": tool, "arguments": input});
+        let answer = self
+            .request("tools/call", params, |message| {
+                message.get("id").is_some().then(|| {
+                    asked += 1;
+                    reply(message)
+                })
+            })
+            .await;
+        (asked, answer)
+    }
+}

@@ -1,0 +1,131 @@
+//! What MCP servers offer beside tools: prompts, resources and templates of them, by the names that callers use.
+//! Which server is meant stands in a table that is made with the lists; no list waits for a server.
+
+mod shelf;
+mod template;
+mod watch;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::{broadcast, watch as revisions};
+
+use crate::{Call, Failure, Output};
+
+pub use shelf::{Offered, Shelf};
+pub use watch::{Update, Watch};
+
+use watch::Watched;
+
+/// Updates that a slow listener may fall behind before it misses some.
+const UPDATES: usize = 256;
+
+/// A server that offers more than tools.
+#[async_trait]
+pub trait Server: Send + Sync + 'static {
+    fn name(&self) -> &str;
+
+    /// What it last said that it offers.
+    fn offering(&self) -> Arc<Offering>;
+
+    /// The time that one request to it may take, if the operator set one.
+    fn timeout(&self) -> Option<Duration>;
+
+    /// Hands a request on; the call's input are its parameters, the output's data the whole result.
+    async fn request(&self, method: &str, call: &Call) -> Result<Output, Failure>;
+
+    /// Says of which resources, by the server's own URIs, somebody wants to hear when they change.
+    fn watch(&self, uris: BTreeSet<String>);
+}
+
+/// The lists of one server, each entry as the server wrote it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Offering {
+    pub prompts: Vec<Arc<Value>>,
+    pub resources: Vec<Arc<Value>>,
+    pub templates: Vec<Arc<Value>>,
+    /// The server's capabilities, as it states them.
+    pub capabilities: Value,
+    /// Whether its name stands before its prompts' names.
+    pub prefix: bool,
+}
+
+/// Every server that offers more than tools.
+pub struct Servers {
+    shelf: ArcSwap<Shelf>,
+    servers: Mutex<BTreeMap<String, Arc<dyn Server>>>,
+    prompts: revisions::Sender<u64>,
+    resources: revisions::Sender<u64>,
+    updates: broadcast::Sender<Update>,
+    watched: Mutex<Watched>,
+}
+
+impl Default for Servers {
+    fn default() -> Self {
+        Self {
+            shelf: ArcSwap::from_pointee(Shelf::default()),
+            servers: Mutex::default(),
+            prompts: revisions::channel(0).0,
+            resources: revisions::channel(0).0,
+            updates: broadcast::channel(UPDATES).0,
+            watched: Mutex::default(),
+        }
+    }
+}
+
+impl Servers {
+    /// Takes in what a server offers now, in place of what it offered before.
+    pub fn publish(&self, server: Arc<dyn Server>) {
+        self.change(|servers| {
+            servers.insert(server.name().to_owned(), server);
+        });
+    }
+
+    /// Takes a server out.
+    pub fn remove(&self, name: &str) {
+        self.change(|servers| {
+            servers.remove(name);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Arc<dyn Server>>)) {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut servers);
+        let next = Shelf::new(servers.values());
+        let before = self.shelf.load_full();
+        let prompts = !next.same_prompts(&before);
+        let resources = !next.same_resources(&before);
+        self.shelf.store(Arc::new(next));
+        drop(servers);
+        if prompts {
+            self.prompts.send_modify(|revision| *revision += 1);
+        }
+        if resources {
+            self.resources.send_modify(|revision| *revision += 1);
+        }
+    }
+
+    /// What all of them offer at this moment.
+    pub fn shelf(&self) -> Arc<Shelf> {
+        self.shelf.load_full()
+    }
+
+    /// Tells when the prompts of any server change.
+    pub fn prompt_changes(&self) -> revisions::Receiver<u64> {
+        self.prompts.subscribe()
+    }
+
+    /// Tells when the resources or templates of any server change.
+    pub fn resource_changes(&self) -> revisions::Receiver<u64> {
+        self.resources.subscribe()
+    }
+
+    /// One server, if there is one of that name.
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Server>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+}

@@ -1,0 +1,83 @@
+//! Who wants to hear of which resource, and the news of them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::broadcast;
+
+use super::{Server, Servers};
+
+/// A resource that changed, by its server and the server's own URI.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    pub server: Arc<str>,
+    pub uri: Arc<str>,
+}
+
+/// How many listeners each resource of each server has.
+#[derive(Default)]
+pub(super) struct Watched(BTreeMap<String, BTreeMap<String, usize>>);
+
+/// One listener's wish to hear of one resource; it ends when it is dropped.
+pub struct Watch {
+    servers: Arc<Servers>,
+    server: Arc<dyn Server>,
+    /// The URI that the listener used.
+    shown: String,
+    uri: String,
+}
+
+impl Watch {
+    /// The URI by which the listener knows what has changed, if the update is about this resource or a part of it.
+    pub fn concerns(&self, update: &Update) -> Option<String> {
+        if *update.server != *self.server.name() {
+            return None;
+        }
+        update.uri.strip_prefix(&self.uri).map(|part| format!("{}{part}", self.shown))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.servers.count(&self.server, |uris| {
+            if let Some(count) = uris.get_mut(&self.uri) {
+                *count -= 1;
+                if *count == 0 {
+                    uris.remove(&self.uri);
+                }
+            }
+        });
+    }
+}
+
+impl Servers {
+    /// Begins to listen for changes of a resource; nothing if no server has it.
+    pub fn watch(self: &Arc<Self>, shown: &str) -> Option<Watch> {
+        let found = self.shelf().resource(shown)?;
+        let (server, uri) = (found.server, found.remote);
+        self.count(&server, |uris| *uris.entry(uri.clone()).or_default() += 1);
+        Some(Watch { servers: Arc::clone(self), server, shown: shown.to_owned(), uri })
+    }
+
+    /// Hears of every update from now on.
+    pub fn updates(&self) -> broadcast::Receiver<Update> {
+        self.updates.subscribe()
+    }
+
+    /// Tells everybody that a server's resource has changed.
+    pub fn updated(&self, server: &str, uri: &str) {
+        // An error means that nobody listens.
+        let _ = self.updates.send(Update { server: server.into(), uri: uri.into() });
+    }
+
+    fn count(&self, server: &Arc<dyn Server>, change: impl FnOnce(&mut BTreeMap<String, usize>)) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let uris = watched.0.entry(server.name().to_owned()).or_default();
+        let before = uris.len();
+        change(uris);
+        if uris.len() != before {
+            // Under the lock, so that the last to tell knows best.
+            server.watch(uris.keys().cloned().collect());
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! One request of a caller to a server, with all that is said until there is a result: the server may ask the caller
+//! something first, in its own era's way, and the caller may be of the other era.
+
+use proto::{Code, canonical};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use strip::{Asking, Call, Client, Failure, Unasked};
+
+use crate::Era;
+use crate::broken::{Broken, rpc_failure};
+use crate::definition::HeaderParam;
+use crate::parked::{Heard, Live, OwnedRequest};
+use crate::questions;
+use crate::rpc::{Answer, Answers, Ask, Params};
+use crate::seal::Purpose;
+use crate::upstream::Shared;
+use crate::who::Who;
+
+/// More rounds of questions than this are no conversation.
+const MAX_ROUNDS: usize = 10;
+
+/// The extension that a caller must speak to be given a task.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// A state that names a call which waits here, rather than one of the server's.
+const PARKED: &str = "parked:";
+const STATE: &str = "state:";
+
+/// What a caller wants of a server.
+pub(crate) struct Request<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) params: Params<'a>,
+    pub(crate) header_params: &'a [HeaderParam],
+    pub(crate) repeatable: bool,
+}
+
+/// What came of it.
+pub(crate) enum Said {
+    Result(Box<RawValue>),
+    /// An `input_required` result for the caller.
+    NeedsInput(Value),
+    /// A `task` result for the caller.
+    Task(Value),
+}
+
+impl Shared {
+    pub(crate) async fn converse(
+        &self,
+        request: &Request<'_>,
+        call: &Call,
+    ) -> Result<Said, Failure> {
+        let who = || (!self.config.shared).then(|| Who::new(&call.principal, call.client.as_ref()));
+        let ask = Ask {
+            method: request.method,
+            params: request.params,
+            idempotency_key: call.idempotency_key.as_deref(),
+            header_params: request.header_params,
+            repeatable: request.repeatable,
+            own: false,
+            client: call.client.as_ref(),
+            answers: None,
+        };
+        let Some(client) = &call.client else {
+            let answer = self.link.ask(who().as_ref(), &ask).await;
+            return self.result(answer).map(Said::Result);
+        };
+        let named = named(request);
+        let purpose = Purpose { server: &self.name, principal: &call.principal, request: &named };
+        let opened = call.resume.as_deref().and_then(|resume| resume.state.as_deref());
+        let opened = opened.map(|state| self.desk.open(purpose, state)).transpose()?;
+        let mut responses =
+            call.resume.as_deref().map(|resume| resume.responses.clone()).unwrap_or_default();
+        if let Some(handle) = opened.as_deref().and_then(|state| state.strip_prefix(PARKED)) {
+            let Some(mut live) = self.desk.parked.take(handle) else {
+                return Err(Failure::new(Code::InvalidInput, "the call does not wait any more")
+                    .details(json!({"server": self.name, "code": -32602})));
+            };
+            live.answer(client, responses);
+            return self.listen(live, purpose).await;
+        }
+        let by_rounds = client.asking() == Asking::Rounds && questions::can_any(&**client);
+        if by_rounds && self.link.era() == Some(Era::Legacy) {
+            let owned = OwnedRequest::new(request, call, who());
+            let Some(shared) = self.myself.upgrade() else {
+                return Err(self.failed(Broken::lost("the server is not used any more")));
+            };
+            return self.listen(Live::begin(shared, owned, client), purpose).await;
+        }
+        let mut state =
+            opened.map(|state| state.strip_prefix(STATE).unwrap_or_default().to_owned());
+        for round in 0..MAX_ROUNDS {
+            let retried = round > 0 || call.resume.is_some();
+            let answers = Answers { responses: &responses, state: state.as_deref() };
+            let ask = Ask { answers: retried.then_some(answers), ..ask };
+            let answer = self.link.ask(who().as_ref(), &ask).await;
+            let raw = self.result(answer)?;
+            let Some(mut interim) = interim(&raw) else { return Ok(Said::Result(raw)) };
+            if interim["resultType"] == "task" {
+                let speaks = client.capabilities().get("extensions").and_then(|e| e.get(TASKS));
+                if speaks.is_none() || client.asking() == Asking::Direct {
+                    return Err(self.uninvited("a task"));
+                }
+                self.desk.seal_task(&self.name, &call.principal, &mut interim);
+                return Ok(Said::Task(interim));
+            }
+            let asked = interim["inputRequests"].as_object().cloned().unwrap_or_default();
+            if asked.values().any(|one| !can_answer(&**client, one)) {
+                return Err(self.uninvited("a question"));
+            }
+            let given = interim["requestState"].as_str().map(str::to_owned);
+            if client.asking() == Asking::Rounds {
+                if let Some(given) = given {
+                    let sealed = self.desk.close(purpose, &format!("{STATE}{given}"));
+                    interim["requestState"] = sealed.into();
+                }
+                return Ok(Said::NeedsInput(interim));
+            }
+            responses =
+                questions::ask_all(&**client, &asked).await.map_err(|why| self.unasked(&why))?;
+            state = given;
+        }
+        let why = format!("it asked more than {MAX_ROUNDS} times");
+        Err(self.failed(Broken::malformed(why)))
+    }
+
+    /// Waits until a call that was begun for a caller has a result or asks something.
+    async fn listen(&self, mut live: Live, purpose: Purpose<'_>) -> Result<Said, Failure> {
+        match live.hear().await {
+            Heard::Answer(answer) => self.result(answer).map(Said::Result),
+            Heard::Questions(asked) => {
+                let Some(handle) = self.desk.parked.put(live) else {
+                    let message =
+                        format!("too many calls to server `{}` wait for people", self.name);
+                    return Err(Failure::new(Code::Unavailable, message));
+                };
+                let state = self.desk.close(purpose, &format!("{PARKED}{handle}"));
+                Ok(Said::NeedsInput(json!({
+                    "resultType": "input_required",
+                    "inputRequests": asked,
+                    "requestState": state,
+                })))
+            }
+        }
+    }
+
+    fn result(&self, answer: Result<Answer, Broken>) -> Result<Box<RawValue>, Failure> {
+        answer
+            .map_err(|broken| self.failed(broken))?
+            .map_err(|error| rpc_failure(&self.name, error))
+    }
+
+    fn uninvited(&self, what: &str) -> Failure {
+        self.failed(Broken::malformed(format!(
+            "it answers with {what}, to which it was not invited"
+        )))
+    }
+
+    fn unasked(&self, why: &Unasked) -> Failure {
+        let message = format!("server `{}` asked the caller something: {why}", self.name);
+        Failure::new(Code::Unsupported, message)
+    }
+}
+
+/// What a state or a waiting call belongs to: the method and all of its parameters.
+fn named(request: &Request<'_>) -> Vec<u8> {
+    let params = match request.params {
+        Params::None => Value::Null,
+        Params::Call { name, arguments } => json!([name, arguments]),
+        Params::Map(params) => {
+            let bare = params.iter().filter(|(key, _)| *key != "_meta");
+            Value::Object(bare.map(|(key, value)| (key.clone(), value.clone())).collect())
+        }
+    };
+    canonical::bytes(&json!([request.method, params]))
+}
+
+/// A result that is none yet. Most results are not read for it.
+fn interim(raw: &RawValue) -> Option<Value> {
+    let text = raw.get();
+    if !text.contains("\"resultType\"") {
+        return None;
+    }
+    let value: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let kind = value.get("resultType").and_then(Value::as_str);
+    matches!(kind, Some("input_required" | "task")).then_some(Value::Object(value))
+}
+
+fn can_answer(client: &dyn Client, request: &Value) -> bool {
+    request["method"].as_str().is_some_and(|method| questions::can(client, method))
+}

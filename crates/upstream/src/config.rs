@@ -309,6 +309,10 @@ impl ServerConfig {
             if self.command.is_some() {
                 return Err(fault("auth", "a program is not asked for tokens".to_owned()));
             }
+            if self.kind == Kind::Openapi {
+                let reason = "tokens are for MCP servers; kind openapi has `headers`";
+                return Err(fault("auth", reason.to_owned()));
+            }
             if self.sends_authorization() {
                 return Err(fault(
                     "auth",

@@ -79,7 +79,7 @@ fn read_or_make(path: &Path) -> Result<Zeroizing<String>, KeyFault> {
     }
     let mut bytes = Zeroizing::new([0_u8; 32]);
     rand::fill(&mut *bytes).map_err(|_| KeyFault::Random)?;
-    let text = Zeroizing::new(BASE64_STANDARD_NO_PAD.encode(&*bytes));
+    let text = Zeroizing::new(BASE64_STANDARD_NO_PAD.encode(bytes.as_slice()));
     // Written beside and linked into place: a key that is there is whole, and a second maker finds the first one's.
     let draft = path.with_extension(format!("draft-{}", std::process::id()));
     let written = (|| {

@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 
 use crate::support::{SECRET, call, command, keeps_secrets};
 
@@ -16,6 +16,8 @@ const VERSION: &str = "9.13.3";
 /// The provider and an MCP server that it protects.
 struct Provider {
     _child: Child,
+    /// Kept open: a program that cannot print ends.
+    _stdout: Lines<BufReader<ChildStdout>>,
     folder: tempfile::TempDir,
     issuer: String,
     url: String,
@@ -58,7 +60,13 @@ impl Provider {
         let line = lines.next_line().await.expect("a line").expect("the provider says where it is");
         let told: Value = serde_json::from_str(&line).expect("JSON");
         let text = |key: &str| told[key].as_str().expect("a URL").to_owned();
-        Some(Self { _child: child, folder, issuer: text("issuer"), url: text("url") })
+        Some(Self {
+            _child: child,
+            _stdout: lines,
+            folder,
+            issuer: text("issuer"),
+            url: text("url"),
+        })
     }
 
     async fn gateway(&self, auth: &str) -> Gateway {

@@ -1,5 +1,6 @@
 //! The crate `mcp-proxy`. It answers at `/`, puts the server's name before the tool's, and, if built with the feature
-//! `protocol-2026-07-28`, answers clients of both eras.
+//! `protocol-2026-07-28`, answers clients of both eras. Left to itself it writes lines about every call, which would
+//! count against it.
 
 use std::path::Path;
 
@@ -17,6 +18,7 @@ pub(super) async fn start(
     let port = address.port();
     let config = format!(
         "[proxy]\nname = \"bench\"\n\n[proxy.listen]\nhost = \"127.0.0.1\"\nport = {port}\n\n\
+         [observability]\nlog_level = \"error\"\n\n\
          [[backends]]\nname = \"up\"\ntransport = \"http\"\nurl = \"{url}\"\n"
     );
     std::fs::write(home.join("proxy.toml"), config)?;

@@ -11,6 +11,9 @@ use crate::table::{Row, Target, Unit};
 
 const SHARE: Target = Target::AtLeast(0.4);
 
+/// More callers than connections that one would keep for them without thinking.
+const CROWD: usize = 64;
+
 /// What the gateway may add to a call, in microseconds.
 const ADDED: Target = Target::AtMost(100.0);
 
@@ -30,11 +33,13 @@ pub(super) async fn measure(
         let alone = compete(run, era, &ours, &direct, 1).await?;
         rows.extend(added(&name, &alone).map(|row| judged(row, ADDED, era)));
 
-        let name = format!("`tools/call` of {era}, {CONNECTIONS} connections, versus direct");
-        say(&name);
-        let busy = compete(run, era, &ours, &direct, CONNECTIONS).await?;
-        rows.push(judged(duel_row(name.clone(), &busy, "gateway", "direct"), SHARE, era));
-        rows.push(judged(p99_row(&name, &busy, "gateway", "direct"), SHARE, era));
+        for connections in [CONNECTIONS, CROWD] {
+            let name = format!("`tools/call` of {era}, {connections} connections, versus direct");
+            say(&name);
+            let busy = compete(run, era, &ours, &direct, connections).await?;
+            rows.push(judged(duel_row(name.clone(), &busy, "gateway", "direct"), SHARE, era));
+            rows.push(judged(p99_row(&name, &busy, "gateway", "direct"), SHARE, era));
+        }
     }
     let memory = gateway.memory_at_rest().await?;
     rows.push(

@@ -1,6 +1,7 @@
-//! What the gateway is measured against: the same echo on axum and on rmcp, without a single guard.
+//! What the gateway is measured against, or in front of: the same echo on axum and on rmcp, without a single guard.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::Path;
@@ -8,7 +9,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation,
-    ServerCapabilities, ServerConfig,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -20,6 +21,9 @@ use uuid::Uuid;
 
 /// The largest answer of `/bytes/{count}`.
 const MOST_BYTES: usize = 16 << 20;
+
+/// How many tools a page of `tools/list` holds.
+const PAGE: usize = 1_000;
 
 /// Serves the envelope of an echo, and any number of bytes that lie ready.
 pub(crate) async fn http() -> anyhow::Result<()> {
@@ -46,21 +50,60 @@ async fn echo(Path(tool): Path<String>, Json(input): Json<Value>) -> Json<Value>
     }))
 }
 
-/// Serves an echo tool over MCP.
-pub(crate) async fn mcp() -> anyhow::Result<()> {
+/// The MCP server that is to be served.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct McpServer {
+    /// How many tools it lists; the first is the echo.
+    #[arg(long, default_value_t = 1)]
+    tools: usize,
+    /// Answer everything but calls.
+    #[arg(long)]
+    hang: bool,
+}
+
+/// Serves an echo tool over MCP, in both eras and without sessions.
+pub(crate) async fn mcp(server: McpServer) -> anyhow::Result<()> {
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)
         .with_json_response(true);
+    let tools: Arc<[Tool]> = (0..server.tools).map(tool).collect();
     let service = StreamableHttpService::new(
-        || Ok(Echo),
-        std::sync::Arc::new(LocalSessionManager::default()),
+        move || Ok(Echo { tools: Arc::clone(&tools), hangs: server.hang }),
+        Arc::new(LocalSessionManager::default()),
         config,
     );
     serve(Router::new().route_service("/mcp", service)).await
 }
 
-struct Echo;
+/// The echo, and after it tools of the usual size that nobody calls.
+fn tool(number: usize) -> Tool {
+    let mut schema = json!({
+        "type": "object",
+        "required": ["message"],
+        "properties": {"message": {"type": "string", "description": "What to say."}},
+    });
+    if number == 0 {
+        let described = "Answers with the message that it was given, unchanged.";
+        return Tool::new("echo", described, rmcp::model::object(schema));
+    }
+    schema["properties"]["fields"] = json!({
+        "type": "array",
+        "maxItems": 50,
+        "items": {"type": "string"},
+        "description": "Which fields to return; all of them if left out.",
+    });
+    let described = format!(
+        "Looks up record {number} by what the message says and returns the fields that were asked for. Use it when a \
+         person names the record; for a search over all records, use the search tool instead."
+    );
+    Tool::new(format!("record{number:05}"), described, rmcp::model::object(schema))
+}
+
+struct Echo {
+    tools: Arc<[Tool]>,
+    hangs: bool,
+}
 
 impl ServerHandler for Echo {
     fn get_info(&self) -> ServerConfig {
@@ -68,11 +111,31 @@ impl ServerHandler for Echo {
             .with_server_info(Implementation::new("bare", "1.0.0"))
     }
 
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let from = match cursor.map(|cursor| cursor.parse::<usize>()) {
+            None => 0,
+            Some(Ok(from)) if from < self.tools.len() => from,
+            Some(_) => return Err(ErrorData::invalid_params("there is no such page", None)),
+        };
+        let to = self.tools.len().min(from + PAGE);
+        let mut listed = ListToolsResult::with_all_items(self.tools[from..to].to_vec());
+        listed.next_cursor = (to < self.tools.len()).then(|| to.to_string());
+        Ok(listed)
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if self.hangs {
+            std::future::pending::<()>().await;
+        }
         let input = Value::Object(request.arguments.unwrap_or_default());
         Ok(CallToolResult::structured(input).into())
     }

@@ -19,13 +19,14 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Strip(StripRun),
+    Gateway(GatewayRun),
     Quality(crate::quality::QualityRun),
     /// The echo handler on axum alone.
     #[command(hide = true)]
     BareHttp,
     /// The echo tool on rmcp alone.
     #[command(hide = true)]
-    BareMcp,
+    BareMcp(crate::bare::McpServer),
 }
 
 /// Measure the strip: calls through its doors, Python tools, and catalogs of up to 10,000 tools.
@@ -38,21 +39,49 @@ Build both first, in the same profile:
 Everything runs on loopback, in temporary folders, and is ended when the run ends. A missed target is a row of the \
 table; the run fails only if a row cannot be measured.")]
 pub(crate) struct StripRun {
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// Measure only these groups of rows.
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    only: Vec<Group>,
+}
+
+/// Measure the gateway: calls to a server behind it, against the server itself and against other gateways.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build both first, in the same profile:
+  cargo build --release -p powerstrip -p powerstrip-bench
+  target/release/powerstrip-bench gateway
+
+Other gateways are measured if they are installed, and skipped with a word on how to install them if not. Everything \
+runs on loopback, in temporary folders, and is ended when the run ends. A missed target is a row of the table; the run \
+fails only if a row cannot be measured.")]
+pub(crate) struct GatewayRun {
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// Measure only these groups of rows.
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    only: Vec<GatewayGroup>,
+    /// Folders in which other gateways are looked for before PATH.
+    #[arg(long, value_name = "FOLDER", value_delimiter = ',')]
+    pub(crate) peers: Vec<PathBuf>,
+}
+
+/// What every run is told.
+#[derive(Debug, Args)]
+pub(crate) struct How {
     /// The gateway's binary [default: `powerstrip` beside this program].
     #[arg(long, value_name = "FILE")]
     powerstrip: Option<PathBuf>,
     /// How long each side of each row is under load.
     #[arg(long, value_name = "N", default_value_t = 6.0, value_parser = seconds)]
     seconds: f64,
-    /// A look in less than a minute: short rounds, few repeats, at most 1,000 tools.
+    /// A short look: short rounds, few repeats, at most 1,000 tools and 200 sessions.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Print one line of JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Measure only these groups of rows.
-    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
-    only: Vec<Group>,
 }
 
 /// Rows that are measured together.
@@ -66,12 +95,36 @@ pub(crate) enum Group {
     Tools,
 }
 
+/// Rows about servers behind the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GatewayGroup {
+    /// Calls of a server through the gateway, against the server itself.
+    Calls,
+    /// The same calls through other gateways.
+    Peers,
+    /// Calls of one server while another hangs.
+    Hung,
+    /// 1 to 2,000 sessions of clients before 2026-07-28.
+    Sessions,
+    /// A server of 10 to 10,000 tools.
+    Tools,
+}
+
 impl StripRun {
     /// Whether a group was asked for.
     pub(crate) fn wants(&self, group: Group) -> bool {
         self.only.is_empty() || self.only.contains(&group)
     }
+}
 
+impl GatewayRun {
+    /// Whether a group was asked for.
+    pub(crate) fn wants(&self, group: GatewayGroup) -> bool {
+        self.only.is_empty() || self.only.contains(&group)
+    }
+}
+
+impl How {
     /// How the load is cut into rounds.
     pub(crate) fn plan(&self) -> Plan {
         let seconds = if self.quick { self.seconds.min(1.0) } else { self.seconds };
@@ -114,7 +167,7 @@ mod tests {
 
     use clap::CommandFactory as _;
 
-    use super::{Cli, Command, Group, Parser as _};
+    use super::{Cli, Command, GatewayGroup, Group, Parser as _};
 
     #[test]
     fn the_command_line_is_sound() {
@@ -132,10 +185,23 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_the_gateway_can_be_chosen() {
+        let line = ["powerstrip-bench", "gateway", "--only", "hung", "--peers", "a,b/bin"];
+        let Command::Gateway(run) = Cli::parse_from(line).command else {
+            panic!("`gateway` was asked for");
+        };
+        assert!(run.wants(GatewayGroup::Hung) && !run.wants(GatewayGroup::Calls));
+        assert_eq!(run.peers, ["a", "b/bin"].map(std::path::PathBuf::from));
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for seconds in ["0", "-1", "nan", "inf", "1e9", "soon"] {
-            let refused = Cli::try_parse_from(["powerstrip-bench", "strip", "--seconds", seconds]);
-            assert!(refused.is_err(), "{seconds}");
+            for command in ["strip", "gateway"] {
+                let line = ["powerstrip-bench", command, "--seconds", seconds];
+                assert!(Cli::try_parse_from(line).is_err(), "{command} {seconds}");
+            }
         }
+        assert!(Cli::try_parse_from(["powerstrip-bench", "gateway", "--only", "python"]).is_err());
     }
 }

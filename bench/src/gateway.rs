@@ -119,7 +119,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    fn of(pid: u32) -> anyhow::Result<Self> {
+    /// What a process holds, and those that it has started.
+    pub(crate) fn of(pid: u32) -> anyhow::Result<Self> {
         let own_mb =
             resident_mb(pid).context("the system does not tell how much memory a process holds")?;
         Ok(Self {

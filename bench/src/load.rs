@@ -2,6 +2,7 @@
 //! servers, so that whatever else the machine does hits both.
 
 mod connection;
+mod front;
 mod request;
 
 use std::net::SocketAddr;
@@ -14,6 +15,7 @@ use tokio::task::JoinSet;
 use crate::stats::{median, percentile};
 
 pub(crate) use connection::Connection;
+pub(crate) use front::{Era, Front};
 pub(crate) use request::Request;
 
 /// The number of the last input that was sent; every distinct input of this process has its own.
@@ -68,8 +70,14 @@ impl Plan {
 
 /// One server under load, with its connections.
 pub(crate) struct Client {
-    request: Request,
-    connections: Vec<Connection>,
+    callers: Vec<Caller>,
+}
+
+/// One connection, and the requests that take turns on it.
+struct Caller {
+    connection: Connection,
+    requests: Vec<Request>,
+    next: usize,
 }
 
 /// What one side did.
@@ -108,23 +116,48 @@ impl Client {
         request: Request,
         connections: usize,
     ) -> anyhow::Result<Self> {
-        let mut open = Vec::with_capacity(connections);
+        let mut callers = Vec::with_capacity(connections);
         for _ in 0..connections {
-            open.push(Connection::open(address).await?);
+            let connection = Connection::open(address).await?;
+            callers.push(Caller { connection, requests: vec![request.clone()], next: 0 });
         }
-        Ok(Self { request, connections: open })
+        Ok(Self { callers })
+    }
+
+    /// Opens the connections to an MCP server, and in the era of sessions as many of these, dealt out evenly.
+    pub(crate) async fn greet(
+        front: &Front,
+        era: Era,
+        connections: usize,
+        sessions: usize,
+    ) -> anyhow::Result<Self> {
+        let mut callers = Vec::with_capacity(connections);
+        for place in 0..connections {
+            let mut connection = Connection::open(front.address).await?;
+            let mut requests = Vec::new();
+            for _ in (place..sessions.max(connections)).step_by(connections) {
+                requests.push(front.call(era, &mut connection).await?);
+            }
+            callers.push(Caller { connection, requests, next: 0 });
+        }
+        Ok(Self { callers })
+    }
+
+    /// Lets every connection call once.
+    pub(crate) async fn call_once(&mut self) -> anyhow::Result<()> {
+        self.round(Duration::ZERO, Inputs::Distinct).await.map(drop)
     }
 
     async fn round(&mut self, time: Duration, inputs: Inputs) -> anyhow::Result<Round> {
-        let mut callers = JoinSet::new();
+        let mut calling = JoinSet::new();
         let start = Instant::now();
-        for connection in self.connections.drain(..) {
-            callers.spawn(call_until(connection, self.request.clone(), start + time, inputs));
+        for caller in self.callers.drain(..) {
+            calling.spawn(call_until(caller, start + time, inputs));
         }
         let mut latencies_ms = Vec::new();
-        while let Some(ended) = callers.join_next().await {
-            let (connection, latencies) = ended.context("a caller of the load was lost")??;
-            self.connections.push(connection);
+        while let Some(ended) = calling.join_next().await {
+            let (caller, latencies) = ended.context("a caller of the load was lost")??;
+            self.callers.push(caller);
             latencies_ms.extend(latencies);
         }
         Ok(Round { elapsed: start.elapsed(), latencies_ms })
@@ -132,17 +165,17 @@ impl Client {
 }
 
 async fn call_until(
-    mut connection: Connection,
-    mut request: Request,
+    mut caller: Caller,
     end: Instant,
     inputs: Inputs,
-) -> anyhow::Result<(Connection, Vec<f64>)> {
+) -> anyhow::Result<(Caller, Vec<f64>)> {
     let mut latencies = Vec::new();
     let mut place = 0;
     loop {
+        let request = &mut caller.requests[caller.next];
         request.number(inputs.next());
         let begun = Instant::now();
-        let answer = connection.ask(request.bytes()).await?;
+        let answer = caller.connection.ask(request.bytes()).await?;
         let ended = Instant::now();
         // Answers have the same shape each time, so the echo is looked for where the last one stood.
         match request.echo_in(answer.body, place) {
@@ -150,8 +183,9 @@ async fn call_until(
             _ => bail!("a call went wrong: {answer}"),
         }
         latencies.push((ended - begun).as_secs_f64() * 1_000.0);
+        caller.next = (caller.next + 1) % caller.requests.len();
         if ended >= end {
-            return Ok((connection, latencies));
+            return Ok((caller, latencies));
         }
     }
 }

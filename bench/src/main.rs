@@ -6,6 +6,7 @@ mod cli;
 mod gateway;
 mod load;
 mod machine;
+mod peers;
 mod process;
 mod quality;
 mod rows;
@@ -13,22 +14,26 @@ mod stats;
 mod table;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, ensure};
 use clap::Parser as _;
 use tokio::runtime::{Builder, Runtime};
 
-use cli::{Cli, Command, StripRun};
+use cli::{Cli, Command, How};
 use machine::Machine;
 use rows::Report;
 
 fn main() -> ExitCode {
     let ended = match Cli::parse().command {
-        Command::Strip(run) => strip(&run),
+        Command::Strip(run) => measure(&run.how, async |binary| rows::measure(&run, binary).await),
+        Command::Gateway(run) => {
+            measure(&run.how, async |binary| rows::gateway::measure(&run, binary).await)
+        }
         Command::Quality(run) => quality::run(&run),
         Command::BareHttp => serve(bare::http()),
-        Command::BareMcp => serve(bare::mcp()),
+        Command::BareMcp(server) => serve(bare::mcp(server)),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -44,17 +49,17 @@ fn serve(server: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()>
     Builder::new_multi_thread().enable_all().build()?.block_on(server)
 }
 
-fn strip(run: &StripRun) -> anyhow::Result<()> {
-    let binary = run.binary()?;
+fn measure(how: &How, rows: impl AsyncFnOnce(&Path) -> Report) -> anyhow::Result<()> {
+    let binary = how.binary()?;
     let machine = Machine::look(&binary)?;
     let report = client_runtime()?.block_on(async {
         tokio::select! {
-            report = rows::measure(run, &binary) => report,
+            report = rows(&binary) => Ok(report),
             // Leaving this future ends every process that it has started.
             _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
         }
     })?;
-    print(&machine, &report, run.json).context("the figures cannot be written")?;
+    print(&machine, &report, how.json).context("the figures cannot be written")?;
     ensure!(report.is_whole(), "not every row could be measured");
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 /// A server that says nothing for so long will not start. (Unoptimised builds with 10,000 tools are slow.)
@@ -32,26 +33,22 @@ impl Process {
     /// Stderr goes to a file: a pipe would have to be emptied by the process that makes the load.
     pub(crate) async fn start(mut command: Command, log: PathBuf) -> anyhow::Result<Self> {
         let stderr = File::create(&log).context("a log cannot be written")?;
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).kill_on_drop(true);
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("POWERSTRIP_") {
-                command.env_remove(name);
-            }
-        }
-        let begun = Instant::now();
-        let mut child = command.spawn().context("a server cannot be started")?;
-        let address = loop {
-            if let Some(address) = told_address(&log) {
-                break address;
-            }
-            if let Some(status) = child.try_wait()? {
-                bail!("a server ended early, {status}: {}", last_words(&log));
-            }
-            if begun.elapsed() > PATIENCE {
-                bail!("a server did not start in time: {}", last_words(&log));
-            }
-            tokio::time::sleep(GLANCE).await;
-        };
+        command.stdout(Stdio::null()).stderr(stderr);
+        let (child, address, begun) = spawn(command, &log, async || told_address(&log)).await?;
+        Ok(Self { child, address, begun })
+    }
+
+    /// Starts a server that was told its address, and waits until something listens there. All that it says goes to
+    /// the log.
+    pub(crate) async fn start_at(
+        mut command: Command,
+        address: SocketAddr,
+        log: PathBuf,
+    ) -> anyhow::Result<Self> {
+        let written = File::create(&log).context("a log cannot be written")?;
+        command.stdout(written.try_clone()?).stderr(written);
+        let listens = async || TcpStream::connect(address).await.ok().map(|_| address);
+        let (child, address, begun) = spawn(command, &log, listens).await?;
         Ok(Self { child, address, begun })
     }
 
@@ -69,6 +66,40 @@ impl Process {
         }
         Ok(())
     }
+}
+
+/// Starts a program and waits until it is seen where it is.
+async fn spawn(
+    mut command: Command,
+    log: &Path,
+    seen: impl AsyncFn() -> Option<SocketAddr>,
+) -> anyhow::Result<(Child, SocketAddr, Instant)> {
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("POWERSTRIP_") {
+            command.env_remove(name);
+        }
+    }
+    let begun = Instant::now();
+    let mut child = command.spawn().context("a server cannot be started")?;
+    loop {
+        if let Some(address) = seen().await {
+            return Ok((child, address, begun));
+        }
+        if let Some(status) = child.try_wait()? {
+            bail!("a server ended early, {status}: {}", last_words(log));
+        }
+        if begun.elapsed() > PATIENCE {
+            bail!("a server did not start in time: {}", last_words(log));
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+}
+
+/// An address that nothing listened at a moment ago, for servers that cannot choose one themselves.
+pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").context("there is no free port")?;
+    Ok(listener.local_addr()?)
 }
 
 fn told_address(log: &Path) -> Option<SocketAddr> {
@@ -117,6 +148,23 @@ mod tests {
         let error = Process::start(command, folder.path().join("log")).await.err().unwrap();
         let text = error.to_string();
         assert!(text.contains("the port is taken") && text.contains('3'), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_server_with_a_given_address_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 60"]);
+        let log = folder.path().join("log");
+        let process = Process::start_at(command, address, log.clone()).await.unwrap();
+        assert_eq!(process.address, address);
+        drop((process, listener));
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo no such option; exit 2"]);
+        let error = Process::start_at(command, address, log).await.err().unwrap();
+        assert!(error.to_string().contains("no such option"), "{error}");
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod calls;
 mod catalog;
+pub(crate) mod gateway;
 mod packs;
 mod python;
 
@@ -25,7 +26,7 @@ impl Report {
 }
 
 /// Measures the groups that were asked for.
-pub(crate) async fn measure(run: &StripRun, binary: &Path) -> anyhow::Result<Report> {
+pub(crate) async fn measure(run: &StripRun, binary: &Path) -> Report {
     let mut rows = Vec::new();
     for (group, name) in [
         (Group::Calls, "calls through the doors"),
@@ -40,17 +41,31 @@ pub(crate) async fn measure(run: &StripRun, binary: &Path) -> anyhow::Result<Rep
             Group::Python => python::measure(run, binary, &mut rows).await,
             Group::Tools => catalog::measure(run, binary, &mut rows).await,
         };
-        if let Err(error) = measured {
-            rows.push(Row::not_measured(format!("{name}: the rest"), format!("{error:#}")));
-        }
+        close(name, measured, &mut rows);
     }
-    Ok(Report { rows })
+    Report { rows }
+}
+
+/// Ends a group: what could not be measured is a row as well.
+fn close(name: &str, measured: anyhow::Result<()>, rows: &mut Vec<Row>) {
+    if let Err(error) = measured {
+        rows.push(Row::not_measured(format!("{name}: the rest"), format!("{error:#}")));
+    }
 }
 
 /// Tells the person who waits; the figures alone go to stdout.
 pub(crate) fn say(text: &str) {
     // Nobody may be listening.
     let _ = writeln!(std::io::stderr(), "powerstrip-bench: {text}");
+}
+
+/// A count as people write it.
+fn shown(count: usize) -> String {
+    if count < 1_000 {
+        count.to_string()
+    } else {
+        format!("{},{:03}", count / 1_000, count % 1_000)
+    }
 }
 
 /// A row about two sides that took turns.

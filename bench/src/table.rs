@@ -10,8 +10,10 @@ use serde::{Serialize, Serializer};
 pub(crate) enum Unit {
     Ratio,
     Millis,
+    Micros,
     PerSecond,
     Megabytes,
+    Kilobytes,
 }
 
 /// A number with its unit.
@@ -39,15 +41,24 @@ pub(crate) enum Verdict {
     /// A figure to know, without a target.
     Told,
     NotMeasured,
+    /// What it needs is not installed here.
+    Skipped,
 }
 
 /// One line of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     name: String,
-    outcome: Result<Figure, String>,
+    outcome: Result<Figure, Nothing>,
     target: Option<Target>,
     facts: Vec<(String, Figure)>,
+}
+
+/// Why there is no figure.
+#[derive(Clone, Debug)]
+struct Nothing {
+    why: String,
+    verdict: Verdict,
 }
 
 impl Row {
@@ -59,7 +70,16 @@ impl Row {
 
     /// A row that could not be measured, and why.
     pub(crate) fn not_measured(name: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { name: name.into(), outcome: Err(why.into()), target: None, facts: Vec::new() }
+        Self::nothing(name.into(), why.into(), Verdict::NotMeasured)
+    }
+
+    /// A row that needs what is not installed, and how to install it.
+    pub(crate) fn skipped(name: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::nothing(name.into(), why.into(), Verdict::Skipped)
+    }
+
+    fn nothing(name: String, why: String, verdict: Verdict) -> Self {
+        Self { name, outcome: Err(Nothing { why, verdict }), target: None, facts: Vec::new() }
     }
 
     /// Sets the bound.
@@ -75,7 +95,10 @@ impl Row {
 
     /// Whether the figure keeps its bound.
     pub(crate) fn verdict(&self) -> Verdict {
-        let Ok(Figure { value, .. }) = &self.outcome else { return Verdict::NotMeasured };
+        let value = match &self.outcome {
+            Ok(figure) => &figure.value,
+            Err(nothing) => return nothing.verdict,
+        };
         let kept = match self.target {
             None => return Verdict::Told,
             Some(Target::AtLeast(bound)) => *value >= bound,
@@ -108,7 +131,7 @@ impl Serialize for Row {
         Written {
             row: &self.name,
             figure: self.outcome.as_ref().ok(),
-            why: self.outcome.as_ref().err(),
+            why: self.outcome.as_ref().err().map(|nothing| &nothing.why),
             target: self.target,
             verdict: self.verdict(),
             facts: self.facts.iter().map(|(name, figure)| Fact { name, figure: *figure }).collect(),
@@ -123,7 +146,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     for row in rows {
         let (figure, measured) = match &row.outcome {
             Ok(figure) => (figure.to_string(), facts(&row.facts)),
-            Err(why) => ("–".to_owned(), cell(why)),
+            Err(nothing) => ("–".to_owned(), cell(&nothing.why)),
         };
         let unit = row.outcome.as_ref().map_or(Unit::Ratio, |figure| figure.unit);
         let target = row.target.map_or_else(|| "–".to_owned(), |target| target.shown(unit));
@@ -132,6 +155,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
             Verdict::Miss => "**miss**",
             Verdict::Told => "",
             Verdict::NotMeasured => "not measured",
+            Verdict::Skipped => "skipped",
         };
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -170,8 +194,10 @@ impl fmt::Display for Figure {
         match self.unit {
             Unit::Ratio => write!(f, "{number}×"),
             Unit::Millis => write!(f, "{number} ms"),
+            Unit::Micros => write!(f, "{number} µs"),
             Unit::PerSecond => write!(f, "{number}/s"),
             Unit::Megabytes => write!(f, "{number} MB"),
+            Unit::Kilobytes => write!(f, "{number} kB"),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 
+use super::front::Front;
+
 /// The field whose value is different in every call, as it must come back.
 const MARK: &str = r#""message":"bench-000000000000""#;
 
@@ -52,19 +54,9 @@ impl Request {
         Self::mcp(address, "tools/call", json!({"name": tool, "arguments": {"message": MESSAGE}}))
     }
 
-    /// A stateless request of MCP 2026-07-28, with the headers that it must carry.
-    pub(crate) fn mcp(address: SocketAddr, method: &str, mut params: Value) -> Self {
-        const VERSION: &str = "2026-07-28";
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": VERSION,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let mut headers = vec![("mcp-protocol-version", VERSION), ("mcp-method", method)];
-        if let Some(name) = body["params"]["name"].as_str() {
-            headers.push(("mcp-name", name));
-        }
-        Self::post(address, "/mcp", &headers, &body)
+    /// A stateless request of MCP 2026-07-28.
+    pub(crate) fn mcp(address: SocketAddr, method: &str, params: Value) -> Self {
+        Front::new(address, "").modern(method, params)
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

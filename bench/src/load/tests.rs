@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::connection::Head;
-use super::{Client, Duel, Inputs, Plan, Request, Round, duel};
+use super::connection::{Head, Length, join};
+use super::front::message;
+use super::{Client, Duel, Era, Front, Inputs, Plan, Request, Round, duel};
 
 fn nowhere() -> SocketAddr {
     ([127, 0, 0, 1], 9).into()
@@ -70,14 +71,46 @@ fn heads_are_read_when_they_are_whole() {
     assert_eq!(Head::read(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n").unwrap(), None);
     let head =
         Head::read(b"HTTP/1.1 404 Not Found\r\nx: y\r\nCONTENT-LENGTH:  12\r\n\r\nbody").unwrap();
-    assert_eq!(head, Some(Head { status: 404, bytes: 53, body_bytes: 12 }));
+    assert_eq!(head, Some(Head { status: 404, bytes: 53, body: Length::Known(12) }));
+    let head = Head::read(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+    assert_eq!(head, Some(Head { status: 200, bytes: 47, body: Length::Chunks }));
     for wrong in [
-        &b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"[..],
+        &b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n"[..],
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n",
         b"HTTP/2 200\r\ncontent-length: 0\r\n\r\n",
         b"\r\n\r\n",
     ] {
         assert!(Head::read(wrong).is_err(), "{}", String::from_utf8_lossy(wrong));
+    }
+}
+
+#[test]
+fn chunks_are_put_together_when_all_are_there() {
+    let mut joined = Vec::new();
+    let whole = b"6\r\ndata: \r\n5;x=y\r\n0\r\n\r\n\r\n0\r\n\r\n";
+    assert!(join(whole, &mut joined).unwrap());
+    assert_eq!(joined, b"data: 0\r\n\r\n");
+    for cut in 0..whole.len() {
+        assert!(!join(&whole[..cut], &mut joined).unwrap(), "{cut}");
+    }
+    for wrong in [&b"x\r\nab0\r\n\r\n"[..], b"1\r\nab\r\n0\r\n\r\n", b"0\r\n\r\n0\r\n\r\n"] {
+        assert!(join(wrong, &mut joined).is_err(), "{}", String::from_utf8_lossy(wrong));
+    }
+}
+
+#[test]
+fn an_answer_is_found_in_json_and_among_events() {
+    let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {}});
+    let streamed = format!(
+        "id: 0\nretry: 3000\ndata:\n\nevent: message\ndata: {{\"method\":\"x\"}}\n\ndata: {answer}\n\n"
+    );
+    for body in [answer.to_string(), streamed] {
+        assert_eq!(message(body.as_bytes()), Some(answer.clone()), "{body}");
+    }
+    for none in ["", "data: {}\n\n", "<html>", "event: ping\n\n"] {
+        assert_eq!(message(none.as_bytes()), None, "{none}");
     }
 }
 
@@ -147,4 +180,58 @@ async fn a_wrong_answer_ends_the_run() {
     let mut client = Client::connect(address, request, 2).await.unwrap();
     let error = client.round(Duration::from_millis(10), Inputs::Equal).await.unwrap_err();
     assert!(error.to_string().contains("RATE_LIMIT"), "{error}");
+}
+
+/// A server of the era of sessions, which gives out numbers and answers a call with the number of its session.
+async fn sessions() -> SocketAddr {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static GIVEN: AtomicUsize = AtomicUsize::new(0);
+    let answer = async |request: axum::extract::Request| {
+        let session = request.headers().get("mcp-session-id").cloned();
+        let body = axum::body::to_bytes(request.into_body(), 10_000).await.unwrap();
+        let message: Value = serde_json::from_slice(&body).unwrap();
+        let text = match message["method"].as_str().unwrap() {
+            "initialize" => {
+                assert!(session.is_none());
+                let id = GIVEN.fetch_add(1, Ordering::Relaxed).to_string();
+                let result = json!({"id": 0, "result": {"protocolVersion": "2025-06-18"}});
+                return axum::response::IntoResponse::into_response((
+                    [("mcp-session-id", id)],
+                    format!("data: {result}\n\n"),
+                ));
+            }
+            "tools/call" => format!("{} in {session:?}", message["params"]["arguments"]),
+            other => other.to_owned(),
+        };
+        axum::response::IntoResponse::into_response(text)
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = axum::Router::new().route("/mcp", axum::routing::post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}
+
+#[tokio::test]
+async fn sessions_are_opened_and_take_turns() {
+    let front = Front::new(sessions().await, "echo");
+    front.echoes(Era::Legacy).await.unwrap();
+    let mut client = Client::greet(&front, Era::Legacy, 2, 5).await.unwrap();
+    let requests: Vec<_> = client
+        .callers
+        .iter()
+        .flat_map(|caller| &caller.requests)
+        .map(|request| String::from_utf8_lossy(request.bytes()).into_owned())
+        .collect();
+    let ids: std::collections::BTreeSet<_> = requests
+        .iter()
+        .filter_map(|text| text.split("mcp-session-id: ").nth(1)?.get(..1))
+        .collect();
+    assert_eq!((requests.len(), ids.len()), (5, 5), "{requests:?}");
+    assert!(requests[0].contains("mcp-protocol-version: 2025-06-18\r\n"), "{}", requests[0]);
+    client.round(Duration::from_millis(20), Inputs::Distinct).await.unwrap();
+
+    let nobody = Front { path: "/elsewhere".to_owned(), ..front };
+    assert!(nobody.echoes(Era::Legacy).await.is_err());
 }

@@ -86,7 +86,7 @@ pub(super) async fn measure(
             say(&name);
             let mut ours = door.client(gateway.address(), connections).await?;
             let mut base = door.client(bare.address, connections).await?;
-            let duel = duel(&mut ours, &mut base, run.plan(), Inputs::Distinct).await?;
+            let duel = duel(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
             rows.push(duel_row(name, &duel, "gateway", door.base()).target(TARGET));
         }
         let most = CONNECTIONS[CONNECTIONS.len() - 1];
@@ -94,7 +94,7 @@ pub(super) async fn measure(
         say(&name);
         let mut ours = door.client(gateway.address(), most).await?;
         let mut base = door.client(bare.address, most).await?;
-        let duel = duel(&mut ours, &mut base, run.plan(), Inputs::Equal).await?;
+        let duel = duel(&mut ours, &mut base, run.how.plan(), Inputs::Equal).await?;
         rows.push(duel_row(name, &duel, "gateway", door.base()));
         bare.stop().await?;
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::calls::{Door, bare};
 use super::packs::{time_reading, write_many};
-use super::{duel_row, say};
+use super::{duel_row, say, shown};
 use crate::cli::StripRun;
 use crate::gateway::{Gateway, Home};
 use crate::load::{Connection, Inputs, Request, duel};
@@ -47,7 +47,7 @@ pub(super) async fn measure(
     binary: &Path,
     rows: &mut Vec<Row>,
 ) -> anyhow::Result<()> {
-    let (counts, repeats) = if run.quick {
+    let (counts, repeats) = if run.how.quick {
         (&QUICK_COUNTS[..], Repeats { starts: 1, lists: 5 })
     } else {
         (&COUNTS[..], Repeats { starts: 3, lists: 31 })
@@ -214,7 +214,7 @@ async fn flat(run: &StripRun, stocked: &[Stocked], rows: &mut Vec<Row>) -> anyho
         say(&name);
         let mut ours = door.client(many.gateway.address(), CONNECTIONS).await?;
         let mut base = door.client(few.gateway.address(), CONNECTIONS).await?;
-        let duel = duel(&mut ours, &mut base, run.plan(), Inputs::Distinct).await?;
+        let duel = duel(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
         let row = duel_row(name, &duel, &shown(many.count), &shown(few.count));
         rows.push(row.target(Target::AtLeast(0.9)));
     }
@@ -295,13 +295,4 @@ struct Page {
     tools: usize,
     next: Option<String>,
     bytes: usize,
-}
-
-/// A count as people write it.
-fn shown(count: usize) -> String {
-    if count < 1_000 {
-        count.to_string()
-    } else {
-        format!("{},{:03}", count / 1_000, count % 1_000)
-    }
 }

@@ -42,12 +42,12 @@ pub(super) async fn measure(
     let address = gateway.address();
     let mut warm = Client::connect(address, Request::envelope(address, WARM), WORKERS).await?;
     let mut fresh = Client::connect(address, Request::envelope(address, FRESH), WORKERS).await?;
-    let plan = run.plan().at_least(SHORTEST);
+    let plan = run.how.plan().at_least(SHORTEST);
     let duel = duel(&mut warm, &mut fresh, plan, Inputs::Distinct).await?;
     rows.push(duel_row(name, &duel, "warm", "fresh").target(Target::AtLeast(20.0)));
 
     say("cold Python call versus `python3 tool.py` alone");
-    let pairs = if run.quick { 10 } else { 60 };
+    let pairs = if run.how.quick { 10 } else { 60 };
     rows.push(cold(&gateway, &python, &home.tools().join("echo.py"), pairs).await?);
     gateway.stop().await
 }

@@ -33,6 +33,7 @@ fn bounds_are_judged_at_their_edge() {
     assert_eq!(judged(f64::NAN, Target::AtLeast(0.6)), Verdict::Miss);
     assert_eq!(Row::new("r", 1.0, Unit::Ratio).verdict(), Verdict::Told);
     assert_eq!(Row::not_measured("r", "why").verdict(), Verdict::NotMeasured);
+    assert_eq!(Row::skipped("r", "why").verdict(), Verdict::Skipped);
 }
 
 #[test]
@@ -44,6 +45,8 @@ fn rows_become_a_markdown_table() {
             .fact("gateway p50", 0.5, Unit::Millis),
         Row::new("memory", 41.2, Unit::Megabytes).target(Target::Below(40.0)),
         Row::not_measured("python", "no\npython3"),
+        Row::skipped("another", "install it").target(Target::AtLeast(2.0)),
+        Row::new("added", 85.04, Unit::Micros).fact("each", 12.5, Unit::Kilobytes),
     ];
     assert_eq!(
         markdown(&rows),
@@ -51,7 +54,9 @@ fn rows_become_a_markdown_table() {
          |---|--:|--:|---|---|\n\
          | calls a\\|b | 0.700× | ≥ 0.600× | ok | gateway 12,345/s · gateway p50 0.500 ms |\n\
          | memory | 41.2 MB | < 40.0 MB | **miss** |  |\n\
-         | python | – | – | not measured | no python3 |\n"
+         | python | – | – | not measured | no python3 |\n\
+         | another | – | ≥ 2.00× | skipped | install it |\n\
+         | added | 85.0 µs | – |  | each 12.5 kB |\n"
     );
 }
 

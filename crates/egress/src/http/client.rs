@@ -37,7 +37,10 @@ const MAX_REDIRECTS: u8 = 5;
 const HEADER_CEILING: u32 = 64 * 1024;
 
 const IDLE: Duration = Duration::from_secs(60);
-const IDLE_PER_HOST: usize = 16;
+
+/// As many calls at once can end without closing a connection that the next call would have to dial again. An MCP
+/// server behind the gateway is called by all of its clients at once.
+const IDLE_PER_HOST: usize = 256;
 
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("powerstrip/", env!("CARGO_PKG_VERSION")));

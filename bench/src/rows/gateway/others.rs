@@ -1,0 +1,110 @@
+//! The same calls of the same server through other gateways.
+
+use std::path::Path;
+
+use super::calls::{compete, p99_row};
+use super::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
+use crate::cli::GatewayRun;
+use crate::gateway::{Gateway, Home, Memory};
+use crate::load::{Era, Front};
+use crate::peers::{Kind, Peer};
+use crate::process::Process;
+use crate::rows::{duel_row, say};
+use crate::table::{Row, Target, Unit};
+
+/// Our side of every comparison.
+struct Ours {
+    gateway: Gateway,
+    front: Front,
+}
+
+pub(super) async fn measure(
+    run: &GatewayRun,
+    binary: &Path,
+    rows: &mut Vec<Row>,
+) -> anyhow::Result<()> {
+    let home = Home::new()?;
+    let up = upstream(&home, "up", &["--tools", &USUAL_TOOLS.to_string()]).await?;
+    let (gateway, front) = gateway(binary, &home, &[("up", &up)]).await?;
+    let ours = Ours { gateway, front };
+    for kind in Kind::ALL {
+        let Some(program) = kind.find(&run.peers) else {
+            say(&format!("{kind} is not installed: {}", kind.how_to_install()));
+            rows.push(Row::skipped(kind.to_string(), kind.how_to_install()));
+            continue;
+        };
+        // One that cannot be set up here does not take the others with it.
+        if let Err(error) = against(run, &ours, kind, &program, &up, rows).await {
+            rows.push(Row::not_measured(format!("{kind}: the rest"), format!("{error:#}")));
+        }
+    }
+    ours.gateway.stop().await?;
+    up.stop().await
+}
+
+async fn against(
+    run: &GatewayRun,
+    ours: &Ours,
+    kind: Kind,
+    program: &Path,
+    up: &Process,
+    rows: &mut Vec<Row>,
+) -> anyhow::Result<()> {
+    say(&format!("{kind}: start"));
+    let peer = Peer::start(kind, program, up.address).await?;
+    let judged = |row: Row| match kind.bound() {
+        Some(bound) => row.target(Target::AtLeast(bound)),
+        None => row,
+    };
+    for era in &peer.eras {
+        for connections in [1, CONNECTIONS] {
+            let many = if connections == 1 { "" } else { "s" };
+            let name = format!(
+                "versus {}, `tools/call` of {era}, {connections} connection{many}",
+                peer.name
+            );
+            say(&name);
+            let duel = compete(run, *era, &ours.front, &peer.front, connections).await?;
+            let row = duel_row(name.clone(), &duel, "Powerstrip", kind.name());
+            if connections == 1 {
+                rows.push(row);
+            } else {
+                rows.push(judged(row));
+                rows.push(judged(p99_row(&name, &duel, "Powerstrip", kind.name())));
+            }
+        }
+    }
+    if !peer.eras.contains(&Era::Modern) {
+        say(&format!("{kind} does not answer clients of {}", Era::Modern));
+    }
+    let (our, their) = (ours.gateway.memory_at_rest().await?, peer.memory()?);
+    rows.push(memory_row(&peer.name, our, their));
+    peer.stop().await
+}
+
+/// Memory after the calls, of each with all processes that it keeps.
+fn memory_row(peer: &str, ours: Memory, theirs: Memory) -> Row {
+    let [ours, theirs] = [ours, theirs].map(|memory| memory.own_mb + memory.children_mb);
+    let name = format!("versus {peer}: resident memory, a server of {USUAL_TOOLS} tools");
+    Row::new(name, ours / theirs, Unit::Ratio).fact("Powerstrip", ours, Unit::Megabytes).fact(
+        "theirs",
+        theirs,
+        Unit::Megabytes,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::{Memory, memory_row};
+
+    #[test]
+    fn memory_counts_all_processes() {
+        let ours = Memory { own_mb: 20.0, children_mb: 5.0 };
+        let theirs = Memory { own_mb: 60.0, children_mb: 40.0 };
+        let row = serde_json::to_value(memory_row("another", ours, theirs)).unwrap();
+        assert_eq!((&row["value"], &row["verdict"]), (&0.25.into(), &"told".into()));
+        assert_eq!(row["facts"][1]["value"], 100.0);
+    }
+}

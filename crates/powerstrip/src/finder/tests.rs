@@ -11,7 +11,7 @@ use proto::{Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLi
 use serde_json::{Value, json};
 use store::{AuditTrail, Cache, Database};
 use strip::agents::{Agent, Listing, Profiles, SEARCH_TOOLS, Skill};
-use strip::catalog::{LimitBounds, NameStyle, WireNames};
+use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
@@ -71,6 +71,7 @@ async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,
         names: WireNames::default(),
+        pins: Pins::default(),
     };
     let strip = Strip::new(settings, parts);
     strip.catalog().publish("tests", tools);

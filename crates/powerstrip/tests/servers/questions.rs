@@ -1,4 +1,5 @@
 //! What servers ask of callers, through the gateway, in both eras.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};
 use testkit::Gateway;

@@ -90,14 +90,14 @@ pub(super) struct Offered {
     pub(super) operation: Operation,
 }
 
-/// What is offered, and what cannot be, by name.
-pub(super) type Sorted = (Vec<Offered>, Vec<(String, Fault)>);
+/// An operation that cannot be offered, by the name that it would have had.
+pub(super) type LeftOut = (String, Fault);
 
 /// Every operation of a document; those that cannot be offered, with why. `fixed` are headers that the config sets.
 pub(super) fn read(
     document: &Document,
     fixed: &HashSet<String>,
-) -> Result<Sorted, Fault> {
+) -> Result<(Vec<Offered>, Vec<LeftOut>), Fault> {
     let paths = document.part("paths");
     let paths = match paths {
         Value::Object(paths) => paths,

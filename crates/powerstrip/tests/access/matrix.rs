@@ -39,6 +39,12 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
             "/mcp/tool/{*tool}" => recorded_answers(&cast).await,
             // What all callers share: it must look the same to everyone, and hold nothing of anyone.
             "/mcp/discover" => alike(&cast, "/mcp/discover").await,
+            "/agents/{agent}/{*door}" => agents(&house, &cast).await,
+            "/v1/servers" | "/v1/servers/{name}" | "/v1/servers/{name}/heartbeat" => {
+                registration(&cast, route.methods, route.pattern).await;
+            }
+            "/oauth/callback" => alike(&cast, "/oauth/callback?state=x&code=y").await,
+            "/oauth/client.json" => alike(&cast, route.pattern).await,
             "/mcp/prompt/{domain}/{name}/{major}" => alike(&cast, "/mcp/prompt/a/b/1").await,
             "/mcp/schema/{*reference}" => alike(&cast, "/mcp/schema/demo.echo@1/input").await,
             "/openapi.json" => alike(&cast, "/openapi.json").await,
@@ -124,8 +130,41 @@ async fn alike(cast: &Cast<'_>, path: &str) {
     let hers = told(cast.ann.get(path).await);
     let text = hers.1.to_string();
     assert!(!text.contains("acme") && !text.contains("\"ann\""), "{path}: {text}");
-    for (who, other) in &cast.others {
+    // An agent is shown its own doors.
+    let agents_differ = matches!(path, "/mcp/discover" | "/openapi.json");
+    for (who, other) in &cast.others[..if agents_differ { 2 } else { 3 }] {
         assert_eq!(told(other.get(path).await), hers, "{path} for {who}");
+    }
+}
+
+/// An agent's door is there for whoever may come as that agent, and with no more than they may do.
+async fn agents(house: &House, cast: &Cast<'_>) {
+    let bot = &cast.others[2].1;
+    assert_eq!(bot.get("/agents/bot/mcp/discover").await.status, 200);
+    assert_eq!(bot.get("/agents/researcher/mcp/discover").await.status, 404, "it is not that one");
+    let session = cast.ann.session(OLD[0]).await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let request = cast.ann.request(Method::POST, "/agents/bot/mcp").json(&list);
+    let request = request.header("accept", "application/json, text/event-stream");
+    let crossed = answered(request.header("mcp-session-id", &session)).await;
+    assert_eq!(crossed.status, 404, "a session of another door: {crossed:?}");
+    let reader = house.caller(json!({"org": "acme", "sub": "ann", "scope": "tools:read"}));
+    let call = reader.request(Method::POST, "/agents/bot/mcp/tool/demo.echo");
+    let refused = answered(call.json(&json!({"message": "x"}))).await;
+    assert_eq!(refused.status, 403, "who may only look may not call: {refused:?}");
+}
+
+/// Tokens of callers register nothing, renew nothing, and end nothing.
+async fn registration(cast: &Cast<'_>, methods: &str, pattern: &str) {
+    let path = pattern.replace("{name}", "crm");
+    for method in methods.split(", ") {
+        for (who, caller) in
+            cast.others.iter().map(|(who, caller)| (*who, caller)).chain([("she", &cast.ann)])
+        {
+            let request = caller.request(method.parse().unwrap(), &path).json(&json!({}));
+            let refused = answered(request).await;
+            assert!(matches!(refused.status, 401 | 403), "{method} {path} by {who}: {refused:?}");
+        }
     }
 }
 

@@ -15,6 +15,10 @@ const DICE: &str = "id: dice.roll\nversion: 1.0.0\ndescription: Answers with an 
     deterministic: false\ninputSchema: { type: object }\noutputSchema: { type: object }\n\
     execution: { kind: cli, cmd: [python3, -c, \"import json, uuid; print(json.dumps({'id': str(uuid.uuid4())}))\"] }\n";
 
+/// Agents that a token may name; both may use everything.
+const AGENTS: &str = "skills: { all: { tools: ['*'] } }\n\
+    agents: { bot: { skills: [all] }, researcher: { skills: [all] } }\n";
+
 /// A gateway, and the identity provider that it trusts.
 pub(crate) struct House {
     pub(crate) gateway: Gateway,
@@ -34,7 +38,7 @@ impl House {
         let signer = Signer::ec("key-1");
         let issuer = Issuer::start(&[&signer]).await;
         let gateway = Gateway::with().file("tools/dice.tool.yaml", DICE).config(&format!(
-            "auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n{more}",
+            "{AGENTS}auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n{more}",
             issuer.url()
         ));
         Self { gateway: build(gateway).start().await, issuer, signer }

@@ -106,10 +106,14 @@ impl House {
         snapshot.entries().iter().map(|entry| entry.descriptor.id.to_string()).collect()
     }
 
-    /// Waits until a tool is in the catalog.
+    /// Waits until a tool is in the catalog, and its server's list counts as known, which it does a moment later.
     pub(crate) async fn offers(&self, tool: &str) {
-        eventually(&format!("{tool} is offered"), || self.catalog.snapshot().resolve(tool).is_ok())
-            .await;
+        let server = tool.split(':').next().unwrap_or_default();
+        let listed = || self.upstreams.get(server).is_none_or(|s| s.status().list_age.is_some());
+        eventually(&format!("{tool} is offered"), || {
+            self.catalog.snapshot().resolve(tool).is_ok() && listed()
+        })
+        .await;
     }
 
     pub(crate) fn status(&self, server: &str) -> Status {

@@ -31,6 +31,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use strip::{Call, Door, LogLevel, Strip};
 use tokio_util::sync::CancellationToken;
 
@@ -83,6 +84,15 @@ impl Core {
 
     pub(crate) fn strip(&self) -> &Arc<Strip> {
         &self.strip
+    }
+
+    /// A page of the tools, ready to be sent to a client of 2026-07-28.
+    pub(crate) fn page(
+        &self,
+        principal: &Principal,
+        cursor: Option<&str>,
+    ) -> Option<Arc<RawValue>> {
+        self.listing.written(&self.strip, principal, cursor)
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.

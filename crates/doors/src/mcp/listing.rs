@@ -1,13 +1,15 @@
-//! `tools/list`, prepared once per view of the catalog: a request copies a page and nothing is worked out again.
+//! `tools/list`, prepared once per view of the catalog: nothing is worked out again, and clients of the newest revision
+//! are given the very bytes of a page that were made for the first of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use arc_swap::ArcSwapOption;
 use proto::{Annotations, Principal};
 use rmcp::model::{
     CacheScope, ErrorData, JsonObject, ListToolsResult, MetaObject, Tool, ToolAnnotations,
 };
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use strip::Strip;
 use strip::agents::View;
@@ -43,6 +45,8 @@ struct Prepared {
     tools: Vec<Listed>,
     /// From wire name to the place in `tools`.
     by_wire: HashMap<String, usize>,
+    /// The pages as clients of 2026-07-28 read them, each written when it is first asked for.
+    written: Vec<OnceLock<Option<Arc<RawValue>>>>,
 }
 
 /// A tool that may be called; an agent that searches is not shown most of them.
@@ -71,28 +75,28 @@ impl Listing {
         modern: bool,
     ) -> Result<ListToolsResult, ErrorData> {
         let prepared = self.current(strip, principal);
-        let start = match cursor {
-            None => 0,
-            Some(cursor) => {
-                let last = cursor.strip_prefix(CURSOR).ok_or_else(|| {
-                    ErrorData::invalid_params(
-                        "the cursor is not one that this server gave out",
-                        None,
-                    )
-                })?;
-                prepared.tools.partition_point(|listed| *listed.tool.name <= *last)
-            }
-        };
-        let rest = &prepared.tools[start..];
-        let page = &rest[..rest.len().min(PAGE)];
-        let tools = page.iter().map(|listed| listed.shown(modern)).collect();
-        let mut result = ListToolsResult::with_all_items(tools);
-        if rest.len() > PAGE {
-            result.next_cursor = page.last().map(|last| format!("{CURSOR}{}", last.tool.name));
-        }
-        result.ttl_ms = modern.then_some(TTL_MS);
-        result.cache_scope = modern.then_some(CacheScope::Private);
-        Ok(result)
+        let start = prepared.start(cursor).ok_or_else(|| {
+            ErrorData::invalid_params("the cursor is not one that this server gave out", None)
+        })?;
+        Ok(prepared.page(start, modern))
+    }
+
+    /// The same for a client of 2026-07-28, ready to be sent; none where a page begins as no page of ours does.
+    pub(super) fn written(
+        &self,
+        strip: &Strip,
+        principal: &Principal,
+        cursor: Option<&str>,
+    ) -> Option<Arc<RawValue>> {
+        let prepared = self.current(strip, principal);
+        let start = prepared.start(cursor)?;
+        let place = prepared.written.get(start / PAGE).filter(|_| start % PAGE == 0)?;
+        place
+            .get_or_init(|| {
+                let text = serde_json::to_string(&prepared.page(start, true)).ok()?;
+                RawValue::from_string(text).ok().map(Arc::from)
+            })
+            .clone()
     }
 
     /// The input schema of a tool by any of its names, as it is listed.
@@ -178,7 +182,30 @@ impl Prepared {
             .enumerate()
             .map(|(place, listed)| (listed.entry.wire.clone(), place))
             .collect();
-        Self { view: view.clone(), style, tools, by_wire }
+        // Without any tool there is a page, too.
+        let pages = tools.len().div_ceil(PAGE).max(1);
+        let written = (0..pages).map(|_| OnceLock::new()).collect();
+        Self { view: view.clone(), style, tools, by_wire, written }
+    }
+
+    /// Where the page behind a cursor begins.
+    fn start(&self, cursor: Option<&str>) -> Option<usize> {
+        let Some(cursor) = cursor else { return Some(0) };
+        let last = cursor.strip_prefix(CURSOR)?;
+        Some(self.tools.partition_point(|listed| *listed.tool.name <= *last))
+    }
+
+    fn page(&self, start: usize, modern: bool) -> ListToolsResult {
+        let rest = &self.tools[start..];
+        let page = &rest[..rest.len().min(PAGE)];
+        let tools = page.iter().map(|listed| listed.shown(modern)).collect();
+        let mut result = ListToolsResult::with_all_items(tools);
+        if rest.len() > PAGE {
+            result.next_cursor = page.last().map(|last| format!("{CURSOR}{}", last.tool.name));
+        }
+        result.ttl_ms = modern.then_some(TTL_MS);
+        result.cache_scope = modern.then_some(CacheScope::Private);
+        result
     }
 
     fn find(&self, name: &str) -> Option<Found<'_>> {

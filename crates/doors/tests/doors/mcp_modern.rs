@@ -348,3 +348,27 @@ async fn the_short_way_and_the_long_way_of_a_call_give_the_same_answer() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_short_way_and_the_long_way_of_a_list_give_the_same_answer() {
+    let gateway = gateway().await;
+    let many = (0..1_500).map(|n| echo(&format!("many.tool{n:04}"))).collect();
+    gateway.strip.catalog().publish("many", shared(many));
+    let mut cursors =
+        vec![json!(null), json!("after:many_tool0003"), json!("after:zzz"), json!("x")];
+    let first = result(&gateway, "tools/list", json!({})).await;
+    cursors.push(first["nextCursor"].clone());
+    for cursor in cursors {
+        let mut params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
+        let short = ask(&gateway, "tools/list", params.clone()).await;
+        params["_meta"]["long/way"] = json!(true);
+        let long = ask(&gateway, "tools/list", params).await;
+        assert_eq!((short.status, short.messages()), (long.status, long.messages()), "{cursor}");
+    }
+    gateway.strip.catalog().publish("many", Vec::new());
+    let fewer = result(&gateway, "tools/list", json!({})).await;
+    assert!(
+        fewer["tools"].as_array().unwrap().len() < 100,
+        "a written page does not outlive its list"
+    );
+}

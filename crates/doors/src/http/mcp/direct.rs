@@ -1,5 +1,5 @@
-//! The short way of a plain `tools/call`: read once, run, written once. The protocol library, which can do all that a
-//! call may need, takes five times as long about it.
+//! The short way of a plain `tools/call` or `tools/list`: read once, answered, written once. The protocol library, which
+//! can do all that a request may need, takes several times as long about it.
 //!
 //! What is not beyond doubt (another era, a header that does not fit, a wish for progress, a caller that can be asked
 //! questions by a server) is left to the library, and so are all of its refusals: here nothing is ever refused.
@@ -21,29 +21,37 @@ use super::super::reply;
 use crate::mcp::{self, Core};
 
 const VERSION: &str = "2026-07-28";
-const METHOD: &str = "tools/call";
+const CALL: &str = "tools/call";
+const LIST: &str = "tools/list";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Message<'a> {
+struct Message<'a, P> {
     jsonrpc: &'a str,
     #[serde(borrow)]
     id: &'a RawValue,
     method: &'a str,
-    #[serde(borrow)]
-    params: Params<'a>,
+    params: P,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Params<'a> {
+struct CallParams<'a> {
     name: &'a str,
     arguments: Option<Map<String, Value>>,
     #[serde(borrow, rename = "_meta")]
     meta: Meta<'a>,
 }
 
-/// Words that change nothing about how a call is answered, and our own wishes. Any other is for the library.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListParams<'a> {
+    cursor: Option<&'a str>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+/// Words that change nothing about how a request is answered, and our own wishes. Any other is for the library.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Meta<'a> {
@@ -76,12 +84,21 @@ impl Meta<'_> {
     }
 }
 
+impl<P> Message<'_, P> {
+    fn is_plain(&self, method: &str, meta: impl FnOnce(&P) -> &str) -> bool {
+        self.jsonrpc == "2.0"
+            && self.method == method
+            && meta(&self.params) == VERSION
+            && is_id(self.id)
+    }
+}
+
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Answer<'a, R> {
     jsonrpc: &'static str,
     id: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<CallToolResult>,
+    result: Option<R>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorData>,
 }
@@ -93,25 +110,44 @@ pub(super) async fn answer(
     body: &[u8],
     principal: &Arc<Principal>,
 ) -> Option<Response> {
-    // Who may not call is refused by those who refuse.
-    if !says_plain_call(&parts.headers) || !auth::scope::covers(principal, auth::scope::TOOLS_CALL)
-    {
+    match plain_method(&parts.headers)? {
+        CALL => call(core, parts, body, principal).await,
+        LIST => list(core, body, principal),
+        _ => None,
+    }
+}
+
+fn list(core: &Core, body: &[u8], principal: &Principal) -> Option<Response> {
+    let message: Message<'_, ListParams<'_>> = serde_json::from_slice(body).ok()?;
+    if !message.is_plain(LIST, |params| params.meta.version) {
         return None;
     }
-    let message: Message<'_> = serde_json::from_slice(body).ok()?;
-    let Params { name, arguments, meta } = message.params;
-    let plain = message.jsonrpc == "2.0"
-        && message.method == METHOD
-        && meta.version == VERSION
-        && is_id(message.id)
-        && only(&parts.headers, "mcp-name") == Some(name);
+    let result: Option<Arc<RawValue>> = Some(core.page(principal, message.params.cursor)?);
+    let answer = Answer { jsonrpc: "2.0", id: message.id, result, error: None };
+    Some(reply::json(StatusCode::OK, &answer))
+}
+
+async fn call(
+    core: &Core,
+    parts: &Parts,
+    body: &[u8],
+    principal: &Arc<Principal>,
+) -> Option<Response> {
+    // Who may not call is refused by those who refuse.
+    if !auth::scope::covers(principal, auth::scope::TOOLS_CALL) {
+        return None;
+    }
+    let message: Message<'_, CallParams<'_>> = serde_json::from_slice(body).ok()?;
+    let plain = message.is_plain(CALL, |params| params.meta.version);
+    let CallParams { name, arguments, meta } = message.params;
     if !plain
+        || only(&parts.headers, "mcp-name") != Some(name)
         || (may_be_asked(core, name) && !meta.capabilities.is_empty())
         || core.takes_headers(principal, name)
     {
         return None;
     }
-    let (result, error) = match mcp::wishes(|key| meta.wish(key)) {
+    let (result, error): (Option<CallToolResult>, _) = match mcp::wishes(|key| meta.wish(key)) {
         Ok(wishes) => {
             let input = Value::Object(arguments.unwrap_or_default());
             let mut call = Call::new(name, input, Arc::clone(principal), Door::McpHttp);
@@ -132,16 +168,16 @@ pub(super) async fn answer(
     Some(reply::json(status, &answer))
 }
 
-/// Whether the headers are those of a call that asks for nothing special.
-fn says_plain_call(headers: &HeaderMap) -> bool {
+/// The method that a request names, if its headers ask for nothing special.
+fn plain_method(headers: &HeaderMap) -> Option<&str> {
     let accepts = |kind| only(headers, ACCEPT).is_some_and(|accepted| accepted.contains(kind));
-    only(headers, "mcp-protocol-version") == Some(VERSION)
-        && only(headers, "mcp-method") == Some(METHOD)
+    let plain = only(headers, "mcp-protocol-version") == Some(VERSION)
         && !headers.contains_key(super::SESSION_ID)
         && only(headers, CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"))
         && accepts("application/json")
         && accepts("text/event-stream")
-        && !headers.keys().any(|name| name.as_str().starts_with("mcp-param-"))
+        && !headers.keys().any(|name| name.as_str().starts_with("mcp-param-"));
+    only(headers, "mcp-method").filter(|_| plain)
 }
 
 /// A header's value, if it stands there once.
@@ -173,7 +209,7 @@ mod tests {
     fn headers(extra: &[(&'static str, &'static str)]) -> HeaderMap {
         let usual = [
             ("mcp-protocol-version", VERSION),
-            ("mcp-method", METHOD),
+            ("mcp-method", CALL),
             ("content-type", "application/json; charset=utf-8"),
             ("accept", "application/json, text/event-stream"),
         ];
@@ -185,7 +221,7 @@ mod tests {
 
     #[test]
     fn only_a_plain_call_goes_the_short_way() {
-        assert!(says_plain_call(&headers(&[])));
+        assert_eq!(plain_method(&headers(&[])), Some(CALL));
         for extra in [
             ("mcp-session-id", "1"),
             ("mcp-param-city", "Bern"),
@@ -195,12 +231,12 @@ mod tests {
         ] {
             let mut more = headers(&[]);
             more.append(extra.0, HeaderValue::from_static(extra.1));
-            assert!(!says_plain_call(&more), "{extra:?}");
+            assert!(plain_method(&more).is_none(), "{extra:?}");
         }
         for missing in ["mcp-protocol-version", "mcp-method", "content-type", "accept"] {
             let mut fewer = headers(&[]);
             fewer.remove(missing);
-            assert!(!says_plain_call(&fewer), "{missing}");
+            assert!(plain_method(&fewer).is_none(), "{missing}");
         }
     }
 
@@ -212,7 +248,7 @@ mod tests {
                 r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a"{params},"_meta":{{{meta}}}}}}}"#
             )
         };
-        let read = |text: &str| serde_json::from_str::<Message<'_>>(text).is_ok();
+        let read = |text: &str| serde_json::from_str::<Message<'_, CallParams<'_>>>(text).is_ok();
         assert!(read(&message("", meta)));
         assert!(read(&message(r#","arguments":null"#, meta)));
         assert!(read(&message(

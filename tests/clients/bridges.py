@@ -1,4 +1,4 @@
-"""usage: bridges.py MODE URL: what servers of other people offer and ask, through the gateway."""
+"""usage: bridges.py MODE URL SERVER...: what servers of other people offer and ask, through the gateway."""
 
 import asyncio
 import sys
@@ -6,7 +6,7 @@ import sys
 import mcp.types as types
 from mcp import Client
 
-mode, url = sys.argv[1:]
+mode, url, *servers = sys.argv[1:]
 asked, steps = [], []
 
 
@@ -38,6 +38,20 @@ async def call(client, tool, arguments, questions, text, **options):
     assert questions is None or asked == questions, f"{tool} asked {asked}"
 
 
+async def modern(client):
+    await call(client, "modern__greet", {"name": "Eve"}, [], "Hello, Eve!")
+    for tool, question, text in (
+        ("elicitation", "elicitation", "Hello, Ada!"),
+        ("sampling", "sampling", "sampled"),
+        ("list_roots", "roots", "file:///work"),
+    ):
+        await call(client, f"modern__test_input_required_result_{tool}", {}, [question], text)
+    prompt = await client.get_prompt("modern__test_prompt_with_arguments", {"arg1": "one", "arg2": "two"})
+    assert "arg2='two'" in prompt.messages[0].content.text, prompt
+    read = await client.read_resource("test://static-text")
+    assert "static text resource" in read.contents[0].text, read
+
+
 async def main():
     callbacks = dict(elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots)
     async with Client(url, mode=mode, **callbacks) as client:
@@ -61,6 +75,9 @@ async def main():
         await call(client, "python__count", {}, [], "Counted.", progress_callback=progress)
         assert steps == [(1, 2), (2, 2)], f"progress of python: {steps}"
 
+        if "modern" in servers:
+            await modern(client)
+
         prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
         assert {"near__simple-prompt", "far__simple-prompt", "python__review"} <= prompts, prompts
         review = await client.get_prompt("python__review", {"topic": "this"})
@@ -72,4 +89,14 @@ async def main():
             assert read.contents, uri
 
 
-asyncio.run(main())
+def causes(error):
+    """The leaves of an exception group, in words."""
+    if isinstance(error, BaseExceptionGroup):
+        return [cause for inner in error.exceptions for cause in causes(inner)]
+    return [f"{type(error).__name__}: {error}"]
+
+
+try:
+    asyncio.run(main())
+except Exception as error:
+    sys.exit(" ".join("; ".join(causes(error)).split()))

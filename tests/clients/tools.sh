@@ -1,8 +1,12 @@
-# Sourced by scripts/conformance and scripts/clients: test tools of other people, at pinned versions, outside the checkout.
+# Sourced by scripts/conformance, scripts/clients and scripts/bridges: test tools of other people, at pinned versions, outside the checkout.
 # Every function prints a path; when a tool cannot be had it returns 1 and the reason is in $tools_error.
 # $work is a folder that goes when the script ends.
 
 NODE=22.23.3
+PYTHON_MCP=2.3.0
+TYPESCRIPT_CLIENT=2.4.0
+TYPESCRIPT_SDK=1.32.2
+INSPECTOR=2.12.0
 tools_home="${XDG_CACHE_HOME:-$HOME/.cache}/powerstrip"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

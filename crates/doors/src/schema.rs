@@ -62,7 +62,22 @@ pub(crate) fn object_input(schema: &Value) -> Map<String, Value> {
     // The catalog admits no tool whose input is never an object; `true` takes anything.
     let mut map = schema.as_object().cloned().unwrap_or_default();
     map.insert("type".to_owned(), Value::String("object".to_owned()));
-    map
+    spelt_out(map)
+}
+
+/// The same schema with objects for its properties: `true` and `false` are schemas, too, but widely used clients refuse a
+/// whole list for one of them.
+pub(crate) fn spelt_out(mut schema: Map<String, Value>) -> Map<String, Value> {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut() {
+            match property {
+                Value::Bool(true) => *property = json!({}),
+                Value::Bool(false) => *property = json!({"not": {}}),
+                _ => {}
+            }
+        }
+    }
+    schema
 }
 
 /// Whether data travels as `{result: …}` to clients that accept only objects. A declared schema decides once and for
@@ -117,8 +132,8 @@ mod tests {
     fn inputs_are_objects_or_nothing() {
         for (schema, listed) in [
             (
-                json!({"properties": {"a": true}}),
-                json!({"type": "object", "properties": {"a": true}}),
+                json!({"properties": {"a": true, "b": false, "c": {"not": true}}}),
+                json!({"type": "object", "properties": {"a": {}, "b": {"not": {}}, "c": {"not": true}}}),
             ),
             (json!(true), json!({"type": "object"})),
             (json!({"type": ["null", "object"]}), json!({"type": "object"})),

@@ -228,7 +228,7 @@ impl Listed {
         let output = descriptor.output_schema.as_ref().and_then(Value::as_object);
         let mut tool = Tool::new(name(entry, style), description(entry), input);
         tool.title = descriptor.title.clone();
-        tool.output_schema = output.map(|output| Arc::new(output.clone()));
+        tool.output_schema = output.map(|output| Arc::new(schema::spelt_out(output.clone())));
         tool.annotations = annotations(&descriptor.annotations);
         tool.meta = Some(meta(entry));
         let object_output = output.and_then(schema::object_output).map(Arc::new);

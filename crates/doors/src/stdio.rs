@@ -95,7 +95,7 @@ impl LocalDoor {
         self.core.strip().agents().agents.get(agent)?;
         let principal = auth::as_agent(&self.principal, agent)?;
         // What is the operator's own is no agent's.
-        Some(Self { principal, operator: None, ..self.clone() })
+        Some(Self { principal, operator: None, logins: None, servers: None, ..self.clone() })
     }
 
     /// Serves one session until the other side closes it. A first line `@NAME` makes it the session of an agent.

@@ -52,6 +52,8 @@ pub struct Offering {
     pub capabilities: Value,
     /// Whether its name stands before its prompts' names.
     pub prefix: bool,
+    /// Whether the server named itself, and not the operator: what both have is the other's.
+    pub announced: bool,
 }
 
 /// Every server that offers more than tools.
@@ -95,7 +97,9 @@ impl Servers {
     fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Arc<dyn Server>>)) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut servers);
-        let next = Shelf::new(servers.values());
+        let (own, announced): (Vec<_>, Vec<_>) =
+            servers.values().partition(|server| !server.offering().announced);
+        let next = Shelf::new(own.into_iter().chain(announced));
         let before = self.shelf.load_full();
         let prompts = !next.same_prompts(&before);
         let resources = !next.same_resources(&before);
@@ -129,3 +133,6 @@ impl Servers {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,6 +53,14 @@ impl News {
 }
 
 impl Link {
+    /// Whether what is listed may be what one person among several is shown.
+    pub(crate) fn is_listed_as_somebody(&self) -> bool {
+        match self {
+            Self::Http(link) => link.is_listed_as_somebody(),
+            Self::Stdio(_) | Self::OpenApi(_) => false,
+        }
+    }
+
     pub(crate) fn new(
         name: &str,
         config: &Arc<ServerConfig>,

@@ -178,6 +178,9 @@ impl Serialize for Meta<'_> {
 /// What a caller can be asked.
 pub(crate) const QUESTIONS: [&str; 3] = ["elicitation", "sampling", "roots"];
 
+/// The parts that the protocol knows of each: forms and links, context and tools, notices.
+const PARTS: [&str; 5] = ["form", "url", "context", "tools", "listChanged"];
+
 /// What may be promised to a modern server in a caller's name: what it declared, and of a caller of the legacy era
 /// only what can be passed on to it.
 fn promised(client: &dyn Caller) -> Map<String, Value> {
@@ -191,7 +194,18 @@ fn promised(client: &dyn Caller) -> Map<String, Value> {
 /// The part of a caller's capabilities that says what it can be asked.
 pub(crate) fn questions(declared: &Map<String, Value>) -> Map<String, Value> {
     let askable = |(key, _): &(&String, &Value)| QUESTIONS.contains(&key.as_str());
-    declared.iter().filter(askable).map(|(key, value)| (key.clone(), value.clone())).collect()
+    // Only what the protocol knows: a caller could otherwise invent ever new ones, each with a session of its own.
+    let known = |value: &Value| -> Value {
+        let parts = value.as_object().into_iter().flatten();
+        parts
+            .filter(|(part, _)| PARTS.contains(&part.as_str()))
+            .map(|(part, value)| {
+                (part.clone(), if value.is_boolean() { value.clone() } else { json!({}) })
+            })
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    declared.iter().filter(askable).map(|(key, value)| (key.clone(), known(value))).collect()
 }
 
 /// Who we are, as servers see it.

@@ -94,7 +94,8 @@ impl StdioLink {
         let modern = self.launch.known_era() == Some(Era::Modern);
         let who = &if modern { who.mute() } else { who.clone() };
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        if who.is_mute() {
+        // Where there are several people, the process that is listed is nobody's.
+        if who.is_mute() && who.is_local() {
             let owner = slots.owner.get_or_insert_with(|| who.clone());
             if owner == who {
                 return Ok(Arc::clone(&self.home));

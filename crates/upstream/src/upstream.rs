@@ -242,7 +242,12 @@ impl Upstream {
         let before = self.listed().raw.as_ref().map(|list| list.beside.clone()).unwrap_or_default();
         let stated = self.status().capabilities.unwrap_or_default();
         let fetching = listing::fetch_beside(&self.shared.link, &stated, &before);
-        timeout(self.deps.timing.list, fetching).await.unwrap_or(before)
+        let beside = timeout(self.deps.timing.list, fetching).await.unwrap_or(before);
+        if self.shared.link.is_listed_as_somebody() {
+            // What one person's token shows is not for everybody to see.
+            return Beside { capabilities: beside.capabilities, ..Beside::default() };
+        }
+        beside
     }
 
     /// Offers what was listed by an earlier gateway, or by the same server under an earlier config.
@@ -285,6 +290,7 @@ impl Upstream {
             templates: beside.templates.clone(),
             capabilities: beside.capabilities.clone(),
             prefix: self.shared.config.prefix,
+            announced: self.shared.config.is_announced(),
         };
         if **self.shared.offering.load() != offering {
             self.shared.offering.store(Arc::new(offering));

@@ -140,6 +140,7 @@ impl Upstreams {
         let (publish, name) = (Arc::clone(&self.deps.publish), old.name().to_owned());
         // A failure to publish is a panic of the catalog's own, which it has told already.
         let _ = tokio::task::spawn_blocking(move || publish(&name, Vec::new())).await;
+        self.deps.servers.remove(old.name());
         see_off(old);
     }
 

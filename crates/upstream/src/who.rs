@@ -39,6 +39,11 @@ impl Who {
         serde_json::from_slice(&self.questions).unwrap_or_default()
     }
 
+    /// Whether the caller is the user of this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.principal.tenant.as_str() == auth::LOCAL_TENANT
+    }
+
     /// Whether nothing can be asked.
     pub(crate) fn is_mute(&self) -> bool {
         self.questions.is_empty()

@@ -273,6 +273,15 @@ impl ServerTokens {
         first.map(|(place, _)| Holder::of_parts(&place.tenant, &place.owner))
     }
 
+    /// Whether the gateway's own questions may be asked with the token of one person among several: where everybody is
+    /// the local user there is but one.
+    pub fn lends(&self) -> bool {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let foreign = |holder: &Holder| holder.parts().0 != crate::LOCAL_TENANT;
+        self.personal
+            && slots.iter().any(|(holder, slot)| foreign(holder) && slot.current.load().is_some())
+    }
+
     fn slot(&self, holder: &Holder) -> Arc<Slot> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = slots.get(holder) {

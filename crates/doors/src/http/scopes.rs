@@ -54,6 +54,9 @@ fn needed(scope: Option<&str>) -> &[&str] {
     }
 }
 
+/// What needs more than to be allowed to look, whatever it is about.
+const CALLS: [&str; 3] = ["tools/call", "tasks/update", "tasks/cancel"];
+
 /// Whether a message of MCP calls a tool although its sender may not. Messages of those who may are not read twice.
 pub(super) fn calls_without_leave(principal: &Principal, message: &[u8]) -> bool {
     #[derive(Deserialize)]
@@ -62,5 +65,5 @@ pub(super) fn calls_without_leave(principal: &Principal, message: &[u8]) -> bool
     }
     !auth::scope::covers(principal, TOOLS_CALL)
         && serde_json::from_slice::<Message>(message)
-            .is_ok_and(|message| message.method.as_deref() == Some("tools/call"))
+            .is_ok_and(|message| message.method.is_some_and(|method| CALLS.contains(&&*method)))
 }

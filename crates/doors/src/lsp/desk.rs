@@ -117,7 +117,7 @@ impl Desk {
                 let none = || Value::Array(Vec::new());
                 Ok(Outcome::Json(self.servers.as_ref().map_or_else(none, |report| report())))
             }
-            "powerstrip.login" => self.login(read(params)?).await,
+            "powerstrip.login" if self.caller().agent.is_none() => self.login(read(params)?).await,
             "powerstrip.agents" if self.caller().agent.is_none() => {
                 let reports = serde_json::to_value(self.strip.agent_reports());
                 Ok(Outcome::Json(reports.unwrap_or_default()))

@@ -32,7 +32,8 @@ const OURS: [&str; 3] = ["powerstrip", builtin::SOURCE, toolpack::SOURCE];
 pub(super) fn terms(config: &Config) -> Terms {
     Terms {
         lease: config.registration.lease.0,
-        loopback: config.listen.is_loopback(),
+        // With credentials, who registers may sit behind a proxy and far from this machine.
+        loopback: config.listen.is_loopback() && config.auth.is_none(),
         reserved: OURS.map(str::to_owned).into(),
     }
 }

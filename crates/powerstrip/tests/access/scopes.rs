@@ -32,6 +32,9 @@ async fn a_token_to_read_calls_nothing_in_any_revision_at_any_door() {
         assert!(listed.body["result"]["tools"].is_array(), "{version}: {listed:?}");
     }
     refused(&reader.old("", "", &call_message("demo.echo")).await, "no session");
+    for method in ["tasks/update", "tasks/cancel"] {
+        refused(&reader.modern(method, json!({"taskId": "x"})).await, method);
+    }
     assert!(reader.modern("tools/list", json!({})).await.body["result"]["tools"].is_array());
     assert_eq!(reader.get("/mcp/discover").await.status, 200);
     assert_eq!(reader.get("/openapi.json").await.status, 200);

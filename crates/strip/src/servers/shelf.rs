@@ -118,7 +118,10 @@ impl Shelf {
             return;
         }
         let place = self.templates.len();
-        if let Some(matcher) = Template::new(&remote) {
+        // A server that named itself does not get to read what others are asked for.
+        let bounded = remote.split('{').next().is_some_and(|literal| literal.contains(':'));
+        let trusted = bounded || !server.offering().announced;
+        if let Some(matcher) = Template::new(&remote).filter(|_| trusted) {
             self.matchers.push((matcher, place));
         }
         self.templates.push(entry.named("uriTemplate", &shown));
@@ -157,7 +160,9 @@ impl Shelf {
             return Some(self.resources[*place].offered.clone());
         }
         for (server, _) in &self.servers {
-            if let Some(remote) = uri.strip_prefix(&prefixed(server.name(), "")) {
+            if let Some(remote) = uri.strip_prefix(&prefixed(server.name(), ""))
+                && !remote.is_empty()
+            {
                 return Some(Offered { server: Arc::clone(server), remote: remote.to_owned() });
             }
         }

@@ -33,7 +33,9 @@ impl Watch {
         if *update.server != *self.server.name() {
             return None;
         }
-        update.uri.strip_prefix(&self.uri).map(|part| format!("{}{part}", self.shown))
+        let part = update.uri.strip_prefix(&self.uri)?;
+        let below = part.is_empty() || part.starts_with(['/', '#', '?']);
+        below.then(|| format!("{}{part}", self.shown))
     }
 }
 

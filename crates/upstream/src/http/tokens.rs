@@ -17,7 +17,8 @@ const ROUNDS: u8 = 2;
 
 /// The tokens of a server, unless its entry says what to send.
 pub(super) fn of(name: &str, config: &ServerConfig, deps: &Deps) -> Option<Arc<ServerTokens>> {
-    if config.sends_authorization() {
+    // A server that named itself could send us anywhere for a token, and tell people to log in for it.
+    if config.sends_authorization() || config.is_announced() {
         return None;
     }
     let urls = config.all_urls().map(str::to_owned).collect();
@@ -26,6 +27,11 @@ pub(super) fn of(name: &str, config: &ServerConfig, deps: &Deps) -> Option<Arc<S
 }
 
 impl HttpLink {
+    /// Whether what is listed may be what one person among several is shown.
+    pub(crate) fn is_listed_as_somebody(&self) -> bool {
+        self.exchange.tokens().is_some_and(|tokens| tokens.lends())
+    }
+
     /// Lists the tools again when somebody has logged in, who may be the first.
     pub(super) async fn greet_logins(&self) {
         let Some(tokens) = self.exchange.tokens() else { return };

@@ -228,9 +228,11 @@ impl Reader<'_> {
     fn description(&self, method: &Method, path: &str) -> String {
         let said =
             |key: &str| self.operation[key].as_str().map(str::trim).filter(|s| !s.is_empty());
+        // Where a call goes is part of what is pinned, and of what a model should know.
+        let place = format!("{method} {path}");
         let text = said("description")
             .or(said("summary"))
-            .map_or_else(|| format!("{method} {path}"), str::to_owned);
+            .map_or_else(|| place.clone(), |text| format!("{text}\n\n{place}"));
         match self.operation["deprecated"] == true {
             true => format!("Deprecated. {text}"),
             false => text,

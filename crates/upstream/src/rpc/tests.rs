@@ -93,3 +93,15 @@ fn a_callers_meta_passes_but_not_what_is_between_us_and_the_server() {
     let legacy: Value = serde_json::from_slice(&ask.encode(1, Era::Legacy).unwrap()).unwrap();
     assert_eq!(legacy["params"], json!({"uri": "test://x", "_meta": {"mine": 1}}));
 }
+
+#[test]
+fn a_caller_cannot_invent_capabilities() {
+    let Value::Object(declared) = json!({
+        "elicitation": {"form": {"n": 1}, "url": {}, "n": 7}, "sampling": 5, "roots": {"listChanged": true},
+        "experimental": {"n": {}}
+    }) else {
+        panic!("an object")
+    };
+    let known = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {"listChanged": true}});
+    assert_eq!(Value::Object(questions(&declared)), known);
+}

@@ -125,7 +125,7 @@ async fn operations_are_tools_and_inputs_go_where_the_document_says() {
     let snapshot = house.catalog.snapshot();
     let entry = snapshot.resolve("pets:getPet").unwrap();
     let descriptor = &entry.descriptor;
-    assert_eq!(descriptor.description, "Finds one pet.");
+    assert_eq!(descriptor.description, "Finds one pet.\n\nGET /pets/{id}");
     assert_eq!(descriptor.annotations.read_only_hint, Some(true));
     let properties = descriptor.input_schema["properties"].as_object().unwrap();
     let names: Vec<_> = properties.keys().map(String::as_str).collect();

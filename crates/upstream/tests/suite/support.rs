@@ -161,7 +161,7 @@ pub(crate) fn at(url: &str) -> ServerConfig {
 
 pub(crate) fn call_by(subject: &str, tool: &str, input: Value) -> Call {
     let principal = Principal {
-        tenant: TenantId::new("t"),
+        tenant: TenantId::new("local"),
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),

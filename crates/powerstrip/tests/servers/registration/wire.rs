@@ -235,7 +235,7 @@ async fn a_config_that_names_the_server_takes_it_over() {
 
 #[tokio::test]
 async fn where_callers_need_credentials_only_registration_keys_register() {
-    let gateway = Gateway::with().config("auth: {}").start().await;
+    let gateway = Gateway::with().config("auth: {}\negress: { allow: [127.0.0.1] }").start().await;
     let key = command(&gateway, &["keys", "add", "words", "--registration"]).await;
     let key = key["secret"].as_str().expect("a key").to_owned();
     assert!(
@@ -249,4 +249,15 @@ async fn where_callers_need_credentials_only_registration_keys_register() {
     assert_eq!(asked.send("GET", "/mcp/discover", None, String::new()).await.0, 401);
     asked.token = String::new();
     assert_eq!(asked.register(announcement("more", NOWHERE)).await.0, 401);
+}
+
+/// Behind a proxy everybody seems to sit on this machine.
+#[tokio::test]
+async fn where_callers_need_credentials_nobody_registers_an_address_of_this_machine_unasked() {
+    let gateway = Gateway::with().config("auth: {}").start().await;
+    let key = command(&gateway, &["keys", "add", "words", "--registration"]).await;
+    let token = key["secret"].as_str().expect("a key").to_owned();
+    let asked = Asked { gateway: &gateway, token };
+    let (status, refused) = asked.register(announcement("words", NOWHERE)).await;
+    assert_eq!(status, 400, "{refused}");
 }

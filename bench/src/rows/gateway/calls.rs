@@ -40,17 +40,15 @@ pub(super) async fn measure(
             rows.push(judged(duel_row(name.clone(), &busy, "gateway", "direct"), SHARE, era));
             rows.push(judged(p99_row(&name, &busy, "gateway", "direct"), SHARE, era));
         }
-    }
-    let memory = gateway.memory_at_rest().await?;
-    rows.push(
-        Row::new(
-            format!("memory after these calls, a server of {USUAL_TOOLS} tools"),
-            memory.own_mb,
+        let memory = gateway.memory_at_rest().await?;
+        let name = format!("memory after these calls of {era}, a server of {USUAL_TOOLS} tools");
+        let row = Row::new(name, memory.own_mb, Unit::Megabytes).fact(
+            "its child processes",
+            memory.children_mb,
             Unit::Megabytes,
-        )
-        .target(Target::Below(40.0))
-        .fact("its child processes", memory.children_mb, Unit::Megabytes),
-    );
+        );
+        rows.push(judged(row, Target::Below(40.0), era));
+    }
     gateway.stop().await?;
     up.stop().await
 }

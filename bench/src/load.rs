@@ -95,6 +95,9 @@ pub(crate) struct Duel {
     pub(crate) base: Figures,
     /// Our calls per second by theirs: the median over the pairs of rounds.
     pub(crate) ratio: f64,
+    /// What our calls took longer at the middle and at the slow end: again the median over the pairs.
+    pub(crate) added_p50_ms: f64,
+    pub(crate) added_p99_ms: f64,
 }
 
 #[derive(Debug, Default)]
@@ -106,6 +109,10 @@ struct Round {
 impl Round {
     fn calls_per_second(&self) -> f64 {
         self.latencies_ms.len() as f64 / self.elapsed.as_secs_f64()
+    }
+
+    fn percentile(&mut self, percent: f64) -> f64 {
+        percentile(&mut self.latencies_ms, percent)
     }
 }
 
@@ -209,13 +216,18 @@ pub(crate) async fn duel(
 }
 
 impl Duel {
-    fn between(pairs: Vec<(Round, Round)>) -> Self {
-        let mut ratios: Vec<_> = pairs
-            .iter()
-            .map(|(ours, base)| ours.calls_per_second() / base.calls_per_second())
-            .collect();
+    fn between(mut pairs: Vec<(Round, Round)>) -> Self {
+        let mut over_pairs = |compare: &dyn Fn(&mut Round, &mut Round) -> f64| {
+            let mut all: Vec<_> =
+                pairs.iter_mut().map(|(ours, base)| compare(ours, base)).collect();
+            median(&mut all)
+        };
+        let ratio = over_pairs(&|ours, base| ours.calls_per_second() / base.calls_per_second());
+        let added_p50_ms = over_pairs(&|ours, base| ours.percentile(50.0) - base.percentile(50.0));
+        let added_p99_ms = over_pairs(&|ours, base| ours.percentile(99.0) - base.percentile(99.0));
         let (ours, base): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-        Self { ours: Figures::over(ours), base: Figures::over(base), ratio: median(&mut ratios) }
+        let (ours, base) = (Figures::over(ours), Figures::over(base));
+        Self { ours, base, ratio, added_p50_ms, added_p99_ms }
     }
 }
 
@@ -227,11 +239,7 @@ impl Figures {
             all.latencies_ms.extend(round.latencies_ms);
         }
         let calls_per_second = all.calls_per_second();
-        Self {
-            calls_per_second,
-            p50_ms: percentile(&mut all.latencies_ms, 50.0),
-            p99_ms: percentile(&mut all.latencies_ms, 99.0),
-        }
+        Self { calls_per_second, p50_ms: all.percentile(50.0), p99_ms: all.percentile(99.0) }
     }
 }
 

@@ -135,6 +135,7 @@ fn one_disturbed_round_does_not_decide() {
     assert_eq!(duel.base.calls_per_second, 100.0);
     assert_eq!(duel.base.p50_ms, 49.0);
     assert_eq!(duel.ours.calls_per_second, 56.0);
+    assert_eq!((duel.added_p50_ms, duel.added_p99_ms), (39.0 - 49.0, 79.0 - 98.0));
 }
 
 /// A server that sends each body back, or always the same answer.

@@ -5,18 +5,12 @@ use std::path::Path;
 use super::calls::{compete, p99_row};
 use super::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
 use crate::cli::GatewayRun;
-use crate::gateway::{Gateway, Home, Memory};
-use crate::load::{Era, Front};
+use crate::gateway::{Home, Memory};
+use crate::load::Era;
 use crate::peers::{Kind, Peer};
 use crate::process::Process;
 use crate::rows::{duel_row, say};
 use crate::table::{Row, Target, Unit};
-
-/// Our side of every comparison.
-struct Ours {
-    gateway: Gateway,
-    front: Front,
-}
 
 pub(super) async fn measure(
     run: &GatewayRun,
@@ -25,8 +19,6 @@ pub(super) async fn measure(
 ) -> anyhow::Result<()> {
     let home = Home::new()?;
     let up = upstream(&home, "up", &["--tools", &USUAL_TOOLS.to_string()]).await?;
-    let (gateway, front) = gateway(binary, &home, &[("up", &up)]).await?;
-    let ours = Ours { gateway, front };
     for kind in Kind::ALL {
         let Some(program) = kind.find(&run.peers) else {
             say(&format!("{kind} is not installed: {}", kind.how_to_install()));
@@ -34,17 +26,17 @@ pub(super) async fn measure(
             continue;
         };
         // One that cannot be set up here does not take the others with it.
-        if let Err(error) = against(run, &ours, kind, &program, &up, rows).await {
+        if let Err(error) = against(run, binary, kind, &program, &up, rows).await {
             rows.push(Row::not_measured(format!("{kind}: the rest"), format!("{error:#}")));
         }
     }
-    ours.gateway.stop().await?;
     up.stop().await
 }
 
+/// Compares a gateway with one of ours that is as fresh.
 async fn against(
     run: &GatewayRun,
-    ours: &Ours,
+    binary: &Path,
     kind: Kind,
     program: &Path,
     up: &Process,
@@ -52,6 +44,8 @@ async fn against(
 ) -> anyhow::Result<()> {
     say(&format!("{kind}: start"));
     let peer = Peer::start(kind, program, up.address).await?;
+    let home = Home::new()?;
+    let (gateway, front) = gateway(binary, &home, &[("up", up)]).await?;
     let judged = |row: Row| match kind.bound() {
         Some(bound) => row.target(Target::AtLeast(bound)),
         None => row,
@@ -64,7 +58,7 @@ async fn against(
                 peer.name
             );
             say(&name);
-            let duel = compete(run, *era, &ours.front, &peer.front, connections).await?;
+            let duel = compete(run, *era, &front, &peer.front, connections).await?;
             let row = duel_row(name.clone(), &duel, "Powerstrip", kind.name());
             if connections == 1 {
                 rows.push(row);
@@ -77,8 +71,9 @@ async fn against(
     if !peer.eras.contains(&Era::Modern) {
         say(&format!("{kind} does not answer clients of {}", Era::Modern));
     }
-    let (our, their) = (ours.gateway.memory_at_rest().await?, peer.memory()?);
+    let (our, their) = (gateway.memory_at_rest().await?, peer.memory()?);
     rows.push(memory_row(&peer.name, our, their));
+    gateway.stop().await?;
     peer.stop().await
 }
 

@@ -57,3 +57,19 @@ async fn many_requests_at_once_keep_their_answers() {
         assert_eq!(body, format!("/{n}").as_bytes());
     }
 }
+
+#[tokio::test]
+async fn a_crowd_that_comes_again_finds_its_connections() {
+    const CROWD: usize = 100;
+    let server = Server::start(|_| reply(200, "hello")).await;
+    let client = client(&["127.0.0.1"]);
+    for _ in 0..5 {
+        let url = server.url("/");
+        let asking = (0..CROWD).map(|_| get(&client, &url));
+        for answer in futures_util::future::join_all(asking).await {
+            answer.unwrap();
+        }
+    }
+    // Who found a free connection while dialling has dialled for the next one.
+    assert!(server.connections() < 2 * CROWD, "{} connections", server.connections());
+}

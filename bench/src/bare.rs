@@ -10,6 +10,7 @@ use axum::{Json, Router};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -76,7 +77,7 @@ pub(crate) async fn mcp(server: McpServer) -> anyhow::Result<()> {
     serve(Router::new().route_service("/mcp", service)).await
 }
 
-/// The echo, and after it tools of the usual size that nobody calls.
+/// The echo, and after it tools of the usual size, which echo as well but do not say that they change nothing.
 fn tool(number: usize) -> Tool {
     let mut schema = json!({
         "type": "object",
@@ -85,7 +86,9 @@ fn tool(number: usize) -> Tool {
     });
     if number == 0 {
         let described = "Answers with the message that it was given, unchanged.";
-        return Tool::new("echo", described, rmcp::model::object(schema));
+        // Who answers a call that may change something waits until its audit row is on the disk.
+        return Tool::new("echo", described, rmcp::model::object(schema))
+            .with_annotations(ToolAnnotations::new().read_only(true));
     }
     schema["properties"]["fields"] = json!({
         "type": "array",

@@ -49,8 +49,21 @@ pub(super) async fn measure(
         );
         rows.push(judged(row, Target::Below(40.0), era));
     }
+    rows.push(unsure(run, &ours, &direct).await?);
     gateway.stop().await?;
     up.stop().await
+}
+
+/// Calls of a tool that does not say that it changes nothing: their answers wait for the audit trail.
+async fn unsure(run: &GatewayRun, ours: &Front, direct: &Front) -> anyhow::Result<Row> {
+    let name = format!(
+        "`tools/call` of {}, {CONNECTIONS} connections, without `readOnlyHint`, versus direct",
+        Era::Modern
+    );
+    say(&name);
+    let of = |front: &Front| Front { tool: "record00001".to_owned(), ..front.clone() };
+    let duel = compete(run, Era::Modern, &of(ours), &of(direct), CONNECTIONS).await?;
+    Ok(duel_row(name, &duel, "gateway", "direct"))
 }
 
 /// The bounds are set for the era without sessions: direct calls of the other one go without a session, because the

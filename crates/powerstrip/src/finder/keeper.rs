@@ -20,7 +20,8 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Begins to keep the index; for a command that ends soon, only once somebody searches.
+    /// Begins to keep the index once somebody searches: whoever never does pays neither time at the start nor memory. An
+    /// operator who named a model wants searches, and is told at once if it cannot be used.
     pub(crate) fn start(
         finder: Arc<Finder>,
         strip: Arc<Strip>,
@@ -28,10 +29,11 @@ impl Keeper {
         freshness: Freshness,
         ending: CancellationToken,
     ) -> Self {
+        let at_once = freshness == Freshness::Followed && model.is_some();
         let (model, models) = watch::channel(model);
         let task = tokio::spawn(async move {
             let keeping = async {
-                if freshness == Freshness::Once {
+                if !at_once {
                     finder.wanted.notified().await;
                 }
                 keep(&finder, &strip, models).await;

@@ -196,6 +196,7 @@ impl Registry {
         let config = self.config(&leases);
         let told = tools.map(|tools| self.upstreams.told(&config, tools));
         let since = known.as_ref().map_or_else(Instant::now, |known| known.since);
+        let moved = known.as_ref().is_some_and(|known| *known.upstream.config() != config);
         let upstream = match known {
             Some(known) if *known.upstream.config() == config => {
                 known.upstream.list_again();
@@ -209,6 +210,10 @@ impl Registry {
             None => self.upstreams.seat(name, config, told).await,
         };
         let upstream = upstream.ok_or_else(|| RegistryFault::Configured(name.to_owned()))?;
+        if moved {
+            // Whoever hears that it has moved may stop the old process at once.
+            upstream.takes_over().await;
+        }
         let holding = Holding { holder: holder.clone(), version, since, upstream, leases };
         self.holdings().insert(name.to_owned(), holding);
         self.earlier.notify_one();

@@ -6,6 +6,7 @@ use proto::Principal;
 use serde_json::{Map, Value};
 use strip::servers::Offering;
 use strip::{Failure, Tool};
+use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +25,9 @@ use crate::{Beside, Deps, Era, ToolList};
 
 /// How long calls of a retired server may take.
 const LAST_CALLS: Duration = Duration::from_secs(60);
+
+/// How long whoever redeploys a server waits for its tools to be called at the new place.
+const TAKING_OVER: Duration = Duration::from_secs(2);
 
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -60,6 +64,8 @@ pub struct Upstream {
     shared: Arc<Shared>,
     deps: Deps,
     listed: Mutex<Listed>,
+    /// Whether there is a list, and its tools are in the catalog.
+    offered: watch::Sender<bool>,
     /// Why the config entry cannot be used.
     fault: Option<String>,
     stop: CancellationToken,
@@ -100,6 +106,7 @@ impl Upstream {
             shared,
             deps: deps.clone(),
             listed: Mutex::default(),
+            offered: watch::Sender::new(false),
             fault,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -322,6 +329,14 @@ impl Upstream {
         let _ = tokio::task::spawn_blocking(move || publish(&shared.name, offered)).await;
         // Last: whoever sees that there is a list finds its tools in the catalog.
         *self.listed() = Listed { tools, faults, raw: Some(list) };
+        self.offered.send_replace(true);
+    }
+
+    /// Waits, within bounds, until its tools are in the catalog.
+    pub(crate) async fn takes_over(&self) {
+        let mut offered = self.offered.subscribe();
+        // A server that takes longer takes over a little later.
+        let _ = timeout(TAKING_OVER, offered.wait_for(|offered| *offered)).await;
     }
 
     /// Begins to end everything, without waiting for it.

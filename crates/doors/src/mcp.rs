@@ -95,6 +95,12 @@ impl Core {
         self.listing.written(&self.strip, principal, cursor)
     }
 
+    /// Whether a tool is one of a server's, which may tell or ask its caller something.
+    pub(crate) fn is_of_server(&self, name: &str) -> bool {
+        let snapshot = self.strip.catalog().snapshot();
+        snapshot.resolve(name).is_ok_and(|entry| entry.descriptor.id.server().is_some())
+    }
+
     /// Whether some of a tool's arguments must be repeated in headers.
     pub(crate) fn takes_headers(&self, principal: &Principal, name: &str) -> bool {
         self.listing.takes_headers(&self.strip, principal, name)
@@ -150,12 +156,6 @@ impl Handler {
         }
     }
 
-    /// Whether a tool is one of a server's, which may tell or ask its caller something.
-    fn is_of_server(&self, name: &str) -> bool {
-        let snapshot = self.core.strip.catalog().snapshot();
-        snapshot.resolve(name).is_ok_and(|entry| entry.descriptor.id.server().is_some())
-    }
-
     async fn call(
         &self,
         request: CallToolRequestParams,
@@ -174,7 +174,7 @@ impl Handler {
         call.trace = trace(&context);
         wishes.grant(&mut call);
         let mut ear = None;
-        if self.is_of_server(&call.tool) {
+        if self.core.is_of_server(&call.tool) {
             let resume = servers::resume(request.input_responses, request.request_state);
             (call.client, ear) = client::of(&context, self.log_level(), resume.is_some()).unzip();
             call.resume = resume.map(Arc::new);

@@ -212,6 +212,7 @@ async fn pipes_and_commands_are_doors_of_an_agent_too() {
             ("powerstrip.hello", json!({"agent": "traveller"})),
             ("powerstrip.servers", json!({})),
             ("powerstrip.agents", json!({})),
+            ("powerstrip.login", json!({"server": "far"})),
         ] {
             let answer = desk.lsp(method, &params).await;
             assert!(answer["error"].is_object(), "it stays the agent that it is: {answer}");

@@ -56,3 +56,18 @@ fn a_server_that_named_itself_takes_no_resource_from_one_that_the_operator_named
     assert_ne!(owner("notes://mine").as_deref(), Some("aa"), "nor does it get what nobody has");
     assert_eq!(owner("crm+"), None, "a server alone is no resource");
 }
+
+#[test]
+fn a_listener_hears_of_its_resource_and_what_is_below_it_alone() {
+    let servers = Arc::new(Servers::default());
+    servers.publish(lister("crm", false, "crm://customers/{id}"));
+    let watch = servers.watch("crm://customers").unwrap();
+    let heard = |server: &str, uri: &str| {
+        watch.concerns(&Update { server: server.into(), uri: uri.into() })
+    };
+    assert_eq!(heard("crm", "crm://customers").as_deref(), Some("crm://customers"));
+    assert_eq!(heard("crm", "crm://customers/7").as_deref(), Some("crm://customers/7"));
+    assert_eq!(heard("crm", "crm://customers-of-others"), None, "it only begins alike");
+    assert_eq!(heard("aa", "crm://customers"), None, "it is another server's");
+    assert!(servers.watch("crm+").is_none(), "nobody listens to a whole server");
+}

@@ -142,7 +142,7 @@ async fn call(
     let CallParams { name, arguments, meta } = message.params;
     if !plain
         || only(&parts.headers, "mcp-name") != Some(name)
-        || (may_be_asked(core, name) && !meta.capabilities.is_empty())
+        || (core.is_of_server(name) && !meta.capabilities.is_empty())
         || core.takes_headers(principal, name)
     {
         return None;
@@ -190,12 +190,6 @@ fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
 /// A text or a whole number, as JSON-RPC in MCP has it.
 fn is_id(id: &RawValue) -> bool {
     id.get().starts_with('"') || id.get().parse::<i64>().is_ok()
-}
-
-/// Whether a tool may turn to its caller while it runs: those of servers may.
-fn may_be_asked(core: &Core, name: &str) -> bool {
-    let snapshot = core.strip().catalog().snapshot();
-    snapshot.resolve(name).is_ok_and(|entry| entry.descriptor.id.server().is_some())
 }
 
 #[cfg(test)]

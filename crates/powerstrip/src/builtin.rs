@@ -56,6 +56,7 @@ impl Sheet {
                 open_world_hint: Some(false),
             },
             implementation: None,
+            files: None,
         }
     }
 }

@@ -5,6 +5,7 @@ mod auth;
 mod docs;
 mod fault;
 mod file;
+mod file_strategies;
 mod limits;
 mod listen;
 pub(crate) mod mcp_json;
@@ -27,11 +28,12 @@ use serde::{Deserialize, Serialize};
 use strip::catalog::NameStyle;
 use strip::{Rate, RateRules, Settings};
 
-pub(crate) use agents::{Agent, Embeddings, Skill};
+pub(crate) use agents::{Agent, Embeddings, Skill, Tools};
 pub(crate) use auth::Auth;
 pub(crate) use docs::{reference_page, schema};
 pub(crate) use fault::{BadConfig, Fault};
 pub(crate) use file::load;
+use file_strategies::{FileHandling, References};
 pub(crate) use limits::Limits;
 pub(crate) use listen::Listen;
 pub(crate) use overrides::Overrides;
@@ -71,6 +73,11 @@ pub(crate) struct Config {
     pub(crate) skills: BTreeMap<String, Skill>,
     /// Agents, each with its own door at `/agents/NAME/mcp` behind which it finds the tools of its skills.
     pub(crate) agents: BTreeMap<String, Agent>,
+    /// In which form tools take files, by id or pattern: a strategy, or `{strategy, args}` with names of arguments.
+    #[schemars(with = "BTreeMap<String, FileHandling>")]
+    pub(crate) file_strategies: BTreeMap<Tools, FileHandling>,
+    /// What of a tool's answer is kept, and a reference handed on instead.
+    pub(crate) references: References,
     /// How tools are found by meaning.
     pub(crate) embeddings: Embeddings,
     /// How MCP clients see tools named.
@@ -98,6 +105,8 @@ impl Default for Config {
             public_url: None,
             skills: BTreeMap::new(),
             agents: BTreeMap::new(),
+            file_strategies: BTreeMap::new(),
+            references: References::default(),
             embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),
@@ -188,6 +197,7 @@ impl Config {
                 ToolNames::Wire => NameStyle::Wire,
                 ToolNames::Canonical => NameStyle::Canonical,
             },
+            files: file_strategies::rules(&self.file_strategies),
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::canonical::{self, Digest, digest};
-use crate::{ToolId, clean};
+use crate::{FileRule, ToolId, clean};
 
 /// Everything that can be said about a tool without running it.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct Descriptor {
     pub annotations: Annotations,
     /// The sum of what runs behind the description (a script, a command), where it can be known.
     pub implementation: Option<Digest>,
+    /// How it takes files, where it says so.
+    pub files: Option<FileRule>,
 }
 
 /// Limits that a tool asks for; what it gets is decided by the operator's bounds.
@@ -111,7 +113,7 @@ impl Descriptor {
 
     /// The sum over all that a model or a reviewer is shown, and over what runs behind it.
     pub fn definition_hash(&self) -> Digest {
-        let definition = json!({
+        let mut definition = json!({
             "id": self.id,
             "version": self.version,
             "title": self.title,
@@ -121,6 +123,9 @@ impl Descriptor {
             "annotations": self.annotations,
             "implementation": self.implementation,
         });
+        if let Some(files) = &self.files {
+            definition["files"] = json!(files);
+        }
         digest(&canonical::bytes(&definition))
     }
 

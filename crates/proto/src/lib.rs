@@ -9,6 +9,7 @@ mod code;
 mod descriptor;
 mod discovery;
 mod envelope;
+mod files;
 mod id;
 mod principal;
 pub mod wire;
@@ -22,5 +23,6 @@ pub use discovery::{
     ServerInfo,
 };
 pub use envelope::{Envelope, ErrorItem, Meta};
+pub use files::{FileArgs, FileRule, FileStrategy, WrittenFileArgs};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use principal::{Principal, TenantId};

@@ -46,6 +46,7 @@ fn echo(id: &str, deterministic: bool) -> Arc<dyn Tool> {
         caps: Caps::default(),
         annotations: Annotations { read_only_hint: Some(true), ..Annotations::default() },
         implementation: None,
+        files: None,
     }))
 }
 
@@ -61,6 +62,7 @@ async fn main() {
             idempotency: Duration::from_secs(600),
             rate: RateRules::default(),
             name_style: NameStyle::Wire,
+            files: strip::files::FileRules::default(),
         },
         Parts {
             audit: AuditTrail::start(database),

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use proto::{Descriptor, Digest, Limits, ToolId};
+use proto::{Descriptor, Digest, FileRule, Limits, ToolId};
 use store::{Pin, PinnedDefinition};
 use tokio::sync::watch;
 
+use crate::files::{FilePlan, FileRules};
 use crate::{Schema, Tool};
 
 pub use admission::{MAJORS_SERVED, takes_objects};
@@ -26,15 +27,21 @@ pub use snapshot::Snapshot;
 
 /// One tool in one major version, checked and ready to be called.
 pub struct Entry {
-    /// The cleaned copy of what the tool says about itself.
+    /// The cleaned copy of what the tool says about itself, with schemas as its callers see them.
     pub descriptor: Descriptor,
     pub tool: Arc<dyn Tool>,
     /// The version's text, which every answer and audit row carries.
     pub version: Arc<str>,
     /// The name under which MCP clients see it.
     pub wire: String,
+    /// What callers may send.
     pub input: Schema,
+    /// What the tool itself answers with, before anything of it is kept back.
     pub output: Option<Schema>,
+    /// How it takes files.
+    pub files: Option<FilePlan>,
+    /// The rule that its plan was made by.
+    pub(crate) file_rule: Option<FileRule>,
     pub limits: Limits,
     pub definition: Digest,
     /// The major that replaced this one.
@@ -71,9 +78,16 @@ struct Offers {
     /// Sources in the order in which they first published: the earlier one keeps a contested name.
     order: Vec<String>,
     tools: BTreeMap<String, Vec<Arc<dyn Tool>>>,
-    bounds: LimitBounds,
+    terms: Terms,
     names: WireNames,
     pins: Pins,
+}
+
+/// What the operator says of all tools.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) bounds: LimitBounds,
+    pub(crate) files: FileRules,
 }
 
 impl Catalog {
@@ -85,9 +99,10 @@ impl Catalog {
     /// An empty catalog that remembers which definitions are trusted.
     pub fn pinned(bounds: LimitBounds, names: WireNames, pins: Pins) -> Self {
         let (order, tools) = (Vec::new(), BTreeMap::new());
+        let terms = Terms { bounds, files: FileRules::default() };
         Self {
             current: ArcSwap::from_pointee(Snapshot::default()),
-            offers: Mutex::new(Offers { order, tools, bounds, names, pins }),
+            offers: Mutex::new(Offers { order, tools, terms, names, pins }),
             revision: watch::channel(0).0,
         }
     }
@@ -112,10 +127,10 @@ impl Catalog {
         self.rebuild(&mut offers);
     }
 
-    /// Changes the operator's bounds; every tool's limits are worked out again.
-    pub fn set_bounds(&self, bounds: LimitBounds) {
+    /// Changes what the operator says of all tools; limits and plans are worked out again.
+    pub(crate) fn set_terms(&self, terms: Terms) {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
-        offers.bounds = bounds;
+        offers.terms = terms;
         self.rebuild(&mut offers);
     }
 
@@ -156,7 +171,7 @@ impl Catalog {
             .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
             .collect();
         let memory = (&mut offers.names, &mut offers.pins);
-        let next = Snapshot::build(&listed, offers.bounds, memory, &previous, revision);
+        let next = Snapshot::build(&listed, &offers.terms, memory, &previous, revision);
         if next.offers_the_same(&previous) {
             // Clients fetch the whole list again when told of a change: do not tell them of none.
             return;

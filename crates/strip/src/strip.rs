@@ -6,7 +6,8 @@ use proto::{Clock, Discovery, Limits, Principal, ToolId};
 use store::{AuditTrail, Cache};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
-use crate::catalog::{LimitBounds, NameStyle, Pins, WireNames};
+use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
+use crate::files::FileRules;
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
@@ -24,6 +25,13 @@ pub struct Settings {
     pub idempotency: Duration,
     pub rate: RateRules,
     pub name_style: NameStyle,
+    pub files: FileRules,
+}
+
+impl Settings {
+    fn terms(&self) -> Terms {
+        Terms { bounds: self.limits, files: self.files.clone() }
+    }
 }
 
 /// What the strip is built from.
@@ -73,8 +81,10 @@ impl Guards {
 impl Strip {
     /// A strip with no tools yet.
     pub fn new(settings: Settings, parts: Parts) -> Arc<Self> {
+        let catalog = Catalog::pinned(settings.limits, parts.names, parts.pins);
+        catalog.set_terms(settings.terms());
         Arc::new(Self {
-            catalog: Arc::new(Catalog::pinned(settings.limits, parts.names, parts.pins)),
+            catalog: Arc::new(catalog),
             prompts: Prompts::empty(),
             views: Views::default(),
             servers: Arc::default(),
@@ -96,7 +106,7 @@ impl Strip {
         if previous.rate != settings.rate {
             self.guards.rate.store(Arc::new(RateGuard::new(&settings.rate)));
         }
-        self.catalog.set_bounds(settings.limits);
+        self.catalog.set_terms(settings.terms());
         self.guards.settings.store(Arc::new(settings));
     }
 

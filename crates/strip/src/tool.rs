@@ -33,6 +33,11 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// Whether what is large in its answers is kept, and a reference handed on instead.
+    fn references(&self) -> bool {
+        true
+    }
+
     /// Does the work. The future is dropped at the deadline: whatever it started must end with it.
     async fn run(&self, call: &Call) -> Result<Output, Failure>;
 }

@@ -23,7 +23,7 @@ mod yaml;
 pub use fault::Fault;
 pub use lint::{CannedCall, canned_calls, lint, pack_ids};
 pub use loader::{Loaded, Toolpacks};
-pub use manifest::{Example, FileStrategy, Manifest, parse_pack};
+pub use manifest::{Example, Manifest, parse_pack};
 pub use runtime::Runtime;
 pub use template::render_template;
 pub use tool::{PackHealth, PackTool};

@@ -178,10 +178,6 @@ fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
     {
         say(Severity::Warning, script.line, message);
     }
-    if let Some(line) = lines.file_strategy {
-        let message = "`file_strategy` has no effect until files can be uploaded".to_owned();
-        say(Severity::Advice, line, message);
-    }
 }
 
 fn undescribed(schema: &Value) -> Vec<&str> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use egress::http::Scope;
-use proto::{Annotations, Caps, RequestedLimits, ToolId};
+use proto::{Annotations, Caps, FileRule, RequestedLimits, ToolId};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub struct Manifest {
     pub(crate) passthrough: BTreeSet<String>,
     pub(crate) cache_key: Option<Template>,
     pub(crate) on_success: Option<Selection>,
-    pub(crate) file_strategy: Option<FileStrategy>,
+    pub(crate) files: Option<FileRule>,
     pub(crate) key_required: bool,
     pub(crate) examples: Vec<Example>,
     pub(crate) lines: Lines,
@@ -73,18 +73,6 @@ pub struct Example {
     pub data: Value,
 }
 
-/// How a file argument reaches a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileStrategy {
-    BinaryBase64,
-    PlainTextContent,
-    PlainTextText,
-    ImageBase64,
-    VideoS3PresignedUrl,
-    Passthrough,
-}
-
 /// Reads the text of one `*.tool.yaml`; the files it refers to are not looked at.
 pub fn parse_pack(text: &str) -> Result<Manifest, Fault> {
     yaml::parse::<Written>(text)?.check()
@@ -99,11 +87,6 @@ impl Manifest {
     /// The tool's version.
     pub fn version(&self) -> &Version {
         &self.version
-    }
-
-    /// How file arguments reach the tool, where the pack says so.
-    pub fn file_strategy(&self) -> Option<FileStrategy> {
-        self.file_strategy
     }
 }
 
@@ -139,6 +122,18 @@ impl Written {
                 "a deterministic tool is recorded without a key; say `deterministic: false`, or leave `idempotency` out",
             ));
         }
+        let files = match (self.file_strategy, self.file_args) {
+            (Some(strategy), args) => Some(FileRule {
+                strategy: strategy.value,
+                args: args.map(|args| args.value.into()).unwrap_or_default(),
+            }),
+            (None, Some(args)) => {
+                let message =
+                    "`file_args` names arguments that `file_strategy` puts in; say which strategy";
+                return Err(Fault::at(line(&args), message));
+            }
+            (None, None) => None,
+        };
         let manifest = Manifest {
             id,
             version,
@@ -155,7 +150,7 @@ impl Written {
             passthrough,
             cache_key,
             on_success,
-            file_strategy: self.file_strategy.map(|strategy| strategy.value),
+            files,
             key_required,
             examples: self.examples,
             lines,

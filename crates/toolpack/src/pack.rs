@@ -6,6 +6,7 @@ use proto::{Descriptor, Digest, canonical, digest};
 use serde_json::{Value, json};
 use strip::Schema;
 use strip::catalog::takes_objects;
+use strip::files::FilePlan;
 
 use crate::manifest::{Execution, Manifest, Script, ScriptKind, Source};
 use crate::root::{Root, read_code};
@@ -83,6 +84,7 @@ impl Pack {
             caps: manifest.caps.clone(),
             annotations: manifest.annotations.clone(),
             implementation: Some(implementation(&manifest, code_digest)),
+            files: manifest.files.clone(),
         };
         Ok(Self { manifest, descriptor, folder: own_folder, code, readable, files })
     }
@@ -94,6 +96,12 @@ impl Pack {
             let message =
                 "`inputSchema` cannot be used: a tool's input is an object, by every door";
             return Err(Fault::at(manifest.input_schema.line, message));
+        }
+        if let Some(rule) = &manifest.files
+            && let Err(unfit) = FilePlan::of(rule, &descriptor.input_schema)
+        {
+            let line = manifest.lines.file_strategy.unwrap_or(manifest.lines.id);
+            return Err(Fault::at(line, format!("`file_strategy` cannot be used: {unfit}")));
         }
         for (name, line, schema) in [
             ("inputSchema", manifest.input_schema.line, Some(&descriptor.input_schema)),

@@ -18,7 +18,7 @@ use serde_json::Value;
 use strip::{Call, Failure, Output, Tool};
 
 use crate::contract::Reply;
-use crate::manifest::{Example, Execution, FileStrategy};
+use crate::manifest::{Example, Execution};
 use crate::pack::Pack;
 use crate::runtime::Runtime;
 use crate::secrets::Secrets;
@@ -73,11 +73,6 @@ impl PackTool {
     /// The canned calls of the pack.
     pub fn examples(&self) -> &[Example] {
         &self.pack.manifest.examples
-    }
-
-    /// How file arguments reach the tool, where the pack says so.
-    pub fn file_strategy(&self) -> Option<FileStrategy> {
-        self.pack.manifest.file_strategy
     }
 
     /// How the pack is doing.

@@ -57,6 +57,8 @@ pub struct ServerConfig {
     /// Globs over tool names whose equal inputs give equal answers.
     pub deterministic: Vec<String>,
     pub pin: Pin,
+    /// Whether what is large in its answers is kept, and a reference handed on instead.
+    pub references: bool,
     /// Which of its URLs may be reached because they stand here; not for a file to say.
     #[serde(skip)]
     pub reach: Reach,
@@ -181,6 +183,7 @@ impl Default for ServerConfig {
             clean_results: false,
             deterministic: Vec::new(),
             pin: Pin::default(),
+            references: true,
             reach: Reach::default(),
         }
     }

@@ -3,14 +3,21 @@
 use std::collections::HashSet;
 
 use http::HeaderName;
-use proto::{Annotations, Caps, Descriptor, RequestedLimits, ToolId};
+use proto::{
+    Annotations, Caps, Descriptor, FileRule, FileStrategy, RequestedLimits, ToolId, WrittenFileArgs,
+};
 use semver::Version;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::selection::Selection;
 
 /// The largest definition of one tool: more than this no model should read.
 const MAX_BYTES: usize = 128 * 1024;
+
+/// Where a server says in which form its tool takes files, and under which names.
+const FILE_STRATEGY: &str = "powerstrip/file_strategy";
+const FILE_ARGS: &str = "powerstrip/file_args";
 
 /// How deep a schema is searched for header parameters.
 const MAX_DEPTH: usize = 16;
@@ -80,6 +87,7 @@ impl Definition {
             caps: Caps::default(),
             annotations,
             implementation: None,
+            files: files(&tool["_meta"])?,
         };
         let header_params = header_params(&descriptor.input_schema)?;
         Ok(Some(Self { remote: name.to_owned(), descriptor, header_params, repeatable }))
@@ -100,6 +108,25 @@ fn annotations(value: &Value) -> Annotations {
         idempotent_hint: hint("idempotentHint"),
         open_world_hint: hint("openWorldHint"),
     }
+}
+
+/// How the tool takes files, where its server says so.
+fn files(meta: &Value) -> Result<Option<FileRule>, String> {
+    let unclear =
+        |key: &str, why: serde_json::Error| format!("its `_meta[\"{key}\"]` is unclear: {why}");
+    let strategy = match meta.get(FILE_STRATEGY) {
+        None => return Ok(None),
+        Some(strategy) => {
+            FileStrategy::deserialize(strategy).map_err(|why| unclear(FILE_STRATEGY, why))?
+        }
+    };
+    let args = match meta.get(FILE_ARGS) {
+        None => Vec::new(),
+        Some(args) => {
+            WrittenFileArgs::deserialize(args).map_err(|why| unclear(FILE_ARGS, why))?.into()
+        }
+    };
+    Ok(Some(FileRule { strategy, args }))
 }
 
 /// Properties marked `x-mcp-header`. A mark that the protocol does not allow makes the tool unusable, by the protocol.

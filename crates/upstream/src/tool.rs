@@ -83,6 +83,10 @@ impl Tool for UpstreamTool {
         (pin != Pin::Off).then_some(Pinning { server, tool, first_use: pin == Pin::FirstUse })
     }
 
+    fn references(&self) -> bool {
+        self.server.config.references
+    }
+
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
         tokio::select! {
             biased;

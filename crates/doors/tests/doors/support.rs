@@ -67,6 +67,7 @@ where
             caps: Caps::default(),
             annotations: Annotations::default(),
             implementation: None,
+            files: None,
         },
         work: Box::new(move |call| Box::pin(work(call))),
     }
@@ -182,6 +183,7 @@ pub(crate) fn settings() -> Settings {
         idempotency: Duration::from_secs(600),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
+        files: strip::files::FileRules::default(),
     }
 }
 

@@ -69,6 +69,19 @@ pub(crate) struct Server {
     /// When what a tool says of itself is trusted: at `first_use`, so that a change has to be approved; `strict`, so
     /// that new tools have to be approved, too; or always, which is `off`.
     pub(crate) pin: PinWhen,
+    /// Whether what is large in its answers is kept, and a reference handed on instead: `on` or `off`.
+    pub(crate) references: Kept,
+}
+
+/// Whether large answers are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kept {
+    /// They are kept, and a reference is handed on.
+    #[default]
+    On,
+    /// They are handed on whole.
+    Off,
 }
 
 impl Default for Server {
@@ -97,6 +110,7 @@ impl Default for Server {
             clean_results: false,
             deterministic: Vec::new(),
             pin: PinWhen::default(),
+            references: Kept::default(),
         }
     }
 }
@@ -292,6 +306,7 @@ impl Server {
                 PinWhen::Strict => Pin::Strict,
                 PinWhen::Off => Pin::Off,
             },
+            references: self.references == Kept::On,
             reach: upstream::Reach::Named,
         }
     }

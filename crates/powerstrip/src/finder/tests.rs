@@ -46,6 +46,7 @@ fn named(id: &str, description: &str) -> Arc<dyn Tool> {
         caps: Caps::default(),
         annotations: Annotations::default(),
         implementation: None,
+        files: None,
     }))
 }
 
@@ -65,6 +66,7 @@ async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
         idempotency: Duration::from_secs(60),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
+        files: strip::files::FileRules::default(),
     };
     let parts = Parts {
         audit: AuditTrail::start(database),

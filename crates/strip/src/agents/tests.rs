@@ -45,6 +45,7 @@ fn named(id: &str) -> Arc<dyn Tool> {
         caps: Caps::default(),
         annotations: Annotations::default(),
         implementation: None,
+        files: None,
     }))
 }
 

@@ -9,7 +9,8 @@ use serde_json::Value;
 use store::PinnedDefinition;
 
 use super::pins::Verdict;
-use super::{Entry, Fault, LimitBounds, Pins, Quarantined};
+use super::{Entry, Fault, Pins, Quarantined, Terms};
+use crate::files::{FilePlan, widen};
 use crate::{Schema, Tool};
 
 /// How many majors of one tool are served: the newest and the one before.
@@ -91,11 +92,11 @@ pub(super) fn choose<'a>(
 /// Makes every chosen tool ready, on all cores when there are many: compiling schemas takes the time.
 pub(super) fn admit(
     chosen: &[Offer],
-    bounds: LimitBounds,
+    terms: &Terms,
     pins: &Pins,
     known: &Known,
 ) -> Vec<Result<Admitted, Kept>> {
-    let one = |offer: &Offer| offer.admit(bounds, pins, known.get(&address(offer.tool)).copied());
+    let one = |offer: &Offer| offer.admit(terms, pins, known.get(&address(offer.tool)).copied());
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let share = chosen.len().div_ceil(cores).max(WORTH_A_THREAD);
     let mut shares = chosen.chunks(share);
@@ -116,20 +117,24 @@ pub(super) fn admit(
 impl Offer<'_> {
     fn admit(
         &self,
-        bounds: LimitBounds,
+        terms: &Terms,
         pins: &Pins,
         known: Option<&Arc<Entry>>,
     ) -> Result<Admitted, Kept> {
-        let limits = self.tool.descriptor().limits.within(bounds.default, bounds.max);
+        let offered = self.tool.descriptor();
+        let limits = offered.limits.within(terms.bounds.default, terms.bounds.max);
+        let rule = terms.files.of(&offered.id).or(offered.files.as_ref());
         if let Some(known) = known
             && known.superseded_by == self.superseded_by
             && known.limits == limits
+            && known.file_rule.as_ref() == rule
         {
             return Ok(Admitted::Known(Arc::clone(known)));
         }
         // Before anything is made of it: what nobody has approved is not even compiled.
         let pin = self.trust(pins)?;
-        let mut descriptor = self.tool.descriptor().clone();
+        let mut descriptor = offered.clone();
+        descriptor.files = rule.cloned();
         let hidden_characters = descriptor.clean();
         let unusable = |what: &str, reason: &dyn fmt::Display| {
             let reason = format!("the {what} schema cannot be used: {reason}");
@@ -138,17 +143,30 @@ impl Offer<'_> {
         if !takes_objects(&descriptor.input_schema) {
             return Err(unusable("input", &"a tool's input is an object, by every door"));
         }
-        let input = Schema::compile(&descriptor.input_schema).map_err(|f| unusable("input", &f))?;
+        let definition = descriptor.definition_hash();
+        let files = rule.map(|rule| FilePlan::of(rule, &descriptor.input_schema)).transpose();
+        let files = files.map_err(|unfit| unusable("input", &unfit))?.flatten();
+        let (files, shown) = files.unzip();
+        let input = Schema::compile(shown.as_ref().unwrap_or(&descriptor.input_schema))
+            .map_err(|f| unusable("input", &f))?;
         let output = descriptor
             .output_schema
             .as_ref()
             .map(Schema::compile)
             .transpose()
             .map_err(|f| unusable("output", &f))?;
+        if let Some(shown) = shown {
+            descriptor.input_schema = shown;
+        }
+        if self.tool.references() {
+            descriptor.output_schema.iter_mut().for_each(widen);
+        }
         let entry = Box::new(Entry {
             wire: String::new(),
             version: descriptor.version.to_string().into(),
-            definition: descriptor.definition_hash(),
+            definition,
+            files,
+            file_rule: rule.cloned(),
             tool: Arc::clone(self.tool),
             descriptor,
             input,

@@ -165,12 +165,17 @@ fn joined(parts: &[Value; PARTS.len()]) -> Value {
 /// All that a model or a person is shown, before anything is cleaned away: an invisible change is a change, too. Neither
 /// the id nor the limits are in it, for those are the operator's.
 fn parts(offered: &Descriptor) -> [Value; PARTS.len()] {
+    let mut annotations = json!(offered.annotations);
+    if let Some(files) = &offered.files {
+        // A tool that is handed files from now on is another one.
+        annotations["files"] = json!(files);
+    }
     let mut parts = [
         json!(offered.title),
         json!(offered.description),
         offered.input_schema.clone(),
         json!(offered.output_schema),
-        json!(offered.annotations),
+        annotations,
     ];
     parts.iter_mut().for_each(sort_sets);
     parts

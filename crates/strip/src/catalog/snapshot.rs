@@ -5,7 +5,7 @@ use proto::{Code, ToolId, ToolRef};
 use serde_json::json;
 
 use super::admission::{self, Admitted, Kept, address};
-use super::{Entry, Fault, LimitBounds, Pins, Quarantined, WireNames};
+use super::{Entry, Fault, Pins, Quarantined, Terms, WireNames};
 use crate::{Failure, Tool};
 
 /// The catalog at one moment. Never changes; a newer one takes its place.
@@ -146,7 +146,7 @@ impl Snapshot {
 
     pub(super) fn build(
         offers: &[(&str, &[Arc<dyn Tool>])],
-        bounds: LimitBounds,
+        terms: &Terms,
         (names, pins): (&mut WireNames, &mut Pins),
         previous: &Snapshot,
         revision: u64,
@@ -154,7 +154,7 @@ impl Snapshot {
         let known = previous.entries.iter().map(|entry| (address(&entry.tool), entry)).collect();
         let (chosen, mut faults) = admission::choose(offers);
         let mut snapshot = Self { revision, ..Self::default() };
-        for admitted in admission::admit(&chosen, bounds, pins, &known) {
+        for admitted in admission::admit(&chosen, terms, pins, &known) {
             let entry = match admitted {
                 Ok(Admitted::Known(entry)) => entry,
                 Ok(Admitted::New(mut entry, pin)) => {

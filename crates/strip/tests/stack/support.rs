@@ -68,6 +68,7 @@ pub(crate) fn tool(
             caps: Caps::default(),
             annotations: Annotations::default(),
             implementation: None,
+            files: None,
         },
         work: Box::new(work),
         runs: Arc::default(),
@@ -102,6 +103,7 @@ pub(crate) fn settings() -> Settings {
         idempotency: Duration::from_secs(600),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
+        files: strip::files::FileRules::default(),
     }
 }
 

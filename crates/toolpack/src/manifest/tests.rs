@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use proto::FileStrategy;
+
 use super::*;
 
 const HEAD: &str = "id: demo.x\nversion: 1.2.3\ninputSchema: {type: object}\noutputSchema: {}\n";
@@ -45,7 +47,7 @@ examples:
     assert_eq!(manifest.limits.max_output_bytes, Some(20));
     assert_eq!(manifest.caps.files.write, ["out"]);
     assert!(manifest.key_required && !manifest.deterministic);
-    assert_eq!(manifest.file_strategy(), Some(FileStrategy::PlainTextContent));
+    assert_eq!(manifest.files, Some(FileStrategy::PlainTextContent.into()));
     assert_eq!(manifest.examples.len(), 1);
     assert!(matches!(&manifest.execution, Execution::Http(http) if http.method == "PUT"));
     assert!(manifest.cache_key.is_some() && manifest.on_success.is_some());

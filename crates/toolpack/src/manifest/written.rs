@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use proto::{Annotations, Caps};
+use proto::{Annotations, Caps, FileStrategy, WrittenFileArgs};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_saphyr::{Location, Spanned};
 
-use super::{Example, FileStrategy};
+use super::Example;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -35,6 +35,8 @@ pub(super) struct Written {
     pub(super) annotations: Annotations,
     #[serde(rename = "file_strategy")]
     pub(super) file_strategy: Option<Spanned<FileStrategy>>,
+    #[serde(rename = "file_args")]
+    pub(super) file_args: Option<Spanned<WrittenFileArgs>>,
     pub(super) idempotency: Option<Spanned<Idempotency>>,
     #[serde(default)]
     pub(super) examples: Vec<Example>,

@@ -79,7 +79,12 @@ async fn advice_names_file_and_line() {
             Severity::Warning,
             "read all of",
         ),
-        (good("a") + "file_strategy: passthrough\n", 8, Severity::Advice, "file_strategy"),
+        (
+            good("a") + "file_strategy: passthrough\nfile_args: {data: x}\n",
+            8,
+            Severity::Error,
+            "has no effect",
+        ),
         (good("a").replace("[cat]", "[cat, '{{ env.X }}']"), 6, Severity::Error, "passthrough"),
         (
             good("a").replace("{type: object, properties", "{type: strnig, properties"),

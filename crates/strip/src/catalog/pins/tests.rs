@@ -20,6 +20,7 @@ fn search() -> Descriptor {
         caps: Caps::default(),
         annotations: Annotations::default(),
         implementation: None,
+        files: None,
     }
 }
 

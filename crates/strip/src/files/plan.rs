@@ -1,0 +1,268 @@
+//! What becomes of a tool's schema when its caller names files and the tool gets what is in them.
+
+use proto::{FileArgs, FileRule, FileStrategy};
+use serde_json::{Map, Value, json};
+
+use crate::{Schema, SchemaFault};
+
+/// More files than this in one list nobody reads.
+const MAX_FILES: usize = 32;
+
+/// How a tool takes files: what its callers name, and what it gets instead.
+#[derive(Debug)]
+pub struct FilePlan {
+    pub strategy: FileStrategy,
+    pub slots: Vec<Slot>,
+    /// The tool's own schema, which holds once the files are put in.
+    pub own: Schema,
+}
+
+/// One place for a file, or for a list of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The argument in which a caller names the file.
+    pub id: String,
+    /// The argument that the file becomes.
+    pub data: String,
+    /// The argument that becomes its media type.
+    pub media_type: Option<String>,
+    /// Whether it takes a list.
+    pub many: bool,
+    /// Whether the tool can do nothing without it.
+    pub required: bool,
+    /// Whether the tool is told the file's id, too.
+    pub tells_id: bool,
+    /// Whether the tool asks nothing of the data but that it is text: then it need not be looked at.
+    pub plain: bool,
+}
+
+/// Why a tool cannot take files as it is said to.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    #[error("the tool's schema takes no `{0}`, which the file would become")]
+    NoPlace(String),
+    #[error("`{0}` is meant for two things")]
+    Twice(String),
+    #[error("`file_args` has no effect: files are passed through as they are")]
+    NothingToName,
+    #[error("`file_args` names {0} files; at most {MAX_FILES} are taken")]
+    TooMany(usize),
+    #[error(transparent)]
+    Schema(#[from] SchemaFault),
+}
+
+impl FilePlan {
+    /// The plan of a rule for a tool with this input schema, and the schema that callers see; none where nothing is
+    /// put in.
+    pub fn of(rule: &FileRule, schema: &Value) -> Result<Option<(Self, Value)>, Unfit> {
+        let Some(names) = rule.strategy.names() else {
+            return if rule.args.is_empty() { Ok(None) } else { Err(Unfit::NothingToName) };
+        };
+        if rule.args.len() > MAX_FILES {
+            return Err(Unfit::TooMany(rule.args.len()));
+        }
+        let form = Form::of(schema);
+        let args =
+            if rule.args.is_empty() { form.usual(rule.strategy, names) } else { rule.args.clone() };
+        let slots: Vec<_> =
+            args.iter().map(|args| form.slot(args, names)).collect::<Result<_, _>>()?;
+        let mut taken = Vec::new();
+        for slot in &slots {
+            for name in [Some(&slot.id), Some(&slot.data), slot.media_type.as_ref()] {
+                let Some(name) = name else { continue };
+                if taken.contains(&name) {
+                    return Err(Unfit::Twice(name.clone()));
+                }
+                taken.push(name);
+            }
+        }
+        let shown = form.shown(&slots);
+        let own = Schema::compile(schema)?;
+        Ok(Some((Self { strategy: rule.strategy, slots, own }, shown)))
+    }
+
+    /// The slot that a reference fills: the one of the same prefix, or else the first that nothing has filled.
+    pub fn slot_for(&self, argument: &str, filled: impl Fn(&Slot) -> bool) -> Option<&Slot> {
+        let prefix = argument.trim_end_matches('s').strip_suffix("ref_id")?;
+        let same = |slot: &&Slot| {
+            !prefix.is_empty() && (slot.id.starts_with(prefix) || slot.data.starts_with(prefix))
+        };
+        self.slots
+            .iter()
+            .find(same)
+            .or_else(|| self.slots.iter().find(|slot| !filled(slot)))
+            .or(self.slots.first())
+    }
+}
+
+/// The parts of an input schema that matter here.
+struct Form<'a> {
+    schema: &'a Value,
+    properties: Option<&'a Map<String, Value>>,
+    /// Whether it takes arguments that it does not name.
+    open: bool,
+}
+
+impl<'a> Form<'a> {
+    fn of(schema: &'a Value) -> Self {
+        let closed = |key: &str| schema.get(key) == Some(&Value::Bool(false));
+        Self {
+            schema,
+            properties: schema.get("properties").and_then(Value::as_object),
+            open: !closed("additionalProperties") && !closed("unevaluatedProperties"),
+        }
+    }
+
+    fn property(&self, name: &str) -> Option<&'a Value> {
+        self.properties?.get(name)
+    }
+
+    fn requires(&self, name: &str) -> bool {
+        let required = self.schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|known| known == name))
+    }
+
+    /// The slots that the tool's own argument names tell of: `file_data`, and also `resume_file_data`.
+    fn usual(
+        &self,
+        strategy: FileStrategy,
+        (data, media_type): (&'static str, Option<&'static str>),
+    ) -> Vec<FileArgs> {
+        // A `html_content` is most likely no file; an `old_file_data` is.
+        let telling =
+            !matches!(strategy, FileStrategy::PlainTextContent | FileStrategy::PlainTextText);
+        let prefix = |name: &'a String| {
+            let prefix = name.strip_suffix(data)?;
+            (prefix.is_empty() || (telling && prefix.ends_with('_'))).then_some(prefix)
+        };
+        let prefixes: Vec<_> =
+            self.properties.into_iter().flat_map(Map::keys).filter_map(prefix).collect();
+        if prefixes.is_empty() {
+            return vec![FileArgs::default()];
+        }
+        prefixes
+            .into_iter()
+            .map(|prefix| FileArgs {
+                id: (!prefix.is_empty()).then(|| self.id(prefix, &format!("{prefix}{data}"))),
+                data: Some(format!("{prefix}{data}")),
+                media_type: media_type.map(|media_type| format!("{prefix}{media_type}")),
+            })
+            .collect()
+    }
+
+    fn id(&self, prefix: &str, data: &str) -> String {
+        let plural = if self.is_list(data) { "s" } else { "" };
+        format!("{prefix}file_id{plural}")
+    }
+
+    fn is_list(&self, data: &str) -> bool {
+        self.property(data).is_some_and(|property| property.get("type") == Some(&json!("array")))
+    }
+
+    fn slot(
+        &self,
+        args: &FileArgs,
+        (data, media_type): (&'static str, Option<&'static str>),
+    ) -> Result<Slot, Unfit> {
+        let data = args.data.clone().unwrap_or_else(|| data.to_owned());
+        let property = self.property(&data);
+        if property.is_none() && !self.open {
+            return Err(Unfit::NoPlace(data));
+        }
+        let id = args.id.clone().unwrap_or_else(|| self.id("", &data));
+        let media_type = match &args.media_type {
+            Some(named) if self.property(named).is_none() && !self.open => {
+                return Err(Unfit::NoPlace(named.clone()));
+            }
+            Some(named) => Some(named.clone()),
+            // A tool that names its arguments, and no media type, wants none.
+            None => media_type
+                .filter(|usual| self.open || self.property(usual).is_some())
+                .map(str::to_owned),
+        };
+        Ok(Slot {
+            many: self.is_list(&data),
+            required: self.requires(&data),
+            tells_id: self.open || self.property(&id).is_some(),
+            plain: property.is_none_or(is_plain),
+            id,
+            data,
+            media_type,
+        })
+    }
+
+    /// The schema with ids where the tool takes what is in the files.
+    fn shown(&self, slots: &[Slot]) -> Value {
+        let mut shown = self.schema.clone();
+        let Some(schema) = shown.as_object_mut() else { return shown };
+        let refers = |name: &String| name.ends_with("ref_id") || name.ends_with("ref_ids");
+        let by_reference = self.properties.into_iter().flat_map(Map::keys).any(refers);
+        let properties = schema.entry("properties").or_insert_with(|| json!({}));
+        let Some(properties) = properties.as_object_mut() else { return shown };
+        for slot in slots {
+            properties.remove(&slot.data);
+            if let Some(media_type) = &slot.media_type {
+                properties.remove(media_type);
+            }
+            if !properties.contains_key(&slot.id) {
+                properties.insert(slot.id.clone(), described(slot));
+            }
+        }
+        let mut required: Vec<Value> =
+            schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        for slot in slots {
+            let put_in = |name: &Value| {
+                *name == slot.data
+                    || slot.media_type.as_deref().is_some_and(|media_type| name == media_type)
+            };
+            required.retain(|name| !put_in(name));
+            // Where a reference does as well, either will do; a schema that says so is not taken by every model's API.
+            if slot.required && !by_reference && !required.iter().any(|name| *name == slot.id) {
+                required.push(json!(slot.id));
+            }
+        }
+        if required.is_empty() {
+            schema.remove("required");
+        } else {
+            schema.insert("required".to_owned(), Value::Array(required));
+        }
+        shown
+    }
+}
+
+/// Whether a schema asks nothing of a text, or of the texts in a list.
+fn is_plain(schema: &Value) -> bool {
+    let says_nothing = |key: &String| {
+        matches!(
+            key.as_str(),
+            "type"
+                | "title"
+                | "description"
+                | "contentEncoding"
+                | "contentMediaType"
+                | "items"
+                | "examples"
+        )
+    };
+    let Some(schema) = schema.as_object() else { return *schema == Value::Bool(true) };
+    schema.keys().all(says_nothing)
+        && match schema.get("type").and_then(Value::as_str) {
+            Some("array") => schema.get("items").is_none_or(is_plain),
+            Some("string") | None => true,
+            Some(_) => false,
+        }
+}
+
+fn described(slot: &Slot) -> Value {
+    let one = json!({"type": "string", "minLength": 1, "maxLength": 200});
+    if slot.many {
+        json!({"type": "array", "items": one, "minItems": 1, "maxItems": MAX_FILES,
+            "description": "The files, by their ids (`file_…`), or references of earlier answers (`ref_…`)."})
+    } else {
+        json!({"type": "string", "minLength": 1, "maxLength": 200,
+            "description": "The file, by its id (`file_…`), or a reference of an earlier answer (`ref_…`)."})
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,18 @@
+use std::collections::BTreeMap;
+
+use proto::{FileRule, ToolId};
+
+use crate::agents::Pattern;
+
+/// How tools take files where the operator says so, which beats what a tool says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileRules(pub BTreeMap<Pattern, FileRule>);
+
+impl FileRules {
+    /// The rule for a tool: that of its id, or else of the longest pattern that means it.
+    pub fn of(&self, tool: &ToolId) -> Option<&FileRule> {
+        let matching = self.0.iter().filter(|(pattern, _)| pattern.matches(tool));
+        let rank = |pattern: &Pattern| (pattern.as_str() == tool.as_str(), pattern.as_str().len());
+        matching.max_by_key(|(pattern, _)| rank(pattern)).map(|(_, rule)| rule)
+    }
+}

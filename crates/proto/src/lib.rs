@@ -9,6 +9,7 @@ mod code;
 mod descriptor;
 mod discovery;
 mod envelope;
+mod file;
 mod id;
 mod principal;
 pub mod wire;
@@ -22,5 +23,6 @@ pub use discovery::{
     ServerInfo,
 };
 pub use envelope::{Envelope, ErrorItem, Meta};
+pub use file::{FILE_ID_BYTES, FileId, FileKind, InvalidFileId, UploadId};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use principal::{Principal, TenantId};

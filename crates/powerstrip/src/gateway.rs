@@ -25,6 +25,7 @@ use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::catalog::{Pins, WireNames};
+use strip::files::{FileParts, Files};
 use strip::{Failure, Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -122,12 +123,14 @@ impl Gateway {
         let audit = AuditTrail::start(database.clone());
         let clock = Clock::default();
         let keys = Arc::new(KeyRing::open(database.clone(), clock.clone()).await?);
+        let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone())?;
         let parts = Parts {
             audit: audit.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
             names: WireNames::from_stored(database.wire_names().await?),
             pins: Pins::from_stored(database.pins().await?),
+            files: Files::new(files),
         };
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());

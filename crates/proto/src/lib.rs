@@ -9,7 +9,8 @@ mod code;
 mod descriptor;
 mod discovery;
 mod envelope;
-mod files;
+mod file;
+mod file_rule;
 mod id;
 mod principal;
 pub mod wire;
@@ -23,6 +24,7 @@ pub use discovery::{
     ServerInfo,
 };
 pub use envelope::{Envelope, ErrorItem, Meta};
-pub use files::{FileArgs, FileRule, FileStrategy, WrittenFileArgs};
+pub use file::{FILE_ID_BYTES, FileId, FileKind, InvalidFileId, UploadId};
+pub use file_rule::{FileArgs, FileRule, FileStrategy, WrittenFileArgs};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use principal::{Principal, TenantId};

@@ -1,3 +1,5 @@
+mod files;
+
 use std::path::Path;
 
 use crate::audit::{AuditFilter, AuditRow};

@@ -1,3 +1,4 @@
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +28,10 @@ pub enum StoreError {
     Database(#[from] sqlx::Error),
     #[error("the database holds {column} `{value}`, which cannot be read")]
     Unreadable { column: &'static str, value: String },
+    #[error("there is no object {0}")]
+    NoObject(String),
+    #[error("the object storage refused: {why}")]
+    Objects { why: Box<dyn Error + Send + Sync> },
     #[error("the audit trail cannot be written: {0}")]
     AuditFailing(Arc<str>),
     #[error("the audit trail is closed")]

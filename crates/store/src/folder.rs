@@ -1,7 +1,9 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+use aws_lc_rs::rand;
 
 use crate::StoreError;
 
@@ -75,6 +77,31 @@ pub(crate) fn prepare(path: &Path) -> Result<(), StoreError> {
         );
     }
     Ok(())
+}
+
+/// The 32 random bytes that a file in the data folder keeps for its owner only; made at first use.
+pub fn private_key(path: &Path) -> Result<[u8; 32], StoreError> {
+    let kept = || {
+        let mut file = open_private(path)?;
+        if file.metadata()?.permissions().mode() & 0o077 != 0 {
+            file.set_permissions(Permissions::from_mode(0o600))?;
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(33).read_to_end(&mut bytes)?;
+        if let Ok(key) = bytes.try_into() {
+            return Ok(key);
+        }
+        // New, or not written to its end: what it signed was never given out.
+        let mut key = [0; 32];
+        rand::fill(&mut key)
+            .map_err(|_| io::Error::other("this machine gives no random numbers"))?;
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(&key)?;
+        file.sync_all()?;
+        Ok(key)
+    };
+    kept().map_err(|source| StoreError::Folder { path: path.to_owned(), source })
 }
 
 /// Opens a file that only its owner may read and write, and creates it if need be.

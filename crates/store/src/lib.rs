@@ -1,4 +1,4 @@
-//! What outlives a call: the database, the audit trail, the cache, and who owns the data folder.
+//! What outlives a call: the database, the audit trail, the cache, object storage, and who owns the data folder.
 //!
 //! The only crate with SQL. It knows nothing of tools, doors or HTTP.
 
@@ -6,8 +6,10 @@ mod audit;
 mod cache;
 mod database;
 mod error;
+mod files;
 mod folder;
 mod keys;
+mod objects;
 mod pins;
 mod sqlite;
 mod trail;
@@ -17,8 +19,14 @@ pub use audit::{AuditFilter, AuditRow};
 pub use cache::Cache;
 pub use database::Database;
 pub use error::StoreError;
-pub use folder::{Claim, DataFolder};
+pub use files::{FileFilter, FileRecord, Origin, UploadRow};
+pub use folder::{Claim, DataFolder, private_key};
 pub use keys::KeyRow;
+pub use objects::{
+    Appended, BucketOptions, Drafts, HttpClient, HttpConnector, HttpError, HttpErrorKind,
+    HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody, HttpService, LinkHeaders, Met,
+    ObjectKey, ObjectStream, Objects, PutFault, Stored,
+};
 pub use pins::{Pin, PinnedDefinition};
 pub use trail::{AuditTrail, Receipt};
 pub use vault::{VaultPlace, VaultRow};

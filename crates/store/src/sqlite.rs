@@ -18,6 +18,7 @@ use crate::{
 use kinds::Kinds;
 
 mod audit;
+mod files;
 mod keys;
 mod kinds;
 mod pins;
@@ -216,6 +217,7 @@ fn migrations() -> Migrator {
     };
     let pins = include_str!("../migrations/sqlite/0005_pins.sql").into_sql_str();
     let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
+    let files = include_str!("../migrations/sqlite/0008_files.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
@@ -223,6 +225,7 @@ fn migrations() -> Migrator {
         simple(4, "vault", vault),
         simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
+        simple(8, "files", files),
     ])
 }
 

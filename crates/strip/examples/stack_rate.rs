@@ -9,6 +9,7 @@ use proto::{Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLi
 use serde_json::json;
 use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
+use strip::files::{FileParts, Files};
 use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
 
 const CALLS: u32 = 20_000;
@@ -56,20 +57,22 @@ async fn main() {
     let database = Database::open(folder.path()).await.unwrap();
     let clock = Clock::default();
     let limits = LimitBounds { default: Limits::default(), max: Limits::default() };
+    let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let strip = Strip::new(
         Settings {
             limits,
             idempotency: Duration::from_secs(600),
             rate: RateRules::default(),
             name_style: NameStyle::Wire,
-            files: strip::files::FileRules::default(),
+            files: strip::files::Strategies::default(),
         },
         Parts {
-            audit: AuditTrail::start(database),
+            audit: AuditTrail::start(database.clone()),
             cache: Cache::memory(64 << 20, clock.clone()),
             clock,
             names: WireNames::default(),
             pins: Pins::default(),
+            files: Files::new(files),
         },
     );
     strip.catalog().publish("example", vec![echo("t.recorded", true), echo("t.fresh", false)]);

@@ -15,7 +15,7 @@ use proto::{Descriptor, Digest, FileRule, Limits, ToolId};
 use store::{Pin, PinnedDefinition};
 use tokio::sync::watch;
 
-use crate::files::{FilePlan, FileRules};
+use crate::files::{FilePlan, Strategies};
 use crate::{Schema, Tool};
 
 pub use admission::{MAJORS_SERVED, takes_objects};
@@ -87,7 +87,7 @@ struct Offers {
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) bounds: LimitBounds,
-    pub(crate) files: FileRules,
+    pub(crate) files: Strategies,
 }
 
 impl Catalog {
@@ -99,7 +99,7 @@ impl Catalog {
     /// An empty catalog that remembers which definitions are trusted.
     pub fn pinned(bounds: LimitBounds, names: WireNames, pins: Pins) -> Self {
         let (order, tools) = (Vec::new(), BTreeMap::new());
-        let terms = Terms { bounds, files: FileRules::default() };
+        let terms = Terms { bounds, files: Strategies::default() };
         Self {
             current: ArcSwap::from_pointee(Snapshot::default()),
             offers: Mutex::new(Offers { order, tools, terms, names, pins }),

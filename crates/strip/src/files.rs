@@ -1,13 +1,454 @@
-//! Files: what is put into a tool's arguments where its caller only names a file, and what of its answer is kept
-//! instead of being handed on.
+//! Files that callers hand in, artifacts that runs make, and references to large parts of answers: who may see them,
+//! how large they may be and how long they stay. The bytes lie in object storage and travel as streams.
 
+mod link;
+mod name;
 mod plan;
-mod rules;
+mod strategies;
+mod sweep;
+pub mod text;
+mod upload;
 mod widen;
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use aws_lc_rs::rand;
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use proto::{Clock, Code, FILE_ID_BYTES, FileId, FileKind, Principal};
+use serde_json::json;
+use store::{Database, Drafts, FileFilter, ObjectKey, Objects, PutFault, StoreError};
+use url::Url;
+
+use crate::Failure;
+use link::LinkKey;
+use text::TextOf;
+
+pub use link::{Grant, InvalidLink};
 pub use plan::{FilePlan, Slot, Unfit};
-pub use rules::FileRules;
+pub use store::{FileRecord, Origin};
+pub use strategies::Strategies;
+pub use sweep::Swept;
+pub use upload::{Progress, Upload};
 pub(crate) use widen::widen;
 
 /// Binary of more bytes than this is kept, and a reference handed on.
 pub const BINARY_BYTES: usize = 16 * 1024;
+
+/// Says of which type a file is, by its first bytes and its name.
+pub type Sniff = fn(&[u8], &str) -> String;
+
+/// The bytes of a file as they are read.
+pub type FileStream = BoxStream<'static, Result<Bytes, Failure>>;
+
+/// As many of a file's first bytes say what it is.
+const HEAD: usize = 64 << 10;
+
+/// The most files that one answer lists.
+const MAX_LISTED: u32 = 500;
+
+/// What an operator may set about files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRules {
+    /// The largest file.
+    pub max_bytes: u64,
+    /// How long files stay; without it until they are deleted.
+    pub ttl: Option<Duration>,
+    /// How long references stay.
+    pub reference_ttl: Duration,
+    /// How long a link opens a file, unless it was asked for otherwise.
+    pub link_ttl: Duration,
+    /// How many bytes all files of a tenant may have.
+    pub quota: Option<u64>,
+    /// The largest file of which the text is extracted.
+    pub max_text_source: u64,
+}
+
+impl Default for FileRules {
+    fn default() -> Self {
+        Self {
+            max_bytes: 1_000_000_000,
+            ttl: None,
+            reference_ttl: Duration::from_secs(24 * 60 * 60),
+            link_ttl: Duration::from_secs(60 * 60),
+            quota: None,
+            max_text_source: 64 << 20,
+        }
+    }
+}
+
+/// What files are kept with.
+pub struct FileParts {
+    pub database: Database,
+    pub objects: Objects,
+    /// Where uploads wait that come in parts.
+    pub drafts: Drafts,
+    pub rules: FileRules,
+    pub clock: Clock,
+    pub sniff: Sniff,
+    pub text: Arc<dyn TextOf>,
+    /// The key that signs links, 32 random bytes.
+    pub link_key: [u8; 32],
+}
+
+impl FileParts {
+    /// What files are kept with in a data folder, where nothing knows more of documents than that some are plain text.
+    pub fn in_folder(data: &Path, database: Database, clock: Clock) -> Result<Self, StoreError> {
+        Ok(Self {
+            database,
+            objects: Objects::folder(&data.join("objects"))?,
+            drafts: Drafts::open(&data.join("uploads"))?,
+            rules: FileRules::default(),
+            clock,
+            sniff: text::plain_or_not,
+            text: Arc::new(text::PlainText),
+            link_key: store::private_key(&data.join("links.key"))?,
+        })
+    }
+}
+
+/// A file that is about to be stored.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// As the sender calls it; it is cleaned before it is kept.
+    pub name: String,
+    pub kind: FileKind,
+    /// How long it stays, if not as the rules say for its kind.
+    pub ttl: Option<Duration>,
+    pub run: Option<String>,
+    pub origin: Option<Origin>,
+}
+
+impl NewFile {
+    /// A file of a kind, with all else as usual.
+    pub fn new(kind: FileKind, name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind, ttl: None, run: None, origin: None }
+    }
+}
+
+/// Which files to list.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    pub kind: Option<FileKind>,
+    pub run: Option<String>,
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+    pub limit: Option<u32>,
+}
+
+/// A page of files, newest first, and where the next one begins.
+#[derive(Clone, Debug)]
+pub struct Page {
+    pub files: Vec<FileRecord>,
+    pub next: Option<String>,
+}
+
+/// The files of all tenants; each caller sees those of its own.
+pub struct Files {
+    database: Database,
+    objects: Objects,
+    drafts: Drafts,
+    rules: ArcSwap<FileRules>,
+    clock: Clock,
+    sniff: Sniff,
+    text: Arc<dyn TextOf>,
+    links: LinkKey,
+    /// Under which URL the doors are reached, once they are.
+    base: ArcSwapOption<Url>,
+    /// Texts that are being extracted, each by the first who asked.
+    extracting: Mutex<HashMap<FileId, Arc<tokio::sync::Mutex<()>>>>,
+    /// Uploads that somebody is adding to.
+    busy: upload::Busy,
+}
+
+impl Files {
+    /// Files with all their parts.
+    pub fn new(parts: FileParts) -> Self {
+        Self {
+            database: parts.database,
+            objects: parts.objects,
+            drafts: parts.drafts,
+            rules: ArcSwap::from_pointee(parts.rules),
+            clock: parts.clock,
+            sniff: parts.sniff,
+            text: parts.text,
+            links: LinkKey::new(&parts.link_key),
+            base: ArcSwapOption::empty(),
+            extracting: Mutex::default(),
+            busy: upload::Busy::default(),
+        }
+    }
+
+    /// The rules that hold now.
+    pub fn rules(&self) -> Arc<FileRules> {
+        self.rules.load_full()
+    }
+
+    /// Takes new rules for whatever is stored from now on.
+    pub fn set_rules(&self, rules: FileRules) {
+        self.rules.store(Arc::new(rules));
+    }
+
+    /// Stores a file as its bytes arrive; one that breaks off or grows too large leaves nothing behind.
+    pub async fn put(
+        &self,
+        principal: &Principal,
+        new: NewFile,
+        bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
+    ) -> Result<FileRecord, Failure> {
+        let rules = self.rules();
+        let room = self.room(principal, &rules).await?;
+        let head = Mutex::new(BytesMut::new());
+        let mut size = 0_u64;
+        let judged = bytes.map(|chunk| {
+            let chunk = chunk?;
+            size += chunk.len() as u64;
+            if size > rules.max_bytes {
+                return Err(too_large(&rules));
+            }
+            if size > room {
+                return Err(over_quota(&rules));
+            }
+            let mut head = head.lock().unwrap_or_else(PoisonError::into_inner);
+            let missing = HEAD.saturating_sub(head.len()).min(chunk.len());
+            head.extend_from_slice(&chunk[..missing]);
+            Ok(chunk)
+        });
+        let object = ObjectKey::random();
+        let stored = self.objects.put(&object, judged).await.map_err(|fault| match fault {
+            PutFault::Sender(failure) => failure,
+            PutFault::Store(error) => broken(error),
+        })?;
+        let head = head.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let name = name::clean(&new.name);
+        let created_ms = self.clock.unix_ms();
+        let record = FileRecord {
+            id: FileId::from_random(new.kind, random()?),
+            tenant: principal.tenant.clone(),
+            owner: principal.subject.clone(),
+            kind: new.kind,
+            media_type: (self.sniff)(&head, &name),
+            name,
+            size: stored.size,
+            sha256: stored.sha256,
+            object,
+            created_ms,
+            expires_ms: lifetime(&new, &rules).map(|ttl| created_ms.saturating_add(millis(ttl))),
+            run: new.run,
+            origin: new.origin,
+            text: None,
+        };
+        self.keep(record, &rules).await
+    }
+
+    /// The caller's file of this id. One of another tenant, or one that has expired, is not there.
+    pub async fn find(&self, principal: &Principal, id: &str) -> Result<FileRecord, Failure> {
+        let Ok(id) = id.parse::<FileId>() else { return Err(not_found(id)) };
+        let now = self.clock.unix_ms();
+        let found = self.database.file(&principal.tenant, &id, now).await.map_err(broken)?;
+        found.ok_or_else(|| not_found(id.as_str()))
+    }
+
+    /// The caller's file that a server calls by this name.
+    pub async fn find_by_origin(
+        &self,
+        principal: &Principal,
+        server: Option<&str>,
+        reference: &str,
+    ) -> Result<Option<FileRecord>, Failure> {
+        let (tenant, now) = (&principal.tenant, self.clock.unix_ms());
+        self.database.file_of_origin(tenant, server, reference, now).await.map_err(broken)
+    }
+
+    /// A page of the caller's files, newest first.
+    pub async fn list(&self, principal: &Principal, listing: Listing) -> Result<Page, Failure> {
+        let limit = listing.limit.unwrap_or(100).clamp(1, MAX_LISTED);
+        let filter = FileFilter {
+            tenant: principal.tenant.clone(),
+            kind: listing.kind,
+            run: listing.run,
+            after: listing.cursor.as_deref().map(read_cursor).transpose()?,
+            limit: limit + 1,
+            now_ms: self.clock.unix_ms(),
+        };
+        let mut files = self.database.files(&filter).await.map_err(broken)?;
+        let more = files.len() > limit as usize;
+        files.truncate(limit as usize);
+        let last = files.last().filter(|_| more);
+        Ok(Page { next: last.map(|file| format!("{}.{}", file.created_ms, file.id)), files })
+    }
+
+    /// Deletes the caller's file.
+    pub async fn delete(&self, principal: &Principal, id: &str) -> Result<FileRecord, Failure> {
+        let found = self.find(principal, id).await?;
+        let removed = self.database.remove_file(&found.tenant, &found.id).await.map_err(broken)?;
+        let removed = removed.ok_or_else(|| not_found(id))?;
+        self.remove_objects(&removed).await;
+        Ok(removed)
+    }
+
+    /// The bytes of a file, all or a part of them.
+    pub async fn open(
+        &self,
+        record: &FileRecord,
+        range: Option<Range<u64>>,
+    ) -> Result<FileStream, Failure> {
+        let range = range.map(|range| {
+            let start = range.start.min(record.size);
+            start..range.end.min(record.size).max(start)
+        });
+        let opened = self.objects.open(&record.object, range).await;
+        Ok(opened.map_err(|error| unreadable(record, error))?.map_err(broken).boxed())
+    }
+
+    /// All bytes of a file that has no more than `limit`.
+    pub async fn bytes(&self, record: &FileRecord, limit: u64) -> Result<Bytes, Failure> {
+        if record.size > limit {
+            let message =
+                format!("`{}` has {} bytes, and {limit} are read here", record.id, record.size);
+            let details = json!({"size": record.size, "limit": limit});
+            return Err(Failure::new(Code::InvalidInput, message).details(details));
+        }
+        let mut whole = BytesMut::with_capacity(usize::try_from(record.size).unwrap_or(0));
+        let mut bytes = self.open(record, None).await?;
+        while let Some(chunk) = bytes.try_next().await? {
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(whole.freeze())
+    }
+
+    /// Keeps a copy that is made inside the storage, under another id and for as long as the new one stays.
+    pub async fn copy(
+        &self,
+        principal: &Principal,
+        record: &FileRecord,
+        new: NewFile,
+    ) -> Result<FileRecord, Failure> {
+        // Whoever holds a record has been given it; whose it is, is asked again all the same.
+        if record.tenant != principal.tenant {
+            return Err(not_found(record.id.as_str()));
+        }
+        let rules = self.rules();
+        if record.size > self.room(principal, &rules).await? {
+            return Err(over_quota(&rules));
+        }
+        let object = ObjectKey::random();
+        let copied = self.objects.copy(&record.object, &object).await;
+        copied.map_err(|error| unreadable(record, error))?;
+        let created_ms = self.clock.unix_ms();
+        let copy = FileRecord {
+            id: FileId::from_random(new.kind, random()?),
+            owner: principal.subject.clone(),
+            kind: new.kind,
+            name: name::clean(&new.name),
+            object,
+            created_ms,
+            expires_ms: lifetime(&new, &rules).map(|ttl| created_ms.saturating_add(millis(ttl))),
+            run: new.run,
+            origin: new.origin,
+            text: None,
+            ..record.clone()
+        };
+        self.keep(copy, &rules).await
+    }
+
+    /// The row comes after the object; without a row, the object goes again.
+    async fn keep(&self, record: FileRecord, rules: &FileRules) -> Result<FileRecord, Failure> {
+        let kept = self.database.add_file(&record, rules.quota).await;
+        if let Ok(true) = kept {
+            return Ok(record);
+        }
+        self.remove_objects(&record).await;
+        Err(kept.map_or_else(broken, |_| over_quota(rules)))
+    }
+
+    /// Removes what no row names any more. What cannot be removed now is an orphan, which a sweep finds.
+    async fn remove_objects(&self, record: &FileRecord) {
+        for key in [Some(&record.object), record.text.as_ref()].into_iter().flatten() {
+            if let Err(error) = self.objects.remove(key).await {
+                tracing::warn!(%error, file = %record.id, "a file's bytes could not be removed yet");
+            }
+        }
+    }
+
+    /// How many bytes the caller's tenant may still store.
+    async fn room(&self, principal: &Principal, rules: &FileRules) -> Result<u64, Failure> {
+        let Some(quota) = rules.quota else { return Ok(u64::MAX) };
+        let kept = self.database.tenant_bytes(&principal.tenant).await.map_err(broken)?;
+        Ok(quota.saturating_sub(kept))
+    }
+}
+
+/// The header that makes a browser save a file and never show it.
+pub fn disposition(record: &FileRecord) -> String {
+    name::attachment(&record.name)
+}
+
+fn lifetime(new: &NewFile, rules: &FileRules) -> Option<Duration> {
+    let usual = match new.kind {
+        FileKind::File | FileKind::Artifact => rules.ttl,
+        FileKind::Reference => Some(rules.reference_ttl),
+    };
+    // Whoever asks may have less than usual, never more.
+    match (new.ttl, usual) {
+        (Some(asked), Some(usual)) => Some(asked.min(usual)),
+        (asked, usual) => asked.or(usual),
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn random() -> Result<[u8; FILE_ID_BYTES], Failure> {
+    let mut bytes = [0; FILE_ID_BYTES];
+    rand::fill(&mut bytes)
+        .map_err(|_| Failure::new(Code::Internal, "this machine gives no random numbers"))?;
+    Ok(bytes)
+}
+
+fn read_cursor(text: &str) -> Result<(u64, FileId), Failure> {
+    let read = || {
+        let (created_ms, id) = text.split_once('.')?;
+        Some((created_ms.parse().ok()?, id.parse().ok()?))
+    };
+    read().ok_or_else(|| {
+        Failure::new(Code::InvalidInput, "the cursor is none that this gateway gave out")
+    })
+}
+
+fn not_found(id: &str) -> Failure {
+    let shown: String = proto::clean::visible(id).chars().take(80).collect();
+    let message = format!("there is no file `{shown}`; it may have expired, or was never yours");
+    Failure::new(Code::NotFound, message)
+}
+
+fn too_large(rules: &FileRules) -> Failure {
+    let message = format!("the file is larger than {} bytes", rules.max_bytes);
+    Failure::new(Code::InvalidInput, message).details(json!({"limit": rules.max_bytes}))
+}
+
+fn over_quota(rules: &FileRules) -> Failure {
+    let quota = rules.quota.unwrap_or(u64::MAX);
+    let message = format!("all files together may have {quota} bytes; delete some first");
+    Failure::new(Code::InvalidInput, message).details(json!({"quota": quota}))
+}
+
+/// The record is there and its bytes are not: it went away a moment ago, or the storage lost it.
+fn unreadable(record: &FileRecord, error: StoreError) -> Failure {
+    match error {
+        StoreError::NoObject(_) => not_found(record.id.as_str()).caused_by(error),
+        error => broken(error),
+    }
+}
+
+fn broken(error: StoreError) -> Failure {
+    tracing::error!(%error, "files cannot be stored or read");
+    Failure::new(Code::Unavailable, "the file storage cannot be reached now").caused_by(error)
+}

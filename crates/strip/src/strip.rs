@@ -7,7 +7,7 @@ use store::{AuditTrail, Cache};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
-use crate::files::FileRules;
+use crate::files::{Files, Strategies};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
@@ -25,7 +25,7 @@ pub struct Settings {
     pub idempotency: Duration,
     pub rate: RateRules,
     pub name_style: NameStyle,
-    pub files: FileRules,
+    pub files: Strategies,
 }
 
 impl Settings {
@@ -41,6 +41,7 @@ pub struct Parts {
     pub clock: Clock,
     pub names: WireNames,
     pub pins: Pins,
+    pub files: Files,
 }
 
 /// One core behind every door: the catalog, the prompts, and the guard stack.
@@ -49,6 +50,7 @@ pub struct Strip {
     prompts: Prompts,
     views: Views,
     servers: Arc<Servers>,
+    files: Files,
     guards: Guards,
     started: Instant,
 }
@@ -88,6 +90,7 @@ impl Strip {
             prompts: Prompts::empty(),
             views: Views::default(),
             servers: Arc::default(),
+            files: parts.files,
             guards: Guards {
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
@@ -118,6 +121,11 @@ impl Strip {
     /// Which prompts there are.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
+    }
+
+    /// The files of all tenants.
+    pub fn files(&self) -> &Files {
+        &self.files
     }
 
     /// What MCP servers offer beside tools.

@@ -16,6 +16,7 @@ use proto::{Annotations, Caps, Clock, Code, Descriptor, Limits, RequestedLimits}
 use serde_json::{Value, json};
 use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
+use strip::files::{FileParts, Files};
 use strip::{Call, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
@@ -183,7 +184,7 @@ pub(crate) fn settings() -> Settings {
         idempotency: Duration::from_secs(600),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
-        files: strip::files::FileRules::default(),
+        files: strip::files::Strategies::default(),
     }
 }
 
@@ -191,12 +192,14 @@ pub(crate) async fn strip(settings: Settings) -> (Arc<Strip>, Gate, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     let clock = Clock::default();
+    let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
-        audit: AuditTrail::start(database),
+        audit: AuditTrail::start(database.clone()),
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,
         names: WireNames::default(),
         pins: Pins::default(),
+        files: Files::new(files),
     };
     let strip = Strip::new(settings, parts);
     let (tools, gate) = tools();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proto::{FileArgs, FileRule, FileStrategy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strip::files::FileRules;
+use strip::files::Strategies;
 
 use super::agents::Tools;
 use super::units::{Size, Span};
@@ -94,8 +94,8 @@ impl Names {
 }
 
 /// The rules as the strip takes them.
-pub(crate) fn rules(written: &BTreeMap<Tools, FileHandling>) -> FileRules {
-    FileRules(written.iter().map(|(tools, handling)| (tools.0.clone(), handling.rule())).collect())
+pub(crate) fn rules(written: &BTreeMap<Tools, FileHandling>) -> Strategies {
+    Strategies(written.iter().map(|(tools, handling)| (tools.0.clone(), handling.rule())).collect())
 }
 
 /// What of a tool's answer is kept, and a reference handed on instead.

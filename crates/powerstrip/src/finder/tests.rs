@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use store::{AuditTrail, Cache, Database};
 use strip::agents::{Agent, Listing, Profiles, SEARCH_TOOLS, Skill};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
+use strip::files::{FileParts, Files};
 use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
@@ -66,14 +67,16 @@ async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
         idempotency: Duration::from_secs(60),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
-        files: strip::files::FileRules::default(),
+        files: strip::files::Strategies::default(),
     };
+    let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
-        audit: AuditTrail::start(database),
+        audit: AuditTrail::start(database.clone()),
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,
         names: WireNames::default(),
         pins: Pins::default(),
+        files: Files::new(files),
     };
     let strip = Strip::new(settings, parts);
     strip.catalog().publish("tests", tools);

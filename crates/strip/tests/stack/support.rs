@@ -11,6 +11,7 @@ use proto::{
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
+use strip::files::{FileParts, Files};
 use strip::{Answer, Call, Door, Failure, Output, Parts, Rate, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
 
@@ -103,7 +104,7 @@ pub(crate) fn settings() -> Settings {
         idempotency: Duration::from_secs(600),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
-        files: strip::files::FileRules::default(),
+        files: strip::files::Strategies::default(),
     }
 }
 
@@ -120,12 +121,14 @@ pub(crate) async fn bench_with(settings: Settings, tools: Vec<Fake>) -> Bench {
     let database = Database::open(folder.path()).await.unwrap();
     let trail = AuditTrail::start(database.clone());
     let clock = Clock::manual(1_800_000_000_000);
+    let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
         audit: trail.clone(),
         cache: Cache::memory(64 << 20, clock.clone()),
         clock: clock.clone(),
         names: WireNames::default(),
         pins: Pins::default(),
+        files: Files::new(files),
     };
     let strip = Strip::new(settings, parts);
     strip.catalog().publish("tests", shared(tools));

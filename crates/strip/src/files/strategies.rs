@@ -6,9 +6,9 @@ use crate::agents::Pattern;
 
 /// How tools take files where the operator says so, which beats what a tool says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileRules(pub BTreeMap<Pattern, FileRule>);
+pub struct Strategies(pub BTreeMap<Pattern, FileRule>);
 
-impl FileRules {
+impl Strategies {
     /// The rule for a tool: that of its id, or else of the longest pattern that means it.
     pub fn of(&self, tool: &ToolId) -> Option<&FileRule> {
         let matching = self.0.iter().filter(|(pattern, _)| pattern.matches(tool));

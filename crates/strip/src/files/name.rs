@@ -1,0 +1,93 @@
+//! What a file is called. Whoever sends one may call it anything; what is kept harms neither a disk nor a reader.
+
+/// File systems take no longer one.
+const MAX_BYTES: usize = 255;
+
+/// A name without folders, control characters and whatever a reader would not see; never empty.
+pub(super) fn clean(given: &str) -> String {
+    let (visible, _) = proto::clean::text(given);
+    let last = visible.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last.chars().filter(|c| !c.is_control() && !turns(*c)).collect();
+    // Leading dots hide a file, trailing ones and spaces are lost on some systems.
+    let trimmed = plain.trim().trim_start_matches('.').trim_end_matches(['.', ' ']).trim();
+    let short = shortened(trimmed);
+    if short.is_empty() { "file".to_owned() } else { short }
+}
+
+/// Characters that turn the direction of what follows, so that `exe.txt` reads as something else.
+fn turns(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
+}
+
+/// The extension survives, because people and programs go by it.
+fn shortened(name: &str) -> String {
+    if name.len() <= MAX_BYTES {
+        return name.to_owned();
+    }
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if extension.len() <= 16 => (stem, format!(".{extension}")),
+        _ => (name, String::new()),
+    };
+    let end = stem.floor_char_boundary(MAX_BYTES - extension.len());
+    format!("{}{extension}", &stem[..end])
+}
+
+/// The header that makes a browser save a file under this name and never show it.
+pub(super) fn attachment(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '%') || c == ' ' { c } else { '_' }
+        })
+        .collect();
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_') {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_no_folder_and_nothing_hidden() {
+        for (given, kept) in [
+            ("report.pdf", "report.pdf"),
+            ("../../etc/passwd", "passwd"),
+            ("..\\..\\boot.ini", "boot.ini"),
+            ("a\0b.txt", "ab.txt"),
+            ("a\r\nContent-Type: text/html", "aContent-Type: text/html"),
+            ("invoice\u{202e}fdp.exe", "invoicefdp.exe"),
+            ("..", "file"),
+            (".", "file"),
+            ("", "file"),
+            ("/", "file"),
+            (" .hidden. ", "hidden"),
+            ("Größe 表.txt", "Größe 表.txt"),
+        ] {
+            assert_eq!(clean(given), kept, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_extension() {
+        let long = clean(&format!("{}.pdf", "ä".repeat(2048)));
+        assert!(long.len() <= MAX_BYTES && long.ends_with("ä.pdf"), "{long}");
+        assert_eq!(clean(&"x".repeat(4096)).len(), MAX_BYTES);
+        assert!(clean(&format!("a.{}", "y".repeat(4096))).len() <= MAX_BYTES);
+    }
+
+    #[test]
+    fn a_name_cannot_leave_its_header() {
+        assert_eq!(
+            attachment("a\"; b=\u{e4}\\.txt"),
+            "attachment; filename=\"a_; b=__.txt\"; filename*=UTF-8''a%22%3B%20b%3D%C3%A4%5C.txt"
+        );
+    }
+}

@@ -1,0 +1,173 @@
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use proto::{Code, FileKind};
+use strip::Failure;
+use strip::files::{FileRules, Listing, NewFile};
+
+use crate::support::{code, house, house_with, new, person, sent};
+
+#[tokio::test]
+async fn what_is_stored_is_read_back_with_its_measures() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let kept =
+        house.files.put(&ann, new("a.txt"), sent(&[b"hello ", b"", b"world"])).await.unwrap();
+    assert_eq!((kept.size, kept.media_type.as_str()), (11, "text/plain"));
+    let sum: String = kept.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(sum, "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
+    assert!(kept.id.as_str().starts_with("file_") && kept.id.as_str().len() == 37);
+
+    let found = house.files.find(&ann, kept.id.as_str()).await.unwrap();
+    assert_eq!(found, kept);
+    assert_eq!(house.read(&found).await, b"hello world");
+    for (range, part) in [(0..5, "hello"), (6..11, "world"), (6..900, "world"), (11..20, "")] {
+        let part_read = house.files.open(&found, Some(range)).await.unwrap();
+        let part_read: Vec<Bytes> = part_read.try_collect().await.unwrap();
+        assert_eq!(part_read.concat(), part.as_bytes());
+    }
+    assert_eq!(house.files.bytes(&found, 11).await.unwrap(), "hello world");
+    assert_eq!(code(house.files.bytes(&found, 10).await), Code::InvalidInput);
+
+    let other = house.put(&ann, "b.txt", "").await;
+    assert_eq!((other.size, house.read(&other).await), (0, Vec::new()));
+    assert_ne!(other.id, kept.id);
+}
+
+#[tokio::test]
+async fn another_tenant_has_no_such_file() {
+    let house = house().await;
+    let (ann, eve) = (person("acme", "ann"), person("evil", "ann"));
+    let kept = house.put(&ann, "a.txt", "secret").await;
+    let id = kept.id.as_str();
+    assert_eq!(code(house.files.find(&eve, id).await), Code::NotFound);
+    assert_eq!(code(house.files.delete(&eve, id).await), Code::NotFound);
+    assert_eq!(code(house.files.copy(&eve, &kept, new("b")).await), Code::NotFound);
+    assert!(house.files.list(&eve, Listing::default()).await.unwrap().files.is_empty());
+    for id in ["", "file_", "../../x", "file_0123456789ABCDEF0123456789abcdef"] {
+        assert_eq!(code(house.files.find(&ann, id).await), Code::NotFound, "{id}");
+    }
+    assert_eq!(house.read(&kept).await, b"secret");
+}
+
+#[tokio::test]
+async fn a_broken_or_too_large_upload_leaves_nothing() {
+    let house = house_with(|parts| parts.rules.max_bytes = 1_000_000).await;
+    let ann = person("acme", "ann");
+    let chunk = Bytes::from(vec![7; 300_000]);
+    let broken = stream::iter([
+        Ok(chunk.clone()),
+        Ok(chunk.clone()),
+        Err(Failure::new(Code::InvalidInput, "gone")),
+    ]);
+    assert_eq!(code(house.files.put(&ann, new("a"), broken).await), Code::InvalidInput);
+
+    let large = stream::iter(vec![Ok(chunk.clone()); 4]);
+    let refused = house.files.put(&ann, new("a"), large).await.unwrap_err();
+    assert_eq!(refused.code, Code::InvalidInput);
+    assert_eq!(refused.details.unwrap()["limit"], 1_000_000);
+
+    // Whoever leaves in the middle is dropped, not told.
+    let endless = stream::iter([Ok(chunk.clone()), Ok(chunk)]).chain(stream::pending());
+    let waiting =
+        tokio::time::timeout(Duration::from_millis(50), house.files.put(&ann, new("a"), endless));
+    assert!(waiting.await.is_err());
+    let mut left = house.objects();
+    for _ in 0..100 {
+        if left == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        left = house.objects();
+    }
+    assert_eq!(left, 0);
+    assert!(house.files.list(&ann, Listing::default()).await.unwrap().files.is_empty());
+}
+
+#[tokio::test]
+async fn a_tenant_keeps_no_more_than_its_quota() {
+    let house = house_with(|parts| parts.rules.quota = Some(10)).await;
+    let (ann, bob) = (person("acme", "ann"), person("other", "bob"));
+    let first = house.put(&ann, "a", "12345678").await;
+    assert_eq!(code(house.files.put(&ann, new("b"), sent(&[b"123"])).await), Code::InvalidInput);
+    assert_eq!(code(house.files.copy(&ann, &first, new("c")).await), Code::InvalidInput);
+    assert_eq!(house.objects(), 1);
+    house.put(&bob, "b", "123").await;
+    house.put(&ann, "b", "12").await;
+    house.files.delete(&ann, first.id.as_str()).await.unwrap();
+    house.put(&ann, "c", "12345678").await;
+    house.files.set_rules(FileRules::default());
+    house.put(&ann, "d", "12345678").await;
+}
+
+#[tokio::test]
+async fn a_copy_is_a_file_of_its_own() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let reference = house
+        .files
+        .put(&ann, NewFile::new(FileKind::Reference, "page.html"), sent(&[b"<p>"]))
+        .await;
+    let reference = reference.unwrap();
+    assert!(reference.id.is_reference() && reference.expires_ms.is_some());
+    let wanted =
+        NewFile { run: Some("r1".to_owned()), ..NewFile::new(FileKind::Artifact, "kept.html") };
+    let copy = house.files.copy(&ann, &reference, wanted).await.unwrap();
+    assert_eq!((copy.size, copy.sha256), (reference.size, reference.sha256));
+    assert_eq!(
+        (copy.expires_ms, copy.run.as_deref(), copy.name.as_str()),
+        (None, Some("r1"), "kept.html")
+    );
+    house.files.delete(&ann, reference.id.as_str()).await.unwrap();
+    assert_eq!(house.read(&copy).await, b"<p>");
+    assert_eq!(house.objects(), 1);
+}
+
+#[tokio::test]
+async fn a_list_is_read_page_by_page() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let mut names = Vec::new();
+    for number in 0..7 {
+        names.push(house.put(&ann, &format!("{number}"), "x").await.id);
+        if number % 2 == 0 {
+            house.clock.advance(Duration::from_millis(1));
+        }
+    }
+    let (mut cursor, mut seen) = (None, Vec::new());
+    loop {
+        let listing = Listing { cursor, limit: Some(3), ..Listing::default() };
+        let page = house.files.list(&ann, listing).await.unwrap();
+        seen.extend(page.files.into_iter().map(|file| file.id));
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 7);
+    seen.sort();
+    names.sort();
+    assert_eq!(seen, names);
+    let bad = Listing { cursor: Some("1.file_1".to_owned()), ..Listing::default() };
+    assert_eq!(code(house.files.list(&ann, bad).await), Code::InvalidInput);
+    let none = Listing { kind: Some(FileKind::Artifact), ..Listing::default() };
+    assert!(house.files.list(&ann, none).await.unwrap().files.is_empty());
+}
+
+#[tokio::test]
+async fn only_the_owner_of_the_folder_may_look() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let house = house().await;
+    house.put(&person("acme", "ann"), "a", "x").await;
+    let mut places = vec![house.folder.path().join("objects"), house.folder.path().join("uploads")];
+    while let Some(place) = places.pop() {
+        let mode = std::fs::metadata(&place).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, if place.is_dir() { 0o700 } else { 0o600 }, "{}", place.display());
+        if place.is_dir() {
+            places.extend(std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    let key = std::fs::metadata(house.folder.path().join("links.key")).unwrap();
+    assert_eq!((key.permissions().mode() & 0o777, key.len()), (0o600, 32));
+}

@@ -1,0 +1,9 @@
+//! Files through the strip: what is stored, for whom, and for how long.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod keeping;
+mod links;
+mod support;
+mod sweeping;
+mod texts;
+mod uploads;

@@ -1,0 +1,93 @@
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, TryStreamExt as _, stream};
+use proto::{Clock, Code, FileKind, Principal, TenantId};
+use store::Database;
+use strip::Failure;
+use strip::files::{FileParts, FileRecord, Files, NewFile};
+use tempfile::TempDir;
+
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Files in a folder of their own, and a clock that stands still.
+pub(crate) struct House {
+    pub(crate) files: Arc<Files>,
+    pub(crate) clock: Clock,
+    pub(crate) folder: TempDir,
+}
+
+pub(crate) async fn house() -> House {
+    house_with(|_| {}).await
+}
+
+pub(crate) async fn house_with(change: impl FnOnce(&mut FileParts)) -> House {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(Clock::default().unix_ms());
+    let files = open(folder.path(), &clock, change).await;
+    House { files, clock, folder }
+}
+
+pub(crate) async fn open(
+    folder: &Path,
+    clock: &Clock,
+    change: impl FnOnce(&mut FileParts),
+) -> Arc<Files> {
+    let database = Database::open(folder).await.unwrap();
+    let mut parts = FileParts::in_folder(folder, database, clock.clone()).unwrap();
+    change(&mut parts);
+    Arc::new(Files::new(parts))
+}
+
+pub(crate) fn person(tenant: &str, subject: &str) -> Principal {
+    Principal {
+        tenant: TenantId::new(tenant),
+        subject: subject.to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+    }
+}
+
+pub(crate) fn sent(
+    chunks: &[&'static [u8]],
+) -> impl Stream<Item = Result<Bytes, Failure>> + Send + 'static {
+    let chunks: Vec<_> = chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk))).collect();
+    stream::iter(chunks)
+}
+
+pub(crate) fn new(name: &str) -> NewFile {
+    NewFile::new(FileKind::File, name)
+}
+
+impl House {
+    pub(crate) async fn put(&self, who: &Principal, name: &str, text: &'static str) -> FileRecord {
+        self.files.put(who, new(name), sent(&[text.as_bytes()])).await.unwrap()
+    }
+
+    pub(crate) async fn read(&self, record: &FileRecord) -> Vec<u8> {
+        let bytes = self.files.open(record, None).await.unwrap();
+        bytes
+            .try_fold(Vec::new(), |mut all, part| async move {
+                all.extend_from_slice(&part);
+                Ok(all)
+            })
+            .await
+            .unwrap()
+    }
+
+    /// The files that lie in the folder of objects, whatever they are.
+    pub(crate) fn objects(&self) -> usize {
+        count(&self.folder.path().join("objects"))
+    }
+}
+
+pub(crate) fn count(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
+}
+
+pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Failure>) -> Code {
+    result.unwrap_err().code
+}

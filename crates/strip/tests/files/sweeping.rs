@@ -1,0 +1,61 @@
+use std::time::Duration;
+
+use proto::Code;
+use store::{ObjectKey, Objects};
+use strip::Failure;
+use strip::files::{Listing, NewFile, Swept};
+
+use crate::support::{DAY, code, house, house_with, new, open, person, sent};
+
+#[tokio::test]
+async fn what_has_expired_is_gone_at_once_and_swept_later() {
+    let house = house_with(|parts| parts.rules.ttl = Some(DAY)).await;
+    let ann = person("acme", "ann");
+    let short = NewFile { ttl: Some(Duration::from_secs(60)), ..new("short") };
+    let short = house.files.put(&ann, short, sent(&[b"x"])).await.unwrap();
+    let asked_for_more = NewFile { ttl: Some(10 * DAY), ..new("long") };
+    let long = house.files.put(&ann, asked_for_more, sent(&[b"y"])).await.unwrap();
+    house.clock.advance(Duration::from_secs(60));
+    assert_eq!(code(house.files.find(&ann, short.id.as_str()).await), Code::NotFound);
+    let listed = house.files.list(&ann, Listing::default()).await.unwrap().files;
+    assert_eq!(listed.len(), 1);
+    assert_eq!(house.objects(), 2);
+    assert_eq!(house.files.sweep().await.unwrap(), Swept { files: 1, ..Swept::default() });
+    assert_eq!(house.objects(), 1);
+    house.clock.advance(DAY);
+    assert_eq!(code(house.files.find(&ann, long.id.as_str()).await), Code::NotFound);
+    assert_eq!(house.files.sweep().await.unwrap().files, 1);
+    assert_eq!(house.objects(), 0);
+}
+
+#[tokio::test]
+async fn orphans_go_once_they_are_old_enough() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let kept = house.put(&ann, "a.txt", "hello").await;
+    house.files.text(&kept).await.unwrap();
+    // As after a crash between object and row.
+    let objects = Objects::folder(&house.folder.path().join("objects")).unwrap();
+    objects
+        .put(&ObjectKey::random(), Box::pin(sent(&[b"lost"])))
+        .await
+        .map_err(|_| Failure::new(Code::Internal, "no"))
+        .unwrap();
+    assert_eq!(house.files.sweep_orphans().await.unwrap(), 0);
+    house.clock.advance(2 * DAY);
+    assert_eq!(house.files.sweep_orphans().await.unwrap(), 1);
+    assert_eq!(house.objects(), 2, "the file and its text");
+    assert_eq!(house.read(&kept).await, b"hello");
+}
+
+#[tokio::test]
+async fn a_restart_finds_all_files_and_no_drafts() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let kept = house.put(&ann, "a.txt", "hello").await;
+    std::fs::write(house.folder.path().join("objects/drafts/half"), "half").unwrap();
+    let again = open(house.folder.path(), &house.clock, |_| {}).await;
+    assert_eq!(again.find(&ann, kept.id.as_str()).await.unwrap(), kept);
+    assert_eq!(again.bytes(&kept, 100).await.unwrap(), "hello");
+    assert_eq!(house.objects(), 1);
+}

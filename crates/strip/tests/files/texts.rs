@@ -1,0 +1,77 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use proto::Code;
+use strip::Failure;
+use strip::files::text::TextOf;
+use tokio::sync::Semaphore;
+
+use crate::support::{code, house, house_with, new, open, person, sent};
+
+/// Counts how often it is asked, and answers when it is let.
+struct Slow {
+    asked: Arc<AtomicUsize>,
+    gate: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl TextOf for Slow {
+    async fn text_of(&self, bytes: Bytes, _: &str, name: &str) -> Result<String, Failure> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.gate.acquire().await.unwrap().forget();
+        Ok(format!("{name}: {}", String::from_utf8_lossy(&bytes)))
+    }
+}
+
+#[tokio::test]
+async fn text_is_extracted_once_however_many_ask() {
+    let (asked, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+    let slow = Slow { asked: Arc::clone(&asked), gate: Arc::clone(&gate) };
+    let house = house_with(|parts| parts.text = Arc::new(slow)).await;
+    let ann = person("acme", "ann");
+    let kept = house.put(&ann, "a.txt", "hello").await;
+    let waiting: Vec<_> = (0..8)
+        .map(|_| {
+            let (files, kept) = (Arc::clone(&house.files), kept.clone());
+            tokio::spawn(async move { files.text(&kept).await.unwrap() })
+        })
+        .collect();
+    while asked.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    gate.add_permits(100);
+    for text in waiting {
+        assert_eq!(&*text.await.unwrap(), "a.txt: hello");
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    // Kept beside the file: also after a restart, which would answer otherwise.
+    let again = open(house.folder.path(), &house.clock, |_| {}).await;
+    let found = again.find(&ann, kept.id.as_str()).await.unwrap();
+    assert_eq!(&*again.text(&found).await.unwrap(), "a.txt: hello");
+    assert_eq!(house.objects(), 2);
+    again.delete(&ann, kept.id.as_str()).await.unwrap();
+    assert_eq!(house.objects(), 0);
+}
+
+#[tokio::test]
+async fn text_of_nothing_is_nothing_and_binary_has_none() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let empty = house.put(&ann, "empty", "").await;
+    assert_eq!(&*house.files.text(&empty).await.unwrap(), "");
+    let empty = house.files.find(&ann, empty.id.as_str()).await.unwrap();
+    assert!(empty.text.is_some());
+    assert_eq!(&*house.files.text(&empty).await.unwrap(), "");
+    let binary = house.files.put(&ann, new("b.txt"), sent(&[b"\xff\xfe\x00\x01"])).await.unwrap();
+    assert_eq!(binary.media_type, "application/octet-stream");
+    assert_eq!(code(house.files.text(&binary).await), Code::Unsupported);
+}
+
+#[tokio::test]
+async fn no_text_is_extracted_of_what_is_too_large() {
+    let house = house_with(|parts| parts.rules.max_text_source = 4).await;
+    let kept = house.put(&person("acme", "ann"), "a.txt", "hello").await;
+    assert_eq!(code(house.files.text(&kept).await), Code::InvalidInput);
+}

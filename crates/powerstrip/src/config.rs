@@ -198,6 +198,7 @@ impl Config {
                 ToolNames::Canonical => NameStyle::Canonical,
             },
             files: file_strategies::rules(&self.file_strategies),
+            keep: self.references.rules(),
         }
     }
 

@@ -1,4 +1,5 @@
 mod files;
+mod references;
 
 use std::path::Path;
 

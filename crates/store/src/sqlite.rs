@@ -22,6 +22,7 @@ mod files;
 mod keys;
 mod kinds;
 mod pins;
+mod references;
 mod vault;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -218,6 +219,7 @@ fn migrations() -> Migrator {
     let pins = include_str!("../migrations/sqlite/0005_pins.sql").into_sql_str();
     let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
     let files = include_str!("../migrations/sqlite/0008_files.sql").into_sql_str();
+    let foreign = include_str!("../migrations/sqlite/0011_foreign_refs.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
@@ -226,6 +228,7 @@ fn migrations() -> Migrator {
         simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
         simple(8, "files", files),
+        simple(11, "references of servers", foreign),
     ])
 }
 

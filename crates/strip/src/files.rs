@@ -1,9 +1,15 @@
 //! Files that callers hand in, artifacts that runs make, and references to large parts of answers: who may see them,
 //! how large they may be and how long they stay. The bytes lie in object storage and travel as streams.
 
+mod attach;
+mod carve;
+mod fill;
+mod foreign;
+mod keep;
 mod link;
 mod name;
 mod plan;
+mod secrets;
 mod strategies;
 mod sweep;
 pub mod text;
@@ -30,8 +36,15 @@ use crate::Failure;
 use link::LinkKey;
 use text::TextOf;
 
+pub use attach::{Attachments, Piece};
+pub use carve::{Carved, Carver};
+pub(crate) use fill::{Filled, fill};
+pub(crate) use foreign::remember;
+pub use keep::{KeepRules, Reference, data_of};
+pub(crate) use keep::{keep, keep_failed, references_in};
 pub use link::{Grant, InvalidLink};
 pub use plan::{FilePlan, Slot, Unfit};
+pub(crate) use secrets::Secrets;
 pub use store::{FileRecord, Origin};
 pub use strategies::Strategies;
 pub use sweep::Swept;

@@ -19,6 +19,7 @@ mod stack;
 mod strip;
 mod tool;
 mod usage;
+mod work;
 
 pub use call::{Answer, Call, Door, Output, Reply};
 pub use catalog::Catalog;

@@ -8,15 +8,14 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Entry, Snapshot};
-use crate::client::{Client, Thinking};
 use crate::guard::arguments::Arguments;
-use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
+use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::strip::Guards;
 use crate::{Answer, Call, Failure, Output, Reply};
 
 impl Guards {
-    /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
+    /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ idempotency ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
     pub(crate) async fn pass(&self, snapshot: &Snapshot, mut call: Call) -> Answer {
         let found = meant(snapshot, &mut call);
         let arguments = Arguments::of(&call.input);
@@ -77,7 +76,7 @@ impl Guards {
     ) -> Result<(Output, Decision), Unanswered> {
         let work = async {
             let Some(key) = key else {
-                let ran = worked(call.clone(), Arc::clone(entry)).await;
+                let ran = self.worked(call.clone(), entry).await;
                 let (output, _) = ran.map_err(Unanswered::Failed)?;
                 return Ok((output, Decision::Ran));
             };
@@ -86,22 +85,22 @@ impl Guards {
             unbound.cancel = CancellationToken::new();
             if call.resume.is_some() {
                 // It was let in as a first call; it goes on where it was interrupted.
-                let rest = worked(unbound, Arc::clone(entry));
+                let rest = self.worked(unbound, entry);
                 let rest = self.idempotency.resumed(key, self.window(), rest).await;
                 let (output, _) = rest.map_err(Unanswered::Failed)?;
                 return Ok((output, Decision::Ran));
             }
-            let begin = || worked(unbound.clone(), Arc::clone(entry));
+            let begin = || self.worked(unbound.clone(), entry);
             let (mut output, mut decision) =
                 self.idempotency.once(key, self.window(), begin).await?;
             if decision == Decision::Shared && output.reply != Reply::Done {
                 // What another caller was asked says nothing to this one.
-                let alone = worked(call.clone(), Arc::clone(entry)).await;
+                let alone = self.worked(call.clone(), entry).await;
                 (output, _) = alone.map_err(Unanswered::Failed)?;
                 decision = Decision::Ran;
             }
             if call.verify && output.reply == Reply::Done {
-                let again = worked(unbound, Arc::clone(entry)).await;
+                let again = self.worked(unbound, entry).await;
                 let (fresh, _) = again.map_err(Unanswered::Failed)?;
                 determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
             }
@@ -137,11 +136,13 @@ impl Guards {
         }
         let native;
         let mut reply = Reply::Done;
+        let mut references = Vec::new();
         let result: Result<Arc<Value>, Failure> = match result {
             Ok(output) => {
                 warnings.extend(output.warnings);
                 native = output.native;
                 reply = output.reply;
+                references = output.references;
                 Ok(output.data)
             }
             Err(mut failure) => {
@@ -162,6 +163,7 @@ impl Guards {
             result,
             native,
             reply,
+            references,
             meta: Meta {
                 tool: entry.map_or_else(
                     || call.tool.as_str().into(),
@@ -183,20 +185,4 @@ fn meant<'a>(snapshot: &'a Snapshot, call: &mut Call) -> Result<&'a Arc<Entry>, 
     call.tool = tool;
     call.input = Arc::new(input);
     snapshot.resolve(&call.tool)
-}
-
-/// The innermost part: the tool itself, under its deadline, and the checks on what it hands back. The time that the
-/// caller takes to answer a question is not the tool's.
-async fn worked(mut call: Call, entry: Arc<Entry>) -> Worked {
-    let thinking = call.client.take().map(Thinking::new);
-    call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
-    deadline::bound(entry.limits.timeout, thinking.as_deref(), async {
-        let output = entry.tool.run(&call).await?;
-        if output.reply == Reply::Done {
-            shape::check_output(&entry, &output.data)?;
-        }
-        let size = size::check_output(&entry, &output.data)?;
-        Ok((output, size))
-    })
-    .await
 }

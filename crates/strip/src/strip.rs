@@ -7,7 +7,7 @@ use store::{AuditTrail, Cache};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
-use crate::files::{Files, Strategies};
+use crate::files::{Files, KeepRules, Strategies};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
@@ -15,6 +15,7 @@ use crate::meter::Meter;
 use crate::prompts::Prompts;
 use crate::servers::{Server, Servers};
 use crate::usage::Usage;
+use crate::work::Bench;
 use crate::{Answer, Call, Catalog, Failure, Health, Output, discovery};
 
 /// What an operator may set, also while the strip runs.
@@ -26,6 +27,7 @@ pub struct Settings {
     pub rate: RateRules,
     pub name_style: NameStyle,
     pub files: Strategies,
+    pub keep: KeepRules,
 }
 
 impl Settings {
@@ -50,7 +52,7 @@ pub struct Strip {
     prompts: Prompts,
     views: Views,
     servers: Arc<Servers>,
-    files: Files,
+    files: Arc<Files>,
     guards: Guards,
     started: Instant,
 }
@@ -61,6 +63,7 @@ pub(crate) struct Guards {
     pub(crate) idempotency: Idempotency,
     pub(crate) meter: Meter,
     pub(crate) usage: Usage,
+    pub(crate) bench: Bench,
     rate: ArcSwap<RateGuard>,
     settings: ArcSwap<Settings>,
 }
@@ -74,6 +77,10 @@ impl Guards {
         self.settings.load().idempotency
     }
 
+    pub(crate) fn keep_rules(&self) -> KeepRules {
+        self.settings.load().keep
+    }
+
     /// The limits where nobody set others.
     pub(crate) fn limits(&self) -> Limits {
         self.settings.load().limits.default
@@ -85,17 +92,19 @@ impl Strip {
     pub fn new(settings: Settings, parts: Parts) -> Arc<Self> {
         let catalog = Catalog::pinned(settings.limits, parts.names, parts.pins);
         catalog.set_terms(settings.terms());
+        let (files, servers) = (Arc::new(parts.files), Arc::<Servers>::default());
         Arc::new(Self {
             catalog: Arc::new(catalog),
             prompts: Prompts::empty(),
             views: Views::default(),
-            servers: Arc::default(),
-            files: parts.files,
+            servers: Arc::clone(&servers),
+            files: Arc::clone(&files),
             guards: Guards {
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
                 meter: Meter::default(),
                 usage: Usage::default(),
+                bench: Bench { files, servers },
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
             },
@@ -124,7 +133,7 @@ impl Strip {
     }
 
     /// The files of all tenants.
-    pub fn files(&self) -> &Files {
+    pub fn files(&self) -> &Arc<Files> {
         &self.files
     }
 

@@ -78,8 +78,8 @@ const MAGIC: [(usize, &[u8], &str); 46] = [
 pub fn sniff(head: &[u8], name: Option<&str>) -> &'static str {
     container(head)
         .or_else(|| magic(head))
-        .or_else(|| words::kind(head, name))
         .or_else(|| late_pdf(head))
+        .or_else(|| words::kind(head, name))
         .unwrap_or(UNKNOWN)
 }
 
@@ -105,7 +105,9 @@ fn plausible(head: &[u8], kind: &str) -> bool {
 /// Readers of PDF accept rubbish before the header, and mail programs put it there.
 fn late_pdf(head: &[u8]) -> Option<&'static str> {
     let start = &head[..head.len().min(1024)];
-    contains(start, b"%PDF-").then_some(PDF)
+    // At the start of a line, so that a text about PDF stays a text.
+    let headers = [b"\n%PDF-1.", b"\n%PDF-2.", b"\r%PDF-1.", b"\0%PDF-1."];
+    headers.into_iter().any(|header| contains(start, header)).then_some(PDF)
 }
 
 /// Families of formats that share an envelope and differ within.

@@ -6,6 +6,7 @@ pub mod catalog;
 mod client;
 mod discovery;
 mod failure;
+pub mod files;
 mod finding;
 mod guard;
 mod health;

@@ -1,0 +1,3 @@
+//! Files: what tools are given of them.
+
+pub mod text;

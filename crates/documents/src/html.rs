@@ -14,16 +14,16 @@ use crate::extract::{Extracted, Limits, Unreadable};
 use crate::plain;
 use crate::text::{Text, on_one_line};
 
+/// How much of a page is parsed before its depth is looked at.
+const PIECE: usize = 8192;
+
 /// How far into a page its encoding may be named.
 const DECLARED: usize = 1024;
 
 pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
     let source = decode(bytes);
-    let tree = parse_document(Tree::new(limits.depth), ParseOpts::default()).one(source.as_str());
+    let tree = parse(&source, limits)?;
     drop(source);
-    if tree.is_too_deep() {
-        return Err(Unreadable::damaged("its elements are nested too deeply"));
-    }
     let mut sheet = Sheet::default();
     let mut title = None;
     for element in tree.elements() {
@@ -36,6 +36,22 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
     let mut text = Text::new(limits.text);
     Walk::new(&tree, &sheet, &mut text).run();
     Ok(text.finish(1, title))
+}
+
+/// Builds the tree piece by piece, so that a page that is too deep is given up early: a parser takes time with the square
+/// of the depth.
+fn parse(source: &str, limits: &Limits) -> Result<Tree, Unreadable> {
+    let mut parser = parse_document(Tree::new(limits.depth), ParseOpts::default());
+    let mut rest = source;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        parser.process(piece.into());
+        rest = after;
+        if parser.tokenizer.sink.sink.is_too_deep() {
+            return Err(Unreadable::damaged("its elements are nested too deeply"));
+        }
+    }
+    Ok(parser.finish())
 }
 
 /// By byte order mark, as UTF-8 if it is, by what the page says, or by a guess.

@@ -23,7 +23,10 @@ pub(crate) fn decode(bytes: &[u8]) -> String {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
     }
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    // UTF-16 of plain English is valid UTF-8, too, with a zero in every other place.
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && wide(&bytes[..bytes.len().min(SAMPLE)]).is_none()
+    {
         return text.to_owned();
     }
     encoding_of(bytes).decode_without_bom_handling(bytes).0.into_owned()

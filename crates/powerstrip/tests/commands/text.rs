@@ -54,7 +54,7 @@ fn page(contents: &str, resources: &str) -> Vec<String> {
 /// A form that draws ten of the next, which draw ten of the next: small, and never done.
 fn endless() -> Vec<u8> {
     let mut objects = page("4 0 R", "/XObject << /F 5 0 R >>");
-    objects.push("<< /Length 4 >> stream\n/F Do\nendstream".replace("/Length 4", "/Length 5"));
+    objects.push("<< /Length 5 >> stream\n/F Do\nendstream".to_owned());
     let draws = "/F Do ".repeat(10);
     for next in 6..15 {
         objects.push(format!(
@@ -67,14 +67,11 @@ fn endless() -> Vec<u8> {
     pdf(&objects)
 }
 
-/// A page that is one stream over and over: a few hundred kilobytes that want gigabytes.
+/// A page that is one stream over and over: megabytes that want gigabytes.
 fn vast() -> Vec<u8> {
-    let runs = "8120".repeat(40_000);
-    let mut objects = page(&format!("[{}]", "4 0 R ".repeat(800)), "");
-    objects.push(format!(
-        "<< /Filter [/ASCIIHexDecode /RunLengthDecode] /Length {} >> stream\n{runs}>\nendstream",
-        runs.len() + 1
-    ));
+    let blank = " ".repeat(8 << 20);
+    let mut objects = page(&format!("[{}]", "4 0 R ".repeat(400)), "");
+    objects.push(format!("<< /Length {} >> stream\n{blank}\nendstream", blank.len()));
     pdf(&objects)
 }
 

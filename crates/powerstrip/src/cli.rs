@@ -46,4 +46,7 @@ pub(crate) enum Command {
     Doctor(cmd::doctor::Doctor),
     Config(cmd::config::ConfigCommand),
     Completions(cmd::completions::Completions),
+    Text(cmd::text::TextCommand),
+    #[command(hide = true)]
+    ExtractText(cmd::extract_text::ExtractText),
 }

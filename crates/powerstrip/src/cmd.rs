@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod extract_text;
 pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod login;
@@ -14,6 +15,7 @@ pub(crate) mod prompts;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod stdio;
+pub(crate) mod text;
 pub(crate) mod tools;
 
 use std::process::ExitCode;
@@ -33,6 +35,7 @@ pub(crate) struct Usage(pub(crate) String);
 pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode> {
     match command {
         Command::Completions(command) => command.run(),
+        Command::ExtractText(command) => command.run(),
         Command::Config(command) => command.run(&context),
         Command::Import(command) => command.run(&context),
         Command::New(command) => command.run(&context),
@@ -47,6 +50,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Prompts(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),
         Command::Doctor(command) => on_runtime(command.run(&context)),
+        Command::Text(command) => on_runtime(command.run(&context)),
     }
 }
 

@@ -7,6 +7,7 @@ mod cmd;
 mod config;
 mod context;
 mod environment;
+mod files;
 mod finder;
 mod gateway;
 mod handover;

@@ -14,8 +14,15 @@ pub const SERVERS_REGISTER: &str = "servers:register";
 /// Reading the gateway's metrics, which tell of all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
 
+/// Reading the files of one's tenant.
+pub const FILES_READ: &str = "files:read";
+
+/// Storing and deleting files.
+pub const FILES_WRITE: &str = "files:write";
+
 /// All that there is: what the local user may do.
-pub const ALL: [&str; 4] = [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ];
+pub const ALL: [&str; 6] =
+    [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ, FILES_READ, FILES_WRITE];
 
 /// Whether a caller may do what the scope stands for.
 pub fn covers(principal: &Principal, scope: &str) -> bool {

@@ -4,6 +4,7 @@ mod admission;
 mod agents;
 mod body;
 mod envelope;
+mod files;
 mod health;
 mod login;
 mod mcp;
@@ -22,6 +23,7 @@ use std::time::Duration;
 use auth::Access;
 use auth::client::Keyring;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, delete, get, post};
 use strip::Strip;
@@ -111,6 +113,17 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         .route(routes::SERVERS, get(servers::list).post(servers::register))
         .route(routes::SERVER, delete(servers::goodbye))
         .route(routes::HEARTBEAT, post(servers::heartbeat))
+        .route(
+            routes::FILES,
+            // How much comes in is for the files' own rules to say; nothing of it is held.
+            get(files::list).post(files::put).layer(DefaultBodyLimit::disable()),
+        )
+        .route(routes::FILE, get(files::metadata).delete(files::delete))
+        .route(routes::FILE_CONTENT, get(files::content))
+        .route(routes::FILE_TEXT, get(files::text))
+        .route(routes::FILE_LINK, get(files::link))
+        .route(routes::UPLOADS, post(files::begin))
+        .route(routes::UPLOAD, get(files::progress).patch(files::resume).delete(files::forget))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))

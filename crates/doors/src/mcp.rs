@@ -6,6 +6,7 @@
 
 mod call;
 mod client;
+mod files;
 mod listing;
 mod notices;
 mod prompts;
@@ -189,12 +190,13 @@ impl ServerHandler for Handler {
         let mut info = self.core.info.clone();
         let shelf = self.core.strip.servers().shelf();
         let capabilities = &mut info.capabilities;
+        // Files are resources of our own; only servers tell when one of theirs changes.
+        let mut resources = ResourcesCapability::default();
         if shelf.has("resources") {
-            let mut resources = ResourcesCapability::default();
             resources.subscribe = Some(true);
             resources.list_changed = Some(true);
-            capabilities.resources = Some(resources);
         }
+        capabilities.resources = Some(resources);
         if shelf.has("logging") {
             capabilities.logging = Some(JsonObject::new());
         }
@@ -275,10 +277,18 @@ impl ServerHandler for Handler {
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        servers::resources(&self.core.strip, &*self.principal(&context)?, is_modern(&context))
+        let (strip, principal) = (&self.core.strip, self.principal(&context)?);
+        let cursor = request.and_then(|request| request.cursor);
+        let mut listed = servers::resources(strip, &principal, is_modern(&context));
+        // What servers offer stands on the first page; all pages after it are files.
+        if cursor.is_some() {
+            listed.resources.clear();
+        }
+        files::list(strip, &principal, cursor, &mut listed).await?;
+        Ok(listed)
     }
 
     async fn list_resource_templates(
@@ -286,7 +296,10 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        servers::templates(&self.core.strip, &*self.principal(&context)?, is_modern(&context))
+        let principal = self.principal(&context)?;
+        let mut listed = servers::templates(&self.core.strip, &principal, is_modern(&context));
+        files::template(&principal, &mut listed)?;
+        Ok(listed)
     }
 
     async fn read_resource(
@@ -294,6 +307,11 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri.starts_with(strip::files::URI) {
+            let principal = self.principal(&context)?;
+            let read = files::read(&self.core.strip, &principal, &request.uri).await?;
+            return Ok(ReadResourceResponse::Complete(servers::typed(&read)?));
+        }
         self.read_of_server(request, context).await
     }
 

@@ -37,6 +37,7 @@ pub(crate) enum Command {
     Servers(cmd::servers::ServersCommand),
     Login(cmd::login::Login),
     Keys(cmd::keys::KeysCommand),
+    Files(cmd::files::FilesCommand),
     Agents(cmd::agents::AgentsCommand),
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),

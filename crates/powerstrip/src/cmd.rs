@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod extract_text;
+pub(crate) mod files;
 pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod login;
@@ -45,6 +46,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Servers(command) => on_runtime(command.run(&context)),
         Command::Login(command) => on_runtime(command.run(&context)),
         Command::Keys(command) => on_runtime(command.run(&context)),
+        Command::Files(command) => on_runtime(command.run(&context)),
         Command::Agents(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),

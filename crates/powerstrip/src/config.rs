@@ -6,6 +6,7 @@ mod docs;
 mod fault;
 mod file;
 mod file_strategies;
+mod files;
 mod limits;
 mod listen;
 pub(crate) mod mcp_json;
@@ -26,6 +27,7 @@ use ::auth::AccessOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::catalog::NameStyle;
+use strip::files::FileRules;
 use strip::{Rate, RateRules, Settings};
 
 pub(crate) use agents::{Agent, Embeddings, Skill, Tools};
@@ -34,6 +36,7 @@ pub(crate) use docs::{reference_page, schema};
 pub(crate) use fault::{BadConfig, Fault};
 pub(crate) use file::load;
 use file_strategies::{FileHandling, References};
+pub(crate) use files::{Files, Storage};
 pub(crate) use limits::Limits;
 pub(crate) use listen::Listen;
 pub(crate) use overrides::Overrides;
@@ -84,6 +87,10 @@ pub(crate) struct Config {
     pub(crate) tool_names: ToolNames,
     /// What a call may cost.
     pub(crate) limits: Limits,
+    /// Files that callers store.
+    pub(crate) files: Files,
+    /// Where the bytes of files are kept.
+    pub(crate) storage: Storage,
     /// What tools may reach.
     pub(crate) egress: Egress,
     /// Whether tools that run as processes must be confined.
@@ -110,6 +117,8 @@ impl Default for Config {
             embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),
+            files: Files::default(),
+            storage: Storage::default(),
             egress: Egress::default(),
             sandbox: Sandbox::default(),
             telemetry: Telemetry::default(),
@@ -202,12 +211,18 @@ impl Config {
         }
     }
 
+    /// What may be stored, and for how long.
+    pub(crate) fn file_rules(&self) -> FileRules {
+        self.files.rules(&self.references)
+    }
+
     /// Makes paths of the file stand beside the file.
     fn anchor(&mut self, base: &Path) {
         let single = [&mut self.data_dir, &mut self.prompts];
         for path in self.tools.iter_mut().chain(single).chain(&mut self.embeddings.path) {
             *path = clean(&base.join(&*path));
         }
+        self.storage.anchor(base);
         for server in self.servers.values_mut() {
             server.anchor(base);
         }

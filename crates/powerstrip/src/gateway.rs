@@ -1,5 +1,6 @@
 //! The whole strip in one process: store, egress, tools, prompts and the local socket, put together and taken apart.
 
+pub(crate) mod files;
 mod place;
 mod prompts;
 mod quarantine;
@@ -25,7 +26,7 @@ use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::catalog::{Pins, WireNames};
-use strip::files::{FileParts, Files};
+use strip::files::Files;
 use strip::{Failure, Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,7 @@ use upstream::{Registry, Upstreams};
 use crate::builtin;
 use crate::config::{Config, Servers};
 use crate::environment::Environment;
+use crate::files::FileErrands;
 use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
 
@@ -87,15 +89,18 @@ struct Store {
 }
 
 /// What the operator may ask for, each answered by whom it concerns.
-struct Desks(Arc<Quarantine>, KeyErrands);
+struct Desks(Arc<Quarantine>, KeyErrands, FileErrands<Arc<Strip>>);
 
 #[async_trait]
 impl Operator for Desks {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        match self.1.ask(method, params.clone()).await {
-            None => self.0.ask(method, params).await,
-            answer => answer,
+        let desks: [&dyn Operator; 3] = [&self.1, &self.2, &*self.0];
+        for desk in desks {
+            if let Some(answer) = desk.ask(method, params.clone()).await {
+                return Some(answer);
+            }
         }
+        None
     }
 }
 
@@ -123,7 +128,11 @@ impl Gateway {
         let audit = AuditTrail::start(database.clone());
         let clock = Clock::default();
         let keys = Arc::new(KeyRing::open(database.clone(), clock.clone()).await?);
-        let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone())?;
+        let listeners = OwnListeners::default();
+        let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
+        let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
+        let reach = (&client, &runner);
+        let files = files::parts(config, environment, folder.path(), database.clone(), reach)?;
         let parts = Parts {
             audit: audit.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
@@ -137,9 +146,6 @@ impl Gateway {
         settings::warn_of_unasked(config);
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
-        let listeners = OwnListeners::default();
-        let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
-        let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let ending = CancellationToken::new();
         let key = environment
             .vault_key()
@@ -170,6 +176,10 @@ impl Gateway {
             let (registry, ending) = (Arc::clone(&registry), ending.clone());
             async move { ending.run_until_cancelled(registry.tend()).await }
         });
+        if freshness == Freshness::Followed {
+            let (strip, ending) = (Arc::clone(&strip), ending.clone());
+            tokio::spawn(async move { ending.run_until_cancelled(strip.files().tend()).await });
+        }
         let told = (Arc::clone(&upstreams), Arc::clone(&registry), Arc::clone(&strip));
         let asked = Arc::clone(&upstreams);
         let door =
@@ -182,7 +192,8 @@ impl Gateway {
         let closing = CancellationToken::new();
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
-        let desks = Desks(Arc::clone(&quarantine), KeyErrands(Arc::clone(&keys)));
+        let errands = (KeyErrands(Arc::clone(&keys)), FileErrands::new(Arc::clone(&strip)));
+        let desks = Desks(Arc::clone(&quarantine), errands.0, errands.1);
         let operated = door.clone().operated(Arc::new(desks));
         let mut sockets = Vec::new();
         for (place, door) in [

@@ -8,6 +8,7 @@ mod config;
 mod context;
 mod environment;
 mod extractor;
+mod files;
 mod finder;
 mod gateway;
 mod handover;

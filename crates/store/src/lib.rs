@@ -24,9 +24,9 @@ pub use files::{FileFilter, FileRecord, Origin, UploadRow};
 pub use folder::{Claim, DataFolder, private_key};
 pub use keys::KeyRow;
 pub use objects::{
-    Appended, BucketOptions, Drafts, HttpClient, HttpConnector, HttpError, HttpErrorKind,
-    HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody, HttpService, LinkHeaders, Met,
-    ObjectKey, ObjectStream, Objects, PutFault, Stored,
+    Appended, BucketOptions, Drafts, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
+    HttpResponse, HttpResponseBody, HttpService, LinkHeaders, Met, ObjectKey, ObjectStream,
+    Objects, PutFault, Spooled, Stored,
 };
 pub use pins::{Pin, PinnedDefinition};
 pub use references::ForeignReference;

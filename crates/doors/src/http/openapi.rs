@@ -1,5 +1,7 @@
 //! The REST routes as OpenAPI 3.1, with a path of its own for every tool.
 
+mod files;
+
 use std::sync::Arc;
 
 use axum::Extension;
@@ -23,6 +25,7 @@ pub(super) async fn document(
 
 fn describe(view: &View) -> Value {
     let mut paths = fixed_paths();
+    paths.extend(files::paths());
     let mut schemas = shared_schemas();
     for entry in view.listed() {
         let (path, item) = tool_path(entry, &mut schemas);
@@ -281,5 +284,6 @@ fn shared_schemas() -> Map<String, Value> {
             }),
         ),
     ];
-    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    let own = schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema));
+    own.chain([("File".to_owned(), files::schema())]).collect()
 }

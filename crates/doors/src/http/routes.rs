@@ -1,6 +1,8 @@
 //! The route table, and what a caller is told who misses it. A route that does not stand here is not served.
 
-use auth::scope::{METRICS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ};
+use auth::scope::{
+    FILES_READ, FILES_WRITE, METRICS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
+};
 use axum::Extension;
 use axum::response::Response;
 use http::{Method, StatusCode, Uri};
@@ -20,6 +22,13 @@ pub(super) const AGENT: &str = "/agents/{agent}/{*door}";
 pub(super) const SERVERS: &str = "/v1/servers";
 pub(super) const SERVER: &str = "/v1/servers/{name}";
 pub(super) const HEARTBEAT: &str = "/v1/servers/{name}/heartbeat";
+pub(super) const FILES: &str = "/v1/files";
+pub(super) const FILE: &str = "/v1/files/{id}";
+pub(super) const FILE_CONTENT: &str = "/v1/files/{id}/content";
+pub(super) const FILE_TEXT: &str = "/v1/files/{id}/text";
+pub(super) const FILE_LINK: &str = "/v1/files/{id}/link";
+pub(super) const UPLOADS: &str = "/v1/files/uploads";
+pub(super) const UPLOAD: &str = "/v1/files/uploads/{id}";
 pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
@@ -38,6 +47,8 @@ pub enum Needs {
     OurName,
     /// A caller with this scope.
     Scope(&'static str),
+    /// A caller with this scope, or anybody who brings a link that the gateway signed; the handler checks it.
+    LinkOr(&'static str),
 }
 
 /// One route of the HTTP door.
@@ -71,6 +82,16 @@ const fn registration(
     purpose: &'static str,
 ) -> Route {
     Route { methods, pattern, path: pattern, purpose, needs: Needs::Scope(SERVERS_REGISTER) }
+}
+
+/// A route about files.
+const fn files(
+    methods: &'static str,
+    pattern: &'static str,
+    purpose: &'static str,
+    scope: &'static str,
+) -> Route {
+    Route { methods, pattern, path: pattern, purpose, needs: Needs::Scope(scope) }
 }
 
 /// All routes.
@@ -110,6 +131,20 @@ pub const ROUTES: &[Route] = &[
     registration("POST", SERVERS, "a server registers itself"),
     registration("POST", HEARTBEAT, "a registered server renews its lease"),
     registration("DELETE", SERVER, "a registered server says goodbye"),
+    files("GET", FILES, "the files of your tenant", FILES_READ),
+    files("POST", FILES, "store a file: a form, or the body itself with ?name=", FILES_WRITE),
+    files("GET", FILE, "what is known of a file", FILES_READ),
+    files("DELETE", FILE, "delete a file", FILES_WRITE),
+    get(
+        FILE_CONTENT,
+        FILE_CONTENT,
+        "a file's bytes, also by a signed link",
+        Needs::LinkOr(FILES_READ),
+    ),
+    files("GET", FILE_TEXT, "the text of a file", FILES_READ),
+    files("GET", FILE_LINK, "a link that opens a file for a while", FILES_READ),
+    files("POST", UPLOADS, "begin an upload in parts", FILES_WRITE),
+    files("GET, HEAD, PATCH, DELETE", UPLOAD, "an upload in parts", FILES_WRITE),
     get(OPENAPI, OPENAPI, "this API as OpenAPI 3.1", Needs::Scope(TOOLS_READ)),
     get(HEALTHZ, HEALTHZ, "whether the process lives", Needs::Nothing),
     get(READYZ, READYZ, "whether it can do its work", Needs::OurName),

@@ -81,6 +81,9 @@ impl Serve {
             (Some(_), Some(access)) => access.public_url.clone(),
             _ => url.clone(),
         };
+        gateway.strip().files().reached_at(
+            loaded.config.public_url.as_deref().unwrap_or(&url).parse().context("public_url")?,
+        );
         let access = gateway.access(loaded.access.clone(), &public);
         let router = doors::router(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);

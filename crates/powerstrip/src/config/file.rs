@@ -33,6 +33,7 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     let otlp_headers = judge.otlp_headers(&config, &mut faults);
     let servers = judge.servers(&config, &mut faults);
     judge.limits(&config, &mut faults);
+    judge.storage(&config, &mut faults);
     judge.agents(&config, &mut faults);
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
@@ -186,6 +187,16 @@ impl Judge<'_> {
         for key in config.limits.above_max() {
             let message = format!("is above `limits.max.{key}`: raise the one or lower the other");
             faults.push(self.fault(&["limits", key], message));
+        }
+    }
+
+    fn storage(&self, config: &Config, faults: &mut Vec<Fault>) {
+        if faults.iter().any(|fault| fault.key.starts_with("storage")) {
+            return;
+        }
+        for (keys, message) in config.storage.bucket(self.environment).err().into_iter().flatten() {
+            let path: Vec<_> = ["storage"].into_iter().chain(keys).collect();
+            faults.push(self.fault(&path, message));
         }
     }
 

@@ -10,6 +10,7 @@ impl Gateway {
         self.upstreams.apply(servers).await;
         let mut sources = self.sources.lock().await;
         self.strip.reconfigure(now.settings());
+        self.strip.files().set_rules(now.file_rules());
         self.strip.set_agents(now.profiles());
         if before.skills != now.skills {
             warn_of_unasked(now);
@@ -45,6 +46,7 @@ pub(crate) fn needs_restart(before: &Config, now: &Config) -> Vec<&'static str> 
         ("public_url", before.public_url != now.public_url),
         ("auth", before.auth != now.auth),
         ("data_dir", before.data_dir != now.data_dir),
+        ("storage", before.storage != now.storage),
         ("registration", before.registration != now.registration),
         ("telemetry", before.telemetry != now.telemetry),
     ];

@@ -43,6 +43,14 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
             "/v1/servers" | "/v1/servers/{name}" | "/v1/servers/{name}/heartbeat" => {
                 registration(&cast, route.methods, route.pattern).await;
             }
+            "/v1/files" => files(&house, &cast).await,
+            "/v1/files/uploads" => uploads(&house).await,
+            // Walked by the two above, with ids that are another tenant's.
+            "/v1/files/{id}"
+            | "/v1/files/{id}/content"
+            | "/v1/files/{id}/text"
+            | "/v1/files/{id}/link"
+            | "/v1/files/uploads/{id}" => {}
             "/oauth/callback" => alike(&cast, "/oauth/callback?state=x&code=y").await,
             "/oauth/client.json" => alike(&cast, route.pattern).await,
             "/mcp/prompt/{domain}/{name}/{major}" => alike(&cast, "/mcp/prompt/a/b/1").await,
@@ -152,6 +160,48 @@ async fn agents(house: &House, cast: &Cast<'_>) {
     let call = reader.request(Method::POST, "/agents/bot/mcp/tool/demo.echo");
     let refused = answered(call.json(&json!({"message": "x"}))).await;
     assert_eq!(refused.status, 403, "who may only look may not call: {refused:?}");
+}
+
+const FILE_SCOPES: &str = "files:read files:write";
+
+/// Files are their tenant's: not there for another one, by none of the routes that take an id.
+async fn files(house: &House, cast: &Cast<'_>) {
+    let ann = house.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
+    let eve = house.caller(json!({"org": "globex", "sub": "ann", "scope": FILE_SCOPES}));
+    let kept = answered(ann.request(Method::POST, "/v1/files?name=a.txt").body("hers")).await;
+    assert_eq!(kept.status, 201, "{kept:?}");
+    let place = format!("/v1/files/{}", kept.body["data"]["file_id"].as_str().unwrap());
+    for below in ["", "/content", "/text", "/link"] {
+        let path = format!("{place}{below}");
+        assert_eq!(ann.get(&path).await.status, 200, "{path}");
+        let refused = eve.get(&path).await;
+        assert_eq!(refused.status, 404, "{path}: {refused:?}");
+        assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
+        // The scope of tools opens no files.
+        assert_eq!(cast.ann.get(&path).await.status, 403, "{path}");
+    }
+    assert_eq!(eve.get("/v1/files").await.body["data"]["files"], json!([]));
+    assert_eq!(answered(eve.request(Method::DELETE, &place)).await.status, 404);
+    assert_eq!(answered(ann.request(Method::DELETE, &place)).await.status, 200);
+}
+
+/// An upload is its owner's, also among people of one tenant.
+async fn uploads(house: &House) {
+    let ann = house.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
+    let begun = ann.request(Method::POST, "/v1/files/uploads").json(&json!({"size": 4}));
+    let begun = answered(begun).await;
+    let path = format!("/v1/files/uploads/{}", begun.body["data"]["upload_id"].as_str().unwrap());
+    for other in [json!({"org": "globex", "sub": "ann"}), json!({"org": "acme", "sub": "amy"})] {
+        let mut claims = other.clone();
+        claims["scope"] = json!(FILE_SCOPES);
+        let caller = house.caller(claims);
+        for method in [Method::GET, Method::PATCH, Method::DELETE] {
+            let request = caller.request(method.clone(), &path).header("upload-offset", "0");
+            let refused = answered(request.body("evil")).await;
+            assert_eq!(refused.status, 404, "{method} by {other}: {refused:?}");
+        }
+    }
+    assert_eq!(ann.get(&path).await.body["data"]["offset"], 0, "nothing of theirs is in it");
 }
 
 /// Tokens of callers register nothing, renew nothing, and end nothing.

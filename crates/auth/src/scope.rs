@@ -18,10 +18,10 @@ pub const METRICS_READ: &str = "metrics:read";
 pub const APPROVALS_READ: &str = "approvals:read";
 
 /// Deciding about calls that wait for a person. The local user does not have it: a local agent is the local user.
-pub const APPROVALS_DECIDE: &str = "approvals:decide";
+pub const APPROVALS_DECIDE: &str = proto::APPROVALS_DECIDE;
 
 /// Seeing what belongs to any tenant. No token or key can carry it; who runs the gateway has it.
-pub const ADMIN: &str = "admin";
+pub const ADMIN: &str = proto::ADMIN;
 
 /// All that the local user may do.
 pub const ALL: [&str; 5] = [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ, APPROVALS_READ];
@@ -34,7 +34,7 @@ pub(crate) const OF_OPERATORS: [&str; 3] = [METRICS_READ, APPROVALS_READ, APPROV
 
 /// Whether a caller may do what the scope stands for.
 pub fn covers(principal: &Principal, scope: &str) -> bool {
-    principal.scopes.iter().any(|held| held == scope)
+    principal.holds(scope)
 }
 
 /// A text that is no scope.

@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Login(cmd::login::Login),
     Keys(cmd::keys::KeysCommand),
     Agents(cmd::agents::AgentsCommand),
+    Approvals(cmd::approvals::ApprovalsCommand),
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),

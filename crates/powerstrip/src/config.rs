@@ -1,6 +1,7 @@
 //! The configuration: one YAML file, and what flags and the environment say over it.
 
 mod agents;
+mod approvals;
 mod auth;
 mod docs;
 mod fault;
@@ -28,6 +29,7 @@ use strip::catalog::NameStyle;
 use strip::{Rate, RateRules, Settings};
 
 pub(crate) use agents::{Agent, Embeddings, Skill};
+pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
 pub(crate) use docs::{reference_page, schema};
 pub(crate) use fault::{BadConfig, Fault};
@@ -71,6 +73,8 @@ pub(crate) struct Config {
     pub(crate) skills: BTreeMap<String, Skill>,
     /// Agents, each with its own door at `/agents/NAME/mcp` behind which it finds the tools of its skills.
     pub(crate) agents: BTreeMap<String, Agent>,
+    /// How people decide about calls that a skill lets nobody make unasked.
+    pub(crate) approvals: Approvals,
     /// How tools are found by meaning.
     pub(crate) embeddings: Embeddings,
     /// How MCP clients see tools named.
@@ -98,6 +102,7 @@ impl Default for Config {
             public_url: None,
             skills: BTreeMap::new(),
             agents: BTreeMap::new(),
+            approvals: Approvals::default(),
             embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),

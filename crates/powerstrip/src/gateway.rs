@@ -1,5 +1,6 @@
 //! The whole strip in one process: store, egress, tools, prompts and the local socket, put together and taken apart.
 
+pub(crate) mod approvals;
 mod place;
 mod prompts;
 mod quarantine;
@@ -24,6 +25,7 @@ use egress::sandbox::Tier;
 use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
+use strip::approval::Approvals;
 use strip::catalog::{Pins, WireNames};
 use strip::{Failure, Parts, Strip};
 use tokio::task::JoinHandle;
@@ -36,6 +38,7 @@ use crate::environment::Environment;
 use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
 
+use approvals::ApprovalErrands;
 pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
@@ -69,7 +72,8 @@ pub(crate) struct Gateway {
     door: LocalDoor,
     keys: Arc<KeyRing>,
     client: Client,
-    quarantine: Arc<Quarantine>,
+    desks: Arc<Desks>,
+    approvals: Arc<Approvals>,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, a little before the others end.
@@ -86,13 +90,17 @@ struct Store {
 }
 
 /// What the operator may ask for, each answered by whom it concerns.
-struct Desks(Arc<Quarantine>, KeyErrands);
+struct Desks(Arc<Quarantine>, KeyErrands, ApprovalErrands);
 
 #[async_trait]
 impl Operator for Desks {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        match self.1.ask(method, params.clone()).await {
-            None => self.0.ask(method, params).await,
+        let (quarantine, keys, approvals) = (&self.0, &self.1, &self.2);
+        if let Some(answer) = keys.ask(method, params.clone()).await {
+            return Some(answer);
+        }
+        match approvals.ask(method, params.clone()).await {
+            None => quarantine.ask(method, params).await,
             answer => answer,
         }
     }
@@ -131,7 +139,6 @@ impl Gateway {
         };
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
-        settings::warn_of_unasked(config);
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let listeners = OwnListeners::default();
@@ -177,10 +184,16 @@ impl Gateway {
                     Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
                 }));
         let closing = CancellationToken::new();
+        let asked = (&database, &Clock::default(), &audit);
+        let approvals = approvals::open(config, &strip, asked, &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
-        let desks = Desks(Arc::clone(&quarantine), KeyErrands(Arc::clone(&keys)));
-        let operated = door.clone().operated(Arc::new(desks));
+        let desks = Arc::new(Desks(
+            Arc::clone(&quarantine),
+            KeyErrands(Arc::clone(&keys)),
+            ApprovalErrands(Arc::clone(&approvals)),
+        ));
+        let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
         for (place, door) in [
             (SocketPlace::of(folder.path()), door.clone()),
@@ -203,7 +216,8 @@ impl Gateway {
             door,
             keys,
             client,
-            quarantine,
+            desks,
+            approvals,
             ending,
             closing,
             sockets,
@@ -250,7 +264,12 @@ impl Gateway {
 
     /// What only the operator may ask.
     pub(crate) fn operator(&self) -> &dyn Operator {
-        &*self.quarantine
+        &*self.desks
+    }
+
+    /// The calls that wait for a person.
+    pub(crate) fn approvals(&self) -> &Arc<Approvals> {
+        &self.approvals
     }
 
     /// The link by which the local user logs in to a server; none if that is not needed.
@@ -297,6 +316,7 @@ impl Gateway {
     /// Ends sessions, commits what is not committed, and lets go of the data folder.
     pub(crate) async fn close(self) {
         self.closing.cancel();
+        self.approvals.end();
         if !self.sockets.is_empty() {
             tokio::time::sleep(LAST_WORDS).await;
         }

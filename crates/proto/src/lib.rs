@@ -23,4 +23,4 @@ pub use discovery::{
 };
 pub use envelope::{Envelope, ErrorItem, Meta};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
-pub use principal::{Principal, TenantId};
+pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};

@@ -1,3 +1,5 @@
+mod approvals;
+
 use std::path::Path;
 
 use crate::audit::{AuditFilter, AuditRow};

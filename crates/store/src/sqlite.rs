@@ -17,6 +17,7 @@ use crate::{
 };
 use kinds::Kinds;
 
+mod approvals;
 mod audit;
 mod keys;
 mod kinds;
@@ -216,6 +217,7 @@ fn migrations() -> Migrator {
     };
     let pins = include_str!("../migrations/sqlite/0005_pins.sql").into_sql_str();
     let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
+    let approvals = include_str!("../migrations/sqlite/0009_approvals.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
@@ -223,6 +225,7 @@ fn migrations() -> Migrator {
         simple(4, "vault", vault),
         simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
+        simple(9, "approvals", approvals),
     ])
 }
 

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::config::{Listen, Overrides};
 use crate::context::Context;
-use crate::gateway::{Freshness, Gateway};
+use crate::gateway::{Freshness, Gateway, approvals};
 use crate::handover::{self, Ear};
 use crate::output::{self, Style};
 use crate::reload::Reload;
@@ -84,6 +84,16 @@ impl Serve {
             (Some(_), Some(access)) => access.public_url.clone(),
             _ => url.clone(),
         };
+        let dashboard = Some(format!("{public}/dashboard"));
+        gateway.approvals().set_terms(approvals::terms(&loaded.config, dashboard));
+        // Whoever waits for a person would hold up the shutdown; what they wait for stays.
+        tokio::spawn({
+            let (approvals, shutdown) = (Arc::clone(gateway.approvals()), shutdown.clone());
+            async move {
+                shutdown.cancelled().await;
+                approvals.end();
+            }
+        });
         let access = gateway.access(loaded.access.clone(), &public);
         let router = doors::router(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);

@@ -226,6 +226,8 @@ pub(crate) struct Loaded {
     pub(crate) otlp_headers: Vec<(String, Secret)>,
     /// The servers, secrets fetched.
     pub(crate) servers: Servers,
+    /// What messages about calls that wait are signed with.
+    pub(crate) webhook_secret: Option<Secret>,
     /// Who may come in, secrets fetched; the local user, where nothing is said.
     pub(crate) access: Option<AccessOptions>,
 }

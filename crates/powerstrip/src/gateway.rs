@@ -17,7 +17,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use auth::client::Keyring;
 use auth::vault::KeySource;
-use auth::{Access, AccessOptions, AdminFault, AdminToken, KeyRing, LocalAccess};
+use auth::{Access, AccessOptions, AdminFault, AdminToken, ApprovalLinks, KeyRing, LocalAccess};
 use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -33,12 +33,12 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Upstreams};
 
 use crate::builtin;
-use crate::config::{Config, Servers};
+use crate::config::{Config, Loaded, Servers};
 use crate::environment::Environment;
 use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
 
-use approvals::ApprovalErrands;
+use approvals::{ApprovalErrands, Webhook};
 pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
@@ -64,6 +64,7 @@ pub(crate) struct Gateway {
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
     keyring: Arc<Keyring>,
+    key: KeySource,
     keeper: Keeper,
     registry: Arc<Registry>,
     store: Store,
@@ -148,7 +149,7 @@ impl Gateway {
         let key = environment
             .vault_key()
             .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
-        let keyring = Keyring::new(database.clone(), key, clock.clone());
+        let keyring = Keyring::new(database.clone(), key.clone(), clock.clone());
         let wires = servers::Wires {
             strip: &strip,
             runner: &runner,
@@ -208,6 +209,7 @@ impl Gateway {
             sources: tokio::sync::Mutex::new(sources),
             upstreams,
             keyring,
+            key,
             keeper,
             registry,
             store: Store { database, audit, folder },
@@ -250,6 +252,29 @@ impl Gateway {
     /// What shows that somebody runs this gateway; made when it is first asked for.
     pub(crate) fn admin(&self) -> Result<AdminToken, AdminFault> {
         AdminToken::open(self.store.folder.path())
+    }
+
+    /// Where calls that wait are told of at this URL, if anywhere; the links in it open here.
+    pub(crate) fn approval_webhook(
+        &self,
+        loaded: &Loaded,
+        base: &str,
+    ) -> anyhow::Result<Option<Webhook>> {
+        let approvals = &loaded.config.approvals;
+        let Some((target, secret)) = approvals.webhook.as_ref().zip(loaded.webhook_secret.as_ref())
+        else {
+            return Ok(None);
+        };
+        let links = Arc::new(ApprovalLinks::new(&self.key, Clock::default())?);
+        Ok(Some(Webhook {
+            url: target.url.clone(),
+            secret: auth::Secret::new(secret.expose()),
+            link_ttl: approvals.link_ttl.0,
+            base: base.to_owned(),
+            links,
+            client: self.client.clone(),
+            clock: Clock::default(),
+        }))
     }
 
     /// Waits, within bounds, until every server is ready or known to be down.

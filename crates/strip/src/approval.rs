@@ -17,12 +17,12 @@ use std::time::Duration;
 
 use proto::{ADMIN, Principal};
 use serde::{Deserialize, Serialize};
-use store::{ApprovalRow, ApprovalState, StoreError};
 
 pub use desk::Approvals;
 pub(crate) use leave::{Grounds, Leave};
 pub(crate) use rules::Asked;
 pub use shown::{ShownFile, ShowsFiles, inert, view};
+pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
 
 /// Who decides.
 #[derive(Clone, Debug)]

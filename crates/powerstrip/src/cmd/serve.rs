@@ -72,20 +72,25 @@ impl Serve {
         let logins = Some(Arc::clone(gateway.keyring()));
         let admin = Arc::new(gateway.admin()?);
         let shutdown = signals::shutdown()?;
+        let public = match (&loaded.config.public_url, &loaded.access) {
+            (Some(_), Some(access)) => access.public_url.clone(),
+            _ => url.clone(),
+        };
+        let webhook = gateway.approval_webhook(&loaded, &public)?;
         let options = Options {
             shutdown: shutdown.clone(),
             metrics: Some(metrics),
             logins,
             admin: Some(Arc::clone(&admin)),
+            approval_links: webhook.as_ref().map(|webhook| Arc::clone(&webhook.links)),
             servers: Some(gateway.server_desk(loaded.access.is_some())?),
             ..Options::default()
         };
-        let public = match (&loaded.config.public_url, &loaded.access) {
-            (Some(_), Some(access)) => access.public_url.clone(),
-            _ => url.clone(),
-        };
         let dashboard = Some(format!("{public}/dashboard"));
         gateway.approvals().set_terms(approvals::terms(&loaded.config, dashboard));
+        if let Some(webhook) = webhook {
+            tokio::spawn(webhook.serve(Arc::clone(gateway.approvals()), shutdown.clone()));
+        }
         // Whoever waits for a person would hold up the shutdown; what they wait for stays.
         tokio::spawn({
             let (approvals, shutdown) = (Arc::clone(gateway.approvals()), shutdown.clone());

@@ -1,5 +1,7 @@
 //! Calls that wait for a person, as the operator's commands see and decide about them.
 
+mod webhook;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ use strip::approval::{Approvals, Decider, Decision, Terms, view};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
+
+pub(crate) use webhook::Webhook;
 
 pub(crate) const LIST: &str = "powerstrip.approvals.list";
 pub(crate) const SHOW: &str = "powerstrip.approvals.show";

@@ -1,5 +1,7 @@
 //! The REST routes as OpenAPI 3.1, with a path of its own for every tool.
 
+mod approvals;
+
 use std::sync::Arc;
 
 use axum::Extension;
@@ -23,6 +25,7 @@ pub(super) async fn document(
 
 fn describe(view: &View) -> Value {
     let mut paths = fixed_paths();
+    paths.extend(approvals::paths());
     let mut schemas = shared_schemas();
     for entry in view.listed() {
         let (path, item) = tool_path(entry, &mut schemas);

@@ -183,7 +183,8 @@ async fn a_restart_keeps_what_waits_and_the_same_call_goes_on_with_it() {
     let gateway = house("").await;
     let row = {
         let reviewer = Reviewer::of(&gateway);
-        let call = gateway.call("pack.note", &json!({"text": "before"}));
+        let input = json!({"text": "before"});
+        let call = gateway.call("pack.note", &input);
         tokio::select! {
             answer = call => panic!("nobody approved: {answer:?}"),
             row = reviewer.waiting() => row,
@@ -200,7 +201,8 @@ async fn a_restart_keeps_what_waits_and_the_same_call_goes_on_with_it() {
     assert_eq!(answer.status, 200, "the next identical call uses the approval: {answer:?}");
     let path = format!("/v1/approvals/{}", row["id"].as_str().unwrap());
     assert_eq!(reviewer.get(&path).await.body["state"], "consumed");
-    let again = gateway.call("pack.note", &json!({"text": "before"}));
+    let input = json!({"text": "before"});
+    let again = gateway.call("pack.note", &input);
     let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
     assert_eq!(answer.status, 403, "single use: {answer:?}");
 }
@@ -366,7 +368,8 @@ async fn hostile_arguments_are_shown_whole_and_inert_by_the_command_and_the_comm
 #[tokio::test]
 async fn standing_rules_are_made_listed_and_removed_by_commands() {
     let gateway = house("").await;
-    let call = gateway.call("pack.note", &json!({"text": "often"}));
+    let input = json!({"text": "often"});
+    let call = gateway.call("pack.note", &input);
     let (answer, ()) = tokio::join!(call, async {
         let id = Reviewer::of(&gateway).waiting().await["id"].as_str().unwrap().to_owned();
         command(&gateway, &["approvals", "approve", &id, "--standing", "--for", "1h"]).await;
@@ -377,7 +380,8 @@ async fn standing_rules_are_made_listed_and_removed_by_commands() {
     assert_eq!((rules[0]["uses"].as_u64(), &rules[0]["createdBy"]), (Some(1), &json!("operator")));
     command(&gateway, &["approvals", "rules", "rm", rules[0]["id"].as_str().unwrap()]).await;
     let reviewer = Reviewer::of(&gateway);
-    let again = gateway.call("pack.note", &json!({"text": "often"}));
+    let input = json!({"text": "often"});
+    let again = gateway.call("pack.note", &input);
     let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
     assert_eq!(answer.status, 403, "{answer:?}");
 }

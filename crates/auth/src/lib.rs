@@ -1,6 +1,7 @@
 //! Who is asking, and with what the gateway itself asks others. The only crate that makes a `Principal`.
 
 mod access;
+mod admin;
 mod agent;
 mod claims;
 pub mod client;
@@ -14,9 +15,11 @@ mod options;
 mod remembered;
 pub mod scope;
 mod secret;
+mod signing;
 pub mod vault;
 
 pub use access::{Access, Guarded, METADATA_PATH};
+pub use admin::{AdminFault, AdminToken};
 pub use agent::as_agent;
 pub use fault::{TokenFault, Unreachable};
 pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
@@ -25,3 +28,4 @@ pub use options::{
     AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, check_url,
 };
 pub use secret::Secret;
+pub use signing::{ApprovalLinks, sign_webhook};

@@ -2,10 +2,12 @@
 
 mod admission;
 mod agents;
+mod approvals;
 mod body;
 mod envelope;
 mod files;
 mod health;
+mod links;
 mod login;
 mod mcp;
 mod meter;
@@ -20,8 +22,8 @@ mod sessions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::Access;
 use auth::client::Keyring;
+use auth::{Access, AdminToken, ApprovalLinks};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
@@ -42,6 +44,10 @@ pub struct Options {
     pub shutdown: CancellationToken,
     /// What `/metrics` shows; without it the route says that nothing is recorded.
     pub metrics: Option<Metrics>,
+    /// What opens the routes of operators; without it only tokens and keys with the scopes do.
+    pub admin: Option<Arc<AdminToken>>,
+    /// Opens the links by which calls are decided about; without it there are none.
+    pub approval_links: Option<Arc<ApprovalLinks>>,
     /// Where browsers come back to when a person has logged in to a server.
     pub logins: Option<Arc<Keyring>>,
     /// No request body above this size is ever read, unless a tool takes a larger input.
@@ -61,6 +67,8 @@ impl Default for Options {
         Self {
             shutdown: CancellationToken::new(),
             metrics: None,
+            admin: None,
+            approval_links: None,
             logins: None,
             max_body_bytes: MAX_MESSAGE_BYTES,
             body_timeout: Duration::from_secs(30),
@@ -124,6 +132,12 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         .route(routes::FILE_LINK, get(files::link))
         .route(routes::UPLOADS, post(files::begin))
         .route(routes::UPLOAD, get(files::progress).patch(files::resume).delete(files::forget))
+        .route(routes::APPROVALS, get(approvals::list))
+        .route(routes::APPROVAL, get(approvals::show).post(approvals::decide))
+        .route(routes::APPROVAL_EVENTS, get(approvals::events))
+        .route(routes::APPROVAL_RULES, get(approvals::rules))
+        .route(routes::APPROVAL_RULE, delete(approvals::remove_rule))
+        .route(routes::APPROVAL_LINK, get(links::show).post(links::decide))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))

@@ -33,6 +33,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use strip::agents::ApprovalRule;
 use strip::{Call, Door, LogLevel, Strip};
 use tokio_util::sync::CancellationToken;
 
@@ -96,10 +97,13 @@ impl Core {
         self.listing.written(&self.strip, principal, cursor)
     }
 
-    /// Whether a tool is one of a server's, which may tell or ask its caller something.
-    pub(crate) fn is_of_server(&self, name: &str) -> bool {
+    /// Whether a call may tell or ask its caller something: a server's tool does, and a person who has to approve it.
+    pub(crate) fn may_ask(&self, name: &str) -> bool {
         let snapshot = self.strip.catalog().snapshot();
-        snapshot.resolve(name).is_ok_and(|entry| entry.descriptor.id.server().is_some())
+        snapshot.resolve(name).is_ok_and(|entry| {
+            let id = &entry.descriptor.id;
+            id.server().is_some() || self.strip.approval_rule(id) != ApprovalRule::Free
+        })
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.
@@ -175,7 +179,7 @@ impl Handler {
         call.trace = trace(&context);
         wishes.grant(&mut call);
         let mut ear = None;
-        if self.core.is_of_server(&call.tool) {
+        if self.core.may_ask(&call.tool) {
             let resume = servers::resume(request.input_responses, request.request_state);
             (call.client, ear) = client::of(&context, self.log_level(), resume.is_some()).unzip();
             call.resume = resume.map(Arc::new);

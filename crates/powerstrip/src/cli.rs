@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Keys(cmd::keys::KeysCommand),
     Files(cmd::files::FilesCommand),
     Agents(cmd::agents::AgentsCommand),
+    Approvals(cmd::approvals::ApprovalsCommand),
     Call(cmd::call::CallCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),

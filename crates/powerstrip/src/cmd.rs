@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod agents;
+pub(crate) mod approvals;
 pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -48,6 +49,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Keys(command) => on_runtime(command.run(&context)),
         Command::Files(command) => on_runtime(command.run(&context)),
         Command::Agents(command) => on_runtime(command.run(&context)),
+        Command::Approvals(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),

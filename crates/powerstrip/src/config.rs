@@ -1,6 +1,7 @@
 //! The configuration: one YAML file, and what flags and the environment say over it.
 
 mod agents;
+mod approvals;
 mod auth;
 mod docs;
 mod fault;
@@ -31,6 +32,7 @@ use strip::files::FileRules;
 use strip::{Rate, RateRules, Settings};
 
 pub(crate) use agents::{Agent, Embeddings, Skill, Tools};
+pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
 pub(crate) use docs::{reference_page, schema};
 pub(crate) use fault::{BadConfig, Fault};
@@ -81,6 +83,8 @@ pub(crate) struct Config {
     pub(crate) file_strategies: BTreeMap<Tools, FileHandling>,
     /// What of a tool's answer is kept, and a reference handed on instead.
     pub(crate) references: References,
+    /// How people decide about calls that a skill lets nobody make unasked.
+    pub(crate) approvals: Approvals,
     /// How tools are found by meaning.
     pub(crate) embeddings: Embeddings,
     /// How MCP clients see tools named.
@@ -114,6 +118,7 @@ impl Default for Config {
             agents: BTreeMap::new(),
             file_strategies: BTreeMap::new(),
             references: References::default(),
+            approvals: Approvals::default(),
             embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),
@@ -247,6 +252,8 @@ pub(crate) struct Loaded {
     pub(crate) otlp_headers: Vec<(String, Secret)>,
     /// The servers, secrets fetched.
     pub(crate) servers: Servers,
+    /// What messages about calls that wait are signed with.
+    pub(crate) webhook_secret: Option<Secret>,
     /// Who may come in, secrets fetched; the local user, where nothing is said.
     pub(crate) access: Option<AccessOptions>,
 }

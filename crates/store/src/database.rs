@@ -1,3 +1,4 @@
+mod approvals;
 mod files;
 mod references;
 

@@ -2,6 +2,7 @@
 //!
 //! The only crate with SQL. It knows nothing of tools, doors or HTTP.
 
+mod approvals;
 mod audit;
 mod cache;
 mod database;
@@ -16,6 +17,7 @@ mod sqlite;
 mod trail;
 mod vault;
 
+pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
 pub use audit::{AuditFilter, AuditRow};
 pub use cache::Cache;
 pub use database::Database;

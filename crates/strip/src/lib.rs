@@ -1,6 +1,7 @@
 //! The heart of Powerstrip: tools, the catalog of them, and the one guard stack that every call passes.
 
 pub mod agents;
+pub mod approval;
 mod call;
 pub mod catalog;
 mod client;

@@ -7,17 +7,22 @@ use proto::{Code, Meta};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::ApprovalRule;
+use crate::approval::Leave;
 use crate::catalog::{Entry, Snapshot};
+use crate::guard::approval::{Gated, Passage};
 use crate::guard::arguments::Arguments;
 use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::strip::Guards;
-use crate::{Answer, Call, Failure, Output, Reply};
+use crate::{Answer, Call, Failure, Output, Reply, Strip};
 
 impl Guards {
-    /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ idempotency ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
-    pub(crate) async fn pass(&self, snapshot: &Snapshot, mut call: Call) -> Answer {
-        let found = meant(snapshot, &mut call);
+    /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ approval ▸ re-admit ▸ idempotency
+    /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
+    pub(crate) async fn pass(&self, strip: &Strip, mut call: Call) -> Answer {
+        let view = strip.view(&call.principal);
+        let found = meant(view.tools(), &mut call);
         let arguments = Arguments::of(&call.input);
         let entry = found.as_ref().ok().map(|entry| Arc::clone(entry));
         let row = self.audit.open(&call, &arguments, entry.as_ref());
@@ -29,9 +34,10 @@ impl Guards {
                 let refusal = self.rate().check(&call.principal, None).and(Err(unknown));
                 (refusal, Decision::Refused)
             }
-            Ok(entry) => match self.checked(&call, &entry, &arguments) {
+            Ok(entry) => match self.let_in(strip, &mut call, entry, &arguments).await {
                 Err(refusal) => (Err(refusal), Decision::Refused),
-                Ok(key) => match self.answered(&call, &entry, key).await {
+                Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
+                Ok(Admitted::To(place)) => match self.answered(&call, place).await {
                     Ok((output, decision)) => (Ok(output), decision),
                     Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
                     Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
@@ -53,30 +59,49 @@ impl Guards {
         self.answer(&call, entry.as_deref(), began, result)
     }
 
-    fn checked(
+    /// All that happens before a recorded answer is looked for. A person is asked only about a call that could run.
+    async fn let_in(
         &self,
-        call: &Call,
-        entry: &Entry,
+        strip: &Strip,
+        call: &mut Call,
+        entry: Arc<Entry>,
         arguments: &Arguments,
-    ) -> Result<Option<Key>, Failure> {
+    ) -> Result<Admitted, Failure> {
+        self.checked(call, &entry, arguments)?;
+        let (entry, leave) = match strip.approval_rule(&entry.descriptor.id) {
+            ApprovalRule::Free => (entry, None),
+            ApprovalRule::Asked { timeout } => {
+                let nobody = || {
+                    Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
+                };
+                let approvals = self.approvals.get().ok_or_else(nobody)?;
+                let gated = Gated { approvals, entry: &entry, arguments, timeout };
+                match gated.passage(call).await? {
+                    Passage::Asked(output) => return Ok(Admitted::Asked(output)),
+                    Passage::Granted(leave) => (readmitted(strip, call, &entry)?, Some(leave)),
+                }
+            }
+        };
+        let key = Idempotency::key(call, &entry, arguments)?;
+        Ok(Admitted::To(Place { entry, key, leave }))
+    }
+
+    fn checked(&self, call: &Call, entry: &Entry, arguments: &Arguments) -> Result<(), Failure> {
         self.rate().check(&call.principal, Some(entry))?;
         size::check_input(entry, arguments)?;
         shape::check_input(entry, &call.input)?;
         if call.verify {
             determinism::check_claimed(entry)?;
         }
-        Idempotency::key(call, entry, arguments)
+        Ok(())
     }
 
-    async fn answered(
-        &self,
-        call: &Call,
-        entry: &Arc<Entry>,
-        key: Option<Key>,
-    ) -> Result<(Output, Decision), Unanswered> {
+    async fn answered(&self, call: &Call, place: Place) -> Result<(Output, Decision), Unanswered> {
+        let Place { entry, key, leave } = place;
+        let worked = |call: Call| self.worked(call, &entry, leave.clone());
         let work = async {
             let Some(key) = key else {
-                let ran = self.worked(call.clone(), entry).await;
+                let ran = worked(call.clone()).await;
                 let (output, _) = ran.map_err(Unanswered::Failed)?;
                 return Ok((output, Decision::Ran));
             };
@@ -85,22 +110,22 @@ impl Guards {
             unbound.cancel = CancellationToken::new();
             if call.resume.is_some() {
                 // It was let in as a first call; it goes on where it was interrupted.
-                let rest = self.worked(unbound, entry);
+                let rest = worked(unbound);
                 let rest = self.idempotency.resumed(key, self.window(), rest).await;
                 let (output, _) = rest.map_err(Unanswered::Failed)?;
                 return Ok((output, Decision::Ran));
             }
-            let begin = || self.worked(unbound.clone(), entry);
+            let begin = || worked(unbound.clone());
             let (mut output, mut decision) =
                 self.idempotency.once(key, self.window(), begin).await?;
             if decision == Decision::Shared && output.reply != Reply::Done {
                 // What another caller was asked says nothing to this one.
-                let alone = self.worked(call.clone(), entry).await;
+                let alone = worked(call.clone()).await;
                 (output, _) = alone.map_err(Unanswered::Failed)?;
                 decision = Decision::Ran;
             }
             if call.verify && output.reply == Reply::Done {
-                let again = self.worked(unbound, entry).await;
+                let again = worked(unbound).await;
                 let (fresh, _) = again.map_err(Unanswered::Failed)?;
                 determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
             }
@@ -185,4 +210,29 @@ fn meant<'a>(snapshot: &'a Snapshot, call: &mut Call) -> Result<&'a Arc<Entry>, 
     call.tool = tool;
     call.input = Arc::new(input);
     snapshot.resolve(&call.tool)
+}
+
+/// A call that got as far as its tool, and what it brings.
+struct Place {
+    entry: Arc<Entry>,
+    key: Option<Key>,
+    /// A person's leave, where one is needed.
+    leave: Option<Arc<Leave>>,
+}
+
+enum Admitted {
+    To(Place),
+    /// The caller is asked for its person's decision.
+    Asked(Output),
+}
+
+/// The tool once more, after a person has thought: it must still be there for this caller, and be what they saw.
+fn readmitted(strip: &Strip, call: &Call, seen: &Entry) -> Result<Arc<Entry>, Failure> {
+    let view = strip.view(&call.principal);
+    let entry = view.tools().resolve(&call.tool)?;
+    if entry.definition != seen.definition {
+        let message = "the tool changed while a person thought about the call, so it was not run; call again to ask anew";
+        return Err(Failure::new(Code::Denied, message).retryable(true));
+    }
+    Ok(Arc::clone(entry))
 }

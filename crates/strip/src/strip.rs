@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -6,6 +6,7 @@ use proto::{Clock, Discovery, Limits, Principal, ToolId};
 use store::{AuditTrail, Cache};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
+use crate::approval::Approvals;
 use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
 use crate::files::{Files, KeepRules, Strategies};
 use crate::guard::audit::Audit;
@@ -64,6 +65,8 @@ pub(crate) struct Guards {
     pub(crate) meter: Meter,
     pub(crate) usage: Usage,
     pub(crate) bench: Bench,
+    /// Without it, a call that needs to be approved is refused.
+    pub(crate) approvals: OnceLock<Arc<Approvals>>,
     rate: ArcSwap<RateGuard>,
     settings: ArcSwap<Settings>,
 }
@@ -105,6 +108,7 @@ impl Strip {
                 meter: Meter::default(),
                 usage: Usage::default(),
                 bench: Bench { files, servers },
+                approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
             },
@@ -165,8 +169,17 @@ impl Strip {
 
     /// Takes one call through the whole stack. Always answers; never panics.
     pub async fn call(&self, call: Call) -> Answer {
-        let view = self.view(&call.principal);
-        self.guards.pass(view.tools(), call).await
+        self.guards.pass(self, call).await
+    }
+
+    /// Says who is asked about calls that a person must approve. Once.
+    pub fn set_approvals(&self, approvals: Arc<Approvals>) {
+        let _ = self.guards.approvals.set(approvals);
+    }
+
+    /// The calls that a person must approve, if anybody can be asked.
+    pub fn approvals(&self) -> Option<&Arc<Approvals>> {
+        self.guards.approvals.get()
     }
 
     /// Which agents there are and what they may use, from now on. Clients are told that their lists have changed.
@@ -193,7 +206,11 @@ impl Strip {
 
     /// What must happen before a tool runs, whoever calls it: the strictest that a skill asks for.
     pub fn approval_rule(&self, tool: &ToolId) -> ApprovalRule {
-        self.views.approval_rule(tool, self.catalog.snapshot())
+        // Most strips gate nothing; their calls pay for one look at one bit.
+        match self.views.asks() {
+            true => self.views.approval_rule(tool, self.catalog.snapshot()),
+            false => ApprovalRule::Free,
+        }
     }
 
     /// The tools that a caller has used with success lately; the most used has 1, the others their share of that.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
+use crate::approval::Leave;
 use crate::catalog::Entry;
 use crate::client::{Asking, Client, LogLevel, Thinking, Unasked};
 use crate::files::{self, Files, Filled, KeepRules, Secrets};
@@ -28,13 +29,23 @@ impl Guards {
         &self,
         mut call: Call,
         entry: &Arc<Entry>,
+        leave: Option<Arc<Leave>>,
     ) -> impl Future<Output = Worked> + Send + use<> {
         let (bench, rules, entry) = (self.bench.clone(), self.keep_rules(), Arc::clone(entry));
         async move {
+            if let Some(leave) = &leave {
+                leave.spend().await?;
+            }
             let thinking = call.client.take().map(Thinking::new);
             call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
             let work = bench.work(rules, &entry, call);
-            deadline::bound(entry.limits.timeout, thinking.as_deref(), work).await
+            let worked = deadline::bound(entry.limits.timeout, thinking.as_deref(), work).await;
+            if let (Some(leave), Ok((output, _))) = (leave, &worked)
+                && output.reply == Reply::NeedsInput
+            {
+                leave.interrupted();
+            }
+            worked
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The REST routes as OpenAPI 3.1, with a path of its own for every tool.
 
+mod approvals;
 mod files;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(super) async fn document(
 fn describe(view: &View) -> Value {
     let mut paths = fixed_paths();
     paths.extend(files::paths());
+    paths.extend(approvals::paths());
     let mut schemas = shared_schemas();
     for entry in view.listed() {
         let (path, item) = tool_path(entry, &mut schemas);

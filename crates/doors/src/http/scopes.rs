@@ -51,6 +51,8 @@ fn needed(scope: Option<&str>) -> &[&str] {
         Some(TOOLS_READ | TOOLS_CALL) => &[TOOLS_READ, TOOLS_CALL],
         Some(auth::scope::METRICS_READ) => &[auth::scope::METRICS_READ],
         Some(FILES_READ | FILES_WRITE) => &[FILES_READ, FILES_WRITE],
+        Some(auth::scope::APPROVALS_READ) => &[auth::scope::APPROVALS_READ],
+        Some(auth::scope::APPROVALS_DECIDE) => &[auth::scope::APPROVALS_DECIDE],
         _ => &[],
     }
 }

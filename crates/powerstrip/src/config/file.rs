@@ -38,8 +38,9 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
     let access = judge.access(&config, &mut faults);
+    let webhook_secret = judge.webhook(&config, &mut faults);
     if faults.is_empty() {
-        Ok(Loaded { config, file, otlp_headers, servers, access })
+        Ok(Loaded { config, file, otlp_headers, servers, webhook_secret, access })
     } else {
         Err(BadConfig(faults))
     }
@@ -154,6 +155,17 @@ impl Judge<'_> {
             }
         }
         headers
+    }
+
+    fn webhook(&self, config: &Config, faults: &mut Vec<Fault>) -> Option<super::Secret> {
+        let webhook = config.approvals.webhook.as_ref()?;
+        match webhook.resolve(self.environment, self.base()) {
+            Ok(secret) => Some(secret),
+            Err((key, why)) => {
+                faults.push(self.fault(&["approvals", "webhook", key], why));
+                None
+            }
+        }
     }
 
     fn servers(&self, config: &Config, faults: &mut Vec<Fault>) -> super::Servers {

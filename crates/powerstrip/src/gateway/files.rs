@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use bytes::Bytes;
 use egress::http::{BodyStream, Client, FetchError, Limits, Request, Rule, Scope};
-use egress::process::Runner;
 use futures_util::StreamExt as _;
 use http::HeaderValue;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST};
@@ -26,7 +25,6 @@ use strip::files::FileParts;
 
 use crate::config::Config;
 use crate::environment::Environment;
-use crate::extractor::{Bounds, TextExtractor};
 
 /// How long the service may take before it begins to answer. A part of an upload has to arrive before it can.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -37,12 +35,11 @@ pub(crate) fn parts(
     environment: &Environment,
     data: &Path,
     database: Database,
-    (client, runner): (&Client, &Arc<Runner>),
+    client: &Client,
 ) -> anyhow::Result<FileParts> {
     let mut parts = FileParts::in_folder(data, database, Clock::default())?;
     parts.rules = config.file_rules();
     parts.sniff = |head, name| documents::sniff(head, Some(name)).to_owned();
-    parts.text = Arc::new(TextExtractor::new(Arc::clone(runner), Bounds::default()));
     // The config was loaded, so its secrets are there; one that has gone since is told by its key.
     let bucket = config.storage.bucket(environment).map_err(|faults| {
         let told: Vec<_> =

@@ -46,6 +46,8 @@ pub(crate) enum Decision {
     Replayed,
     /// An equal call in flight was joined.
     Shared,
+    /// Its caller was asked whether it may run.
+    Asked,
     /// A guard turned it away before the tool.
     Refused,
     /// The tool was reached, and no good answer came back.
@@ -59,6 +61,7 @@ impl Decision {
             Decision::Ran => "ran",
             Decision::Replayed => "replayed",
             Decision::Shared => "shared",
+            Decision::Asked => "asked",
             Decision::Refused => "refused",
             Decision::Failed => "failed",
         }

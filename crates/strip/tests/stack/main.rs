@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod agents;
+mod approvals;
 mod audit;
 mod catalog;
 mod guards;

@@ -89,7 +89,7 @@ pub(crate) struct Bench {
     pub(crate) strip: Arc<Strip>,
     pub(crate) clock: Clock,
     pub(crate) trail: AuditTrail,
-    database: Database,
+    pub(crate) database: Database,
     _folder: TempDir,
 }
 

@@ -163,7 +163,7 @@ async fn all_survives_a_restart() {
     let link = gateway.get(&format!("/v1/files/{}/link", id(&kept))).await;
     let link = link.body["data"]["url"].as_str().unwrap().to_owned();
     let gateway = gateway.restart().await;
-    assert_eq!(listed(&gateway).await, [kept.clone()]);
+    assert_eq!(listed(&gateway).await, std::slice::from_ref(&kept));
     assert_eq!(content(&gateway, id(&kept)).await, (200, b"hello".to_vec()));
     let followed = reqwest::get(&link).await.unwrap();
     assert_eq!(

@@ -316,7 +316,7 @@ fn hostile() -> Value {
         "ansi": "\u{1b}[2J\u{1b}]0;gone\u{7}\u{9b}31m",
         "hidden": "a\u{200b}b\u{e0041}c\u{2028}d",
         "page": "</pre><script>alert(1)</script><form action=//evil.example>",
-        "big": "x".repeat(64 * 1024),
+        "big": "x".repeat(63 * 1024),
     })
 }
 

@@ -285,12 +285,10 @@ async fn open(readers: &SqlitePool) -> Result<Vec<(String, u64, u64)>, StoreErro
 
 /// Forgets confirmations that were decided long ago.
 async fn forget(connection: &mut SqliteConnection, before_ms: u64) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "DELETE FROM approvals WHERE created_ms < ?1 AND state NOT IN ('pending', 'approved')",
-    )
-    .bind(integer(before_ms))
-    .execute(&mut *connection)
-    .await?;
+    sqlx::query("DELETE FROM approvals WHERE created_ms < ?1 AND state <> 'pending'")
+        .bind(integer(before_ms))
+        .execute(&mut *connection)
+        .await?;
     sqlx::query("DELETE FROM approval_rules WHERE expires_ms < ?1")
         .bind(integer(before_ms))
         .execute(connection)

@@ -76,7 +76,7 @@ impl Guards {
                 };
                 let approvals = self.approvals.get().ok_or_else(nobody)?;
                 let gated = Gated { approvals, entry: &entry, arguments, timeout };
-                match gated.passage(call).await? {
+                match Box::pin(gated.passage(call)).await? {
                     Passage::Asked(output) => return Ok(Admitted::Asked(output)),
                     Passage::Granted(leave) => (readmitted(strip, call, &entry)?, Some(leave)),
                 }

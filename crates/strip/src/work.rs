@@ -54,12 +54,13 @@ impl Bench {
     async fn work(&self, rules: KeepRules, entry: &Entry, call: Call) -> Worked {
         let (call, secrets) = match &entry.files {
             None => (call, Secrets::default()),
-            Some(_) => self.filled(entry, call).await?,
+            // Boxed, as is all that few calls need: every call would carry the room for it.
+            Some(_) => Box::pin(self.filled(entry, call)).await?,
         };
         let done = match entry.tool.run(&call).await {
             Ok(output) => self.handed_back(rules, entry, &call, output).await,
             Err(failure) if failure.native.is_some() && entry.tool.references() => {
-                Err(files::keep_failed(&self.files, rules, entry, &call, failure).await)
+                Err(Box::pin(files::keep_failed(&self.files, rules, entry, &call, failure)).await)
             }
             Err(failure) => Err(failure),
         };
@@ -96,9 +97,16 @@ impl Bench {
         if !entry.tool.references() {
             return Ok(output);
         }
-        let output = files::keep(&self.files, rules, entry, call, output).await?;
+        let output = if files::is_large(rules, entry, &output) {
+            Box::pin(files::keep(&self.files, rules, entry, call, output)).await?
+        } else {
+            output
+        };
         if let Some(server) = entry.descriptor.id.server() {
-            files::remember(&self.files, server, call, &output).await?;
+            let issued = files::issued(&output);
+            if !issued.is_empty() {
+                Box::pin(files::remember(&self.files, server, call, issued, &output)).await?;
+            }
         }
         Ok(output)
     }

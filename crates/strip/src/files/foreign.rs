@@ -25,18 +25,21 @@ const MAX_ISSUED: usize = 32;
 /// The longest reference.
 const MAX_LENGTH: usize = 200;
 
+/// The references that a server's answer issues.
+pub(crate) fn issued(output: &Output) -> Vec<String> {
+    let mut issued = Vec::new();
+    collect(&output.data, &mut issued);
+    issued
+}
+
 /// Remembers the references that a server's answer issues.
 pub(crate) async fn remember(
     files: &Files,
     server: &str,
     call: &Call,
+    issued: Vec<String>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let mut issued = Vec::new();
-    collect(&output.data, &mut issued);
-    if issued.is_empty() {
-        return Ok(());
-    }
     let expires_ms =
         files.clock.unix_ms() + u64::try_from(REMEMBERED.as_millis()).unwrap_or(u64::MAX);
     let links = output.native.as_ref().map(|native| links(native)).unwrap_or_default();

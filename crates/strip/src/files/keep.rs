@@ -24,6 +24,9 @@ const PREVIEW_CHARS: usize = 200;
 /// As much is decoded at a time; a multiple of four.
 const STEP: usize = 64 * 1024;
 
+/// So many different letters a long base64 has at least.
+const MIN_LETTERS: u32 = 10;
+
 /// Some encoders leave bits behind that mean nothing.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_allow_trailing_bits(true)
@@ -88,6 +91,19 @@ pub(crate) fn references_in(value: &Value) -> Vec<Reference> {
     found
 }
 
+/// Whether anything in an output is so large that it may have to be kept.
+pub(crate) fn is_large(rules: KeepRules, entry: &Entry, output: &Output) -> bool {
+    let least = (rules.binary / 3 * 4).min(longest_text(rules, entry));
+    let value = output.native.as_ref().unwrap_or(&output.data);
+    output.carved.is_some() || has_longer(value, least)
+}
+
+/// A tool that declares that it answers with so much is taken at its word: search results are to be read.
+fn longest_text(rules: KeepRules, entry: &Entry) -> usize {
+    let declared = entry.descriptor.limits.max_output_bytes;
+    rules.text.max(declared.map_or(0, |_| entry.limits.max_output_bytes))
+}
+
 /// Keeps what is large in an output.
 pub(crate) async fn keep(
     files: &Arc<Files>,
@@ -99,17 +115,11 @@ pub(crate) async fn keep(
     let mut keeper = Keeper::new(files, rules, entry, call, output.carved.take());
     match &mut output.native {
         Some(native) => {
-            if keeper.is_large_in(native) {
-                let result = Arc::make_mut(native);
-                keeper.result(result).await?;
-                output.data = Arc::new(data_of(result));
-            }
+            let result = Arc::make_mut(native);
+            keeper.result(result).await?;
+            output.data = Arc::new(data_of(result));
         }
-        None => {
-            if keeper.is_large_in(&output.data) {
-                keeper.value(Arc::make_mut(&mut output.data)).await?;
-            }
-        }
+        None => keeper.value(Arc::make_mut(&mut output.data)).await?,
     }
     output.references = keeper.kept;
     Ok(output)
@@ -186,10 +196,7 @@ impl<'a> Keeper<'a> {
         call: &'a Call,
         carved: Option<Carved>,
     ) -> Self {
-        // A tool that declares that it answers with so much is taken at its word: search results are to be read.
-        let declared =
-            entry.descriptor.limits.max_output_bytes.map_or(0, |_| entry.limits.max_output_bytes);
-        let text = rules.text.max(declared);
+        let text = longest_text(rules, entry);
         let (kept, known) = (Vec::new(), HashMap::new());
         Self { files, entry, call, binary: rules.binary, text, carved, kept, known }
     }
@@ -438,7 +445,9 @@ fn is_data_url(before: &str) -> bool {
 /// With which letters a long text is base64, of whole groups; none if it is none.
 fn alphabet(length: usize, bytes: impl Iterator<Item = u8>) -> Option<&'static GeneralPurpose> {
     let (mut plain, mut url_safe, mut padding) = (false, false, 0);
+    let mut seen = 0_u128;
     for byte in bytes {
+        seen |= 1_u128.checked_shl(u32::from(byte)).unwrap_or(0);
         match byte {
             b'=' => padding += 1,
             _ if padding > 0 => return None,
@@ -449,7 +458,9 @@ fn alphabet(length: usize, bytes: impl Iterator<Item = u8>) -> Option<&'static G
         }
     }
     let engine = if url_safe { &URL_SAFE } else { &STANDARD };
-    (length.is_multiple_of(4) && padding < 3 && !(plain && url_safe)).then_some(engine)
+    // The bytes of a file use many letters; a text that repeats itself does not.
+    let varied = seen.count_ones() >= MIN_LETTERS;
+    (varied && length.is_multiple_of(4) && padding < 3 && !(plain && url_safe)).then_some(engine)
 }
 
 /// The bytes of base64, a step at a time.

@@ -310,7 +310,7 @@ impl Gateway {
 
     /// What the dashboard needs to know of this process.
     pub(crate) fn dashboard(&self, context: &Arc<Context>, flags: Overrides) -> Arc<Board> {
-        let (quarantine, runner) = (Arc::clone(&self.quarantine), Arc::clone(&self.runner));
+        let (quarantine, runner) = (Arc::clone(&self.desks.0), Arc::clone(&self.runner));
         Arc::new(Board::new(Arc::clone(context), flags, quarantine, runner))
     }
 

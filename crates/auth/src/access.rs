@@ -133,6 +133,12 @@ impl Access {
         }
     }
 
+    /// The origin under which browsers know this gateway, where that was said.
+    pub fn origin(&self) -> Option<&str> {
+        let Self::Guarded(guarded) = self else { return None };
+        guarded.origin.as_deref()
+    }
+
     /// Whether callers need credentials.
     pub fn is_guarded(&self) -> bool {
         matches!(self, Self::Guarded(_))

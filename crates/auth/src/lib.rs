@@ -15,6 +15,7 @@ mod options;
 mod remembered;
 pub mod scope;
 mod secret;
+mod sessions;
 mod signing;
 pub mod vault;
 
@@ -29,3 +30,4 @@ pub use options::{
 };
 pub use secret::Secret;
 pub use signing::{ApprovalLinks, sign_webhook};
+pub use sessions::{NoRandomness, Session, Sessions};

@@ -3,7 +3,7 @@
 mod admission;
 mod agents;
 mod approvals;
-mod body;
+pub(crate) mod body;
 mod envelope;
 mod files;
 mod health;
@@ -34,8 +34,9 @@ use tokio_util::sync::CancellationToken;
 pub use routes::{Needs, ROUTES, Route};
 pub use servers::{Announced, Declined, Granted, ServerDesk};
 
-use crate::Metrics;
+use crate::dashboard::{Dashboard, DashboardDesk};
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
+use crate::{Metrics, dashboard};
 
 /// What an operator may set about the HTTP door.
 #[derive(Clone)]
@@ -60,6 +61,8 @@ pub struct Options {
     pub session_idle: Duration,
     /// Where servers register themselves; without it nobody can.
     pub servers: Option<Arc<dyn ServerDesk>>,
+    /// What the dashboard needs to know of the process around it.
+    pub dashboard: Option<Arc<dyn DashboardDesk>>,
 }
 
 impl Default for Options {
@@ -75,6 +78,7 @@ impl Default for Options {
             max_sessions: 10_000,
             session_idle: Duration::from_secs(60 * 60),
             servers: None,
+            dashboard: None,
         }
     }
 }
@@ -89,6 +93,7 @@ struct Inner {
     options: Options,
     mcp: mcp::McpDoor,
     meter: meter::Meter,
+    dashboard: Dashboard,
 }
 
 impl Inner {
@@ -110,8 +115,19 @@ impl std::ops::Deref for Shared {
 pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) -> Router {
     let access = access.into();
     let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
-    let shared =
-        Shared(Arc::new(Inner { strip, access, options, mcp, meter: meter::Meter::default() }));
+    let dashboard = Dashboard::new(dashboard::Parts {
+        strip: Arc::clone(&strip),
+        access: access.clone(),
+        admin: options.admin.clone(),
+        servers: options.servers.clone(),
+        desk: options.dashboard.clone(),
+        shutdown: options.shutdown.clone(),
+        max_body_bytes: options.max_body_bytes,
+        body_timeout: options.body_timeout,
+    });
+    let pages = dashboard.routes();
+    let meter = meter::Meter::default();
+    let shared = Shared(Arc::new(Inner { strip, access, options, mcp, meter, dashboard }));
     let entrance = agents::Entrance {
         shared: shared.clone(),
         doors: callers_doors().with_state(shared.clone()),
@@ -146,8 +162,9 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         .route(routes::OAUTH_CLIENT, get(login::client))
         .route(routes::RESOURCE, get(resource::metadata))
         .route(routes::RESOURCE_OF, get(resource::metadata))
-        .layer(from_fn_with_state(shared.clone(), admission::admit))
-        .with_state(shared)
+        .with_state(shared.clone())
+        .merge(pages)
+        .layer(from_fn_with_state(shared, admission::admit))
 }
 
 /// The routes by which tools are found and called; every agent has them under its own name, too.

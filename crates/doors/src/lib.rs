@@ -1,6 +1,7 @@
 //! The ways in: MCP over HTTP and stdio, REST envelopes, LSP framing, health and metrics. A door reads the request,
 //! knows who asks, hands a `Call` to the strip, and renders the answer; it never knows how a tool is made.
 
+mod dashboard;
 mod http;
 mod lsp;
 mod mcp;
@@ -13,6 +14,7 @@ mod socket;
 mod stdio;
 mod wishes;
 
+pub use dashboard::{Checkup, DashboardDesk, Held};
 pub use http::{Announced, Declined, Granted, Needs, Options, ROUTES, Route, ServerDesk, router};
 pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};

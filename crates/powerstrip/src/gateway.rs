@@ -1,6 +1,7 @@
 //! The whole strip in one process: store, egress, tools, prompts and the local socket, put together and taken apart.
 
 pub(crate) mod approvals;
+mod board;
 pub(crate) mod files;
 mod place;
 mod prompts;
@@ -35,7 +36,8 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Upstreams};
 
 use crate::builtin;
-use crate::config::{Config, Loaded, Servers};
+use crate::config::{Config, Loaded, Overrides, Servers};
+use crate::context::Context;
 use crate::environment::Environment;
 use crate::extractor::{Bounds, TextExtractor};
 use crate::files::FileErrands;
@@ -43,6 +45,7 @@ use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
 
 use approvals::{ApprovalErrands, Webhook};
+pub(crate) use board::Board;
 pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
@@ -303,6 +306,12 @@ impl Gateway {
     /// How every server is.
     pub(crate) fn servers(&self) -> Value {
         servers::report(&self.upstreams, &self.registry, &self.strip)
+    }
+
+    /// What the dashboard needs to know of this process.
+    pub(crate) fn dashboard(&self, context: &Arc<Context>, flags: Overrides) -> Arc<Board> {
+        let (quarantine, runner) = (Arc::clone(&self.desks.0), Arc::clone(&self.runner));
+        Arc::new(Board::new(Arc::clone(context), flags, quarantine, runner))
     }
 
     /// What only the operator may ask.

@@ -32,8 +32,36 @@ pub struct AuditFilter {
     pub tenant: Option<String>,
     pub tool: Option<String>,
     pub outcome: Option<String>,
+    /// Calls of this subject, or of this agent.
+    pub caller: Option<String>,
     pub since_unix_ms: Option<u64>,
+    pub until_unix_ms: Option<u64>,
+    /// Only rows that are older than where an earlier page ended.
+    pub after: Option<AuditPlace>,
     pub limit: u32,
+}
+
+/// Where a page of the audit trail ends: the next one goes on behind it, whatever has come in since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditPlace {
+    pub at_unix_ms: u64,
+    pub number: i64,
+}
+
+/// Audit rows, newest first, and where to go on if there are more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditPage {
+    pub rows: Vec<AuditRow>,
+    pub next: Option<AuditPlace>,
+}
+
+/// How many calls began within a stretch of time, and how many of them came to no good end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AuditCount {
+    /// Which stretch, counted from the first.
+    pub stretch: u64,
+    pub calls: u64,
+    pub failed: u64,
 }
 
 impl Default for AuditFilter {
@@ -43,7 +71,10 @@ impl Default for AuditFilter {
             tenant: None,
             tool: None,
             outcome: None,
+            caller: None,
             since_unix_ms: None,
+            until_unix_ms: None,
+            after: None,
             limit: 100,
         }
     }

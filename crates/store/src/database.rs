@@ -4,7 +4,7 @@ mod references;
 
 use std::path::Path;
 
-use crate::audit::{AuditFilter, AuditRow};
+use crate::audit::{AuditCount, AuditFilter, AuditPage, AuditRow};
 use crate::sqlite::Sqlite;
 use crate::vault::{VaultPlace, VaultRow};
 use crate::{KeyRow, Pin, PinnedDefinition, StoreError, folder};
@@ -125,8 +125,24 @@ impl Database {
 
     /// The audit rows that a filter lets through, newest first.
     pub async fn audit_rows(&self, filter: AuditFilter) -> Result<Vec<AuditRow>, StoreError> {
+        self.audit_page(filter).await.map(|page| page.rows)
+    }
+
+    /// The same, and where the next page begins.
+    pub async fn audit_page(&self, filter: AuditFilter) -> Result<AuditPage, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.audit_rows(filter).await
+        sqlite.audit_page(filter).await
+    }
+
+    /// How many calls of a tenant, or of all, began in each stretch since a time. Of very many only the newest count.
+    pub async fn audit_counts(
+        &self,
+        tenant: Option<&str>,
+        since_unix_ms: u64,
+        stretch_ms: u64,
+    ) -> Result<Vec<AuditCount>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.audit_counts(tenant, since_unix_ms, stretch_ms).await
     }
 
     /// Ends all use of the database, once what is under way has finished.

@@ -18,7 +18,7 @@ mod trail;
 mod vault;
 
 pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
-pub use audit::{AuditFilter, AuditRow};
+pub use audit::{AuditCount, AuditFilter, AuditPage, AuditPlace, AuditRow};
 pub use cache::Cache;
 pub use database::Database;
 pub use error::StoreError;

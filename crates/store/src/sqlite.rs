@@ -13,7 +13,8 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
 use crate::{
-    AuditFilter, AuditRow, KeyRow, Pin, PinnedDefinition, StoreError, VaultPlace, VaultRow,
+    AuditCount, AuditFilter, AuditPage, AuditRow, KeyRow, Pin, PinnedDefinition, StoreError,
+    VaultPlace, VaultRow,
 };
 use kinds::Kinds;
 
@@ -177,11 +178,17 @@ impl Sqlite {
         audit::written(&self.readers, writer).await
     }
 
-    pub(crate) async fn audit_rows(
+    pub(crate) async fn audit_page(&self, filter: AuditFilter) -> Result<AuditPage, StoreError> {
+        audit::page(&self.readers, filter).await
+    }
+
+    pub(crate) async fn audit_counts(
         &self,
-        filter: AuditFilter,
-    ) -> Result<Vec<AuditRow>, StoreError> {
-        audit::select(&self.readers, filter).await
+        tenant: Option<&str>,
+        since_unix_ms: u64,
+        stretch_ms: u64,
+    ) -> Result<Vec<AuditCount>, StoreError> {
+        audit::counts(&self.readers, tenant, since_unix_ms, stretch_ms).await
     }
 
     pub(crate) async fn close(&self) {

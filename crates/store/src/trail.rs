@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
 use tokio::time::Instant;
 
-use crate::{AuditRow, Database, StoreError};
+use crate::{AuditCount, AuditFilter, AuditPage, AuditRow, Database, StoreError};
 
 mod writer;
 
@@ -24,7 +24,7 @@ pub struct AuditTrail(Arc<Handle>);
 
 /// Ends the writer when the last one who could bring a row is gone.
 #[derive(Debug)]
-struct Handle(Arc<Shared>);
+struct Handle(Arc<Shared>, Database);
 
 /// The promise to commit one row; to drop it is fine where nobody waits for the commit.
 #[derive(Debug)]
@@ -78,8 +78,8 @@ impl AuditTrail {
     /// Starts the writer task on the current Tokio runtime, of which there must be one.
     pub fn start(database: Database) -> Self {
         let shared = Arc::new(Shared::new());
-        tokio::spawn(writer::Writer::new(database, Arc::clone(&shared)).run());
-        Self(Arc::new(Handle(shared)))
+        tokio::spawn(writer::Writer::new(database.clone(), Arc::clone(&shared)).run());
+        Self(Arc::new(Handle(shared, database)))
     }
 
     /// Takes a row in; waits only while memory is full, and refuses it while rows cannot be written.
@@ -112,6 +112,21 @@ impl AuditTrail {
             shared.wake.notify_one();
         }
         Ok(Receipt { number, shared: Arc::clone(shared) })
+    }
+
+    /// Rows that are committed, newest first.
+    pub async fn page(&self, filter: AuditFilter) -> Result<AuditPage, StoreError> {
+        self.0.1.audit_page(filter).await
+    }
+
+    /// How many calls of a tenant, or of all, began in each stretch since a time.
+    pub async fn counts(
+        &self,
+        tenant: Option<&str>,
+        since_unix_ms: u64,
+        stretch_ms: u64,
+    ) -> Result<Vec<AuditCount>, StoreError> {
+        self.0.1.audit_counts(tenant, since_unix_ms, stretch_ms).await
     }
 
     /// Why rows cannot be written at present; `None` while all is well.

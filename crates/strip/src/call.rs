@@ -17,6 +17,7 @@ pub enum Door {
     Http,
     Lsp,
     Cli,
+    Dashboard,
 }
 
 impl Door {
@@ -28,6 +29,7 @@ impl Door {
             Door::Http => "http",
             Door::Lsp => "lsp",
             Door::Cli => "cli",
+            Door::Dashboard => "dashboard",
         }
     }
 }

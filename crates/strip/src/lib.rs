@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod approval;
 mod call;
+mod calls;
 pub mod catalog;
 mod client;
 mod discovery;
@@ -30,5 +31,7 @@ pub use finding::{Finding, Severity};
 pub use guard::rate::{Rate, RateRules};
 pub use health::Health;
 pub use schema::{Schema, SchemaFault, Violation};
+pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState};
+pub use store::{AuditCount, AuditFilter, AuditPage, AuditPlace, AuditRow};
 pub use strip::{Parts, Settings, Strip};
 pub use tool::Tool;

@@ -116,6 +116,10 @@ impl Strip {
         })
     }
 
+    pub(crate) fn trail(&self) -> &AuditTrail {
+        self.guards.audit.trail()
+    }
+
     /// Takes new settings at once; calls under way finish under the old ones.
     pub fn reconfigure(&self, settings: Settings) {
         let previous = self.guards.settings.load_full();

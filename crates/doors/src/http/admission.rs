@@ -8,13 +8,14 @@ use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
 use http::header::CONNECTION;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proto::{Code, TraceId};
 use strip::Failure;
 use tracing::{Instrument as _, debug_span, field};
 
 use super::routes::{Needs, Route};
 use super::{Shared, reply, routes, scopes};
+use crate::dashboard;
 
 /// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
 const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
@@ -91,6 +92,10 @@ impl Asked {
 /// Why a request is turned away before any handler sees it.
 enum TurnedAway {
     Refused(auth::Refusal, Option<&'static str>),
+    /// Nobody has signed in by this browser.
+    SignedOut,
+    /// A form that no page of ours can have sent.
+    ForeignForm,
     Unlisted,
     Draining,
 }
@@ -101,6 +106,8 @@ impl TurnedAway {
             Self::Refused(refusal, scope) => {
                 scopes::refuse(&shared.access, request.uri().path(), refusal, *scope, trace)
             }
+            Self::SignedOut => shared.dashboard.turn_away(request.method(), request.uri()),
+            Self::ForeignForm => dashboard::foreign_form(),
             Self::Unlisted => routes::missing(request.method(), request.uri(), trace),
             Self::Draining => {
                 let failure = Failure::new(
@@ -137,6 +144,20 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
             access
                 .admit_anyone(headers, authority)
                 .map_err(|why| TurnedAway::Refused(why, None))?;
+            None
+        }
+        Some(Needs::Session) => {
+            access
+                .admit_anyone(headers, authority)
+                .map_err(|why| TurnedAway::Refused(why, None))?;
+            let session = shared.dashboard.session(headers).ok_or(TurnedAway::SignedOut)?;
+            if request.method() != Method::GET
+                && request.method() != Method::HEAD
+                && !shared.dashboard.is_own_form(headers)
+            {
+                return Err(TurnedAway::ForeignForm);
+            }
+            request.extensions_mut().insert(session);
             None
         }
         Some(Needs::Scope(scope) | Needs::LinkOr(scope)) => {

@@ -13,7 +13,7 @@ use strip::Failure;
 
 /// Why a body was not read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum BodyFault {
+pub(crate) enum BodyFault {
     #[error("the request body is larger than {limit} bytes")]
     TooLarge { size: Option<u64>, limit: usize },
     #[error("the request body did not arrive within {} s", .0.as_secs_f32())]
@@ -24,7 +24,7 @@ pub(super) enum BodyFault {
 
 impl BodyFault {
     /// The fault as a caller is told it.
-    pub(super) fn failure(&self) -> Failure {
+    pub(crate) fn failure(&self) -> Failure {
         let failure = Failure::new(Code::InvalidInput, self.to_string());
         match self {
             Self::TooLarge { size, limit } => {
@@ -36,7 +36,7 @@ impl BodyFault {
 }
 
 /// The whole body. One that announces too much is refused before a byte of it is read.
-pub(super) async fn read(
+pub(crate) async fn read(
     headers: &HeaderMap,
     body: Body,
     limit: usize,

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use strip::Failure;
 
 use super::reply;
+use crate::dashboard;
 
 pub(super) const MCP: &str = "/mcp";
 pub(super) const DISCOVER: &str = "/mcp/discover";
@@ -56,6 +57,9 @@ pub enum Needs {
     Scope(&'static str),
     /// A caller with this scope, or anybody who brings a link that the gateway signed; the handler checks it.
     LinkOr(&'static str),
+    /// Somebody who has signed in to the dashboard with this browser. Others are sent to where they can; their forms
+    /// are refused, as are forms that no page of ours has sent.
+    Session,
 }
 
 /// One route of the HTTP door.
@@ -80,6 +84,11 @@ const fn get(
     needs: Needs,
 ) -> Route {
     Route { methods: "GET", pattern, path, purpose, needs }
+}
+
+/// A page of the dashboard.
+const fn page(methods: &'static str, pattern: &'static str, purpose: &'static str) -> Route {
+    Route { methods, pattern, path: pattern, purpose, needs: Needs::Session }
 }
 
 /// A route for servers, which bring a registration token.
@@ -207,6 +216,30 @@ pub const ROUTES: &[Route] = &[
         "what authorization servers may know about this gateway",
         Needs::OurName,
     ),
+    page("GET", dashboard::HOME, "the dashboard: how everything is"),
+    Route {
+        methods: "GET, POST",
+        pattern: dashboard::SIGN_IN,
+        path: dashboard::SIGN_IN,
+        purpose: "sign in to the dashboard",
+        needs: Needs::OurName,
+    },
+    get(dashboard::ASSET, dashboard::ASSET, "its stylesheet and script", Needs::OurName),
+    page("POST", dashboard::SIGN_OUT, "sign out of the dashboard"),
+    page("POST", dashboard::THEME, "choose its colours"),
+    page("GET", dashboard::LIVE, "tells open pages what has changed"),
+    page("GET", dashboard::CATALOG, "the tools, with a search"),
+    page("GET, POST", dashboard::TOOL, "one tool, and a form to try it"),
+    page("POST", dashboard::TRUST, "trust a tool in quarantine"),
+    page("GET, POST", dashboard::TRY, "a call that was tried, and its answer"),
+    page("GET", dashboard::APPROVALS, "calls that wait for a person"),
+    page("GET, POST", dashboard::APPROVAL, "one of them, and a form to decide"),
+    page("GET, POST", dashboard::RULES, "what people approved once for all"),
+    page("GET", dashboard::CALLS, "the audit trail"),
+    page("GET", dashboard::TRACE, "the calls of one trace"),
+    page("GET", dashboard::PROMPTS, "the prompts"),
+    page("GET, POST", dashboard::PROMPT, "one prompt, and a form to render it"),
+    page("GET", dashboard::SETTINGS, "what a look over the settings finds"),
 ];
 
 /// The route of this pattern; where methods need different things, the one that takes the method.

@@ -16,7 +16,7 @@ use toolpack::CannedCall;
 use super::FAILED;
 use crate::access::greet;
 use crate::builtin;
-use crate::config::{BadConfig, Config, FILE_NAME, Fault, Overrides};
+use crate::config::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides};
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway};
 use crate::output::{self, Style};
@@ -55,15 +55,9 @@ impl Check {
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
         if let Some(loaded) = &loaded {
-            let config = &loaded.config;
-            let taken = builtin::tools(Clock::default());
-            let taken = taken.iter().map(|tool| tool.descriptor().id.clone()).collect();
-            findings.extend(look(config, &taken));
-            let mut known = toolpack::pack_ids(&config.tools, &taken);
-            known.extend(taken.iter().cloned());
-            findings.extend(agents::look(loaded, &known));
+            findings.extend(found(loaded));
             if self.run {
-                findings.extend(run_examples(config, &taken, context).await?);
+                findings.extend(run_examples(&loaded.config, &taken(), context).await?);
             }
         }
         let fails = |finding: &Finding| match finding.severity {
@@ -105,7 +99,23 @@ impl Check {
     }
 }
 
-fn as_finding(fault: Fault) -> Finding {
+/// What is wrong with the tools, prompts and agents of a configuration, as far as nothing has to run for it.
+pub(crate) fn found(loaded: &Loaded) -> Vec<Finding> {
+    let (config, taken) = (&loaded.config, taken());
+    let mut findings = look(config, &taken);
+    let mut known = toolpack::pack_ids(&config.tools, &taken);
+    known.extend(taken);
+    findings.extend(agents::look(loaded, &known));
+    findings
+}
+
+/// The names that packs cannot have.
+fn taken() -> HashSet<ToolId> {
+    let built_in = builtin::tools(Clock::default());
+    built_in.iter().map(|tool| tool.descriptor().id.clone()).collect()
+}
+
+pub(crate) fn as_finding(fault: Fault) -> Finding {
     let message = if fault.key.is_empty() {
         fault.message
     } else {

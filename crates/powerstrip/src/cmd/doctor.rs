@@ -59,11 +59,11 @@ struct Sandbox {
     host: Host,
 }
 
-#[derive(Serialize)]
-struct Program {
-    name: &'static str,
-    version: Option<String>,
-    unlocks: &'static str,
+#[derive(Clone, Serialize)]
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) version: Option<String>,
+    pub(crate) unlocks: &'static str,
 }
 
 impl Doctor {
@@ -85,8 +85,7 @@ impl Doctor {
                 checks.push(Found { what: "config", ok: false, detail: faults.to_string() })
             }
         }
-        let programs =
-            futures_util::future::join_all(PROGRAMS.map(|program| probe(&runner, program))).await;
+        let programs = programs(&runner).await;
         let host = runner.host();
         let report = Report {
             ok: checks.iter().all(|found| found.ok),
@@ -105,7 +104,7 @@ impl Doctor {
 }
 
 /// What a rung means, in a few words.
-pub(super) fn meaning(tier: Tier) -> &'static str {
+pub(crate) fn meaning(tier: Tier) -> &'static str {
     match tier {
         Tier::T0 => "tools run with limits on time, memory and output, but see this user's files",
         Tier::T1 => "tools see only their own files, and no network unless they declare it",
@@ -142,6 +141,11 @@ fn port(listen: Listen) -> Found {
         Err(error) => (false, format!("{listen}: {error}")),
     };
     Found { what: "address", ok, detail }
+}
+
+/// Which of the programs are there.
+pub(crate) async fn programs(runner: &Runner) -> Vec<Program> {
+    futures_util::future::join_all(PROGRAMS.map(|program| probe(runner, program))).await
 }
 
 async fn probe(

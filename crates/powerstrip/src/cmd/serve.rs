@@ -87,6 +87,7 @@ impl Serve {
             admin: Some(Arc::clone(&admin)),
             approval_links: webhook.as_ref().map(|webhook| Arc::clone(&webhook.links)),
             servers: Some(gateway.server_desk(loaded.access.is_some())?),
+            dashboard: Some(gateway.dashboard(&context, flags.clone())),
             ..Options::default()
         };
         let dashboard = Some(format!("{public}/dashboard"));

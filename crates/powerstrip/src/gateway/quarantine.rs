@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use doors::Operator;
+use doors::{Held, Operator};
 use proto::{Digest, clean};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Database, PinnedDefinition, StoreError};
 use strip::Strip;
-use strip::catalog::{Quarantined, changes};
+use strip::catalog::{Change, Quarantined, changes};
 
 /// Lists what waits; with a tool named, that one and all that has changed in it.
 pub(crate) const QUARANTINE: &str = "powerstrip.quarantine";
@@ -64,18 +64,30 @@ impl Quarantine {
             return Ok(snapshot.quarantined().iter().map(|held| told(held)).collect());
         };
         let held = snapshot.waiting(&name).ok_or_else(|| self.not_waiting(&name))?;
+        let (changes, left_out) = self.changes(held).await?;
+        let mut told = told(held);
+        told["changes"] = json!(changes);
+        told["moreChanges"] = json!(left_out);
+        Ok(json!([told]))
+    }
+
+    /// A tool that waits, with all that has changed in it.
+    pub(super) async fn compared(&self, tool: &str) -> Result<Held, String> {
+        let snapshot = self.strip.catalog().snapshot();
+        let held = snapshot.waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
+        let (changes, left_out) = self.changes(held).await?;
+        let (reason, definition) = (held.reason(), held.definition.to_string());
+        Ok(Held { reason, definition, changes, left_out })
+    }
+
+    async fn changes(&self, held: &Quarantined) -> Result<(Vec<Change>, usize), String> {
         self.keep().await;
         let stored = self.database.pinned_definition(&held.server, &held.tool).await;
         let pinned = stored.map_err(unreadable)?;
         let before = pinned.as_deref().map(serde_json::from_str).transpose();
         let before: Option<Value> =
             before.map_err(|error| format!("the pin is damaged: {error}"))?;
-        let now = held.says();
-        let (changes, left_out) = changes(before.as_ref().unwrap_or(&Value::Null), &now);
-        let mut told = told(held);
-        told["changes"] = json!(changes);
-        told["moreChanges"] = json!(left_out);
-        Ok(json!([told]))
+        Ok(changes(before.as_ref().unwrap_or(&Value::Null), &held.says()))
     }
 
     async fn approve(&self, approval: Approval) -> Result<Value, String> {

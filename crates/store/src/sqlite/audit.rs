@@ -10,7 +10,7 @@ use sqlx::{Arguments as _, Connection as _, QueryBuilder, Row as _};
 use uuid::Uuid;
 
 use super::kinds::Kinds;
-use crate::{AuditFilter, AuditRow, StoreError};
+use crate::{AuditCount, AuditFilter, AuditPage, AuditPlace, AuditRow, StoreError};
 
 /// What a writer noted is of use only to its own retries, which do not come days later.
 const WRITER_NOTE_MS: u64 = 24 * 60 * 60 * 1000;
@@ -98,12 +98,12 @@ pub(super) async fn written(readers: &SqlitePool, writer: &str) -> Result<u64, S
     Ok(written.map_or(0, unsigned))
 }
 
-pub(super) async fn select(
+pub(super) async fn page(
     readers: &SqlitePool,
     filter: AuditFilter,
-) -> Result<Vec<AuditRow>, StoreError> {
+) -> Result<AuditPage, StoreError> {
     let mut query = QueryBuilder::new("SELECT ");
-    query.push(COLUMNS).push(" FROM audit WHERE 1 = 1");
+    query.push(COLUMNS).push(", seq FROM audit WHERE 1 = 1");
     if let Some(trace) = filter.trace {
         query.push(" AND trace = ").push_bind(trace_bytes(trace));
     }
@@ -116,11 +116,63 @@ pub(super) async fn select(
     if let Some(outcome) = filter.outcome {
         query.push(" AND outcome = ").push_bind(outcome);
     }
+    if let Some(caller) = filter.caller {
+        query.push(" AND (owner = ").push_bind(caller.clone());
+        query.push(" OR agent = ").push_bind(caller).push(")");
+    }
     if let Some(since) = filter.since_unix_ms {
         query.push(" AND at_ms >= ").push_bind(integer(since));
     }
-    query.push(" ORDER BY at_ms DESC, seq DESC LIMIT ").push_bind(i64::from(filter.limit));
-    query.build().fetch_all(readers).await?.iter().map(row).collect()
+    if let Some(until) = filter.until_unix_ms {
+        query.push(" AND at_ms < ").push_bind(integer(until));
+    }
+    if let Some(after) = filter.after {
+        query.push(" AND (at_ms, seq) < (").push_bind(integer(after.at_unix_ms));
+        query.push(", ").push_bind(after.number).push(")");
+    }
+    // One more than asked for tells whether there is another page.
+    let limit = i64::from(filter.limit);
+    query.push(" ORDER BY at_ms DESC, seq DESC LIMIT ").push_bind(limit.saturating_add(1));
+    let found = query.build().fetch_all(readers).await?;
+    let shown = &found[..found.len().min(usize::try_from(filter.limit).unwrap_or(usize::MAX))];
+    let last = shown.last().filter(|_| shown.len() < found.len());
+    let next = last.map(|last| -> Result<AuditPlace, StoreError> {
+        Ok(AuditPlace { at_unix_ms: unsigned(last.try_get(1)?), number: last.try_get(14)? })
+    });
+    Ok(AuditPage {
+        next: next.transpose()?,
+        rows: shown.iter().map(row).collect::<Result<_, _>>()?,
+    })
+}
+
+/// The most rows that are counted at once: what takes longer than a tenth of a second is no overview.
+const MAX_COUNTED: i64 = 50_000;
+
+pub(super) async fn counts(
+    readers: &SqlitePool,
+    tenant: Option<&str>,
+    since_unix_ms: u64,
+    stretch_ms: u64,
+) -> Result<Vec<AuditCount>, StoreError> {
+    let since = integer(since_unix_ms);
+    let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+        "SELECT (at_ms - ?1) / ?2 AS stretch, count(*), sum(outcome <> 'OK') FROM \
+         (SELECT at_ms, outcome FROM audit WHERE at_ms >= ?1 AND (?3 IS NULL OR tenant = ?3) \
+          ORDER BY at_ms DESC LIMIT ?4) \
+         GROUP BY stretch ORDER BY stretch",
+    )
+    .bind(since)
+    .bind(integer(stretch_ms.max(1)))
+    .bind(tenant)
+    .bind(MAX_COUNTED)
+    .fetch_all(readers)
+    .await?;
+    let count = |(stretch, calls, failed): (i64, i64, i64)| AuditCount {
+        stretch: unsigned(stretch),
+        calls: unsigned(calls),
+        failed: unsigned(failed),
+    };
+    Ok(rows.into_iter().map(count).collect())
 }
 
 fn row(row: &SqliteRow) -> Result<AuditRow, StoreError> {

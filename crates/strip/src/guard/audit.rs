@@ -21,6 +21,10 @@ impl Audit {
         Self { trail, clock }
     }
 
+    pub(crate) fn trail(&self) -> &AuditTrail {
+        &self.trail
+    }
+
     /// Why rows cannot be written at present. Nothing runs that could not be accounted for.
     pub(crate) fn failing(&self) -> Option<String> {
         self.trail.failing()

@@ -1,0 +1,169 @@
+//! People in browsers: who signed in, for how long, and what proves that a form is theirs. Kept in memory: whoever
+//! restarts the gateway signs in again.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::rand;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use proto::{Clock, Digest, Principal, digest};
+
+/// After so long without a request a session ends.
+const IDLE: Duration = Duration::from_secs(2 * 60 * 60);
+
+/// No session lasts longer, however busy it is.
+const WHOLE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Beyond this many, the one that was idle for longest ends.
+const MAX_SESSIONS: usize = 1_000;
+
+/// So many wrong tokens within `MINUTE` are looked at; a secret of 256 bits is not guessed in more, either.
+const MAX_FAILURES: usize = 10;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// One person in one browser.
+#[derive(Debug)]
+pub struct Session {
+    pub principal: Arc<Principal>,
+    csrf: String,
+    place: Digest,
+}
+
+impl Session {
+    /// What every form of this session carries, and no page of another site can know.
+    pub fn csrf(&self) -> &str {
+        &self.csrf
+    }
+
+    /// Whether a form is of this session.
+    pub fn owns_form(&self, token: &str) -> bool {
+        verify_slices_are_equal(token.as_bytes(), self.csrf.as_bytes()).is_ok()
+    }
+}
+
+/// All sessions.
+pub struct Sessions {
+    clock: Clock,
+    held: Mutex<HashMap<Digest, Held>>,
+    failures: Mutex<VecDeque<u64>>,
+}
+
+struct Held {
+    session: Arc<Session>,
+    began_ms: u64,
+    used_ms: u64,
+    ends_ms: Option<u64>,
+}
+
+/// Random numbers could not be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no random numbers can be had from this system")]
+pub struct NoRandomness;
+
+impl Sessions {
+    /// No sessions yet.
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, held: Mutex::default(), failures: Mutex::default() }
+    }
+
+    /// Begins a session; the text is for the person's cookie and is kept nowhere here. It ends with the credential that
+    /// it was begun with, if that has an end.
+    pub fn begin(
+        &self,
+        principal: Arc<Principal>,
+        ends_ms: Option<u64>,
+    ) -> Result<String, NoRandomness> {
+        let (id, csrf) = (random()?, random()?);
+        let place = digest(id.as_bytes());
+        let now = self.clock.unix_ms();
+        let mut held = self.held();
+        held.retain(|_, held| held.stands(now));
+        if held.len() >= MAX_SESSIONS
+            && let Some(oldest) = held.iter().min_by_key(|(_, held)| held.used_ms).map(|(k, _)| *k)
+        {
+            held.remove(&oldest);
+        }
+        let session = Arc::new(Session { principal, csrf, place });
+        held.insert(place, Held { session, began_ms: now, used_ms: now, ends_ms });
+        Ok(id)
+    }
+
+    /// The session of a cookie, which is in use again.
+    pub fn find(&self, id: &str) -> Option<Arc<Session>> {
+        self.look(digest(id.as_bytes()), true)
+    }
+
+    /// Whether a session still stands; to ask does not keep it alive.
+    pub fn stands(&self, session: &Session) -> bool {
+        self.look(session.place, false).is_some()
+    }
+
+    fn look(&self, place: Digest, use_it: bool) -> Option<Arc<Session>> {
+        let now = self.clock.unix_ms();
+        let mut held = self.held();
+        let found = held.get_mut(&place)?;
+        if !found.stands(now) {
+            held.remove(&place);
+            return None;
+        }
+        if use_it {
+            found.used_ms = now;
+        }
+        Some(Arc::clone(&found.session))
+    }
+
+    /// Ends a session.
+    pub fn end(&self, session: &Session) {
+        self.held().remove(&session.place);
+    }
+
+    /// Whether a credential may be tried now; if not, after how long.
+    pub fn may_try(&self) -> Result<(), Duration> {
+        let now = self.clock.unix_ms();
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.retain(|at| now.saturating_sub(*at) < millis(MINUTE));
+        match failures.front() {
+            Some(oldest) if failures.len() >= MAX_FAILURES => {
+                let waited = now.saturating_sub(*oldest);
+                Err(Duration::from_millis(millis(MINUTE).saturating_sub(waited).max(1)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that a credential was wrong.
+    pub fn failed(&self) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.push_back(self.clock.unix_ms());
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<Digest, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn stands(&self, now: u64) -> bool {
+        now.saturating_sub(self.used_ms) < millis(IDLE)
+            && now.saturating_sub(self.began_ms) < millis(WHOLE)
+            && self.ends_ms.is_none_or(|ends| now < ends)
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// 256 random bits as text.
+fn random() -> Result<String, NoRandomness> {
+    let mut bytes = [0; 32];
+    rand::fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::LocalAccess;
+
+fn sessions() -> (Sessions, Clock) {
+    let clock = Clock::manual(1_000_000_000_000);
+    (Sessions::new(clock.clone()), clock)
+}
+
+fn begin(sessions: &Sessions) -> String {
+    sessions.begin(LocalAccess::default().user(), None).unwrap()
+}
+
+#[test]
+fn a_session_is_found_by_its_cookie_alone_and_ends_when_told() {
+    let (sessions, _) = sessions();
+    let (one, two) = (begin(&sessions), begin(&sessions));
+    assert_ne!(one, two);
+    assert_eq!(one.len(), 43, "256 bits");
+    for wrong in ["", "x", &one[1..], &format!("{one}A")] {
+        assert!(sessions.find(wrong).is_none(), "{wrong}");
+    }
+    let session = sessions.find(&one).unwrap();
+    sessions.end(&session);
+    assert!(sessions.find(&one).is_none());
+    assert!(!sessions.stands(&session));
+    assert!(sessions.find(&two).is_some(), "others go on");
+}
+
+#[test]
+fn forms_of_one_session_are_not_those_of_another() {
+    let (sessions, _) = sessions();
+    let [one, two] = [begin(&sessions), begin(&sessions)].map(|id| sessions.find(&id).unwrap());
+    assert!(one.owns_form(one.csrf()));
+    for wrong in ["", two.csrf(), &one.csrf()[1..]] {
+        assert!(!one.owns_form(wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn idle_sessions_end_and_busy_ones_end_later() {
+    let (sessions, clock) = sessions();
+    let (idle, busy) = (begin(&sessions), begin(&sessions));
+    let short =
+        sessions.begin(LocalAccess::default().user(), Some(clock.unix_ms() + 60_000)).unwrap();
+    assert!(sessions.find(&short).is_some());
+    let session = sessions.find(&busy).unwrap();
+    for hour in 1..24 {
+        clock.advance(Duration::from_secs(60 * 60));
+        assert!(sessions.find(&busy).is_some(), "hour {hour}");
+    }
+    assert!(sessions.find(&idle).is_none(), "nobody used it");
+    assert!(sessions.find(&short).is_none(), "its credential has ended");
+    clock.advance(Duration::from_secs(60 * 60));
+    assert!(!sessions.stands(&session), "a day is the most");
+    assert!(sessions.find(&busy).is_none());
+}
+
+#[test]
+fn looking_does_not_keep_a_session_alive() {
+    let (sessions, clock) = sessions();
+    let session = sessions.find(&begin(&sessions)).unwrap();
+    clock.advance(Duration::from_secs(100 * 60));
+    assert!(sessions.stands(&session));
+    clock.advance(Duration::from_secs(30 * 60));
+    assert!(!sessions.stands(&session));
+}
+
+#[test]
+fn there_is_an_end_to_sessions_and_to_guessing() {
+    let (sessions, clock) = sessions();
+    let first = begin(&sessions);
+    for _ in 0..MAX_SESSIONS {
+        clock.advance(Duration::from_millis(1));
+        begin(&sessions);
+    }
+    assert!(sessions.find(&first).is_none(), "it was idle for longest");
+
+    for _ in 0..MAX_FAILURES {
+        assert_eq!(sessions.may_try(), Ok(()));
+        sessions.failed();
+    }
+    let wait = sessions.may_try().unwrap_err();
+    assert!(wait <= MINUTE, "{wait:?}");
+    clock.advance(wait);
+    assert_eq!(sessions.may_try(), Ok(()));
+}

@@ -1,0 +1,100 @@
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+use strip::{ApprovalFilter, ApprovalRow, ApprovalState};
+
+use super::{desk, listed, place, waiting};
+use crate::dashboard::layout::{Page, Room, heading};
+use crate::dashboard::viewer::Viewer;
+use crate::dashboard::words::{Tone, count, empty, mark, short};
+use crate::dashboard::{Dashboard, time};
+
+/// How many that are decided are shown.
+const LATELY: u32 = 30;
+
+pub(in crate::dashboard) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+    let approvals = match desk(&board, &viewer) {
+        Ok(approvals) => approvals,
+        Err(refusal) => return refusal,
+    };
+    let pending = waiting(&board, viewer.tenant()).await;
+    let mut decided = Vec::new();
+    for state in [
+        ApprovalState::Consumed,
+        ApprovalState::Approved,
+        ApprovalState::Rejected,
+        ApprovalState::Expired,
+        ApprovalState::Cancelled,
+    ] {
+        let filter = ApprovalFilter {
+            tenant: viewer.tenant(),
+            state: Some(state),
+            limit: LATELY,
+            ..ApprovalFilter::default()
+        };
+        decided.extend(listed(approvals, &filter).await);
+    }
+    decided.sort_by_key(|row| std::cmp::Reverse(row.decided_unix_ms));
+    decided.truncate(LATELY as usize);
+    let actions = html! { a href="/dashboard/rules" { "Standing rules" } };
+    let body = html! {
+        (heading(html! { "Approvals" }, html! { span #waiting-count data-swap { (count(pending.len(), "call waits", "calls wait")) " for a person" } }, actions))
+        div #waiting data-swap {
+            @if pending.is_empty() {
+                (empty("Nothing waits", html! {
+                    p { "When an agent calls a tool whose skill says " code { "auto_approve: false" } ", the call waits here until you decide." }
+                    p { "This page tells you at once." }
+                }))
+            } @else {
+                ul.rows { @for one in &pending { (row(one, &viewer)) } }
+            }
+        }
+        h2 { "Decided lately" }
+        div #decided data-swap {
+            @if decided.is_empty() { p.soft { "Nothing yet." } } @else {
+                ul.rows { @for one in &decided { (row(one, &viewer)) } }
+            }
+        }
+        // Without script, the page looks again by itself.
+        noscript { meta http-equiv="refresh" content="10"; }
+    };
+    Page { live: "approvals", ..Page::new("Approvals", Room::Approvals, body) }.show(&viewer)
+}
+
+/// A confirmation as a line of a list.
+pub(in crate::dashboard) fn row(row: &ApprovalRow, viewer: &Viewer) -> Markup {
+    let arguments = row.arguments.as_deref();
+    let arguments = arguments.map_or_else(|| format!("{} bytes", row.arguments_bytes), |text| short(text, 160));
+    html! {
+        li {
+            a.row href=(place(&row.id)) data-approval=(row.id) {
+                span.row-name { code { (short(&row.tool, 60)) } }
+                span.row-more {
+                    @if let Some(agent) = &row.agent { (short(agent, 40)) " for " }
+                    (short(&row.owner, 40)) " · " code { (arguments) }
+                }
+                span.row-end {
+                    @if row.state == ApprovalState::Pending {
+                        (time::left(row.deadline_unix_ms, viewer.now_ms))
+                    } @else {
+                        (state(row.state)) " "
+                        @if let Some(at) = row.decided_unix_ms { span.soft { (time::ago(at, viewer.now_ms)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How far a confirmation has come, in a word.
+pub(super) fn state(state: ApprovalState) -> Markup {
+    let (tone, word) = match state {
+        ApprovalState::Pending => (Tone::Doubtful, "waits"),
+        ApprovalState::Approved => (Tone::Good, "approved"),
+        ApprovalState::Consumed => (Tone::Good, "approved, ran"),
+        ApprovalState::Rejected => (Tone::Bad, "rejected"),
+        ApprovalState::Expired => (Tone::Quiet, "expired"),
+        ApprovalState::Cancelled => (Tone::Quiet, "cancelled"),
+    };
+    mark(tone, word)
+}

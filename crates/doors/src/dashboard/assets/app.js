@@ -1,0 +1,204 @@
+// What pages do beyond plain HTML: they stay fresh, count down, and listen to the keyboard. Every page works without it.
+"use strict";
+
+(() => {
+  const all = (query, root = document) => Array.from(root.querySelectorAll(query));
+
+  // -- Redrawing: a page fetches itself anew and takes over the parts that are marked for it.
+  let drawing = false;
+  let again = false;
+
+  const swap = (fresh, keep) => {
+    for (const part of all("[data-swap][id]")) {
+      const next = fresh.getElementById(part.id);
+      if (!next) {
+        continue;
+      }
+      const same = part.dataset.version !== undefined
+        ? part.dataset.version === next.dataset.version
+        : part.outerHTML === next.outerHTML;
+      if (same || (keep && part.contains(keep) && keep.matches("input, textarea, select"))) {
+        continue;
+      }
+      const focused = part.contains(document.activeElement) ? document.activeElement : null;
+      const key = focused && (focused.id ? `#${CSS.escape(focused.id)}` : focused.getAttribute("href") && `a[href="${CSS.escape(focused.getAttribute("href"))}"]`);
+      part.replaceWith(document.importNode(next, true));
+      if (key) {
+        document.getElementById(part.id)?.querySelector(key)?.focus({ preventScroll: true });
+      }
+    }
+    document.body.dataset.poll = fresh.body.dataset.poll ?? "0";
+    if (!all("[data-keep-title]").length) {
+      document.title = fresh.title;
+    }
+    tick();
+  };
+
+  const parsed = async (response) => new DOMParser().parseFromString(await response.text(), "text/html");
+
+  const redraw = async () => {
+    if (drawing) {
+      again = true;
+      return;
+    }
+    drawing = true;
+    try {
+      const response = await fetch(location.href, { credentials: "same-origin", headers: { "x-redraw": "1" } });
+      if (response.redirected && new URL(response.url).pathname === "/dashboard/sign-in") {
+        location.assign(response.url);
+        return;
+      }
+      if (response.ok) {
+        swap(await parsed(response), document.activeElement);
+      }
+    } catch {
+      // The gateway is away; the next beat tries again.
+    } finally {
+      drawing = false;
+      if (again) {
+        again = false;
+        redraw();
+      }
+    }
+  };
+
+  let beats = 0;
+  setInterval(() => {
+    const every = Number(document.body.dataset.poll ?? 0);
+    beats += 1;
+    if (every > 0 && beats % every === 0 && !document.hidden) {
+      redraw();
+    }
+  }, 1000);
+
+  const topics = (document.body.dataset.live ?? "").split(" ").filter(Boolean);
+  if (topics.length > 0 && "EventSource" in window) {
+    let stream = null;
+    let missed = false;
+    const listen = () => {
+      stream = new EventSource("/dashboard/live");
+      stream.addEventListener("open", () => {
+        document.body.dataset.listening = "yes";
+        // What happened while nobody listened.
+        if (missed) {
+          redraw();
+        }
+        missed = true;
+      });
+      stream.addEventListener("change", (event) => {
+        if (event.data.split(" ").some((topic) => topics.includes(topic))) {
+          redraw();
+        }
+      });
+    };
+    listen();
+    // A page that is left must not hold one of the few connections that a browser has.
+    addEventListener("pagehide", () => stream.close());
+    addEventListener("pageshow", (event) => event.persisted && listen());
+  }
+
+  // -- Times.
+  const ago = (ms) => {
+    const seconds = Math.max(0, Math.floor((Date.now() - ms) / 1000));
+    if (seconds < 5) return "just now";
+    if (seconds < 60) return `${seconds} s ago`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+    if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+    return `${Math.floor(seconds / 86400)} d ago`;
+  };
+  const left = (ms) => {
+    const seconds = Math.max(0, Math.ceil((ms - Date.now()) / 1000));
+    if (seconds === 0) return "time is up";
+    if (seconds < 60) return `${seconds} s left`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min left`;
+    return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min left`;
+  };
+  const tick = () => {
+    for (const time of all("time[data-ago]")) {
+      time.textContent = ago(Number(time.dataset.ago));
+    }
+    for (const time of all("time[data-deadline]")) {
+      time.textContent = left(Number(time.dataset.deadline));
+    }
+  };
+  setInterval(tick, 1000);
+
+  // -- Parts of a form that come and go without a new page.
+  document.addEventListener("submit", async (event) => {
+    const button = event.submitter;
+    if (!button?.matches("[data-soft]")) {
+      return;
+    }
+    event.preventDefault();
+    const form = event.target;
+    const body = new URLSearchParams(new FormData(form, button));
+    const response = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
+    const fresh = await parsed(response);
+    const next = fresh.getElementById(form.id);
+    if (!next) {
+      form.requestSubmit();
+      return;
+    }
+    const asked = button.value;
+    form.replaceWith(document.importNode(next, true));
+    const now = document.getElementById(form.id);
+    if (asked.startsWith("add:")) {
+      const list = now.querySelector(`button[value="${CSS.escape(asked)}"]`)?.closest("fieldset");
+      all(".item", list ?? now).at(-1)?.querySelector("input:not([type=hidden]), textarea, select")?.focus();
+    } else {
+      now.querySelector("input:not([type=hidden]), textarea, select")?.focus();
+    }
+  });
+
+  // -- Search as one types.
+  let typing = 0;
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest?.("form[data-instant]");
+    if (!form) {
+      return;
+    }
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const query = new URLSearchParams(new FormData(form));
+      history.replaceState(null, "", `${form.getAttribute("action")}?${query}`);
+      redraw();
+    }, 180);
+  });
+
+  // -- Keyboard.
+  const keys = document.getElementById("keys");
+  let going = 0;
+  document.addEventListener("keydown", (event) => {
+    const editing = event.target.matches?.("input, textarea, select, [contenteditable]");
+    if (editing || event.ctrlKey || event.metaKey || event.altKey) {
+      if (event.key === "Escape" && editing) {
+        event.target.blur();
+      }
+      return;
+    }
+    if (Date.now() - going < 1500) {
+      going = 0;
+      const room = all("nav a[data-key]").find((link) => link.dataset.key === event.key);
+      if (room) {
+        event.preventDefault();
+        location.assign(room.href);
+        return;
+      }
+    }
+    if (event.key === "g") {
+      going = Date.now();
+    } else if (event.key === "/") {
+      event.preventDefault();
+      const field = document.querySelector("[data-search]");
+      if (field) {
+        field.focus();
+        field.select();
+      } else {
+        location.assign("/dashboard/catalog");
+      }
+    } else if (event.key === "?" && keys?.togglePopover) {
+      event.preventDefault();
+      keys.togglePopover();
+    }
+  });
+})();

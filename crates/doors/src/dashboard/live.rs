@@ -1,0 +1,68 @@
+//! Tells open pages that something has changed; they fetch themselves anew.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use auth::scope;
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::Dashboard;
+use super::viewer::Viewer;
+
+/// How long a stream may be silent, and the longest that it outlives its session.
+const BEAT: Duration = Duration::from_secs(15);
+
+pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+    let catalog = board.parts.strip.catalog().changes();
+    let tenant = viewer.tenant();
+    let approvals = board.parts.strip.approvals().filter(|_| viewer.may(scope::APPROVALS_READ));
+    let approvals = approvals.map(|approvals| approvals.events());
+    let state = (board, viewer.session, catalog, approvals);
+    let events = stream::unfold((state, tenant), |(mut state, tenant)| async move {
+        loop {
+            let (board, session, catalog, approvals) = &mut state;
+            let topic = tokio::select! {
+                changed = catalog.changed() => {
+                    changed.ok()?;
+                    Some("catalog")
+                }
+                event = next(approvals) => match event {
+                    Ok(event) => {
+                        let seen = tenant.as_ref().is_none_or(|tenant| event.row.tenant == *tenant);
+                        seen.then_some("approvals")
+                    }
+                    // It fell behind; looking again catches up with whatever it missed.
+                    Err(RecvError::Lagged(_)) => Some("approvals"),
+                    Err(RecvError::Closed) => return None,
+                },
+                () = tokio::time::sleep(BEAT) => {
+                    if !board.sessions.stands(session) {
+                        return None;
+                    }
+                    None
+                }
+                () = board.parts.shutdown.cancelled() => return None,
+            };
+            if let Some(topic) = topic {
+                let told = Event::default().event("change").data(topic);
+                return Some((Ok::<_, Infallible>(told), (state, tenant)));
+            }
+        }
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(BEAT)).into_response()
+}
+
+/// What happens next; never anything where nobody is asked.
+async fn next(
+    approvals: &mut Option<Receiver<strip::approval::Event>>,
+) -> Result<strip::approval::Event, RecvError> {
+    match approvals {
+        Some(approvals) => approvals.recv().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,100 @@
+//! Forms: read within bounds, and taken only if they are of the session that sends them.
+
+use std::sync::Arc;
+
+use auth::Session;
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
+use axum::response::{IntoResponse as _, Response};
+use http::header::{CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use url::form_urlencoded;
+
+use super::viewer::Viewer;
+use super::{Dashboard, headers, layout};
+use crate::http::body;
+
+/// No form of ours has more fields.
+const MAX_FIELDS: usize = 10_000;
+
+/// A form that a signed-in person sent.
+pub(super) struct Posted {
+    pub(super) viewer: Viewer,
+    fields: Vec<(String, String)>,
+}
+
+impl Posted {
+    /// The session that sent it.
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.viewer.session
+    }
+
+    /// The first value of a field; empty if there is none.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.fields.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// All fields, in the order of the form.
+    pub(super) fn fields(&self) -> &[(String, String)] {
+        &self.fields
+    }
+}
+
+impl FromRequest<Dashboard> for Posted {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, board: &Dashboard) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let viewer = Viewer::from_request_parts(&mut parts, board).await?;
+        let fields = fields(&parts.headers, body, board).await?;
+        let token = fields.iter().find(|(key, _)| key == "csrf").map_or("", |(_, value)| value);
+        if !viewer.session.owns_form(token) {
+            return Err(foreign());
+        }
+        Ok(Self { viewer, fields })
+    }
+}
+
+/// The fields of a form. Newlines come from browsers as CR LF; nobody typed the CR.
+pub(super) async fn fields(
+    headers: &HeaderMap,
+    body: Body,
+    board: &Dashboard,
+) -> Result<Vec<(String, String)>, Response> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("application/x-www-form-urlencoded") {
+        return Err(trouble(StatusCode::UNSUPPORTED_MEDIA_TYPE, "This is not a form of ours."));
+    }
+    let (limit, patience) = (board.parts.max_body_bytes, board.parts.body_timeout);
+    let bytes = body::read(headers, body, limit, patience)
+        .await
+        .map_err(|fault| trouble(StatusCode::BAD_REQUEST, &fault.to_string()))?;
+    let pairs = form_urlencoded::parse(&bytes).take(MAX_FIELDS);
+    Ok(pairs.map(|(key, value)| (key.into_owned(), value.replace("\r\n", "\n"))).collect())
+}
+
+/// The answer to a form that no page of ours made for this session.
+pub(super) fn foreign() -> Response {
+    trouble(
+        StatusCode::FORBIDDEN,
+        "This form is not of your session: it is too old, or another page sent it. Go back, reload the page and try again.",
+    )
+}
+
+/// A plain page for what went wrong before anybody was known.
+pub(super) fn trouble(status: StatusCode, text: &str) -> Response {
+    let mut response =
+        layout::bare("Not done", status, maud::html! { h1 { "Not done" } p { (text) } });
+    headers::guard(response.headers_mut());
+    response
+}
+
+/// Sends the browser on after a form, so that a reload repeats nothing.
+pub(super) fn see_other(to: &str) -> Response {
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    if let Ok(place) = HeaderValue::from_str(to) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    headers::guard(response.headers_mut());
+    response
+}

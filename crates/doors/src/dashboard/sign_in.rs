@@ -1,0 +1,122 @@
+//! Signing in and out.
+
+use axum::extract::{Query, Request, State};
+use axum::response::Response;
+use http::header::{RETRY_AFTER, SET_COOKIE};
+use http::{HeaderValue, StatusCode, Uri};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::posted::{Posted, fields, foreign, see_other, trouble};
+use super::{Dashboard, HOME, SIGN_IN, headers, layout, words};
+
+/// No token that is ours is longer.
+const MAX_TOKEN: usize = 4_096;
+
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    next: String,
+}
+
+pub(super) async fn page(
+    State(board): State<Dashboard>,
+    Query(wanted): Query<Wanted>,
+    request: Request,
+) -> Response {
+    let next = headers::safe_next(&wanted.next).unwrap_or(HOME);
+    match board.session(request.headers()) {
+        Some(_) => see_other(next),
+        None => form(&board, StatusCode::OK, next, None),
+    }
+}
+
+pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    // Nobody is known yet, so there is no token of a session to ask for; where the form comes from, browsers say.
+    if !board.is_own_form(&parts.headers) {
+        return foreign();
+    }
+    let fields = match fields(&parts.headers, body, &board).await {
+        Ok(fields) => fields,
+        Err(refusal) => return refusal,
+    };
+    let field = |name: &str| fields.iter().find(|(key, _)| key == name).map_or("", |(_, v)| v);
+    let next = headers::safe_next(field("next")).unwrap_or(HOME);
+    if let Err(wait) = board.sessions.may_try() {
+        let seconds = wait.as_secs().max(1);
+        let text = format!("Too many wrong tokens. Try again in {seconds} seconds.");
+        let mut response = form(&board, StatusCode::TOO_MANY_REQUESTS, next, Some(&text));
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        return response;
+    }
+    let token = field("token").trim();
+    let admin = board.parts.admin.as_ref().filter(|_| token.len() <= MAX_TOKEN);
+    let Some(principal) = admin.and_then(|admin| admin.opens(token)) else {
+        board.sessions.failed();
+        tracing::warn!("somebody tried to sign in to the dashboard with a wrong token");
+        let text = "That is not the admin token of this gateway.";
+        return form(&board, StatusCode::UNAUTHORIZED, next, Some(text));
+    };
+    let secure = board.is_secure();
+    let begun = board.sessions.begin(std::sync::Arc::clone(principal), None).ok();
+    let cookie = begun.and_then(|id| {
+        let name = headers::session_cookie(&parts.headers, secure);
+        headers::set_cookie(&name, &id, None, secure)
+    });
+    let Some(cookie) = cookie else {
+        return trouble(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "No session can be begun on this machine.",
+        );
+    };
+    tracing::info!("the operator signed in to the dashboard");
+    let mut response = see_other(next);
+    response.headers_mut().append(SET_COOKIE, cookie);
+    response
+}
+
+pub(super) async fn leave(State(board): State<Dashboard>, posted: Posted) -> Response {
+    board.sessions.end(posted.session());
+    board.tries.forget(posted.session());
+    see_other(SIGN_IN)
+}
+
+/// Sends somebody who has not signed in to where they can, and later back.
+pub(super) fn redirect(uri: &Uri) -> Response {
+    let wanted = uri.path_and_query().map_or(HOME, http::uri::PathAndQuery::as_str);
+    match headers::safe_next(wanted) {
+        Some(next) if next != HOME => see_other(&format!("{SIGN_IN}?next={}", words::in_url(next))),
+        _ => see_other(SIGN_IN),
+    }
+}
+
+/// The answer to a form of somebody who has not signed in.
+pub(super) fn refuse() -> Response {
+    trouble(StatusCode::UNAUTHORIZED, "You are not signed in, or no longer. Sign in and try again.")
+}
+
+fn form(board: &Dashboard, status: StatusCode, next: &str, fault: Option<&str>) -> Response {
+    let body: Markup = html! {
+        h1 { "Sign in" }
+        @if board.parts.admin.is_some() {
+            form method="post" action=(SIGN_IN) {
+                input type="hidden" name="next" value=(next);
+                // Lets password managers keep the token under a name.
+                input.hidden type="text" name="username" value="admin" autocomplete="username" readonly tabindex="-1" aria-hidden="true";
+                label for="token" { "Admin token" }
+                input #token type="password" name="token" required autofocus autocomplete="current-password"
+                    spellcheck="false" aria-describedby="hint" aria-invalid=[fault.map(|_| "true")];
+                @if let Some(fault) = fault { p.fault role="alert" { (fault) } }
+                button.primary type="submit" { "Sign in" }
+            }
+            p.hint #hint {
+                "The gateway shows it when it starts in a terminal, and keeps it in its data folder as "
+                code { "admin.token" } ", which only its owner can read."
+            }
+        } @else {
+            p { "This process has no admin token, so nobody can sign in." }
+        }
+    };
+    layout::bare("Sign in", status, body)
+}

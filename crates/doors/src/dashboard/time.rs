@@ -1,0 +1,135 @@
+//! Times as people read them: how long ago, with the exact moment at hand.
+
+use maud::{Markup, html};
+
+/// How long ago a moment was, with the exact time in the title.
+pub(super) fn ago(at_ms: u64, now_ms: u64) -> Markup {
+    let (iso, exact) = (iso(at_ms), exact(at_ms));
+    html! { time datetime=(iso) title=(exact) data-ago=(at_ms) { (ago_words(at_ms, now_ms)) } }
+}
+
+/// How long there is left; the page counts it down.
+pub(super) fn left(deadline_ms: u64, now_ms: u64) -> Markup {
+    html! {
+        time.countdown datetime=(iso(deadline_ms)) title=(exact(deadline_ms)) data-deadline=(deadline_ms) {
+            (left_words(deadline_ms.saturating_sub(now_ms)))
+        }
+    }
+}
+
+fn ago_words(at_ms: u64, now_ms: u64) -> String {
+    let seconds = now_ms.saturating_sub(at_ms) / 1000;
+    match seconds {
+        0..5 => "just now".to_owned(),
+        5..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
+}
+
+fn left_words(ms: u64) -> String {
+    let seconds = ms.div_ceil(1000);
+    match seconds {
+        0 => "time is up".to_owned(),
+        1..60 => format!("{seconds} s left"),
+        60..3_600 => format!("{}:{:02} min left", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min left", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// A length of time in the unit that fits it.
+pub(super) fn span(us: u64) -> String {
+    match us {
+        0..1_000 => format!("{us} µs"),
+        1_000..10_000 => format!("{:.1} ms", us as f64 / 1e3),
+        10_000..1_000_000 => format!("{} ms", us / 1_000),
+        1_000_000..60_000_000 => format!("{:.1} s", us as f64 / 1e6),
+        _ => format!("{} min {} s", us / 60_000_000, us % 60_000_000 / 1_000_000),
+    }
+}
+
+/// Hours, minutes and seconds since a start.
+pub(super) fn uptime(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}
+
+fn iso(ms: u64) -> String {
+    let (year, month, day, h, m, s) = civil(ms);
+    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{:03}Z", ms % 1000)
+}
+
+/// The exact moment, for people.
+pub(super) fn exact(ms: u64) -> String {
+    let (year, month, day, h, m, s) = civil(ms);
+    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02} UTC")
+}
+
+/// The date and time of day of a moment, in UTC (Howard Hinnant's `civil_from_days`).
+fn civil(ms: u64) -> (u64, u64, u64, u64, u64, u64) {
+    let seconds = ms / 1000;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march + 2) / 5 + 1;
+    let month = if march < 10 { march + 3 } else { march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    (year, month, day, rest / 3_600, rest % 3_600 / 60, rest % 60)
+}
+
+/// The moment that a date field names, at its beginning.
+pub(super) fn of_date(text: &str) -> Option<u64> {
+    let mut parts = text.split('-').map(|part| part.parse::<u64>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    if parts.next().is_some()
+        || !(1970..10_000).contains(&year)
+        || !(1..=12).contains(&month)
+        || !(1..=31).contains(&day)
+    {
+        return None;
+    }
+    let (shifted, march) = (year - u64::from(month <= 2), (month + 9) % 12);
+    let (era, year_of_era) = (shifted / 400, shifted % 400);
+    let day_of_year = (153 * march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    (era * 146_097 + day_of_era).checked_sub(719_468).map(|days| days * 86_400_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(exact(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(exact(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(iso(1_794_730_831_042), "2026-11-15T08:20:31.042Z");
+        for date in ["1970-01-01", "2000-02-29", "2026-11-15", "2100-03-01"] {
+            let at = of_date(date).expect("a date");
+            assert!(exact(at).starts_with(date), "{date}: {}", exact(at));
+        }
+        for bad in ["", "2026", "2026-13-01", "2026-01-32", "1969-12-31", "a-b-c", "2026-1-1-1"] {
+            assert_eq!(of_date(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_are_told_in_the_unit_that_fits() {
+        let spans = [5, 1_500, 42_000, 1_500_000, 61_000_000].map(span);
+        assert_eq!(spans, ["5 µs", "1.5 ms", "42 ms", "1.5 s", "1 min 1 s"]);
+        assert_eq!(ago_words(0, 125_000), "2 min ago");
+        assert_eq!(ago_words(10_000, 0), "just now", "a clock that is ahead");
+        assert_eq!(left_words(299_500), "5:00 min left");
+        assert_eq!(left_words(0), "time is up");
+    }
+}

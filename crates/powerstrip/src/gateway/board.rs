@@ -1,0 +1,83 @@
+//! What the dashboard is told of the process around the strip.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use doors::{Checkup, DashboardDesk, Held, Operator as _};
+use egress::process::Runner;
+use serde_json::json;
+use tokio::sync::OnceCell;
+
+use super::quarantine::{APPROVE, Quarantine};
+use crate::cmd::check::{as_finding, found};
+use crate::cmd::doctor::{Program, meaning, programs};
+use crate::config::{BadConfig, Overrides};
+use crate::context::Context;
+
+/// Looks over the settings, and shows and trusts tools in quarantine.
+pub(crate) struct Board {
+    context: Arc<Context>,
+    flags: Overrides,
+    quarantine: Arc<Quarantine>,
+    runner: Arc<Runner>,
+    /// Asked for once: to start seven programs takes a moment.
+    programs: OnceCell<Vec<Program>>,
+}
+
+impl Board {
+    pub(super) fn new(
+        context: Arc<Context>,
+        flags: Overrides,
+        quarantine: Arc<Quarantine>,
+        runner: Arc<Runner>,
+    ) -> Self {
+        Self { context, flags, quarantine, runner, programs: OnceCell::new() }
+    }
+}
+
+#[async_trait]
+impl DashboardDesk for Board {
+    async fn checkup(&self) -> Checkup {
+        // The file is followed, so what it says is in force; one that is broken is not.
+        let (facts, findings, config) = match self.context.load_with(self.flags.clone()) {
+            Ok(loaded) => {
+                let file = loaded.file.as_ref();
+                let file = file.map_or("none: defaults".to_owned(), |f| f.display().to_string());
+                let config = serde_saphyr::to_string(&loaded.config);
+                let facts = vec![
+                    ("Config".to_owned(), true, file),
+                    ("Data folder".to_owned(), true, loaded.config.data_dir.display().to_string()),
+                    ("Address".to_owned(), true, loaded.config.listen.to_string()),
+                ];
+                (facts, found(&loaded), config.unwrap_or_default())
+            }
+            Err(BadConfig(faults)) => {
+                let text = "the file cannot be read; what it said before is still in force";
+                let facts = vec![("Config".to_owned(), false, text.to_owned())];
+                (facts, faults.into_iter().map(as_finding).collect(), String::new())
+            }
+        };
+        let tier = self.runner.host().tier();
+        let found = self.programs.get_or_init(|| programs(&self.runner)).await;
+        let told = |program: &Program| {
+            (program.name.to_owned(), program.version.clone(), program.unlocks.to_owned())
+        };
+        Checkup {
+            sandbox: (tier.to_string(), meaning(tier).to_owned()),
+            facts,
+            programs: found.iter().map(told).collect(),
+            findings,
+            config,
+        }
+    }
+
+    async fn held(&self, tool: &str) -> Result<Held, String> {
+        self.quarantine.compared(tool).await
+    }
+
+    async fn trust(&self, tool: &str, definition: &str) -> Result<(), String> {
+        let seen = json!({"tools": [{"tool": tool, "definition": definition}]});
+        let answer = self.quarantine.ask(APPROVE, seen).await;
+        answer.unwrap_or_else(|| Err("nobody can approve it".to_owned())).map(drop)
+    }
+}

@@ -1,0 +1,91 @@
+//! Scenarios in a real Chromium, each a script beside this file. Without the browser, or what drives it, they are
+//! skipped, and say so.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use crate::support::{gateway, token};
+
+/// As `scripts/test` installs it.
+const PACKAGE: &str = "playwright-core@1.65.0";
+
+/// What drives the browser, and the browser.
+fn programs() -> Result<(PathBuf, PathBuf), &'static str> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
+    let modules = cache.join("powerstrip/node-tools").join(PACKAGE).join("node_modules");
+    if !modules.join("playwright-core").is_dir() {
+        return Err("playwright-core is not installed; scripts/test installs it");
+    }
+    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let browser = places.iter().map(Path::new).find(|place| place.exists());
+    Ok((modules, browser.ok_or("there is no Chromium; scripts/test installs it")?.to_owned()))
+}
+
+async fn played(name: &str) {
+    let (modules, browser) = match programs() {
+        Ok(programs) => programs,
+        Err(why) => {
+            #[expect(clippy::print_stderr, reason = "whoever runs the tests must know")]
+            {
+                eprintln!("skipped: {why}");
+            }
+            return;
+        }
+    };
+    let gateway = gateway().start().await;
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = testkit::powerstrip_binary();
+    let target = target.parent().and_then(Path::parent).unwrap();
+    let output = Command::new("node")
+        .arg(here.join("tests/dashboard/browser").join(name))
+        .env("MODULES", modules)
+        .env("CHROMIUM", browser)
+        .env("GATEWAY", gateway.url(""))
+        .env("TOKEN", token(&gateway))
+        .env("SCREENS", target.join("screens"))
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .expect("node runs");
+    assert!(
+        output.status.success(),
+        "{name}\n{}\n{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+        gateway.log()
+    );
+}
+
+#[tokio::test]
+async fn signing_in_and_out() {
+    played("sign_in.mjs").await;
+}
+
+#[tokio::test]
+async fn approving_rejecting_and_running_out_of_time_in_two_tabs() {
+    played("approvals.mjs").await;
+}
+
+#[tokio::test]
+async fn trying_a_tool_with_a_nested_schema() {
+    played("try_it.mjs").await;
+}
+
+#[tokio::test]
+async fn hostile_arguments_stay_inert() {
+    played("hostile.mjs").await;
+}
+
+#[tokio::test]
+async fn the_keyboard_goes_everywhere() {
+    played("keyboard.mjs").await;
+}
+
+#[tokio::test]
+async fn every_page_fits_every_screen() {
+    played("pages.mjs").await;
+}

@@ -1,0 +1,45 @@
+import { GATEWAY, assert, play, signedIn } from "./kit.mjs";
+
+await play(async (context) => {
+  const page = await signedIn(context);
+  const at = () => new URL(page.url()).pathname;
+  const rooms = await page.$$eval("nav a[data-key]", (links) => links.map((link) => [link.dataset.key, link.getAttribute("href")]));
+  assert.ok(rooms.length >= 6);
+  for (const [key, place] of rooms) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(key);
+    await page.waitForURL(`${GATEWAY}${place}`);
+    await page.waitForLoadState();
+    assert.equal(await page.getAttribute(`nav .rooms a[href='${place}']`, "aria-current"), "page");
+  }
+
+  await page.goto(`${GATEWAY}/dashboard/catalog`);
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "q");
+  await page.keyboard.type("order go");
+  assert.equal(at(), "/dashboard/catalog", "typing goes nowhere");
+  await page.waitForSelector(".empty:has-text('Nothing fits')");
+  await page.fill("#q", "creates order");
+  await page.waitForSelector("#results a[href='/dashboard/tools/orders.create']");
+  assert.equal(await page.locator("#results a.row").count(), 1);
+  assert.match(page.url(), /q=creates\+order/, "what was searched for is in the address");
+  await page.keyboard.press("Escape");
+
+  await page.keyboard.press("?");
+  assert.ok(await page.isVisible("#keys"));
+  await page.keyboard.press("Escape");
+  assert.ok(!(await page.isVisible("#keys")));
+
+  await page.goto(`${GATEWAY}/dashboard`);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "skip", "the first stop skips to the page");
+  const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+  assert.notEqual(outline, "none", "one sees where one is");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+
+  // Everything that can be clicked can be reached.
+  const unreachable = await page.$$eval("main a, main button, nav a, nav button", (all) =>
+    all.filter((one) => one.tabIndex < 0 && !one.closest("[aria-hidden]") && !one.hidden).length);
+  assert.equal(unreachable, 0);
+});

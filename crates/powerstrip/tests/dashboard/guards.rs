@@ -1,0 +1,186 @@
+//! Who gets in, whose forms are taken, and what every answer says about itself.
+
+use doors::{Needs, ROUTES};
+use reqwest::StatusCode;
+use serde_json::json;
+use testkit::eventually;
+
+use crate::support::{Person, gateway, token};
+
+#[tokio::test]
+async fn only_the_admin_token_signs_in_and_guessing_has_an_end() {
+    let gateway = gateway().start().await;
+    let stranger = Person::new(&gateway);
+    let page = stranger.get("/dashboard/calls?tool=a%3Ab").await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER);
+    let to = page.header("location");
+    assert_eq!(to, "/dashboard/sign-in?next=%2Fdashboard%2Fcalls%3Ftool%3Da%253Ab");
+    assert!(stranger.get(to).await.text.contains("value=\"/dashboard/calls?tool=a%3Ab\""));
+    let evil = stranger.get("/dashboard/sign-in?next=https://evil.example/").await;
+    assert!(!evil.text.contains("evil.example"), "{}", evil.text);
+
+    let person = Person::signed_in(&gateway).await;
+    let cookie = person.cookie.clone().unwrap();
+    let value = cookie.split_once('=').unwrap().1;
+    assert_eq!(value.len(), 43, "256 bits: {cookie}");
+    let again = stranger.sign_in(&token(&gateway)).await;
+    let set = again.header("set-cookie");
+    for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+        assert!(set.contains(part), "{set}");
+    }
+    assert!(!set.contains(value), "every session has an id of its own");
+
+    for _ in 0..10 {
+        let refused = stranger.sign_in("psa_wrong").await;
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+        assert!(refused.header("set-cookie").is_empty());
+        assert!(!refused.text.contains("psa_wrong"));
+    }
+    let late = stranger.sign_in(&token(&gateway)).await;
+    assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(late.header("retry-after").parse::<u64>().unwrap() <= 60);
+    assert_eq!(person.get("/dashboard").await.status, StatusCode::OK, "who is in stays in");
+}
+
+#[tokio::test]
+async fn a_session_ends_when_its_owner_signs_out() {
+    let gateway = gateway().start().await;
+    let person = Person::signed_in(&gateway).await;
+    let csrf = person.csrf().await;
+    let out = person.post("/dashboard/sign-out", &[("csrf", &csrf)]).await;
+    assert_eq!(out.status, StatusCode::SEE_OTHER);
+    let page = person.get("/dashboard").await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER);
+    let form = person.post("/dashboard/theme", &[("csrf", &csrf), ("theme", "dark")]).await;
+    assert_eq!(form.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn forms_of_other_pages_are_refused() {
+    let gateway = gateway().start().await;
+    let person = Person::signed_in(&gateway).await;
+    let (csrf, own) = (person.csrf().await, gateway.url(""));
+    let other = Person::signed_in(&gateway).await.csrf().await;
+    let run = |token: String, origin: Option<String>| {
+        let person = &person;
+        async move {
+            let fields = [("csrf", token.as_str()), ("do", "run"), ("v/message", "forged")];
+            person.post_from("/dashboard/tools/demo.echo", origin.as_deref(), &fields).await.status
+        }
+    };
+    for (why, token, origin) in [
+        ("no token", String::new(), Some(own.clone())),
+        ("the token of another session", other, Some(own.clone())),
+        ("another site", csrf.clone(), Some("https://evil.example".to_owned())),
+        ("another port", csrf.clone(), Some("http://127.0.0.1:1".to_owned())),
+        ("an opaque origin", csrf.clone(), Some("null".to_owned())),
+        ("no origin", csrf.clone(), None),
+    ] {
+        assert_eq!(run(token, origin).await, StatusCode::FORBIDDEN, "{why}");
+    }
+    assert_eq!(run(csrf, Some(own)).await, StatusCode::SEE_OTHER, "their own form is taken");
+    let rows = eventually("the call that ran is in the trail", || async {
+        let page = person.get("/dashboard/calls?tool=demo.echo").await.text;
+        Some(page.matches("<tr><td>").count()).filter(|rows| *rows > 0)
+    });
+    assert_eq!(rows.await, 1, "and no other");
+    let signed_out = Person::new(&gateway);
+    let foreign = signed_out.post_from("/dashboard/sign-in", None, &[("token", &token(&gateway))]);
+    assert_eq!(foreign.await.status, StatusCode::FORBIDDEN, "nobody is signed in by another page");
+}
+
+#[tokio::test]
+async fn every_page_is_guarded_by_its_headers_and_closed_to_strangers() {
+    let gateway = gateway().start().await;
+    let person = Person::signed_in(&gateway).await;
+    let stranger = Person::new(&gateway);
+    let bearer = Person { cookie: Some("powerstrip-1=x; a=b".to_owned()), ..Person::new(&gateway) };
+    let pages = ROUTES.iter().filter(|route| route.pattern.starts_with("/dashboard"));
+    for route in pages {
+        let path = route
+            .pattern
+            .replace("{*tool}", "demo.echo")
+            .replace("{domain}/{name}/{major}", "support/greeting/1")
+            .replace("{name}", "none")
+            .replace("{id}", "none")
+            .replace("{trace}", "none");
+        if route.needs == Needs::Session {
+            for nobody in [&stranger, &bearer] {
+                if route.methods.contains("GET") {
+                    let page = nobody.get(&path).await;
+                    assert_eq!(page.status, StatusCode::SEE_OTHER, "{path}");
+                    assert!(page.header("location").starts_with("/dashboard/sign-in"), "{path}");
+                }
+                if route.methods.contains("POST") {
+                    let page = nobody.post(&path, &[("csrf", "x")]).await;
+                    assert_eq!(page.status, StatusCode::UNAUTHORIZED, "{path}");
+                }
+            }
+        }
+        if !route.methods.contains("GET") || path == "/dashboard/live" {
+            continue;
+        }
+        let page = person.get(&path).await;
+        let policy = page.header("content-security-policy");
+        for part in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"] {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(page.header("referrer-policy"), "same-origin", "{path}");
+        assert_eq!(page.header("cache-control"), "no-store", "{path}");
+        for inline in ["<style", " style=", "<script>", "onclick", "javascript:"] {
+            assert!(!page.text.contains(inline), "{path} holds {inline}");
+        }
+    }
+    let home = person.get("/dashboard").await.text;
+    let (_, style) = home.split_once("rel=\"stylesheet\" href=\"").unwrap();
+    let style = stranger.get(style.split('"').next().unwrap()).await;
+    assert_eq!(style.status, StatusCode::OK, "the sign-in page has its colours");
+    assert!(style.header("cache-control").contains("immutable"));
+    assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
+}
+
+#[tokio::test]
+async fn a_try_belongs_to_the_session_that_made_it() {
+    let gateway = gateway().start().await;
+    let (ann, bob) = (Person::signed_in(&gateway).await, Person::signed_in(&gateway).await);
+    let csrf = ann.csrf().await;
+    let fields = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "mine <b>alone</b>")];
+    let sent = ann.post("/dashboard/tools/demo.echo", &fields).await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text);
+    let place = sent.header("location").to_owned();
+    let page = ann.get(&place).await;
+    assert!(page.text.contains("mine &lt;b&gt;alone&lt;/b&gt;"), "{}", page.text);
+    assert_eq!(bob.get(&place).await.status, StatusCode::NOT_FOUND);
+    let trace = place.rsplit('/').next().unwrap();
+    eventually("the trail tells that it happened, and by which door", || async {
+        let page = bob.get(&format!("/dashboard/calls/{trace}")).await.text;
+        page.contains("<dd>dashboard</dd>").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_trail_is_filtered_and_paged() {
+    let gateway = gateway().start().await;
+    for number in 0..60 {
+        assert_eq!(gateway.call("demo.echo", &json!({"message": number.to_string()})).await.status, 200);
+    }
+    gateway.call("demo.echo", &json!({"wrong": true})).await;
+    let person = Person::signed_in(&gateway).await;
+    let rows = |page: &str| page.matches("<tr><td>").count();
+    eventually("all calls are in the trail", || async {
+        let wrong = person.get("/dashboard/calls?outcome=INVALID_INPUT").await.text;
+        (rows(&wrong) == 1).then_some(())
+    })
+    .await;
+    let first = person.get("/dashboard/calls").await.text;
+    assert_eq!(rows(&first), 50);
+    let (_, next) = first.split_once("rel=\"next\" href=\"").expect("a second page");
+    let next = next.split('"').next().unwrap().replace("&amp;", "&");
+    assert_eq!(rows(&person.get(&next).await.text), 11, "and no row twice");
+    assert_eq!(rows(&person.get("/dashboard/calls?caller=nobody").await.text), 0);
+    assert_eq!(rows(&person.get("/dashboard/calls?to=2020-01-01").await.text), 0);
+    assert_eq!(rows(&person.get("/dashboard/calls?after=rubbish&from=x").await.text), 50);
+}

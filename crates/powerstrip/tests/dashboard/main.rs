@@ -1,0 +1,6 @@
+//! The dashboard: its guards over plain HTTP, and its pages in a real Chromium.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod browser;
+mod guards;
+mod support;

@@ -1,0 +1,157 @@
+use reqwest::{Client, RequestBuilder, StatusCode, redirect};
+use testkit::{Gateway, GatewayBuilder};
+
+/// A tool that a person must approve, one with a nested schema, one that only looks.
+pub(crate) const MAIL: &str = "id: mail.send\nversion: 1.2.0\ndescription: Sends a mail. What was sent cannot be taken back.\n\
+    deterministic: false\nannotations: { destructiveHint: true }\ninputSchema: { type: object, properties: \
+    { to: { type: string, description: Who gets it. }, subject: { type: string }, body: { type: string } }, required: [to] }\n\
+    outputSchema: { type: object }\n\
+    execution: { kind: cli, cmd: [python3, -c, \"print('{\\\"sent\\\": true}')\"] }\n";
+
+pub(crate) const ORDER: &str = r#"id: orders.create
+version: 2.0.1
+description: Creates an order from its lines and an address.
+deterministic: false
+inputSchema:
+  type: object
+  properties:
+    customer: { type: string, minLength: 2, description: The customer's number., examples: [C-1042] }
+    priority: { enum: [low, normal, high] }
+    express: { type: boolean, description: Whether it must arrive tomorrow. }
+    discount: { type: number, minimum: 0, maximum: 100 }
+    address:
+      type: object
+      properties: { street: { type: string }, city: { type: string } }
+      required: [city]
+    lines:
+      type: array
+      minItems: 1
+      items:
+        type: object
+        properties: { sku: { type: string }, count: { type: integer, minimum: 1, default: 1 } }
+        required: [sku]
+    payment: { oneOf: [{ type: string }, { type: object }], description: A method's name or its details. }
+  required: [customer, lines]
+outputSchema: { type: object }
+execution: { kind: cli, cmd: [python3, -c, "import json, sys; print(json.dumps({'got': json.load(sys.stdin)}))"] }
+"#;
+
+const SKILLS: &str = "skills: { mail: { tools: ['mail.*'], auto_approve: false }, basics: { tools: ['orders.*', 'demo.*'] }, \
+    brief: { tools: ['brief.*'], auto_approve: false, approval_timeout: 4s } }\n\
+    agents: { assistant: { skills: [mail, basics] } }\n";
+
+const PROMPT_SPEC: &str = "description: Greets somebody.\ninputSchema: { type: object, properties: \
+    { name: { type: string, description: Whom. } }, required: [name] }\n";
+
+const REGISTRY: &str = "support/greeting:\n  v1: '5c8a98c0168c350898241b51ee207a19d0ac2aebc1b3d18d4b555f4f64350197'\n";
+
+/// A gateway with something to show.
+pub(crate) fn gateway() -> GatewayBuilder {
+    Gateway::with()
+        .file("tools/mail.tool.yaml", MAIL)
+        .file("tools/order.tool.yaml", ORDER)
+        .file("tools/brief.tool.yaml", &MAIL.replace("mail.send", "brief.send"))
+        .file("prompts/packs/support/greeting.spec.yaml", PROMPT_SPEC)
+        .file("prompts/packs/support/greeting.v1.md", "Hello {{ name }}!\n")
+        .file("prompts/REGISTRY.yaml", REGISTRY)
+        .config(SKILLS)
+}
+
+/// The admin token of a gateway.
+pub(crate) fn token(gateway: &Gateway) -> String {
+    let file = gateway.folder().join(".powerstrip/admin.token");
+    std::fs::read_to_string(file).unwrap().trim().to_owned()
+}
+
+/// Somebody with a browser's habits: they say where their forms come from and keep one cookie.
+pub(crate) struct Person<'a> {
+    gateway: &'a Gateway,
+    client: Client,
+    pub(crate) cookie: Option<String>,
+}
+
+/// What came back.
+pub(crate) struct Page {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Page {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl<'a> Person<'a> {
+    pub(crate) fn new(gateway: &'a Gateway) -> Self {
+        let client = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
+        Self { gateway, client, cookie: None }
+    }
+
+    pub(crate) async fn signed_in(gateway: &'a Gateway) -> Self {
+        let mut person = Self::new(gateway);
+        let page = person.sign_in(&token(gateway)).await;
+        assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text);
+        let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
+        person.cookie = Some(cookie);
+        person
+    }
+
+    pub(crate) async fn sign_in(&self, token: &str) -> Page {
+        self.post("/dashboard/sign-in", &[("token", token)]).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Page {
+        self.answered(self.client.get(self.gateway.url(path))).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        self.post_from(path, Some(&self.gateway.url("")), fields).await
+    }
+
+    /// The same from a page of another origin, or of none.
+    pub(crate) async fn post_from(
+        &self,
+        path: &str,
+        origin: Option<&str>,
+        fields: &[(&str, &str)],
+    ) -> Page {
+        let pair = |(name, value): &(&str, &str)| format!("{}={}", encoded(name), encoded(value));
+        let body: Vec<_> = fields.iter().map(pair).collect();
+        let mut request = self
+            .client
+            .post(self.gateway.url(path))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body.join("&"));
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        self.answered(request).await
+    }
+
+    async fn answered(&self, mut request: RequestBuilder) -> Page {
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", cookie);
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Page { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// What proves that a form is theirs.
+    pub(crate) async fn csrf(&self) -> String {
+        let page = self.get("/dashboard").await;
+        let (_, rest) = page.text.split_once("name=\"csrf\" value=\"").expect("a form");
+        rest.split('"').next().unwrap().to_owned()
+    }
+}
+
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let step = |byte: u8| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(step).collect()
+}

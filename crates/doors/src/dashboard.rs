@@ -1,6 +1,8 @@
 //! The dashboard: pages for people, made on the server and served by the binary. Every page is a deep link and works
 //! without script where it can; a little script of our own keeps what is shown live.
 
+#![expect(clippy::result_large_err, reason = "what is shown instead of a page is a page")]
+
 mod approvals;
 mod assets;
 mod calls;

@@ -165,5 +165,5 @@ fn place(drawn: &Drawn<'_>, transform: Affine) -> Option<Glyph> {
     let size = (transform * Point::new(0.0, 1000.0)).distance(origin);
     let finite =
         origin.x.is_finite() && origin.y.is_finite() && end.x.is_finite() && size.is_finite();
-    finite.then(|| Glyph { text, x: origin.x, y: origin.y, width: end.x - origin.x, size })
+    finite.then_some(Glyph { text, x: origin.x, y: origin.y, width: end.x - origin.x, size })
 }

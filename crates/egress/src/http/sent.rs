@@ -50,6 +50,12 @@ impl From<Bytes> for Body {
     }
 }
 
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        Self::Whole(text.into())
+    }
+}
+
 impl From<Vec<u8>> for Body {
     fn from(bytes: Vec<u8>) -> Self {
         Self::Whole(bytes.into())

@@ -51,8 +51,9 @@ async fn until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// A trail that nobody writes, for tests that play the writer themselves.
-fn unwritten() -> AuditTrail {
-    AuditTrail(Arc::new(Handle(Arc::new(Shared::new()))))
+async fn unwritten() -> (TempDir, AuditTrail) {
+    let (folder, database) = opened().await;
+    (folder, AuditTrail(Arc::new(Handle(Arc::new(Shared::new()), database))))
 }
 
 /// Rows until the trail fails; how many it took in, and what their receipts said.
@@ -152,7 +153,7 @@ async fn who_brings_too_many_rows_waits_and_none_is_dropped() {
 
 #[tokio::test]
 async fn who_waits_for_room_hears_of_a_failure() {
-    let trail = unwritten();
+    let (_folder, trail) = unwritten().await;
     trail.0.0.room.forget_permits(MAX_ROWS);
     let (result, ()) = tokio::join!(trail.record(row()), async {
         trail.0.0.publish(0, State::Failing("the disk is gone".into()));
@@ -163,7 +164,7 @@ async fn who_waits_for_room_hears_of_a_failure() {
 
 #[tokio::test]
 async fn who_waits_for_room_hears_of_the_end() {
-    let trail = unwritten();
+    let (_folder, trail) = unwritten().await;
     trail.0.0.room.forget_permits(MAX_ROWS);
     let (result, ()) = tokio::join!(trail.record(row()), async { trail.0.0.end() });
     assert!(matches!(result.unwrap_err(), StoreError::AuditClosed));
@@ -172,7 +173,7 @@ async fn who_waits_for_room_hears_of_the_end() {
 #[tokio::test]
 async fn a_stopped_writer_leaves_nobody_waiting() {
     let (_folder, database) = opened().await;
-    let trail = unwritten();
+    let (_folder, trail) = unwritten().await;
     let receipt = trail.record(row()).await.unwrap();
     let writer = Writer::new(database, Arc::clone(&trail.0.0));
     let (result, ()) = tokio::join!(receipt.committed(), async { drop(writer) });

@@ -9,7 +9,7 @@ fn row(n: u64, tenant: &str) -> ApprovalRow {
         id: format!("id-{n:06}"),
         tenant: tenant.to_owned(),
         owner: format!("owner-{}", n % 200),
-        agent: (n % 2 == 0).then(|| "bot".to_owned()),
+        agent: n.is_multiple_of(2).then(|| "bot".to_owned()),
         decider: false,
         tool: "crm.write".to_owned(),
         version: "1.0.0".to_owned(),

@@ -24,7 +24,7 @@ pub struct Attachments {
 #[derive(Clone, Debug)]
 pub enum Piece {
     Text(Bytes),
-    Base64(FileRecord),
+    Base64(Box<FileRecord>),
 }
 
 impl Piece {
@@ -75,7 +75,7 @@ impl Attachments {
         let mut done = 0;
         for (place, length, at) in places {
             pieces.push(Piece::Text(json.split_to(place - done)));
-            pieces.push(Piece::Base64(self.records[at].clone()));
+            pieces.push(Piece::Base64(Box::new(self.records[at].clone())));
             let _mark = json.split_to(length);
             done = place + length;
         }

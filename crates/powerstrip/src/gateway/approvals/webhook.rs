@@ -101,7 +101,7 @@ impl Webhook {
             method: Method::POST,
             url: self.url.clone(),
             headers,
-            body: body.as_bytes().to_vec().into(),
+            body: body.to_owned().into(),
         };
         let limits = Limits {
             deadline: Some(Duration::from_secs(10)),

@@ -7,6 +7,7 @@ mod calls;
 mod catalog;
 mod chart;
 mod desk;
+mod files;
 mod form;
 mod headers;
 mod layout;
@@ -28,6 +29,7 @@ use std::time::Duration;
 
 use auth::{Access, AdminToken, Session, Sessions};
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -55,6 +57,9 @@ pub(crate) const APPROVAL: &str = "/dashboard/approvals/{id}";
 pub(crate) const RULES: &str = "/dashboard/rules";
 pub(crate) const CALLS: &str = "/dashboard/calls";
 pub(crate) const TRACE: &str = "/dashboard/calls/{trace}";
+pub(crate) const FILES: &str = "/dashboard/files";
+pub(crate) const FILE: &str = "/dashboard/files/{id}";
+pub(crate) const FILE_CONTENT: &str = "/dashboard/files/{id}/content";
 pub(crate) const PROMPTS: &str = "/dashboard/prompts";
 pub(crate) const PROMPT: &str = "/dashboard/prompts/{domain}/{name}/{major}";
 pub(crate) const SETTINGS: &str = "/dashboard/settings";
@@ -120,6 +125,9 @@ impl Dashboard {
             .route(RULES, get(approvals::rules).post(approvals::forget))
             .route(CALLS, get(calls::page))
             .route(TRACE, get(calls::trace))
+            .route(FILES, get(files::page).post(files::upload).layer(DefaultBodyLimit::disable()))
+            .route(FILE, get(files::one).post(files::delete))
+            .route(FILE_CONTENT, get(files::content))
             .route(PROMPTS, get(prompts::list))
             .route(PROMPT, get(prompts::page).post(prompts::render))
             .route(SETTINGS, get(settings::page))

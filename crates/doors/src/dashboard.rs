@@ -141,6 +141,20 @@ impl Dashboard {
         self.sessions.find(id)
     }
 
+    /// Whether the credential that a session was begun with still opens what it did.
+    pub(crate) async fn still_stands(&self, session: &Session) -> bool {
+        let Some(credential) = session.credential() else { return true };
+        let stands = match self.parts.access.admit_bearer(credential).await {
+            Ok(principal) => *principal == *session.principal,
+            // An issuer that is down takes nobody's session away: the token was good, and still has its time.
+            Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
+        };
+        if !stands {
+            self.sessions.end(session);
+        }
+        stands
+    }
+
     /// Whether browsers reach us over https.
     fn is_secure(&self) -> bool {
         self.parts.access.origin().is_some_and(|origin| origin.starts_with("https://"))

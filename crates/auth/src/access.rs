@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egress::http::Client;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::uri::Authority;
 use proto::{Clock, Principal};
@@ -15,7 +15,7 @@ use crate::issuer::Issuer;
 use crate::keys::{KeyKind, KeyRing};
 use crate::local::{LocalAccess, is_loopback};
 use crate::options::AccessOptions;
-use crate::{AdminToken, Refusal, TokenFault, scope};
+use crate::{AdminToken, Refusal, Secret, TokenFault, scope};
 
 /// No token that is meant to be sent with every request is longer.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -119,6 +119,17 @@ impl Access {
             false if decides && !self.is_guarded() => Err(Refusal::NotOperator),
             false => Err(Refusal::MissingScope),
         }
+    }
+
+    /// Who a token or key stands for that somebody shows as such; nobody, where none is needed. Agents have no browsers.
+    pub async fn admit_bearer(&self, credential: &Secret) -> Result<Arc<Principal>, Refusal> {
+        let Self::Guarded(guarded) = self else { return Err(Refusal::NoToken) };
+        let mut headers = HeaderMap::new();
+        let value = HeaderValue::from_str(&format!("Bearer {}", credential.expose()));
+        let value = value.map_err(|_| Refusal::BadToken(TokenFault::Malformed))?;
+        headers.insert(AUTHORIZATION, value);
+        let principal = guarded.admit(&headers, KeyKind::Api).await?;
+        if principal.agent.is_some() { Err(Refusal::Agent) } else { Ok(principal) }
     }
 
     /// Lets a request through that needs no credential where others do; without them, the local checks hold.

@@ -11,6 +11,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use proto::{Clock, Digest, Principal, digest};
 
+use crate::Secret;
+
 /// After so long without a request a session ends.
 const IDLE: Duration = Duration::from_secs(2 * 60 * 60);
 
@@ -29,6 +31,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Session {
     pub principal: Arc<Principal>,
+    /// The token or key that they signed in with, where that may end before the session does.
+    credential: Option<Secret>,
     csrf: String,
     place: Digest,
 }
@@ -37,6 +41,11 @@ impl Session {
     /// What every form of this session carries, and no page of another site can know.
     pub fn csrf(&self) -> &str {
         &self.csrf
+    }
+
+    /// What the session was begun with, to be looked at anew with every request.
+    pub fn credential(&self) -> Option<&Secret> {
+        self.credential.as_ref()
     }
 
     /// Whether a form is of this session.
@@ -56,7 +65,6 @@ struct Held {
     session: Arc<Session>,
     began_ms: u64,
     used_ms: u64,
-    ends_ms: Option<u64>,
 }
 
 /// Random numbers could not be had.
@@ -70,12 +78,11 @@ impl Sessions {
         Self { clock, held: Mutex::default(), failures: Mutex::default() }
     }
 
-    /// Begins a session; the text is for the person's cookie and is kept nowhere here. It ends with the credential that
-    /// it was begun with, if that has an end.
+    /// Begins a session; the text is for the person's cookie and is kept nowhere here.
     pub fn begin(
         &self,
         principal: Arc<Principal>,
-        ends_ms: Option<u64>,
+        credential: Option<Secret>,
     ) -> Result<String, NoRandomness> {
         let (id, csrf) = (random()?, random()?);
         let place = digest(id.as_bytes());
@@ -87,8 +94,8 @@ impl Sessions {
         {
             held.remove(&oldest);
         }
-        let session = Arc::new(Session { principal, csrf, place });
-        held.insert(place, Held { session, began_ms: now, used_ms: now, ends_ms });
+        let session = Arc::new(Session { principal, credential, csrf, place });
+        held.insert(place, Held { session, began_ms: now, used_ms: now });
         Ok(id)
     }
 
@@ -150,7 +157,6 @@ impl Held {
     fn stands(&self, now: u64) -> bool {
         now.saturating_sub(self.used_ms) < millis(IDLE)
             && now.saturating_sub(self.began_ms) < millis(WHOLE)
-            && self.ends_ms.is_none_or(|ends| now < ends)
     }
 }
 

@@ -9,6 +9,7 @@ mod calls;
 mod catalog;
 mod chart;
 mod desk;
+mod files;
 mod form;
 mod headers;
 mod layout;
@@ -30,6 +31,7 @@ use std::time::Duration;
 
 use auth::{Access, AdminToken, Session, Sessions};
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -57,6 +59,9 @@ pub(crate) const APPROVAL: &str = "/dashboard/approvals/{id}";
 pub(crate) const RULES: &str = "/dashboard/rules";
 pub(crate) const CALLS: &str = "/dashboard/calls";
 pub(crate) const TRACE: &str = "/dashboard/calls/{trace}";
+pub(crate) const FILES: &str = "/dashboard/files";
+pub(crate) const FILE: &str = "/dashboard/files/{id}";
+pub(crate) const FILE_CONTENT: &str = "/dashboard/files/{id}/content";
 pub(crate) const PROMPTS: &str = "/dashboard/prompts";
 pub(crate) const PROMPT: &str = "/dashboard/prompts/{domain}/{name}/{major}";
 pub(crate) const SETTINGS: &str = "/dashboard/settings";
@@ -122,6 +127,9 @@ impl Dashboard {
             .route(RULES, get(approvals::rules).post(approvals::forget))
             .route(CALLS, get(calls::page))
             .route(TRACE, get(calls::trace))
+            .route(FILES, get(files::page).post(files::upload).layer(DefaultBodyLimit::disable()))
+            .route(FILE, get(files::one).post(files::delete))
+            .route(FILE_CONTENT, get(files::content))
             .route(PROMPTS, get(prompts::list))
             .route(PROMPT, get(prompts::page).post(prompts::render))
             .route(SETTINGS, get(settings::page))
@@ -133,6 +141,20 @@ impl Dashboard {
     pub(crate) fn session(&self, headers: &HeaderMap) -> Option<Arc<Session>> {
         let id = headers::cookie(headers, &headers::session_cookie(headers, self.is_secure()))?;
         self.sessions.find(id)
+    }
+
+    /// Whether the credential that a session was begun with still opens what it did.
+    pub(crate) async fn still_stands(&self, session: &Session) -> bool {
+        let Some(credential) = session.credential() else { return true };
+        let stands = match self.parts.access.admit_bearer(credential).await {
+            Ok(principal) => *principal == *session.principal,
+            // An issuer that is down takes nobody's session away: the token was good, and still has its time.
+            Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
+        };
+        if !stands {
+            self.sessions.end(session);
+        }
+        stands
     }
 
     /// Whether browsers reach us over https.

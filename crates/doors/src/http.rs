@@ -5,7 +5,7 @@ mod agents;
 mod approvals;
 pub(crate) mod body;
 mod envelope;
-mod files;
+pub(crate) mod files;
 mod health;
 mod links;
 mod login;

@@ -1,17 +1,21 @@
 //! Signing in and out.
 
+use std::sync::Arc;
+
+use auth::Secret;
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, StatusCode, Uri};
 use maud::{Markup, html};
+use proto::Principal;
 use serde::Deserialize;
 
 use super::posted::{Posted, fields, foreign, see_other, trouble};
 use super::{Dashboard, HOME, SIGN_IN, headers, layout, words};
 
 /// No token that is ours is longer.
-const MAX_TOKEN: usize = 4_096;
+const MAX_TOKEN: usize = 16 * 1024;
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -50,16 +54,14 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         return response;
     }
-    let token = field("token").trim();
-    let admin = board.parts.admin.as_ref().filter(|_| token.len() <= MAX_TOKEN);
-    let Some(principal) = admin.and_then(|admin| admin.opens(token)) else {
+    let Some((principal, credential)) = known(&board, field("token").trim()).await else {
         board.sessions.failed();
         tracing::warn!("somebody tried to sign in to the dashboard with a wrong token");
-        let text = "That is not the admin token of this gateway.";
+        let text = "That is not a token that opens this dashboard.";
         return form(&board, StatusCode::UNAUTHORIZED, next, Some(text));
     };
-    let secure = board.is_secure();
-    let begun = board.sessions.begin(std::sync::Arc::clone(principal), None).ok();
+    let (secure, who) = (board.is_secure(), principal.subject.clone());
+    let begun = board.sessions.begin(principal, credential).ok();
     let cookie = begun.and_then(|id| {
         let name = headers::session_cookie(&parts.headers, secure);
         headers::set_cookie(&name, &id, None, secure)
@@ -70,10 +72,24 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
             "No session can be begun on this machine.",
         );
     };
-    tracing::info!("the operator signed in to the dashboard");
+    tracing::info!(who, "somebody signed in to the dashboard");
     let mut response = see_other(next);
     response.headers_mut().append(SET_COOKIE, cookie);
     response
+}
+
+/// Who a token stands for: the operator, or with `auth:` the person whom a token or a key names.
+async fn known(board: &Dashboard, token: &str) -> Option<(Arc<Principal>, Option<Secret>)> {
+    if token.is_empty() || token.len() > MAX_TOKEN {
+        return None;
+    }
+    let admin = board.parts.admin.as_ref().and_then(|admin| admin.opens(token));
+    if let Some(admin) = admin {
+        return Some((Arc::clone(admin), None));
+    }
+    let credential = Secret::new(token);
+    let principal = board.parts.access.admit_bearer(&credential).await.ok()?;
+    Some((principal, Some(credential)))
 }
 
 pub(super) async fn leave(State(board): State<Dashboard>, posted: Posted) -> Response {
@@ -104,14 +120,17 @@ fn form(board: &Dashboard, status: StatusCode, next: &str, fault: Option<&str>) 
                 input type="hidden" name="next" value=(next);
                 // Lets password managers keep the token under a name.
                 input.hidden type="text" name="username" value="admin" autocomplete="username" readonly tabindex="-1" aria-hidden="true";
-                label for="token" { "Admin token" }
+                label for="token" { @if board.parts.access.is_guarded() { "Token or key" } @else { "Admin token" } }
                 input #token type="password" name="token" required autofocus autocomplete="current-password"
                     spellcheck="false" aria-describedby="hint" aria-invalid=[fault.map(|_| "true")];
                 @if let Some(fault) = fault { p.fault role="alert" { (fault) } }
                 button.primary type="submit" { "Sign in" }
             }
             p.hint #hint {
-                "The gateway shows it when it starts in a terminal, and keeps it in its data folder as "
+                @if board.parts.access.is_guarded() {
+                    "Your access token or a key of this gateway, and you see what it covers; or the admin token. "
+                }
+                "The gateway shows its admin token when it starts in a terminal, and keeps it in its data folder as "
                 code { "admin.token" } ", which only its owner can read."
             }
         } @else {

@@ -151,6 +151,9 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
                 .admit_anyone(headers, authority)
                 .map_err(|why| TurnedAway::Refused(why, None))?;
             let session = shared.dashboard.session(headers).ok_or(TurnedAway::SignedOut)?;
+            if !shared.dashboard.still_stands(&session).await {
+                return Err(TurnedAway::SignedOut);
+            }
             if request.method() != Method::GET
                 && request.method() != Method::HEAD
                 && !shared.dashboard.is_own_form(headers)

@@ -1,7 +1,7 @@
 //! Files: handed in as they are read from the wire, listed, read back and deleted.
 
 mod content;
-mod intake;
+pub(crate) mod intake;
 mod uploads;
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Two tenants, every route: what is one's is not there for the other. A route that this file does not know fails it.
 
-use doors::ROUTES;
+use doors::{Needs, ROUTES, Route};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::Response;
@@ -71,9 +71,30 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
             }
             // Numbers of all tenants together: not for tenants at all.
             "/metrics" => metrics(&house).await,
+            pattern if pattern.starts_with("/dashboard") => pages(&cast, route).await,
             unknown => panic!(
                 "the matrix does not know {unknown}: say what a caller gets there with an id of another tenant"
             ),
+        }
+    }
+}
+
+/// No token opens a page: people sign in by a browser, and until they have, there is nothing but the way to do so.
+async fn pages(cast: &Cast<'_>, route: &Route) {
+    let path = route.pattern.replace("{*tool}", "demo.echo").replace(['{', '}'], "");
+    let everyone = cast.others.iter().map(|(who, caller)| (*who, caller));
+    for (who, caller) in everyone.chain([("she", &cast.ann)]) {
+        for method in route.methods.split(", ") {
+            let answer = answered(caller.request(method.parse().unwrap(), &path)).await;
+            let text = answer.body.to_string();
+            match (route.needs, method) {
+                // A redirect to the way in was followed.
+                (Needs::Session, "GET") => assert!(text.contains("Sign in"), "{path} for {who}: {text}"),
+                (Needs::Session, _) => assert_eq!(answer.status, 401, "{method} {path} for {who}"),
+                (_, "POST") => assert_eq!(answer.status, 403, "{path} for {who}: no page of ours sent it"),
+                _ => assert!(matches!(answer.status, 200 | 404), "{path} for {who}: {answer:?}"),
+            }
+            assert!(!text.contains("acme"), "{path}: {text}");
         }
     }
 }

@@ -4,3 +4,4 @@
 mod browser;
 mod guards;
 mod support;
+mod tenants;

@@ -91,8 +91,13 @@ impl<'a> Person<'a> {
     }
 
     pub(crate) async fn signed_in(gateway: &'a Gateway) -> Self {
+        Self::with(gateway, &token(gateway)).await
+    }
+
+    /// Somebody who signed in with this token.
+    pub(crate) async fn with(gateway: &'a Gateway, token: &str) -> Self {
         let mut person = Self::new(gateway);
-        let page = person.sign_in(&token(gateway)).await;
+        let page = person.sign_in(token).await;
         assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text);
         let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
         person.cookie = Some(cookie);

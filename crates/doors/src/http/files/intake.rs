@@ -119,7 +119,7 @@ pub(super) fn refuse_announced(shared: &Shared, request: &Request) -> Result<(),
 }
 
 /// Chunks as they arrive, as long as the next one does not take too long.
-pub(super) fn patient<S, E>(
+pub(crate) fn patient<S, E>(
     bytes: S,
     patience: Duration,
     told: impl Fn(E) -> Failure + Send + Copy,
@@ -139,7 +139,7 @@ where
     }))
 }
 
-pub(super) fn broken_off(error: &dyn std::error::Error) -> Failure {
+pub(crate) fn broken_off(error: &dyn std::error::Error) -> Failure {
     invalid(format!("the upload broke off: {error}"))
 }
 

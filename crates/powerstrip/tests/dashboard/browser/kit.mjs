@@ -27,7 +27,7 @@ export async function play(scenario) {
     page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
     page.on("dialog", (dialog) => { errors.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
   };
-  const assets = process.env.ASSETS;
+  const assets = process.env.ASSETS; // Of a checkout, to look at a change without building.
   if (assets) { await context.route("**/*-style.css", (r) => r.fulfill({ path: assets + "style.css", contentType: "text/css" })); await context.route("**/*-app.js", (r) => r.fulfill({ path: assets + "app.js", contentType: "text/javascript" })); }
   context.on("page", watch);
   context.pages().forEach(watch);

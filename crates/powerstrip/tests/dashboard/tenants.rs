@@ -1,0 +1,97 @@
+//! With an identity provider: each person sees their tenant, and what their token covers, for as long as it does.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use testkit::{Gateway, Issuer, Signer, eventually};
+
+use crate::support::{Person, gateway, token};
+
+struct House {
+    gateway: Gateway,
+    issuer: Issuer,
+    signer: Signer,
+}
+
+impl House {
+    async fn open() -> Self {
+        let signer = Signer::ec("key-1");
+        let issuer = Issuer::start(&[&signer]).await;
+        let auth = format!("auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n", issuer.url());
+        Self { gateway: gateway().config(&auth).start().await, issuer, signer }
+    }
+
+    fn token(&self, claims: Value) -> String {
+        self.signer.token(&self.issuer.claims(&self.gateway.url(""), claims))
+    }
+
+    async fn person(&self, claims: Value) -> Person<'_> {
+        Person::with(&self.gateway, &self.token(claims)).await
+    }
+}
+
+const ALL: &str = "tools:read tools:call files:read files:write approvals:read approvals:decide";
+
+#[tokio::test]
+async fn each_person_sees_their_own_tenant() {
+    let house = House::open().await;
+    let ann = house.person(json!({"org": "acme", "sub": "ann", "scope": ALL})).await;
+    let bob = house.person(json!({"org": "globex", "sub": "bob", "scope": ALL})).await;
+    let operator = Person::with(&house.gateway, &token(&house.gateway)).await;
+
+    // A call that she tried, and one of hers that waits.
+    let csrf = ann.csrf().await;
+    let echo = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "hers")];
+    let tried = ann.post("/dashboard/tools/demo.echo", &echo).await.header("location").to_owned();
+    let trace = tried.rsplit('/').next().unwrap().to_owned();
+    let mail = [("csrf", csrf.as_str()), ("do", "run"), ("v/to", "x@example.com")];
+    assert_eq!(ann.post("/dashboard/tools/mail.send", &mail).await.status, StatusCode::SEE_OTHER);
+    let page = ann.get("/dashboard/approvals").await.text;
+    let (_, approval) = page.split_once("data-approval=\"").expect("it waits");
+    let approval = format!("/dashboard/approvals/{}", approval.split('"').next().unwrap());
+    let call = format!("/dashboard/calls/{trace}");
+    eventually("her call is in the trail", || async {
+        (ann.get(&call).await.status == StatusCode::OK).then_some(())
+    })
+    .await;
+
+    for place in [&call, &approval, &tried] {
+        assert_eq!(bob.get(place).await.status, StatusCode::NOT_FOUND, "{place}");
+    }
+    let decision = bob.csrf().await;
+    let yes = [("csrf", decision.as_str()), ("decision", "approve")];
+    assert_eq!(bob.post(&approval, &yes).await.status, StatusCode::NOT_FOUND);
+    for list in ["/dashboard", "/dashboard/calls", "/dashboard/approvals", "/dashboard/files"] {
+        let page = bob.get(list).await;
+        assert_eq!(page.status, StatusCode::OK, "{list}");
+        assert!(!page.text.contains("ann") && !page.text.contains("acme"), "{list}: {}", page.text);
+    }
+    let own = [("csrf", csrf.as_str()), ("decision", "approve")];
+    let refused = ann.post(&approval, &own).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "nobody approves what they called themselves");
+    assert_eq!(operator.get(&approval).await.status, StatusCode::OK, "who runs the gateway sees all");
+    assert_eq!(bob.get("/dashboard/settings").await.status, StatusCode::FORBIDDEN);
+    assert_eq!(operator.get("/dashboard/settings").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_session_is_worth_what_its_token_covers_and_ends_with_it() {
+    let house = House::open().await;
+    let looker = house.person(json!({"org": "acme", "sub": "lou", "scope": "tools:read"})).await;
+    let csrf = looker.csrf().await;
+    let run = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "x")];
+    assert_eq!(looker.post("/dashboard/tools/demo.echo", &run).await.status, StatusCode::FORBIDDEN);
+    for place in ["/dashboard/approvals", "/dashboard/files", "/dashboard/settings"] {
+        assert_eq!(looker.get(place).await.status, StatusCode::FORBIDDEN, "{place}");
+    }
+    assert_eq!(looker.get("/dashboard/catalog").await.status, StatusCode::OK);
+
+    let nobody = Person::new(&house.gateway);
+    for (why, claims) in [
+        ("an agent", json!({"org": "acme", "sub": "ann", "agent": "assistant"})),
+        ("a token of the past", json!({"exp": 1_000_000_000})),
+        ("a token for another gateway", json!({"aud": "https://other.example"})),
+    ] {
+        let refused = nobody.sign_in(&house.token(claims)).await;
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{why}");
+    }
+}

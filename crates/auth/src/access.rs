@@ -15,7 +15,7 @@ use crate::issuer::Issuer;
 use crate::keys::{KeyKind, KeyRing};
 use crate::local::{LocalAccess, is_loopback};
 use crate::options::AccessOptions;
-use crate::{Refusal, TokenFault, scope};
+use crate::{AdminToken, Refusal, TokenFault, scope};
 
 /// No token that is meant to be sent with every request is longer.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -82,6 +82,41 @@ impl Access {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
             Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Registration).await,
+        }
+    }
+
+    /// Who asks for something with this scope. The admin token opens what operators need; deciding takes more than being
+    /// the local user, which a local agent is, too, and is never open to an agent.
+    pub async fn admit_with(
+        &self,
+        scope: &str,
+        headers: &HeaderMap,
+        uri_authority: Option<&Authority>,
+        admin: Option<&AdminToken>,
+    ) -> Result<Arc<Principal>, Refusal> {
+        let admin = admin.filter(|_| scope::OF_OPERATORS.contains(&scope));
+        let decides = scope == scope::APPROVALS_DECIDE;
+        let token = match admin {
+            Some(_) => bearer(headers).ok().filter(|token| AdminToken::is_one(token)),
+            None => None,
+        };
+        if let (Some(admin), Some(token)) = (admin, token) {
+            self.admit_anyone(headers, uri_authority)?;
+            let unknown = Refusal::BadToken(TokenFault::Unknown);
+            return admin.opens(token).map(Arc::clone).ok_or(unknown);
+        }
+        let principal = match scope {
+            // Registration tokens open nothing else, and nothing else opens registration.
+            scope::SERVERS_REGISTER => self.admit_registration(headers, uri_authority).await?,
+            _ => self.admit(headers, uri_authority).await?,
+        };
+        if decides && principal.agent.is_some() {
+            return Err(Refusal::Agent);
+        }
+        match scope::covers(&principal, scope) {
+            true => Ok(principal),
+            false if decides && !self.is_guarded() => Err(Refusal::NotOperator),
+            false => Err(Refusal::MissingScope),
         }
     }
 

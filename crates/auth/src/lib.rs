@@ -1,6 +1,7 @@
 //! Who is asking, and with what the gateway itself asks others. The only crate that makes a `Principal`.
 
 mod access;
+mod admin;
 mod agent;
 mod claims;
 pub mod client;
@@ -17,6 +18,7 @@ mod secret;
 pub mod vault;
 
 pub use access::{Access, Guarded, METADATA_PATH};
+pub use admin::{AdminFault, AdminToken};
 pub use agent::as_agent;
 pub use fault::{TokenFault, Unreachable};
 pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};

@@ -32,6 +32,12 @@ pub enum Refusal {
     BadToken(TokenFault),
     #[error("the token does not cover this")]
     MissingScope,
+    #[error(
+        "only the operator decides here: send the admin token, which lies in the data folder, as `Authorization: Bearer …`"
+    )]
+    NotOperator,
+    #[error("an agent cannot decide about calls, whatever its token covers")]
+    Agent,
     #[error(transparent)]
     Unreachable(Unreachable),
 }

@@ -14,8 +14,23 @@ pub const SERVERS_REGISTER: &str = "servers:register";
 /// Reading the gateway's metrics, which tell of all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
 
-/// All that there is: what the local user may do.
-pub const ALL: [&str; 4] = [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ];
+/// Seeing which calls wait for a person, and what was decided.
+pub const APPROVALS_READ: &str = "approvals:read";
+
+/// Deciding about calls that wait for a person. The local user does not have it: a local agent is the local user.
+pub const APPROVALS_DECIDE: &str = "approvals:decide";
+
+/// Seeing what belongs to any tenant. No token or key can carry it; who runs the gateway has it.
+pub const ADMIN: &str = "admin";
+
+/// All that the local user may do.
+pub const ALL: [&str; 5] = [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ, APPROVALS_READ];
+
+/// What the bearer of the admin token may do beyond that.
+pub const OF_ADMIN: [&str; 2] = [APPROVALS_DECIDE, ADMIN];
+
+/// Where the admin token is a credential.
+pub(crate) const OF_OPERATORS: [&str; 3] = [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE];
 
 /// Whether a caller may do what the scope stands for.
 pub fn covers(principal: &Principal, scope: &str) -> bool {
@@ -29,12 +44,25 @@ pub fn covers(principal: &Principal, scope: &str) -> bool {
 )]
 pub struct InvalidScope(String);
 
-/// Makes sure that a text may stand in a token's scope (RFC 6749, section 3.3).
+/// Makes sure that a text may stand in a token's scope (RFC 6749, section 3.3). Neither an identity provider nor a key
+/// makes anybody the operator.
 pub fn check(text: &str) -> Result<(), InvalidScope> {
     let allowed = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
-    if (1..=100).contains(&text.len()) && text.bytes().all(allowed) {
+    if (1..=100).contains(&text.len()) && text != ADMIN && text.bytes().all(allowed) {
         Ok(())
     } else {
         Err(InvalidScope(text.chars().take(100).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_token_or_key_makes_an_operator() {
+        assert!(check(ADMIN).is_err());
+        assert!(check(APPROVALS_DECIDE).is_ok());
+        assert!(!ALL.contains(&APPROVALS_DECIDE), "a local agent is the local user");
     }
 }

@@ -19,8 +19,8 @@ mod sessions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::Access;
 use auth::client::Keyring;
+use auth::{Access, AdminToken};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, delete, get, post};
@@ -40,6 +40,8 @@ pub struct Options {
     pub shutdown: CancellationToken,
     /// What `/metrics` shows; without it the route says that nothing is recorded.
     pub metrics: Option<Metrics>,
+    /// What opens the routes of operators; without it only tokens and keys with the scopes do.
+    pub admin: Option<Arc<AdminToken>>,
     /// Where browsers come back to when a person has logged in to a server.
     pub logins: Option<Arc<Keyring>>,
     /// No request body above this size is ever read, unless a tool takes a larger input.
@@ -59,6 +61,7 @@ impl Default for Options {
         Self {
             shutdown: CancellationToken::new(),
             metrics: None,
+            admin: None,
             logins: None,
             max_body_bytes: MAX_MESSAGE_BYTES,
             body_timeout: Duration::from_secs(30),

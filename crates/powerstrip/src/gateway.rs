@@ -16,7 +16,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use auth::client::Keyring;
 use auth::vault::KeySource;
-use auth::{Access, AccessOptions, KeyRing, LocalAccess};
+use auth::{Access, AccessOptions, AdminFault, AdminToken, KeyRing, LocalAccess};
 use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -234,6 +234,11 @@ impl Gateway {
                 Access::guarded(options, keys, &self.client, Clock::default())
             }
         }
+    }
+
+    /// What shows that somebody runs this gateway; made when it is first asked for.
+    pub(crate) fn admin(&self) -> Result<AdminToken, AdminFault> {
+        AdminToken::open(self.store.folder.path())
     }
 
     /// Waits, within bounds, until every server is ready or known to be down.

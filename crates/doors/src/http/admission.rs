@@ -134,17 +134,8 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
             None
         }
         Some(Needs::Scope(scope)) => {
-            // Registration tokens open nothing else, and nothing else opens registration.
-            let admitted = match scope {
-                auth::scope::SERVERS_REGISTER => {
-                    access.admit_registration(headers, authority).await
-                }
-                _ => access.admit(headers, authority).await,
-            };
-            let admitted = admitted.and_then(|principal| {
-                let covered = auth::scope::covers(&principal, scope);
-                covered.then_some(principal).ok_or(auth::Refusal::MissingScope)
-            });
+            let admin = shared.options.admin.as_deref();
+            let admitted = access.admit_with(scope, headers, authority, admin).await;
             Some(admitted.map_err(|why| TurnedAway::Refused(why, Some(scope)))?)
         }
         // Strangers do not learn what there is not, either.

@@ -50,6 +50,8 @@ fn needed(scope: Option<&str>) -> &[&str] {
     match scope {
         Some(TOOLS_READ | TOOLS_CALL) => &[TOOLS_READ, TOOLS_CALL],
         Some(auth::scope::METRICS_READ) => &[auth::scope::METRICS_READ],
+        Some(auth::scope::APPROVALS_READ) => &[auth::scope::APPROVALS_READ],
+        Some(auth::scope::APPROVALS_DECIDE) => &[auth::scope::APPROVALS_DECIDE],
         _ => &[],
     }
 }

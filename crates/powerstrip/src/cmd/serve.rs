@@ -1,10 +1,11 @@
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
+use auth::AdminToken;
 use clap::Args;
 use doors::{Metrics, Options};
 use serde_json::json;
@@ -69,11 +70,13 @@ impl Serve {
         gateway.listeners().register(address);
         gateway.keyring().listens_at(&url);
         let logins = Some(Arc::clone(gateway.keyring()));
+        let admin = Arc::new(gateway.admin()?);
         let shutdown = signals::shutdown()?;
         let options = Options {
             shutdown: shutdown.clone(),
             metrics: Some(metrics),
             logins,
+            admin: Some(Arc::clone(&admin)),
             servers: Some(gateway.server_desk(loaded.access.is_some())?),
             ..Options::default()
         };
@@ -85,7 +88,7 @@ impl Serve {
         let router = doors::router(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
-        announce(&context, &gateway, &url)?;
+        announce(&context, &gateway, &admin, &url)?;
 
         let serving = doors::serve(listener, router, shutdown.clone(), DRAIN);
         let refusing = async {
@@ -122,12 +125,12 @@ async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
     })
 }
 
-fn announce(context: &Context, gateway: &Gateway, url: &str) -> io::Result<()> {
+fn announce(context: &Context, gateway: &Gateway, admin: &AdminToken, url: &str) -> io::Result<()> {
     let discovery = gateway.strip().discovery(&auth::LocalAccess::default().user());
     let (tools, prompts, tier) = (discovery.tools.len(), discovery.prompts.len(), gateway.tier());
     if context.global.json {
         return output::json(&json!({
-            "url": url, "mcp": format!("{url}/mcp"), "tools": tools, "prompts": prompts, "sandbox": tier,
+            "url": url, "dashboard": format!("{url}/dashboard"), "adminToken": admin.path(), "mcp": format!("{url}/mcp"), "tools": tools, "prompts": prompts, "sandbox": tier,
         }));
     }
     let style = Style::stderr(&context.environment);
@@ -150,6 +153,14 @@ fn announce(context: &Context, gateway: &Gateway, url: &str) -> io::Result<()> {
     output::note(format_args!(
         "  Inspector    npx @modelcontextprotocol/inspector --transport http --server-url {url}/mcp"
     ));
+    output::note(format_args!(
+        "  Dashboard    {url}/dashboard  (admin token in {})",
+        admin.path().display()
+    ));
+    // A file or a pipe keeps what it is given; a terminal shows it to the person who started this.
+    if io::stderr().is_terminal() {
+        output::note(format_args!("  Admin token  {}", admin.text().expose()));
+    }
     output::note(format_args!(
         "  curl         curl {url}/mcp/tool/demo.echo --json '{{\"message\":\"hi\"}}'"
     ));

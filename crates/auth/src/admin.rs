@@ -1,0 +1,169 @@
+//! The admin token: what the person who runs the gateway shows to prove it, with or without an identity provider.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::rand;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use proto::{Digest, Principal, TenantId, digest};
+
+use crate::local::LOCAL_TENANT;
+use crate::{Secret, scope};
+
+/// How every admin token begins, so that people and scanners of leaked secrets know one.
+const PREFIX: &str = "psa_";
+
+const FILE: &str = "admin.token";
+const SECRET_BYTES: usize = 32;
+const MAX_FILE_BYTES: u64 = 4_096;
+
+/// A shorter text could be guessed; whatever lies in the file then is not ours.
+const MIN_TEXT_BYTES: usize = 40;
+
+/// Why there is no admin token. Never repeats any of it.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminFault {
+    #[error("the admin token's file {} cannot be used: {why}", path.display())]
+    File { path: PathBuf, why: io::Error },
+    #[error("no random numbers can be had from this system")]
+    Randomness,
+}
+
+/// The one admin token of a data folder.
+pub struct AdminToken {
+    path: PathBuf,
+    text: Secret,
+    sum: Digest,
+    principal: Arc<Principal>,
+}
+
+impl AdminToken {
+    /// The token of a data folder that this process owns, made if there is none. One that others could read is no
+    /// secret any more, and is replaced.
+    pub fn open(folder: &Path) -> Result<Self, AdminFault> {
+        let path = folder.join(FILE);
+        let text = match read(&path).map_err(|why| AdminFault::File { path: path.clone(), why })? {
+            Some(text) => text,
+            None => made(&path)?,
+        };
+        let principal = Arc::new(Principal {
+            tenant: TenantId::new(LOCAL_TENANT),
+            subject: "admin".to_owned(),
+            agent: None,
+            scopes: scope::ALL
+                .iter()
+                .chain(&scope::OF_ADMIN)
+                .map(|&name| name.to_owned())
+                .collect(),
+        });
+        Ok(Self { path, sum: digest(text.as_bytes()), text: Secret::new(text), principal })
+    }
+
+    /// Where it is kept.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The token itself, for the one place that shows it to a person.
+    pub fn text(&self) -> &Secret {
+        &self.text
+    }
+
+    /// Who holds the token: the operator, who sees what belongs to any tenant.
+    pub fn principal(&self) -> &Arc<Principal> {
+        &self.principal
+    }
+
+    /// The operator, if this is the token. How long it takes says nothing about how much of it was right.
+    pub fn opens(&self, token: &str) -> Option<&Arc<Principal>> {
+        let sum = digest(token.as_bytes());
+        let same = verify_slices_are_equal(sum.as_bytes(), self.sum.as_bytes()).is_ok();
+        same.then_some(&self.principal)
+    }
+
+    /// Whether a text looks like an admin token, of this gateway or another.
+    pub(crate) fn is_one(token: &str) -> bool {
+        token.starts_with(PREFIX)
+    }
+}
+
+fn read(path: &Path) -> io::Result<Option<String>> {
+    let file = match OpenOptions::new().read(true).open(path) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        tracing::warn!(path = %path.display(), "others could read the admin token; it is replaced");
+        return Ok(None);
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    let text = text.trim();
+    Ok((text.starts_with(PREFIX) && text.len() >= MIN_TEXT_BYTES).then(|| text.to_owned()))
+}
+
+fn made(path: &Path) -> Result<String, AdminFault> {
+    let mut bytes = [0_u8; SECRET_BYTES];
+    rand::fill(&mut bytes).map_err(|_| AdminFault::Randomness)?;
+    let text = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
+    // Written beside and moved into place: a token that is there is whole.
+    let draft = path.with_extension("draft");
+    let written = (|| {
+        let _ = std::fs::remove_file(&draft);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        writeln!(file, "{text}")?;
+        file.sync_all()?;
+        std::fs::rename(&draft, path)
+    })();
+    written.map_err(|why| AdminFault::File { path: path.to_owned(), why })?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use std::fs::Permissions;
+
+    use super::*;
+
+    #[test]
+    fn the_admin_token_is_made_once_and_kept_0600() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = AdminToken::open(folder.path()).unwrap();
+        let mode = std::fs::metadata(first.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let again = AdminToken::open(folder.path()).unwrap();
+        assert_eq!(again.text().expose(), first.text().expose());
+        assert!(first.text().expose().len() >= MIN_TEXT_BYTES);
+
+        let admin = again.opens(first.text().expose()).unwrap();
+        assert!(
+            scope::covers(admin, scope::ADMIN) && scope::covers(admin, scope::APPROVALS_DECIDE)
+        );
+        assert_eq!(admin.agent, None);
+        for wrong in
+            ["", "psa_", &first.text().expose()[1..], &format!("{}x", first.text().expose())]
+        {
+            assert!(again.opens(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_others_could_read_or_that_is_not_ours_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = AdminToken::open(folder.path()).unwrap();
+        std::fs::set_permissions(first.path(), Permissions::from_mode(0o644)).unwrap();
+        let second = AdminToken::open(folder.path()).unwrap();
+        assert!(second.opens(first.text().expose()).is_none());
+        assert_eq!(std::fs::metadata(first.path()).unwrap().permissions().mode() & 0o777, 0o600);
+
+        std::fs::write(first.path(), "psa_short\n").unwrap();
+        assert!(AdminToken::open(folder.path()).unwrap().opens("psa_short").is_none());
+    }
+}

@@ -11,6 +11,7 @@ mod folder;
 mod keys;
 mod objects;
 mod pins;
+mod runs;
 mod sqlite;
 mod trail;
 mod vault;
@@ -28,5 +29,6 @@ pub use objects::{
     ObjectKey, ObjectStream, Objects, PutFault, Stored,
 };
 pub use pins::{Pin, PinnedDefinition};
+pub use runs::{QuestionRow, RunCallRow, RunFilter, RunName, RunRow, Settlement};
 pub use trail::{AuditTrail, Receipt};
 pub use vault::{VaultPlace, VaultRow};

@@ -36,7 +36,9 @@ pub enum Refusal {
         "only the operator decides here: send the admin token, which lies in the data folder, as `Authorization: Bearer …`"
     )]
     NotOperator,
-    #[error("an agent cannot decide about calls, whatever its token covers")]
+    #[error(
+        "an agent cannot decide about calls or answer questions to people, whatever its token covers"
+    )]
     Agent,
     #[error(transparent)]
     Unreachable(Unreachable),

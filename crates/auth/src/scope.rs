@@ -20,17 +20,28 @@ pub const APPROVALS_READ: &str = "approvals:read";
 /// Deciding about calls that wait for a person. The local user does not have it: a local agent is the local user.
 pub const APPROVALS_DECIDE: &str = "approvals:decide";
 
+/// Seeing runs, their calls, and what they ask people.
+pub const RUNS_READ: &str = "runs:read";
+
+/// Answering what runs ask people. The local user does not have it: an agent does not answer its own questions.
+pub const RUNS_ANSWER: &str = "runs:answer";
+
 /// Seeing what belongs to any tenant. No token or key can carry it; who runs the gateway has it.
 pub const ADMIN: &str = "admin";
 
 /// All that the local user may do.
-pub const ALL: [&str; 5] = [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ, APPROVALS_READ];
+pub const ALL: [&str; 6] =
+    [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ, APPROVALS_READ, RUNS_READ];
 
 /// What the bearer of the admin token may do beyond that.
-pub const OF_ADMIN: [&str; 2] = [APPROVALS_DECIDE, ADMIN];
+pub const OF_ADMIN: [&str; 3] = [APPROVALS_DECIDE, RUNS_ANSWER, ADMIN];
 
 /// Where the admin token is a credential.
-pub(crate) const OF_OPERATORS: [&str; 3] = [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE];
+pub(crate) const OF_OPERATORS: [&str; 5] =
+    [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE, RUNS_READ, RUNS_ANSWER];
+
+/// What no agent does, whatever its token covers.
+pub(crate) const OF_PEOPLE: [&str; 2] = [APPROVALS_DECIDE, RUNS_ANSWER];
 
 /// Whether a caller may do what the scope stands for.
 pub fn covers(principal: &Principal, scope: &str) -> bool {

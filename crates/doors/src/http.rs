@@ -3,6 +3,7 @@
 mod admission;
 mod agents;
 mod body;
+mod calls;
 mod envelope;
 mod health;
 mod login;
@@ -12,6 +13,7 @@ mod openapi;
 mod reply;
 mod resource;
 mod routes;
+mod runs;
 mod scopes;
 mod servers;
 mod sessions;
@@ -111,6 +113,10 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
     };
     callers_doors()
         .route(routes::AGENT, any(agents::enter).with_state(entrance))
+        .route(routes::CALLS, post(calls::batch))
+        .route(routes::RUNS, get(runs::list))
+        .route(routes::RUN, get(runs::show))
+        .route(routes::ANSWERS, post(runs::answer))
         .route(routes::SERVERS, get(servers::list).post(servers::register))
         .route(routes::SERVER, delete(servers::goodbye))
         .route(routes::HEARTBEAT, post(servers::heartbeat))

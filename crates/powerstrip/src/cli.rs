@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Keys(cmd::keys::KeysCommand),
     Agents(cmd::agents::AgentsCommand),
     Call(cmd::call::CallCommand),
+    Runs(cmd::runs::RunsCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),
     Import(cmd::import::Import),

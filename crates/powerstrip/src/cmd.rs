@@ -11,6 +11,7 @@ pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod prompts;
+pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod stdio;
@@ -45,6 +46,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Agents(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
+        Command::Runs(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),
         Command::Doctor(command) => on_runtime(command.run(&context)),
     }

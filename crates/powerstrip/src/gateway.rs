@@ -4,6 +4,7 @@ mod place;
 mod prompts;
 mod quarantine;
 mod registration;
+pub(crate) mod runs;
 mod servers;
 mod settings;
 mod sources;
@@ -26,7 +27,7 @@ use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::catalog::{Pins, WireNames};
 use strip::files::{FileParts, Files};
-use strip::{Failure, Parts, Strip};
+use strip::{Failure, Parts, Strip, control};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Upstreams};
@@ -41,6 +42,7 @@ pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
 use registration::Desk;
+use runs::RunDesk;
 pub(crate) use settings::needs_restart;
 use sources::Sources;
 
@@ -70,7 +72,7 @@ pub(crate) struct Gateway {
     door: LocalDoor,
     keys: Arc<KeyRing>,
     client: Client,
-    quarantine: Arc<Quarantine>,
+    desks: Arc<Desks>,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, a little before the others end.
@@ -87,15 +89,18 @@ struct Store {
 }
 
 /// What the operator may ask for, each answered by whom it concerns.
-struct Desks(Arc<Quarantine>, KeyErrands);
+struct Desks(Arc<Quarantine>, KeyErrands, RunDesk);
 
 #[async_trait]
 impl Operator for Desks {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        match self.1.ask(method, params.clone()).await {
-            None => self.0.ask(method, params).await,
-            answer => answer,
+        let desks: [&dyn Operator; 3] = [&*self.0, &self.1, &self.2];
+        for desk in desks {
+            if let Some(answer) = desk.ask(method, params.clone()).await {
+                return Some(answer);
+            }
         }
+        None
     }
 }
 
@@ -126,6 +131,7 @@ impl Gateway {
         let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone())?;
         let parts = Parts {
             audit: audit.clone(),
+            database: database.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
             names: WireNames::from_stored(database.wire_names().await?),
@@ -135,6 +141,7 @@ impl Gateway {
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
         settings::warn_of_unasked(config);
+        strip.catalog().publish(control::SOURCE, control::tools(&strip));
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let listeners = OwnListeners::default();
@@ -182,8 +189,12 @@ impl Gateway {
         let closing = CancellationToken::new();
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
-        let desks = Desks(Arc::clone(&quarantine), KeyErrands(Arc::clone(&keys)));
-        let operated = door.clone().operated(Arc::new(desks));
+        let desks = Arc::new(Desks(
+            Arc::clone(&quarantine),
+            KeyErrands(Arc::clone(&keys)),
+            RunDesk(Arc::clone(&strip)),
+        ));
+        let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
         for (place, door) in [
             (SocketPlace::of(folder.path()), door.clone()),
@@ -206,7 +217,7 @@ impl Gateway {
             door,
             keys,
             client,
-            quarantine,
+            desks,
             ending,
             closing,
             sockets,
@@ -253,7 +264,7 @@ impl Gateway {
 
     /// What only the operator may ask.
     pub(crate) fn operator(&self) -> &dyn Operator {
-        &*self.quarantine
+        &*self.desks
     }
 
     /// The link by which the local user logs in to a server; none if that is not needed.
@@ -311,6 +322,9 @@ impl Gateway {
         self.keeper.end().await;
         self.sources.into_inner().close().await;
         let _ = self.names.await;
+        if let Err(error) = self.strip.runs().flush().await {
+            tracing::error!(%error, "what runs have come to could not be written");
+        }
         if let Err(error) = self.store.audit.close().await {
             tracing::error!(%error, "the last audit rows could not be written");
         }

@@ -132,11 +132,7 @@ impl Database {
 
     /// Writes runs as they stand, and calls of theirs that have ended, all or none. A completed run stays completed, and
     /// counts only grow.
-    pub async fn save_runs(
-        &self,
-        runs: &[RunRow],
-        calls: &[RunCallRow],
-    ) -> Result<(), StoreError> {
+    pub async fn save_runs(&self, runs: &[RunRow], calls: &[RunCallRow]) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.save_runs(runs, calls).await
     }

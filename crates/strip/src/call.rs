@@ -6,6 +6,7 @@ use proto::{Envelope, Meta, Principal, TraceId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::runs::RunOf;
 use crate::{Client, Failure, Resume};
 
 /// The way in that a call came by.
@@ -58,6 +59,8 @@ pub struct Call {
     pub client: Option<Arc<dyn Client>>,
     /// What came with a call that is repeated because its caller was asked something.
     pub resume: Option<Arc<Resume>>,
+    /// The run that it belongs to.
+    pub run: RunOf,
 }
 
 impl Call {
@@ -80,6 +83,7 @@ impl Call {
             cancel: CancellationToken::new(),
             client: None,
             resume: None,
+            run: RunOf::Alone,
         }
     }
 }

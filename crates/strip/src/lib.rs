@@ -1,9 +1,11 @@
 //! The heart of Powerstrip: tools, the catalog of them, and the one guard stack that every call passes.
 
 pub mod agents;
+pub mod batch;
 mod call;
 pub mod catalog;
 mod client;
+pub mod control;
 mod discovery;
 mod failure;
 pub mod files;
@@ -13,6 +15,7 @@ mod health;
 mod meter;
 mod passing;
 pub mod prompts;
+pub mod runs;
 mod schema;
 pub mod servers;
 mod stack;

@@ -16,7 +16,7 @@ use crate::strip::Guards;
 use crate::{Answer, Call, Failure, Output, Reply};
 
 impl Guards {
-    /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
+    /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ run ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
     pub(crate) async fn pass(&self, snapshot: &Snapshot, mut call: Call) -> Answer {
         let found = meant(snapshot, &mut call);
         let arguments = Arguments::of(&call.input);
@@ -24,6 +24,7 @@ impl Guards {
         let row = self.audit.open(&call, &arguments, entry.as_ref());
         let began = row.began();
 
+        let mut place = None;
         let (mut result, decision) = match found.map(Arc::clone) {
             _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
             Err(unknown) => {
@@ -32,10 +33,16 @@ impl Guards {
             }
             Ok(entry) => match self.checked(&call, &entry, &arguments) {
                 Err(refusal) => (Err(refusal), Decision::Refused),
-                Ok(key) => match self.answered(&call, &entry, key).await {
-                    Ok((output, decision)) => (Ok(output), decision),
-                    Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
-                    Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
+                Ok(key) => match self.runs.enter(&mut call, &entry).await {
+                    Err(refusal) => (Err(refusal), Decision::Refused),
+                    Ok(ticket) => {
+                        place = ticket.map(|ticket| (ticket, key.map(|key| key.sum())));
+                        match self.answered(&call, &entry, key).await {
+                            Ok((output, decision)) => (Ok(output), decision),
+                            Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
+                            Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
+                        }
+                    }
                 },
             },
         };
@@ -45,6 +52,11 @@ impl Guards {
         if let Err(unwritten) = row.close(decision, failure, wait).await {
             // A failed call keeps its own failure: it says more about what happened.
             result = result.and(Err(unwritten));
+        }
+        if let Some((ticket, key)) = place
+            && let Some(entry) = &entry
+        {
+            ticket.close(&call, entry.descriptor.id.as_str(), (decision, key), &result);
         }
         if result.is_ok()
             && let Some(entry) = &entry

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use proto::{Clock, Discovery, Limits, Principal, ToolId};
-use store::{AuditTrail, Cache};
+use store::{AuditTrail, Cache, Database};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
@@ -13,6 +13,7 @@ use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
 use crate::meter::Meter;
 use crate::prompts::Prompts;
+use crate::runs::Runs;
 use crate::servers::{Server, Servers};
 use crate::usage::Usage;
 use crate::{Answer, Call, Catalog, Failure, Health, Output, discovery};
@@ -37,6 +38,8 @@ impl Settings {
 /// What the strip is built from.
 pub struct Parts {
     pub audit: AuditTrail,
+    /// What stands behind runs.
+    pub database: Database,
     pub cache: Cache,
     pub clock: Clock,
     pub names: WireNames,
@@ -59,6 +62,7 @@ pub struct Strip {
 pub(crate) struct Guards {
     pub(crate) audit: Audit,
     pub(crate) idempotency: Idempotency,
+    pub(crate) runs: Runs,
     pub(crate) meter: Meter,
     pub(crate) usage: Usage,
     rate: ArcSwap<RateGuard>,
@@ -92,6 +96,7 @@ impl Strip {
             servers: Arc::default(),
             files: parts.files,
             guards: Guards {
+                runs: Runs::new(parts.database, parts.clock.clone()),
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
                 meter: Meter::default(),
@@ -126,6 +131,11 @@ impl Strip {
     /// The files of all tenants.
     pub fn files(&self) -> &Files {
         &self.files
+    }
+
+    /// What calls belong to, and what they ask people.
+    pub fn runs(&self) -> &Runs {
+        &self.guards.runs
     }
 
     /// What MCP servers offer beside tools.

@@ -52,6 +52,8 @@ fn needed(scope: Option<&str>) -> &[&str] {
         Some(auth::scope::METRICS_READ) => &[auth::scope::METRICS_READ],
         Some(auth::scope::APPROVALS_READ) => &[auth::scope::APPROVALS_READ],
         Some(auth::scope::APPROVALS_DECIDE) => &[auth::scope::APPROVALS_DECIDE],
+        Some(auth::scope::RUNS_READ) => &[auth::scope::RUNS_READ],
+        Some(auth::scope::RUNS_ANSWER) => &[auth::scope::RUNS_ANSWER],
         _ => &[],
     }
 }

@@ -128,9 +128,8 @@ pub(super) async fn forget(
     let before = integer(before_unix_ms);
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     for table in ["run_calls", "run_questions"] {
-        let query = format!(
-            "DELETE FROM {table} WHERE run IN (SELECT id FROM runs WHERE touched_ms < ?1)"
-        );
+        let query =
+            format!("DELETE FROM {table} WHERE run IN (SELECT id FROM runs WHERE touched_ms < ?1)");
         sqlx::query(sqlx::AssertSqlSafe(query)).bind(before).execute(&mut *transaction).await?;
     }
     let gone = sqlx::query("DELETE FROM runs WHERE touched_ms < ?1")
@@ -162,8 +161,7 @@ pub(super) async fn by_name(
 
 pub(super) async fn by_id(readers: &SqlitePool, id: &str) -> Result<Option<RunRow>, StoreError> {
     let query = format!("SELECT {RUN} FROM runs WHERE id = ?1");
-    let found =
-        sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(readers).await?;
+    let found = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(readers).await?;
     found.as_ref().map(run_row).transpose()
 }
 
@@ -188,10 +186,7 @@ pub(super) async fn list(
         .collect()
 }
 
-pub(super) async fn calls(
-    readers: &SqlitePool,
-    run: &str,
-) -> Result<Vec<RunCallRow>, StoreError> {
+pub(super) async fn calls(readers: &SqlitePool, run: &str) -> Result<Vec<RunCallRow>, StoreError> {
     sqlx::query(
         "SELECT run, trace, tool, started_ms, ended_ms, outcome, made, used FROM run_calls \
          WHERE run = ?1 ORDER BY seq DESC LIMIT ?2",
@@ -210,7 +205,8 @@ pub(super) async fn questions(
     readers: &SqlitePool,
     run: &str,
 ) -> Result<Vec<QuestionRow>, StoreError> {
-    let query = format!("SELECT {QUESTION} FROM run_questions WHERE run = ?1 ORDER BY asked_ms, rowid");
+    let query =
+        format!("SELECT {QUESTION} FROM run_questions WHERE run = ?1 ORDER BY asked_ms, rowid");
     sqlx::query(sqlx::AssertSqlSafe(query))
         .bind(run)
         .fetch_all(readers)

@@ -3,8 +3,10 @@
 
 mod agents;
 mod audit;
+mod batches;
 mod catalog;
 mod guards;
 mod idempotency;
 mod questions;
+mod runs;
 mod support;

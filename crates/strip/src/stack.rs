@@ -1,7 +1,7 @@
 //! The one order in which every call, whatever its door, passes the guards.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::{Code, Meta};
 use serde_json::Value;
@@ -9,11 +9,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Entry, Snapshot};
 use crate::client::{Client, Thinking};
+use crate::control::Part;
 use crate::guard::arguments::Arguments;
 use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::strip::Guards;
 use crate::{Answer, Call, Failure, Output, Reply};
+
+/// How much longer than its caller's patience a control-flow tool is waited for.
+const GRACE: Duration = Duration::from_secs(5);
 
 impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ run ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
@@ -119,7 +123,10 @@ impl Guards {
             }
             Ok((output, decision))
         };
-        deadline::patient(call.patience, &call.cancel, work).await
+        // A control-flow tool keeps to the caller's patience itself, and has something to say when it ends.
+        let control = Part::of(&entry.descriptor.id).is_control();
+        let patience = call.patience.map(|limit| if control { limit + GRACE } else { limit });
+        deadline::patient(patience, &call.cancel, work).await
     }
 
     pub(crate) fn unaccountable(&self) -> Failure {

@@ -6,6 +6,7 @@
 
 mod answers;
 mod keeper;
+mod kind;
 mod known;
 mod run;
 mod slot;
@@ -21,8 +22,8 @@ use tokio::sync::{Notify, broadcast};
 use crate::Failure;
 pub use answers::Shown;
 pub(crate) use answers::Wanted;
+use kind::Kind;
 use known::{Key, Known};
-use run::Kind;
 pub use run::Run;
 pub use slot::SlotType;
 pub use store::RunFilter;
@@ -150,7 +151,7 @@ impl Runs {
             }
             RunOf::Joined(run) if run.owner().is(principal) => return Ok(Arc::clone(run)),
             RunOf::Joined(run) => return Err(no_such_run(run.id())),
-            RunOf::Named(name) if run::is_id(name) => {
+            RunOf::Named(name) if kind::is_id(name) => {
                 let found = self.by_id(name).await?.filter(|run| run.owner().is(principal));
                 return found.ok_or_else(|| no_such_run(name));
             }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use store::{QuestionRow, RunCallRow, RunFilter, RunRow, Settlement};
 
-use super::run::{Kind, Run, State};
+use super::kind::{Kind, State};
+use super::run::Run;
 use super::{IDLE, RunChange, Runs, SlotType, no_such_run, unreadable, unwritable};
 use crate::Failure;
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use proto::Principal;
 
-use super::run::{Kind, Owner, Run};
+use super::kind::{Kind, Owner};
+use super::run::Run;
 
 /// What a run is known by, beside its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -2,89 +2,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use proto::{Code, Digest, Principal, TraceId};
+use proto::{Code, Digest, Principal};
 use serde_json::json;
 use store::{QuestionRow, RunRow};
 use tokio::sync::{Notify, watch};
 
+use super::kind::{Kind, Owner, State, new_id};
 use crate::Failure;
 
 /// So many recorded answers are told apart; more of them do not count again.
 const MAX_COUNTED: usize = 64;
-
-/// What makes a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    Named,
-    Session,
-    Current,
-    Batch,
-    Alone,
-}
-
-impl Kind {
-    const ALL: [(&'static str, Self); 5] = [
-        ("named", Self::Named),
-        ("session", Self::Session),
-        ("current", Self::Current),
-        ("batch", Self::Batch),
-        ("alone", Self::Alone),
-    ];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
-    }
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    Open,
-    /// It waits for a person.
-    Waiting,
-    Completed,
-    /// Nobody has gone on with it.
-    Expired,
-}
-
-impl State {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Waiting => "waiting",
-            Self::Completed => "completed",
-            Self::Expired => "expired",
-        }
-    }
-}
-
-/// Whose run it is: nobody else can name it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Owner {
-    pub(crate) tenant: String,
-    pub(crate) subject: String,
-    pub(crate) agent: Option<String>,
-}
-
-impl Owner {
-    pub(super) fn of(principal: &Principal) -> Self {
-        Self {
-            tenant: principal.tenant.as_str().to_owned(),
-            subject: principal.subject.clone(),
-            agent: principal.agent.clone(),
-        }
-    }
-
-    pub(crate) fn is(&self, principal: &Principal) -> bool {
-        self.tenant == principal.tenant.as_str()
-            && self.subject == principal.subject
-            && self.agent == principal.agent
-    }
-}
 
 /// How much of a run is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -471,18 +398,4 @@ impl Inner {
         self.in_flight.is_empty()
             && u128::from(now.saturating_sub(self.touched_ms)) > pause.as_millis()
     }
-}
-
-const ID: &str = "run_";
-
-fn new_id() -> String {
-    let hex = TraceId::random().to_string().replace('-', "");
-    format!("{ID}{hex}")
-}
-
-/// Whether a name is an id that the gateway gives to runs.
-pub(super) fn is_id(name: &str) -> bool {
-    name.strip_prefix(ID).is_some_and(|hex| {
-        hex.len() == 32 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    })
 }

@@ -4,7 +4,8 @@ use proto::Digest;
 use serde_json::Value;
 use store::RunCallRow;
 
-use super::run::{Answered, Kind, Run};
+use super::kind::Kind;
+use super::run::{Answered, Run};
 use super::{RunChange, RunOf, Runs, TRIES};
 use crate::catalog::Entry;
 use crate::control::Part;

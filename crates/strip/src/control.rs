@@ -2,6 +2,7 @@
 
 mod ask;
 mod complete;
+mod store;
 
 use std::sync::{Arc, Weak};
 
@@ -15,11 +16,13 @@ use crate::{Call, Failure, Strip, Tool};
 
 /// Pauses a run and asks a person.
 pub const REQUEST_USER_INPUT: &str = "powerstrip:request_user_input";
+/// Keeps what a run has made.
+pub const STORE_ARTIFACT: &str = "powerstrip:store_artifact";
 /// Ends a run.
 pub const COMPLETE_WORKFLOW: &str = "powerstrip:complete_workflow";
 
 /// All of them.
-pub const CONTROL: [&str; 2] = [REQUEST_USER_INPUT, COMPLETE_WORKFLOW];
+pub const CONTROL: [&str; 3] = [REQUEST_USER_INPUT, STORE_ARTIFACT, COMPLETE_WORKFLOW];
 
 /// The name that the catalog knows these tools' source by.
 pub const SOURCE: &str = "control";
@@ -29,6 +32,7 @@ pub fn tools(strip: &Arc<Strip>) -> Vec<Arc<dyn Tool>> {
     let strip = Arc::downgrade(strip);
     vec![
         Arc::new(ask::RequestUserInput::new(Weak::clone(&strip))),
+        Arc::new(store::StoreArtifact::new(Weak::clone(&strip))),
         Arc::new(complete::CompleteWorkflow::new(strip)),
     ]
 }
@@ -86,6 +90,7 @@ impl Sheet {
             deterministic: false,
             limits: self.limits,
             caps: Caps::default(),
+            files: None,
             annotations: Annotations {
                 title: None,
                 read_only_hint: Some(false),

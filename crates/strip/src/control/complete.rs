@@ -2,7 +2,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Code, Descriptor, RequestedLimits};
+use proto::{Code, Descriptor, FileKind, RequestedLimits};
 use serde_json::{Value, json};
 
 use super::{COMPLETE_WORKFLOW, Sheet, invalid, run_of, strip_of};
@@ -68,10 +68,17 @@ impl Tool for CompleteWorkflow {
         let summary = call.input["summary"].as_str().unwrap_or_default();
         let listed = call.input["artifacts"].as_array().map_or(&[][..], Vec::as_slice);
         let artifacts: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
-        let own = run.artifacts();
-        let strange = artifacts.iter().filter(|id| !own.iter().any(|known| known == *id));
-        let faults: Vec<_> =
-            strange.map(|id| format!("`{id}` is not an artifact of this run")).collect();
+        let mut faults = Vec::new();
+        for id in &artifacts {
+            match strip.files().find(&call.principal, id).await {
+                Ok(file) if file.kind == FileKind::Reference => faults.push(format!(
+                    "`{id}` is a reference, which is kept for a while only; store_artifact makes a file of it"
+                )),
+                Ok(_) => {}
+                Err(failure) if failure.code == Code::NotFound => faults.push(failure.message),
+                Err(failure) => return Err(failure),
+            }
+        }
         invalid(&faults)?;
 
         // A little less than the guards would wait, so that the caller learns what is still under way.
@@ -91,7 +98,7 @@ impl Tool for CompleteWorkflow {
                 );
             }
         }
-        strip.runs().completed(run).await?;
+        strip.runs().completed(run, &artifacts).await?;
         Ok(Output::new(json!({
             "status": "completed",
             "run_id": run.called(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::{Code, Principal, TraceId};
+use proto::{Code, FileId, Principal, TenantId, TraceId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::{QuestionRow, RunCallRow, RunFilter, RunRow, Settlement};
@@ -205,7 +205,11 @@ impl Runs {
         if let Some(value) = value {
             let slot_type = SlotType::named(&question.slot_type);
             let faults = slot_type.map(|slot| slot.faults(&question.options, value));
-            let faults = faults.unwrap_or_default();
+            let mut faults = faults.unwrap_or_default();
+            let is_file = slot_type == Some(SlotType::File) && faults.is_empty();
+            if is_file && !self.is_file(run, value).await? {
+                faults.push(format!("there is no file {value}"));
+            }
             if !faults.is_empty() {
                 let message = format!("the answer does not fit: {}", faults.join("; "));
                 return Err(Failure::new(Code::InvalidInput, message)
@@ -235,10 +239,34 @@ impl Runs {
         Ok(question)
     }
 
+    /// Notes that a run has made a file.
+    pub(crate) fn stored(&self, run: &Arc<Run>, file: &str) {
+        run.add_artifact(file);
+        self.keep(run);
+        self.tell(run, RunChange::Stored);
+    }
+
+    /// Whether an answer names a file of the run's tenant.
+    async fn is_file(&self, run: &Run, value: &Value) -> Result<bool, Failure> {
+        let Some(id) = value.as_str().and_then(|id| id.parse::<FileId>().ok()) else {
+            return Ok(false);
+        };
+        let tenant = TenantId::new(&run.owner().tenant);
+        let found = self.0.database.file(&tenant, &id, self.now()).await.map_err(unreadable)?;
+        Ok(found.is_some())
+    }
+
     /// Writes that a run has just been completed; what it still asked is asked no more.
-    pub(crate) async fn completed(&self, run: &Arc<Run>) -> Result<(), Failure> {
+    pub(crate) async fn completed(
+        &self,
+        run: &Arc<Run>,
+        artifacts: &[&str],
+    ) -> Result<(), Failure> {
         if run.kind() == Kind::Alone {
             return Ok(());
+        }
+        for artifact in artifacts {
+            run.add_artifact(artifact);
         }
         let now = self.now();
         let row = run.row(now, IDLE);

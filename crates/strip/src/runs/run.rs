@@ -352,6 +352,18 @@ impl Run {
             .details(json!({"run_id": called, "state": "completed"}))
     }
 
+    /// Whether it is remembered: a single call by itself is not.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kind != Kind::Alone
+    }
+
+    pub(super) fn add_artifact(&self, file: &str) {
+        let mut inner = self.lock();
+        if !inner.artifacts.iter().any(|known| known == file) {
+            inner.artifacts.push(file.to_owned());
+        }
+    }
+
     pub(crate) fn artifacts(&self) -> Vec<String> {
         self.lock().artifacts.clone()
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod agents;
+mod artifacts;
 mod asking;
 mod audit;
 mod batches;

@@ -11,8 +11,8 @@ use proto::{
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
-use strip::files::{FileParts, Files};
 use strip::control;
+use strip::files::{FileParts, Files};
 use strip::{Answer, Call, Door, Failure, Output, Parts, Rate, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
 
@@ -164,6 +164,9 @@ impl Bench {
     /// The same gateway, started anew on the same data: what was only in memory is gone.
     pub(crate) async fn restarted(self, tools: Vec<Fake>) -> Self {
         self.strip.runs().flush().await.unwrap();
+        let folder = self._folder.path();
+        let files =
+            FileParts::in_folder(folder, self.database.clone(), self.clock.clone()).unwrap();
         let parts = Parts {
             audit: self.trail.clone(),
             database: self.database.clone(),
@@ -171,6 +174,7 @@ impl Bench {
             clock: self.clock.clone(),
             names: WireNames::default(),
             pins: Pins::default(),
+            files: Files::new(files),
         };
         let strip = Strip::new(settings(), parts);
         strip.catalog().publish("tests", shared(tools));

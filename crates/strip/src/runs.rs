@@ -173,7 +173,8 @@ impl Runs {
             .unwrap_or_else(|| Arc::new(Run::begin(kind, principal, name.map(str::to_owned), now)));
         let (run, taken) = self.known().insert_unless(key, run, |known| !known.is_over(now, IDLE));
         if begun && taken {
-            self.keep(&run);
+            // Also where nothing is to be written: runs that are over must not gather in memory.
+            self.wake();
             if run.is_shown() {
                 self.tell(&run, RunChange::Began);
             }

@@ -52,7 +52,8 @@ impl Runs {
         self.0.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wake(&self) {
+    /// Has the keeper look for what there is to write, and to let go of.
+    pub(super) fn wake(&self) {
         self.0.wake.notify_one();
         self.0.keeper.get_or_init(|| {
             // Ends with the last who could bring something to write.

@@ -96,9 +96,4 @@ impl Known {
             false
         });
     }
-
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.ids.len()
-    }
 }

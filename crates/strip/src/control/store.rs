@@ -13,8 +13,8 @@ use crate::files::{FileRecord, NewFile};
 use crate::runs::Run;
 use crate::{Call, Failure, Output, Strip, Tool};
 
-/// Larger contents come as references.
-const MAX_INPUT: usize = 8 << 20;
+/// Larger contents come as references. Doors read messages of 4 MiB anyway; this asks for no more.
+const MAX_INPUT: usize = 2 << 20;
 
 /// The most artifacts of a run.
 const MAX_ARTIFACTS: usize = 1000;

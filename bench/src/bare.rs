@@ -1,5 +1,7 @@
 //! What the gateway is measured against, or in front of: the same echo on axum and on rmcp, without a single guard.
 
+mod files;
+
 use std::io::Write as _;
 use std::sync::Arc;
 
@@ -19,6 +21,8 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use uuid::Uuid;
+
+pub(crate) use files::{Copy, files};
 
 /// The largest answer of `/bytes/{count}`.
 const MOST_BYTES: usize = 16 << 20;

@@ -20,10 +20,14 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Strip(StripRun),
     Gateway(GatewayRun),
+    Files(FilesRun),
     Quality(crate::quality::QualityRun),
     /// The echo handler on axum alone.
     #[command(hide = true)]
     BareHttp,
+    /// A file on axum alone.
+    #[command(hide = true)]
+    BareFiles(crate::bare::Copy),
     /// The echo tool on rmcp alone.
     #[command(hide = true)]
     BareMcp(crate::bare::McpServer),
@@ -65,6 +69,17 @@ pub(crate) struct GatewayRun {
     /// Folders in which other gateways are looked for before PATH.
     #[arg(long, value_name = "FOLDER", value_delimiter = ',')]
     pub(crate) peers: Vec<PathBuf>,
+}
+
+/// Measure files: a large one handed in and read back, against axum that copies it to the disk and back.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build both first, in the same profile:
+  cargo build --release -p powerstrip -p powerstrip-bench
+  target/release/powerstrip-bench files")]
+pub(crate) struct FilesRun {
+    #[command(flatten)]
+    pub(crate) how: How,
 }
 
 /// What every run is told.

@@ -94,6 +94,11 @@ impl Gateway {
         self.process.stop().await
     }
 
+    /// The resident memory of the gateway itself in MB, now.
+    pub(crate) fn memory(&self) -> anyhow::Result<f64> {
+        Ok(Memory::of(self.process.id()?)?.own_mb)
+    }
+
     /// The resident memory in MB once it has come to rest: of the gateway, and of the processes that it keeps.
     pub(crate) async fn memory_at_rest(&self) -> anyhow::Result<Memory> {
         let pid = self.process.id()?;

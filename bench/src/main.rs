@@ -31,8 +31,12 @@ fn main() -> ExitCode {
         Command::Gateway(run) => {
             measure(&run.how, async |binary| rows::gateway::measure(&run, binary).await)
         }
+        Command::Files(run) => {
+            measure(&run.how, async |binary| rows::files::measure(&run, binary).await)
+        }
         Command::Quality(run) => quality::run(&run),
         Command::BareHttp => serve(bare::http()),
+        Command::BareFiles(copy) => serve(bare::files(copy)),
         Command::BareMcp(server) => serve(bare::mcp(server)),
     };
     match ended {

@@ -110,7 +110,8 @@ impl Access {
             scope::SERVERS_REGISTER => self.admit_registration(headers, uri_authority).await?,
             _ => self.admit(headers, uri_authority).await?,
         };
-        if decides && principal.agent.is_some() {
+        let theirs = decides || scope == scope::APPROVALS_READ;
+        if theirs && principal.agent.is_some() {
             return Err(Refusal::Agent);
         }
         match scope::covers(&principal, scope) {

@@ -80,7 +80,7 @@ impl Introspection {
             method: Method::POST,
             url: self.place.url.clone(),
             headers,
-            body: Bytes::from(body),
+            body: Bytes::from(body).into(),
         };
         let sent = self.client.send(request, &limits(), &Scope::everything()).await;
         let response = sent.map_err(|error| Unreachable(error.to_string()))?;

@@ -15,6 +15,7 @@ mod options;
 mod remembered;
 pub mod scope;
 mod secret;
+mod signing;
 pub mod vault;
 
 pub use access::{Access, Guarded, METADATA_PATH};
@@ -27,3 +28,4 @@ pub use options::{
     AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, check_url,
 };
 pub use secret::Secret;
+pub use signing::{ApprovalLinks, sign_webhook};

@@ -37,7 +37,7 @@ pub enum Refusal {
     )]
     NotOperator,
     #[error(
-        "an agent cannot decide about calls or answer questions to people, whatever its token covers"
+        "an agent neither decides which calls run nor answers what a person is asked, whatever its token covers"
     )]
     Agent,
     #[error(transparent)]

@@ -14,11 +14,17 @@ pub const SERVERS_REGISTER: &str = "servers:register";
 /// Reading the gateway's metrics, which tell of all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
 
+/// Reading the files of one's tenant.
+pub const FILES_READ: &str = "files:read";
+
+/// Storing and deleting files.
+pub const FILES_WRITE: &str = "files:write";
+
 /// Seeing which calls wait for a person, and what was decided.
 pub const APPROVALS_READ: &str = "approvals:read";
 
 /// Deciding about calls that wait for a person. The local user does not have it: a local agent is the local user.
-pub const APPROVALS_DECIDE: &str = "approvals:decide";
+pub const APPROVALS_DECIDE: &str = proto::APPROVALS_DECIDE;
 
 /// Seeing runs, their calls, and what they ask people.
 pub const RUNS_READ: &str = "runs:read";
@@ -27,11 +33,19 @@ pub const RUNS_READ: &str = "runs:read";
 pub const RUNS_ANSWER: &str = "runs:answer";
 
 /// Seeing what belongs to any tenant. No token or key can carry it; who runs the gateway has it.
-pub const ADMIN: &str = "admin";
+pub const ADMIN: &str = proto::ADMIN;
 
 /// All that the local user may do.
-pub const ALL: [&str; 6] =
-    [TOOLS_READ, TOOLS_CALL, SERVERS_REGISTER, METRICS_READ, APPROVALS_READ, RUNS_READ];
+pub const ALL: [&str; 8] = [
+    TOOLS_READ,
+    TOOLS_CALL,
+    SERVERS_REGISTER,
+    METRICS_READ,
+    FILES_READ,
+    FILES_WRITE,
+    APPROVALS_READ,
+    RUNS_READ,
+];
 
 /// What the bearer of the admin token may do beyond that.
 pub const OF_ADMIN: [&str; 3] = [APPROVALS_DECIDE, RUNS_ANSWER, ADMIN];
@@ -45,7 +59,7 @@ pub(crate) const OF_PEOPLE: [&str; 2] = [APPROVALS_DECIDE, RUNS_ANSWER];
 
 /// Whether a caller may do what the scope stands for.
 pub fn covers(principal: &Principal, scope: &str) -> bool {
-    principal.scopes.iter().any(|held| held == scope)
+    principal.holds(scope)
 }
 
 /// A text that is no scope.

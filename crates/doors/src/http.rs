@@ -2,10 +2,13 @@
 
 mod admission;
 mod agents;
+mod approvals;
 mod body;
 mod calls;
 mod envelope;
+mod files;
 mod health;
+mod links;
 mod login;
 mod mcp;
 mod meter;
@@ -22,8 +25,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::client::Keyring;
-use auth::{Access, AdminToken};
+use auth::{Access, AdminToken, ApprovalLinks};
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, delete, get, post};
 use strip::Strip;
@@ -44,6 +48,8 @@ pub struct Options {
     pub metrics: Option<Metrics>,
     /// What opens the routes of operators; without it only tokens and keys with the scopes do.
     pub admin: Option<Arc<AdminToken>>,
+    /// Opens the links by which calls are decided about; without it there are none.
+    pub approval_links: Option<Arc<ApprovalLinks>>,
     /// Where browsers come back to when a person has logged in to a server.
     pub logins: Option<Arc<Keyring>>,
     /// No request body above this size is ever read, unless a tool takes a larger input.
@@ -64,6 +70,7 @@ impl Default for Options {
             shutdown: CancellationToken::new(),
             metrics: None,
             admin: None,
+            approval_links: None,
             logins: None,
             max_body_bytes: MAX_MESSAGE_BYTES,
             body_timeout: Duration::from_secs(30),
@@ -120,6 +127,23 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         .route(routes::SERVERS, get(servers::list).post(servers::register))
         .route(routes::SERVER, delete(servers::goodbye))
         .route(routes::HEARTBEAT, post(servers::heartbeat))
+        .route(
+            routes::FILES,
+            // How much comes in is for the files' own rules to say; nothing of it is held.
+            get(files::list).post(files::put).layer(DefaultBodyLimit::disable()),
+        )
+        .route(routes::FILE, get(files::metadata).delete(files::delete))
+        .route(routes::FILE_CONTENT, get(files::content))
+        .route(routes::FILE_TEXT, get(files::text))
+        .route(routes::FILE_LINK, get(files::link))
+        .route(routes::UPLOADS, post(files::begin))
+        .route(routes::UPLOAD, get(files::progress).patch(files::resume).delete(files::forget))
+        .route(routes::APPROVALS, get(approvals::list))
+        .route(routes::APPROVAL, get(approvals::show).post(approvals::decide))
+        .route(routes::APPROVAL_EVENTS, get(approvals::events))
+        .route(routes::APPROVAL_RULES, get(approvals::rules))
+        .route(routes::APPROVAL_RULE, delete(approvals::remove_rule))
+        .route(routes::APPROVAL_LINK, get(links::show).post(links::decide))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))

@@ -6,6 +6,7 @@
 
 mod call;
 mod client;
+mod files;
 mod listing;
 mod notices;
 mod prompts;
@@ -32,6 +33,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use strip::agents::ApprovalRule;
 use strip::runs::RunOf;
 use strip::{Call, Door, LogLevel, Strip};
 use tokio_util::sync::CancellationToken;
@@ -99,10 +101,13 @@ impl Core {
         self.listing.written(&self.strip, principal, cursor)
     }
 
-    /// Whether a tool is one of a server's, which may tell or ask its caller something.
-    pub(crate) fn is_of_server(&self, name: &str) -> bool {
+    /// Whether a call may tell or ask its caller something: a server's tool does, and a person who has to approve it.
+    pub(crate) fn may_ask(&self, name: &str) -> bool {
         let snapshot = self.strip.catalog().snapshot();
-        snapshot.resolve(name).is_ok_and(|entry| entry.descriptor.id.server().is_some())
+        snapshot.resolve(name).is_ok_and(|entry| {
+            let id = &entry.descriptor.id;
+            id.server().is_some() || self.strip.approval_rule(id) != ApprovalRule::Free
+        })
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.
@@ -201,7 +206,7 @@ impl Handler {
         call.run = self.run_of(&context, modern);
         wishes.grant(&mut call);
         let mut ear = None;
-        if self.core.is_of_server(&call.tool) {
+        if self.core.may_ask(&call.tool) {
             let resume = servers::resume(request.input_responses, request.request_state);
             (call.client, ear) = client::of(&context, self.log_level(), resume.is_some()).unzip();
             call.resume = resume.map(Arc::new);
@@ -216,12 +221,13 @@ impl ServerHandler for Handler {
         let mut info = self.core.info.clone();
         let shelf = self.core.strip.servers().shelf();
         let capabilities = &mut info.capabilities;
+        // Files are resources of our own; only servers tell when one of theirs changes.
+        let mut resources = ResourcesCapability::default();
         if shelf.has("resources") {
-            let mut resources = ResourcesCapability::default();
             resources.subscribe = Some(true);
             resources.list_changed = Some(true);
-            capabilities.resources = Some(resources);
         }
+        capabilities.resources = Some(resources);
         if shelf.has("logging") {
             capabilities.logging = Some(JsonObject::new());
         }
@@ -302,10 +308,18 @@ impl ServerHandler for Handler {
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        servers::resources(&self.core.strip, &*self.principal(&context)?, is_modern(&context))
+        let (strip, principal) = (&self.core.strip, self.principal(&context)?);
+        let cursor = request.and_then(|request| request.cursor);
+        let mut listed = servers::resources(strip, &principal, is_modern(&context));
+        // What servers offer stands on the first page; all pages after it are files.
+        if cursor.is_some() {
+            listed.resources.clear();
+        }
+        files::list(strip, &principal, cursor, &mut listed).await?;
+        Ok(listed)
     }
 
     async fn list_resource_templates(
@@ -313,7 +327,10 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        servers::templates(&self.core.strip, &*self.principal(&context)?, is_modern(&context))
+        let principal = self.principal(&context)?;
+        let mut listed = servers::templates(&self.core.strip, &principal, is_modern(&context));
+        files::template(&principal, &mut listed)?;
+        Ok(listed)
     }
 
     async fn read_resource(
@@ -321,6 +338,11 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri.starts_with(strip::files::URI) {
+            let principal = self.principal(&context)?;
+            let read = files::read(&self.core.strip, &principal, &request.uri).await?;
+            return Ok(ReadResourceResponse::Complete(servers::typed(&read)?));
+        }
         self.read_of_server(request, context).await
     }
 

@@ -37,7 +37,9 @@ pub(crate) enum Command {
     Servers(cmd::servers::ServersCommand),
     Login(cmd::login::Login),
     Keys(cmd::keys::KeysCommand),
+    Files(cmd::files::FilesCommand),
     Agents(cmd::agents::AgentsCommand),
+    Approvals(cmd::approvals::ApprovalsCommand),
     Call(cmd::call::CallCommand),
     Runs(cmd::runs::RunsCommand),
     Prompts(cmd::prompts::PromptsCommand),
@@ -47,4 +49,7 @@ pub(crate) enum Command {
     Doctor(cmd::doctor::Doctor),
     Config(cmd::config::ConfigCommand),
     Completions(cmd::completions::Completions),
+    Text(cmd::text::TextCommand),
+    #[command(hide = true)]
+    ExtractText(cmd::extract_text::ExtractText),
 }

@@ -1,11 +1,14 @@
 //! One file per subcommand.
 
 pub(crate) mod agents;
+pub(crate) mod approvals;
 pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod extract_text;
+pub(crate) mod files;
 pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod login;
@@ -15,6 +18,7 @@ pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod stdio;
+pub(crate) mod text;
 pub(crate) mod tools;
 
 use std::process::ExitCode;
@@ -34,6 +38,7 @@ pub(crate) struct Usage(pub(crate) String);
 pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode> {
     match command {
         Command::Completions(command) => command.run(),
+        Command::ExtractText(command) => command.run(),
         Command::Config(command) => command.run(&context),
         Command::Import(command) => command.run(&context),
         Command::New(command) => command.run(&context),
@@ -43,12 +48,15 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Servers(command) => on_runtime(command.run(&context)),
         Command::Login(command) => on_runtime(command.run(&context)),
         Command::Keys(command) => on_runtime(command.run(&context)),
+        Command::Files(command) => on_runtime(command.run(&context)),
         Command::Agents(command) => on_runtime(command.run(&context)),
+        Command::Approvals(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
         Command::Runs(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),
         Command::Doctor(command) => on_runtime(command.run(&context)),
+        Command::Text(command) => on_runtime(command.run(&context)),
     }
 }
 

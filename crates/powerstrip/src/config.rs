@@ -1,11 +1,13 @@
 //! The configuration: one YAML file, and what flags and the environment say over it.
 
 mod agents;
+mod approvals;
 mod auth;
 mod docs;
 mod fault;
 mod file;
 mod file_strategies;
+mod files;
 mod limits;
 mod listen;
 pub(crate) mod mcp_json;
@@ -26,14 +28,17 @@ use ::auth::AccessOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::catalog::NameStyle;
+use strip::files::FileRules;
 use strip::{Rate, RateRules, Settings};
 
 pub(crate) use agents::{Agent, Embeddings, Skill, Tools};
+pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
 pub(crate) use docs::{reference_page, schema};
 pub(crate) use fault::{BadConfig, Fault};
 pub(crate) use file::load;
 use file_strategies::{FileHandling, References};
+pub(crate) use files::{Files, Storage};
 pub(crate) use limits::Limits;
 pub(crate) use listen::Listen;
 pub(crate) use overrides::Overrides;
@@ -78,12 +83,18 @@ pub(crate) struct Config {
     pub(crate) file_strategies: BTreeMap<Tools, FileHandling>,
     /// What of a tool's answer is kept, and a reference handed on instead.
     pub(crate) references: References,
+    /// How people decide about calls that a skill lets nobody make unasked.
+    pub(crate) approvals: Approvals,
     /// How tools are found by meaning.
     pub(crate) embeddings: Embeddings,
     /// How MCP clients see tools named.
     pub(crate) tool_names: ToolNames,
     /// What a call may cost.
     pub(crate) limits: Limits,
+    /// Files that callers store.
+    pub(crate) files: Files,
+    /// Where the bytes of files are kept.
+    pub(crate) storage: Storage,
     /// What tools may reach.
     pub(crate) egress: Egress,
     /// Whether tools that run as processes must be confined.
@@ -107,9 +118,12 @@ impl Default for Config {
             agents: BTreeMap::new(),
             file_strategies: BTreeMap::new(),
             references: References::default(),
+            approvals: Approvals::default(),
             embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),
+            files: Files::default(),
+            storage: Storage::default(),
             egress: Egress::default(),
             sandbox: Sandbox::default(),
             telemetry: Telemetry::default(),
@@ -198,7 +212,13 @@ impl Config {
                 ToolNames::Canonical => NameStyle::Canonical,
             },
             files: file_strategies::rules(&self.file_strategies),
+            keep: self.references.rules(),
         }
+    }
+
+    /// What may be stored, and for how long.
+    pub(crate) fn file_rules(&self) -> FileRules {
+        self.files.rules(&self.references)
     }
 
     /// Makes paths of the file stand beside the file.
@@ -207,6 +227,7 @@ impl Config {
         for path in self.tools.iter_mut().chain(single).chain(&mut self.embeddings.path) {
             *path = clean(&base.join(&*path));
         }
+        self.storage.anchor(base);
         for server in self.servers.values_mut() {
             server.anchor(base);
         }
@@ -231,6 +252,8 @@ pub(crate) struct Loaded {
     pub(crate) otlp_headers: Vec<(String, Secret)>,
     /// The servers, secrets fetched.
     pub(crate) servers: Servers,
+    /// What messages about calls that wait are signed with.
+    pub(crate) webhook_secret: Option<Secret>,
     /// Who may come in, secrets fetched; the local user, where nothing is said.
     pub(crate) access: Option<AccessOptions>,
 }

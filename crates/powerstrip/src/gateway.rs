@@ -1,5 +1,7 @@
 //! The whole strip in one process: store, egress, tools, prompts and the local socket, put together and taken apart.
 
+pub(crate) mod approvals;
+pub(crate) mod files;
 mod place;
 mod prompts;
 mod quarantine;
@@ -17,7 +19,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use auth::client::Keyring;
 use auth::vault::KeySource;
-use auth::{Access, AccessOptions, AdminFault, AdminToken, KeyRing, LocalAccess};
+use auth::{Access, AccessOptions, AdminFault, AdminToken, ApprovalLinks, KeyRing, LocalAccess};
 use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -25,19 +27,23 @@ use egress::sandbox::Tier;
 use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
+use strip::approval::Approvals;
 use strip::catalog::{Pins, WireNames};
-use strip::files::{FileParts, Files};
+use strip::files::Files;
 use strip::{Failure, Parts, Strip, control};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Upstreams};
 
 use crate::builtin;
-use crate::config::{Config, Servers};
+use crate::config::{Config, Loaded, Servers};
 use crate::environment::Environment;
+use crate::extractor::{Bounds, TextExtractor};
+use crate::files::FileErrands;
 use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
 
+use approvals::{ApprovalErrands, Webhook};
 pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
@@ -64,6 +70,7 @@ pub(crate) struct Gateway {
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
     keyring: Arc<Keyring>,
+    key: KeySource,
     keeper: Keeper,
     registry: Arc<Registry>,
     store: Store,
@@ -73,6 +80,7 @@ pub(crate) struct Gateway {
     keys: Arc<KeyRing>,
     client: Client,
     desks: Arc<Desks>,
+    approvals: Arc<Approvals>,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, a little before the others end.
@@ -89,12 +97,19 @@ struct Store {
 }
 
 /// What the operator may ask for, each answered by whom it concerns.
-struct Desks(Arc<Quarantine>, KeyErrands, RunDesk);
+struct Desks {
+    quarantine: Arc<Quarantine>,
+    keys: KeyErrands,
+    files: FileErrands<Arc<Strip>>,
+    approvals: ApprovalErrands,
+    runs: RunDesk,
+}
 
 #[async_trait]
 impl Operator for Desks {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        let desks: [&dyn Operator; 3] = [&*self.0, &self.1, &self.2];
+        let desks: [&dyn Operator; 5] =
+            [&self.keys, &self.files, &self.approvals, &self.runs, &*self.quarantine];
         for desk in desks {
             if let Some(answer) = desk.ask(method, params.clone()).await {
                 return Some(answer);
@@ -128,7 +143,12 @@ impl Gateway {
         let audit = AuditTrail::start(database.clone());
         let clock = Clock::default();
         let keys = Arc::new(KeyRing::open(database.clone(), clock.clone()).await?);
-        let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone())?;
+        let listeners = OwnListeners::default();
+        let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
+        let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
+        let path = folder.path();
+        let mut files = files::parts(config, environment, path, database.clone(), &client)?;
+        files.text = Arc::new(TextExtractor::new(Arc::clone(&runner), Bounds::default()));
         let parts = Parts {
             audit: audit.clone(),
             database: database.clone(),
@@ -140,18 +160,14 @@ impl Gateway {
         };
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
-        settings::warn_of_unasked(config);
         strip.catalog().publish(control::SOURCE, control::tools(&strip));
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
-        let listeners = OwnListeners::default();
-        let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
-        let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let ending = CancellationToken::new();
         let key = environment
             .vault_key()
             .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
-        let keyring = Keyring::new(database.clone(), key, clock.clone());
+        let keyring = Keyring::new(database.clone(), key.clone(), clock.clone());
         let wires = servers::Wires {
             strip: &strip,
             runner: &runner,
@@ -177,6 +193,10 @@ impl Gateway {
             let (registry, ending) = (Arc::clone(&registry), ending.clone());
             async move { ending.run_until_cancelled(registry.tend()).await }
         });
+        if freshness == Freshness::Followed {
+            let (strip, ending) = (Arc::clone(&strip), ending.clone());
+            tokio::spawn(async move { ending.run_until_cancelled(strip.files().tend()).await });
+        }
         let told = (Arc::clone(&upstreams), Arc::clone(&registry), Arc::clone(&strip));
         let asked = Arc::clone(&upstreams);
         let door =
@@ -187,13 +207,17 @@ impl Gateway {
                     Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
                 }));
         let closing = CancellationToken::new();
+        let asked = (&database, &Clock::default(), &audit);
+        let approvals = approvals::open(config, &strip, asked, &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
-        let desks = Arc::new(Desks(
-            Arc::clone(&quarantine),
-            KeyErrands(Arc::clone(&keys)),
-            RunDesk(Arc::clone(&strip)),
-        ));
+        let desks = Arc::new(Desks {
+            quarantine: Arc::clone(&quarantine),
+            keys: KeyErrands(Arc::clone(&keys)),
+            files: FileErrands::new(Arc::clone(&strip)),
+            approvals: ApprovalErrands(Arc::clone(&approvals)),
+            runs: RunDesk(Arc::clone(&strip)),
+        });
         let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
         for (place, door) in [
@@ -209,6 +233,7 @@ impl Gateway {
             sources: tokio::sync::Mutex::new(sources),
             upstreams,
             keyring,
+            key,
             keeper,
             registry,
             store: Store { database, audit, folder },
@@ -218,6 +243,7 @@ impl Gateway {
             keys,
             client,
             desks,
+            approvals,
             ending,
             closing,
             sockets,
@@ -252,6 +278,29 @@ impl Gateway {
         AdminToken::open(self.store.folder.path())
     }
 
+    /// Where calls that wait are told of at this URL, if anywhere; the links in it open here.
+    pub(crate) fn approval_webhook(
+        &self,
+        loaded: &Loaded,
+        base: &str,
+    ) -> anyhow::Result<Option<Webhook>> {
+        let approvals = &loaded.config.approvals;
+        let Some((target, secret)) = approvals.webhook.as_ref().zip(loaded.webhook_secret.as_ref())
+        else {
+            return Ok(None);
+        };
+        let links = Arc::new(ApprovalLinks::new(&self.key, Clock::default())?);
+        Ok(Some(Webhook {
+            url: target.url.clone(),
+            secret: auth::Secret::new(secret.expose()),
+            link_ttl: approvals.link_ttl.0,
+            base: base.to_owned(),
+            links,
+            client: self.client.clone(),
+            clock: Clock::default(),
+        }))
+    }
+
     /// Waits, within bounds, until every server is ready or known to be down.
     pub(crate) async fn settle(&self) {
         servers::settle(&self.upstreams).await;
@@ -265,6 +314,11 @@ impl Gateway {
     /// What only the operator may ask.
     pub(crate) fn operator(&self) -> &dyn Operator {
         &*self.desks
+    }
+
+    /// The calls that wait for a person.
+    pub(crate) fn approvals(&self) -> &Arc<Approvals> {
+        &self.approvals
     }
 
     /// The link by which the local user logs in to a server; none if that is not needed.
@@ -311,6 +365,7 @@ impl Gateway {
     /// Ends sessions, commits what is not committed, and lets go of the data folder.
     pub(crate) async fn close(self) {
         self.closing.cancel();
+        self.approvals.end();
         if !self.sockets.is_empty() {
             tokio::time::sleep(LAST_WORDS).await;
         }

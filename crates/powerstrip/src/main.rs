@@ -7,6 +7,8 @@ mod cmd;
 mod config;
 mod context;
 mod environment;
+mod extractor;
+mod files;
 mod finder;
 mod gateway;
 mod handover;

@@ -191,7 +191,7 @@ impl Remote {
         deadline: Option<Duration>,
     ) -> anyhow::Result<Response> {
         self.introduce(&mut headers);
-        let request = Request { method, url: self.url(path), headers, body };
+        let request = Request { method, url: self.url(path), headers, body: body.into() };
         let limits =
             Limits { deadline, max_body_bytes: MAX_BODY, max_redirects: 0, ..Limits::default() };
         let sent = self.client.send(request, &limits, &Scope::everything()).await;

@@ -70,6 +70,32 @@ pub fn visible(input: &str) -> String {
     out
 }
 
+/// A JSON text with everything that a person would not see written as JSON escapes, such as `\\u200b`: it still reads as
+/// the same value, and shows all of it.
+pub fn visible_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        let blank = character.is_whitespace() && character != ' ' || is_blank(character);
+        if character == '\n' || keeps(character, None, None) && !blank {
+            out.push(character);
+        } else {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    out
+}
+
+/// Letters and signs that leave their place empty.
+fn is_blank(character: char) -> bool {
+    matches!(
+        character,
+        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
+    )
+}
+
 /// The length in bytes of an ANSI sequence or an HTML comment at the start of the text.
 fn hidden_run(text: &str) -> usize {
     if let Some(comment) = text.strip_prefix("<!--") {

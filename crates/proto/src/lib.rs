@@ -27,4 +27,4 @@ pub use envelope::{Envelope, ErrorItem, Meta};
 pub use file::{FILE_ID_BYTES, FileId, FileKind, InvalidFileId, UploadId};
 pub use file_rule::{FileArgs, FileRule, FileStrategy, WrittenFileArgs};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
-pub use principal::{Principal, TenantId};
+pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};

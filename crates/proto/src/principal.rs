@@ -25,6 +25,12 @@ impl fmt::Display for TenantId {
     }
 }
 
+/// The scope of those who decide about calls that wait for a person.
+pub const APPROVALS_DECIDE: &str = "approvals:decide";
+
+/// The scope of whoever runs the gateway, which no token or key can carry.
+pub const ADMIN: &str = "admin";
+
 /// Who is asking. Only the `auth` crate makes one; a header never does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Principal {
@@ -36,6 +42,11 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// Whether the caller may do what a scope stands for.
+    pub fn holds(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|held| held == scope)
+    }
+
     /// Whether this is the same caller, whatever each may do: what one began, the other may go on with.
     pub fn is_same_caller(&self, other: &Self) -> bool {
         (&self.tenant, &self.subject, &self.agent) == (&other.tenant, &other.subject, &other.agent)

@@ -15,7 +15,8 @@ pub struct AuditRow {
     pub version: Arc<str>,
     pub definition: Option<Digest>,
     pub arguments: Digest,
-    /// `ran`, `replayed`, `shared`, `refused`, `failed` or `abandoned`.
+    /// What became of a call: `ran`, `replayed`, `shared`, `asked`, `refused`, `failed` or `abandoned`; or what a person
+    /// decided about it: `approved`, `rejected` or, where nobody did, `expired`.
     pub decision: Cow<'static, str>,
     /// `OK`, or the error code.
     pub outcome: Cow<'static, str>,

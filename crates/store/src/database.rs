@@ -1,4 +1,6 @@
+mod approvals;
 mod files;
+mod references;
 
 use std::path::Path;
 

@@ -2,6 +2,7 @@
 //!
 //! The only crate with SQL. It knows nothing of tools, doors or HTTP.
 
+mod approvals;
 mod audit;
 mod cache;
 mod database;
@@ -11,11 +12,13 @@ mod folder;
 mod keys;
 mod objects;
 mod pins;
+mod references;
 mod runs;
 mod sqlite;
 mod trail;
 mod vault;
 
+pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
 pub use audit::{AuditFilter, AuditRow};
 pub use cache::Cache;
 pub use database::Database;
@@ -24,11 +27,12 @@ pub use files::{FileFilter, FileRecord, Origin, UploadRow};
 pub use folder::{Claim, DataFolder, private_key};
 pub use keys::KeyRow;
 pub use objects::{
-    Appended, BucketOptions, Drafts, HttpClient, HttpConnector, HttpError, HttpErrorKind,
-    HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody, HttpService, LinkHeaders, Met,
-    ObjectKey, ObjectStream, Objects, PutFault, Stored,
+    Appended, BucketOptions, Drafts, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
+    HttpResponse, HttpResponseBody, HttpService, LinkHeaders, Met, ObjectKey, ObjectStream,
+    Objects, PutFault, Spooled, Stored,
 };
 pub use pins::{Pin, PinnedDefinition};
+pub use references::ForeignReference;
 pub use runs::{QuestionRow, RunCallRow, RunFilter, RunName, RunRow, Settlement};
 pub use trail::{AuditTrail, Receipt};
 pub use vault::{VaultPlace, VaultRow};

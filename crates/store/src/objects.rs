@@ -6,7 +6,7 @@ mod folder;
 
 use std::fmt;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use uuid::Uuid;
 use crate::StoreError;
 use bucket::Bucket;
 pub use bucket::BucketOptions;
-pub use drafts::{Appended, Drafts};
+pub use drafts::{Appended, Drafts, Spooled};
 use folder::Folder;
 pub use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
-    HttpResponse, HttpResponseBody, HttpService,
+    HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody,
+    HttpService,
 };
 
 /// The bytes of an object as they are read.
@@ -118,7 +118,7 @@ impl Objects {
     }
 
     /// Objects in a bucket that speaks the S3 protocol, reached by the client that is given.
-    pub fn bucket(options: BucketOptions, client: impl HttpConnector) -> Result<Self, StoreError> {
+    pub fn bucket(options: BucketOptions, client: impl HttpService) -> Result<Self, StoreError> {
         Ok(Self(Place::Bucket(Bucket::new(options, client)?)))
     }
 
@@ -143,6 +143,14 @@ impl Objects {
         match &self.0 {
             Place::Folder(folder) => folder.open_object(key, range).await,
             Place::Bucket(bucket) => bucket.open(key, range).await,
+        }
+    }
+
+    /// The file that holds an object, where objects are files.
+    pub fn path(&self, key: &ObjectKey) -> Option<PathBuf> {
+        match &self.0 {
+            Place::Folder(folder) => Some(folder.path(key)),
+            Place::Bucket(_) => None,
         }
     }
 

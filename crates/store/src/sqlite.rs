@@ -18,11 +18,13 @@ use crate::{
 };
 use kinds::Kinds;
 
+mod approvals;
 mod audit;
 mod files;
 mod keys;
 mod kinds;
 mod pins;
+mod references;
 mod runs;
 mod vault;
 
@@ -276,6 +278,8 @@ fn migrations() -> Migrator {
     let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
     let files = include_str!("../migrations/sqlite/0008_files.sql").into_sql_str();
     let runs = include_str!("../migrations/sqlite/0010_runs.sql").into_sql_str();
+    let foreign = include_str!("../migrations/sqlite/0011_foreign_refs.sql").into_sql_str();
+    let approvals = include_str!("../migrations/sqlite/0009_approvals.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
@@ -285,6 +289,8 @@ fn migrations() -> Migrator {
         simple(6, "audit kinds", kinds),
         simple(8, "files", files),
         simple(10, "runs", runs),
+        simple(11, "references of servers", foreign),
+        simple(9, "approvals", approvals),
     ])
 }
 

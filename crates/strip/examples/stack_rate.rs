@@ -23,12 +23,7 @@ impl Tool for Echo {
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        Ok(Output {
-            data: Arc::clone(&call.input),
-            warnings: Vec::new(),
-            native: None,
-            reply: strip::Reply::Done,
-        })
+        Ok(Output { data: Arc::clone(&call.input), ..Output::new(serde_json::Value::Null) })
     }
 }
 
@@ -65,6 +60,7 @@ async fn main() {
             rate: RateRules::default(),
             name_style: NameStyle::Wire,
             files: strip::files::Strategies::default(),
+            keep: strip::files::KeepRules::default(),
         },
         Parts {
             audit: AuditTrail::start(database.clone()),

@@ -109,6 +109,7 @@ fn skipped(plan: &Plan, place: usize, because: usize) -> Answer {
         result: Err(failure),
         native: None,
         reply: Reply::Done,
+        references: Vec::new(),
         meta: Meta {
             tool: call.tool.as_str().into(),
             version: Arc::default(),

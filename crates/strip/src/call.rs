@@ -6,6 +6,7 @@ use proto::{Envelope, Meta, Principal, TraceId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::files::{Attachments, Carved, Reference};
 use crate::runs::RunOf;
 use crate::{Client, Failure, Resume};
 
@@ -61,6 +62,10 @@ pub struct Call {
     pub resume: Option<Arc<Resume>>,
     /// The run that it belongs to.
     pub run: RunOf,
+    /// Files that stand in the input by their marks, for a tool that sends them on as they are read.
+    pub attached: Option<Arc<Attachments>>,
+    /// The caller's own input, once files were put into it.
+    pub asked: Option<Arc<Value>>,
 }
 
 impl Call {
@@ -84,6 +89,8 @@ impl Call {
             client: None,
             resume: None,
             run: RunOf::Alone,
+            attached: None,
+            asked: None,
         }
     }
 }
@@ -101,19 +108,40 @@ pub enum Reply {
 }
 
 /// What a tool hands back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Output {
     pub data: Arc<Value>,
     pub warnings: Vec<String>,
     /// The result as an MCP server gave it, for doors that can pass it on whole.
     pub native: Option<Arc<Value>>,
     pub reply: Reply,
+    /// Long runs of base64 that stand in the data and the result by their marks.
+    pub carved: Option<Carved>,
+    /// What was kept of the answer.
+    pub references: Vec<Reference>,
+}
+
+/// Two outputs are the same if they say the same; what was kept of them stands in the data.
+impl PartialEq for Output {
+    fn eq(&self, other: &Self) -> bool {
+        self.data == other.data
+            && self.warnings == other.warnings
+            && self.native == other.native
+            && self.reply == other.reply
+    }
 }
 
 impl Output {
     /// Data without warnings.
     pub fn new(data: Value) -> Self {
-        Self { data: Arc::new(data), warnings: Vec::new(), native: None, reply: Reply::Done }
+        Self {
+            data: Arc::new(data),
+            warnings: Vec::new(),
+            native: None,
+            reply: Reply::Done,
+            carved: None,
+            references: Vec::new(),
+        }
     }
 }
 
@@ -124,6 +152,8 @@ pub struct Answer {
     /// The result as an MCP server gave it, good or bad, for doors that can pass it on whole.
     pub native: Option<Arc<Value>>,
     pub reply: Reply,
+    /// What was kept of the answer, for doors that can link to it.
+    pub references: Vec<Reference>,
     pub meta: Meta,
 }
 

@@ -1,9 +1,16 @@
 //! Files that callers hand in, artifacts that runs make, and references to large parts of answers: who may see them,
 //! how large they may be and how long they stay. The bytes lie in object storage and travel as streams.
 
+mod attach;
+mod carve;
+mod extracted;
+mod fill;
+mod foreign;
+mod keep;
 mod link;
 mod name;
 mod plan;
+mod secrets;
 mod strategies;
 mod sweep;
 pub mod text;
@@ -22,7 +29,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use proto::{Clock, Code, FILE_ID_BYTES, FileId, FileKind, Principal};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{Database, Drafts, FileFilter, ObjectKey, Objects, PutFault, StoreError};
 use url::Url;
 
@@ -30,8 +37,16 @@ use crate::Failure;
 use link::LinkKey;
 use text::TextOf;
 
+pub use attach::{Attachments, Piece};
+pub use carve::{Carved, Carver};
+pub use extracted::{PlainText, plain_or_not};
+pub(crate) use fill::{Filled, fill};
+pub(crate) use foreign::remember;
+pub use keep::{KeepRules, Reference, data_of};
+pub(crate) use keep::{keep, keep_failed, references_in};
 pub use link::{Grant, InvalidLink};
 pub use plan::{FilePlan, Slot, Unfit};
+pub(crate) use secrets::Secrets;
 pub use store::{FileRecord, Origin};
 pub use strategies::Strategies;
 pub use sweep::Swept;
@@ -52,6 +67,9 @@ const HEAD: usize = 64 << 10;
 
 /// The most files that one answer lists.
 const MAX_LISTED: u32 = 500;
+
+/// What the URIs of files begin with.
+pub const URI: &str = "powerstrip://files/";
 
 /// What an operator may set about files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,8 +124,8 @@ impl FileParts {
             drafts: Drafts::open(&data.join("uploads"))?,
             rules: FileRules::default(),
             clock,
-            sniff: text::plain_or_not,
-            text: Arc::new(text::PlainText),
+            sniff: plain_or_not,
+            text: Arc::new(PlainText),
             link_key: store::private_key(&data.join("links.key"))?,
         })
     }
@@ -383,6 +401,35 @@ impl Files {
         let kept = self.database.tenant_bytes(&principal.tenant).await.map_err(broken)?;
         Ok(quota.saturating_sub(kept))
     }
+}
+
+/// What callers are told of a file: everything but where its bytes lie and whose tenant it is.
+pub fn described(record: &FileRecord) -> Value {
+    let mut told = json!({
+        "file_id": record.id,
+        "kind": record.kind,
+        "name": record.name,
+        "media_type": record.media_type,
+        "size": record.size,
+        "sha256": hex(&record.sha256),
+        "created_ms": record.created_ms,
+        "expires_ms": record.expires_ms,
+        "uri": uri(&record.id),
+    });
+    if let Some(run) = &record.run {
+        told["run"] = run.as_str().into();
+    }
+    told
+}
+
+/// The URI by which MCP clients read a file.
+pub fn uri(id: &FileId) -> String {
+    format!("{URI}{id}")
+}
+
+/// A sum as people write it.
+pub fn hex(sum: &[u8]) -> String {
+    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The header that makes a browser save a file and never show it.

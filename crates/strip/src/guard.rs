@@ -1,5 +1,6 @@
 //! One guard, one file. What each refuses and with which error stands there; their order stands in `stack.rs`.
 
+pub(crate) mod approval;
 pub(crate) mod arguments;
 pub(crate) mod audit;
 pub(crate) mod deadline;

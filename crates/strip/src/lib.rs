@@ -1,6 +1,7 @@
 //! The heart of Powerstrip: tools, the catalog of them, and the one guard stack that every call passes.
 
 pub mod agents;
+pub mod approval;
 pub mod batch;
 mod call;
 pub mod catalog;
@@ -22,6 +23,7 @@ mod stack;
 mod strip;
 mod tool;
 mod usage;
+mod work;
 
 pub use call::{Answer, Call, Door, Output, Reply};
 pub use catalog::Catalog;

@@ -27,6 +27,7 @@ use known::{Key, Known};
 pub use run::Run;
 pub use slot::SlotType;
 pub use store::RunFilter;
+pub(crate) use ticket::Ticket;
 
 /// How long a run that nobody named is the run at hand, without a call.
 const IDLE: Duration = Duration::from_secs(30 * 60);

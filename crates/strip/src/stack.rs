@@ -7,48 +7,53 @@ use proto::{Code, Meta};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::ApprovalRule;
+use crate::approval::Leave;
 use crate::catalog::{Entry, Snapshot};
-use crate::client::{Client, Thinking};
 use crate::control::Part;
+use crate::guard::approval::{Gated, Passage};
 use crate::guard::arguments::Arguments;
-use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
+use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered};
 use crate::guard::{deadline, determinism, shape, size};
+use crate::runs::Ticket;
 use crate::strip::Guards;
-use crate::{Answer, Call, Failure, Output, Reply};
+use crate::{Answer, Call, Failure, Output, Reply, Strip};
 
 /// How much longer than its caller's patience a control-flow tool is waited for.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Guards {
-    /// audit ▸ admit ▸ rate ▸ size-in ▸ schema-in ▸ run ▸ idempotency ▸ deadline[ ⟨tool⟩ ▸ schema-out ▸ size-out ]
-    pub(crate) async fn pass(&self, snapshot: &Snapshot, mut call: Call) -> Answer {
-        let found = meant(snapshot, &mut call);
+    /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
+    /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
+    pub(crate) async fn pass(&self, strip: &Strip, mut call: Call) -> Answer {
+        let view = strip.view(&call.principal);
+        let found = meant(view.tools(), &mut call);
         let arguments = Arguments::of(&call.input);
         let entry = found.as_ref().ok().map(|entry| Arc::clone(entry));
         let row = self.audit.open(&call, &arguments, entry.as_ref());
         let began = row.began();
 
-        let mut place = None;
+        let (mut ticket, mut key) = (None, None);
         let (mut result, decision) = match found.map(Arc::clone) {
             _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
             Err(unknown) => {
                 let refusal = self.rate().check(&call.principal, None).and(Err(unknown));
                 (refusal, Decision::Refused)
             }
-            Ok(entry) => match self.checked(&call, &entry, &arguments) {
-                Err(refusal) => (Err(refusal), Decision::Refused),
-                Ok(key) => match self.runs.enter(&mut call, &entry).await {
+            Ok(entry) => {
+                match self.let_in(strip, &mut call, entry, &arguments, &mut ticket).await {
                     Err(refusal) => (Err(refusal), Decision::Refused),
-                    Ok(ticket) => {
-                        place = ticket.map(|ticket| (ticket, key.map(|key| key.sum())));
-                        match self.answered(&call, &entry, key).await {
+                    Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
+                    Ok(Admitted::To(place)) => {
+                        key = place.key.map(|key| key.sum());
+                        match self.answered(&call, place).await {
                             Ok((output, decision)) => (Ok(output), decision),
                             Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
                             Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
                         }
                     }
-                },
-            },
+                }
+            }
         };
 
         let wait = result.is_ok() && entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
@@ -57,7 +62,7 @@ impl Guards {
             // A failed call keeps its own failure: it says more about what happened.
             result = result.and(Err(unwritten));
         }
-        if let Some((ticket, key)) = place
+        if let Some(ticket) = ticket
             && let Some(entry) = &entry
         {
             ticket.close(&call, entry.descriptor.id.as_str(), (decision, key), &result);
@@ -70,30 +75,56 @@ impl Guards {
         self.answer(&call, entry.as_deref(), began, result)
     }
 
-    fn checked(
+    /// All that happens before a recorded answer is looked for. A person is asked only about a call that could run.
+    async fn let_in(
         &self,
-        call: &Call,
-        entry: &Entry,
+        strip: &Strip,
+        call: &mut Call,
+        entry: Arc<Entry>,
         arguments: &Arguments,
-    ) -> Result<Option<Key>, Failure> {
+        ticket: &mut Option<Ticket>,
+    ) -> Result<Admitted, Failure> {
+        self.checked(call, &entry, arguments)?;
+        *ticket = self.runs.enter(call, &entry).await?;
+        // The gateway's own tools ask people, or ask nothing of them.
+        let rule = match Part::of(&entry.descriptor.id).is_control() {
+            true => ApprovalRule::Free,
+            false => strip.approval_rule(&entry.descriptor.id),
+        };
+        let (entry, leave) = match rule {
+            ApprovalRule::Free => (entry, None),
+            ApprovalRule::Asked { timeout } => {
+                let nobody = || {
+                    Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
+                };
+                let approvals = self.approvals.get().ok_or_else(nobody)?;
+                let gated = Gated { approvals, entry: &entry, arguments, timeout };
+                match gated.passage(call).await? {
+                    Passage::Asked(output) => return Ok(Admitted::Asked(output)),
+                    Passage::Granted(leave) => (readmitted(strip, call, &entry)?, Some(leave)),
+                }
+            }
+        };
+        let key = Idempotency::key(call, &entry, arguments)?;
+        Ok(Admitted::To(Place { entry, key, leave }))
+    }
+
+    fn checked(&self, call: &Call, entry: &Entry, arguments: &Arguments) -> Result<(), Failure> {
         self.rate().check(&call.principal, Some(entry))?;
         size::check_input(entry, arguments)?;
         shape::check_input(entry, &call.input)?;
         if call.verify {
             determinism::check_claimed(entry)?;
         }
-        Idempotency::key(call, entry, arguments)
+        Ok(())
     }
 
-    async fn answered(
-        &self,
-        call: &Call,
-        entry: &Arc<Entry>,
-        key: Option<Key>,
-    ) -> Result<(Output, Decision), Unanswered> {
+    async fn answered(&self, call: &Call, place: Place) -> Result<(Output, Decision), Unanswered> {
+        let Place { entry, key, leave } = place;
+        let worked = |call: Call| self.worked(call, &entry, leave.clone());
         let work = async {
             let Some(key) = key else {
-                let ran = worked(call.clone(), Arc::clone(entry)).await;
+                let ran = worked(call.clone()).await;
                 let (output, _) = ran.map_err(Unanswered::Failed)?;
                 return Ok((output, Decision::Ran));
             };
@@ -102,22 +133,22 @@ impl Guards {
             unbound.cancel = CancellationToken::new();
             if call.resume.is_some() {
                 // It was let in as a first call; it goes on where it was interrupted.
-                let rest = worked(unbound, Arc::clone(entry));
+                let rest = worked(unbound);
                 let rest = self.idempotency.resumed(key, self.window(), rest).await;
                 let (output, _) = rest.map_err(Unanswered::Failed)?;
                 return Ok((output, Decision::Ran));
             }
-            let begin = || worked(unbound.clone(), Arc::clone(entry));
+            let begin = || worked(unbound.clone());
             let (mut output, mut decision) =
                 self.idempotency.once(key, self.window(), begin).await?;
             if decision == Decision::Shared && output.reply != Reply::Done {
                 // What another caller was asked says nothing to this one.
-                let alone = worked(call.clone(), Arc::clone(entry)).await;
+                let alone = worked(call.clone()).await;
                 (output, _) = alone.map_err(Unanswered::Failed)?;
                 decision = Decision::Ran;
             }
             if call.verify && output.reply == Reply::Done {
-                let again = worked(unbound, Arc::clone(entry)).await;
+                let again = worked(unbound).await;
                 let (fresh, _) = again.map_err(Unanswered::Failed)?;
                 determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
             }
@@ -156,11 +187,13 @@ impl Guards {
         }
         let native;
         let mut reply = Reply::Done;
+        let mut references = Vec::new();
         let result: Result<Arc<Value>, Failure> = match result {
             Ok(output) => {
                 warnings.extend(output.warnings);
                 native = output.native;
                 reply = output.reply;
+                references = output.references;
                 Ok(output.data)
             }
             Err(mut failure) => {
@@ -181,6 +214,7 @@ impl Guards {
             result,
             native,
             reply,
+            references,
             meta: Meta {
                 tool: entry.map_or_else(
                     || call.tool.as_str().into(),
@@ -204,18 +238,27 @@ fn meant<'a>(snapshot: &'a Snapshot, call: &mut Call) -> Result<&'a Arc<Entry>, 
     snapshot.resolve(&call.tool)
 }
 
-/// The innermost part: the tool itself, under its deadline, and the checks on what it hands back. The time that the
-/// caller takes to answer a question is not the tool's.
-async fn worked(mut call: Call, entry: Arc<Entry>) -> Worked {
-    let thinking = call.client.take().map(Thinking::new);
-    call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
-    deadline::bound(entry.limits.timeout, thinking.as_deref(), async {
-        let output = entry.tool.run(&call).await?;
-        if output.reply == Reply::Done {
-            shape::check_output(&entry, &output.data)?;
-        }
-        let size = size::check_output(&entry, &output.data)?;
-        Ok((output, size))
-    })
-    .await
+/// A call that got as far as its tool, and what it brings.
+struct Place {
+    entry: Arc<Entry>,
+    key: Option<Key>,
+    /// A person's leave, where one is needed.
+    leave: Option<Arc<Leave>>,
+}
+
+enum Admitted {
+    To(Place),
+    /// The caller is asked for its person's decision.
+    Asked(Output),
+}
+
+/// The tool once more, after a person has thought: it must still be there for this caller, and be what they saw.
+fn readmitted(strip: &Strip, call: &Call, seen: &Entry) -> Result<Arc<Entry>, Failure> {
+    let view = strip.view(&call.principal);
+    let entry = view.tools().resolve(&call.tool)?;
+    if entry.definition != seen.definition {
+        let message = "the tool changed while a person thought about the call, so it was not run; call again to ask anew";
+        return Err(Failure::new(Code::Denied, message).retryable(true));
+    }
+    Ok(Arc::clone(entry))
 }

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -6,8 +6,9 @@ use proto::{Clock, Discovery, Limits, Principal, ToolId};
 use store::{AuditTrail, Cache, Database};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
+use crate::approval::Approvals;
 use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
-use crate::files::{Files, Strategies};
+use crate::files::{Files, KeepRules, Strategies};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
@@ -16,6 +17,7 @@ use crate::prompts::Prompts;
 use crate::runs::Runs;
 use crate::servers::{Server, Servers};
 use crate::usage::Usage;
+use crate::work::Bench;
 use crate::{Answer, Call, Catalog, Failure, Health, Output, discovery};
 
 /// What an operator may set, also while the strip runs.
@@ -27,6 +29,7 @@ pub struct Settings {
     pub rate: RateRules,
     pub name_style: NameStyle,
     pub files: Strategies,
+    pub keep: KeepRules,
 }
 
 impl Settings {
@@ -53,7 +56,7 @@ pub struct Strip {
     prompts: Prompts,
     views: Views,
     servers: Arc<Servers>,
-    files: Files,
+    files: Arc<Files>,
     guards: Guards,
     started: Instant,
 }
@@ -65,6 +68,9 @@ pub(crate) struct Guards {
     pub(crate) runs: Runs,
     pub(crate) meter: Meter,
     pub(crate) usage: Usage,
+    pub(crate) bench: Bench,
+    /// Without it, a call that needs to be approved is refused.
+    pub(crate) approvals: OnceLock<Arc<Approvals>>,
     rate: ArcSwap<RateGuard>,
     settings: ArcSwap<Settings>,
 }
@@ -78,6 +84,10 @@ impl Guards {
         self.settings.load().idempotency
     }
 
+    pub(crate) fn keep_rules(&self) -> KeepRules {
+        self.settings.load().keep
+    }
+
     /// The limits where nobody set others.
     pub(crate) fn limits(&self) -> Limits {
         self.settings.load().limits.default
@@ -89,18 +99,21 @@ impl Strip {
     pub fn new(settings: Settings, parts: Parts) -> Arc<Self> {
         let catalog = Catalog::pinned(settings.limits, parts.names, parts.pins);
         catalog.set_terms(settings.terms());
+        let (files, servers) = (Arc::new(parts.files), Arc::<Servers>::default());
         Arc::new(Self {
             catalog: Arc::new(catalog),
             prompts: Prompts::empty(),
             views: Views::default(),
-            servers: Arc::default(),
-            files: parts.files,
+            servers: Arc::clone(&servers),
+            files: Arc::clone(&files),
             guards: Guards {
                 runs: Runs::new(parts.database, parts.clock.clone()),
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
                 meter: Meter::default(),
                 usage: Usage::default(),
+                bench: Bench { files, servers },
+                approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
             },
@@ -129,7 +142,7 @@ impl Strip {
     }
 
     /// The files of all tenants.
-    pub fn files(&self) -> &Files {
+    pub fn files(&self) -> &Arc<Files> {
         &self.files
     }
 
@@ -166,8 +179,17 @@ impl Strip {
 
     /// Takes one call through the whole stack. Always answers; never panics.
     pub async fn call(&self, call: Call) -> Answer {
-        let view = self.view(&call.principal);
-        self.guards.pass(view.tools(), call).await
+        self.guards.pass(self, call).await
+    }
+
+    /// Says who is asked about calls that a person must approve. Once.
+    pub fn set_approvals(&self, approvals: Arc<Approvals>) {
+        let _ = self.guards.approvals.set(approvals);
+    }
+
+    /// The calls that a person must approve, if anybody can be asked.
+    pub fn approvals(&self) -> Option<&Arc<Approvals>> {
+        self.guards.approvals.get()
     }
 
     /// Which agents there are and what they may use, from now on. Clients are told that their lists have changed.
@@ -194,7 +216,11 @@ impl Strip {
 
     /// What must happen before a tool runs, whoever calls it: the strictest that a skill asks for.
     pub fn approval_rule(&self, tool: &ToolId) -> ApprovalRule {
-        self.views.approval_rule(tool, self.catalog.snapshot())
+        // Most strips gate nothing; their calls pay for one look at one bit.
+        match self.views.asks() {
+            true => self.views.approval_rule(tool, self.catalog.snapshot()),
+            false => ApprovalRule::Free,
+        }
     }
 
     /// The tools that a caller has used with success lately; the most used has 1, the others their share of that.

@@ -38,6 +38,11 @@ pub trait Tool: Send + Sync + 'static {
         true
     }
 
+    /// Whether it sends large files on as they are read; otherwise they stand in its input.
+    fn streams(&self) -> bool {
+        false
+    }
+
     /// Does the work. The future is dropped at the deadline: whatever it started must end with it.
     async fn run(&self, call: &Call) -> Result<Output, Failure>;
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which of our crates each crate may use. Arrows point down only; what is not listed is an absence that we promise.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("proto", &[]),
     ("store", &["proto"]),
     ("egress", &[]),
@@ -16,10 +16,22 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("toolpack", &["proto", "egress", "strip"]),
     ("upstream", &["proto", "egress", "auth", "strip"]),
     ("language", &[]),
+    ("documents", &[]),
     ("doors", &["proto", "auth", "strip"]),
     (
         "powerstrip",
-        &["proto", "store", "egress", "auth", "strip", "toolpack", "upstream", "language", "doors"],
+        &[
+            "proto",
+            "store",
+            "egress",
+            "auth",
+            "strip",
+            "toolpack",
+            "upstream",
+            "language",
+            "documents",
+            "doors",
+        ],
     ),
     ("testkit", &[]),
     ("kit", &["proto", "egress"]),

@@ -2,7 +2,6 @@
 //! something first, in its own era's way, and the caller may be of the other era.
 
 use proto::{Code, canonical};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use strip::{Asking, Call, Client, Failure, Unasked};
 
@@ -11,7 +10,7 @@ use crate::broken::{Broken, rpc_failure};
 use crate::definition::HeaderParam;
 use crate::parked::{Heard, Live, OwnedRequest};
 use crate::questions;
-use crate::rpc::{Answer, Answers, Ask, Params};
+use crate::rpc::{Answer, Answers, Ask, Given, Params};
 use crate::seal::Purpose;
 use crate::upstream::Shared;
 use crate::who::Who;
@@ -36,7 +35,7 @@ pub(crate) struct Request<'a> {
 
 /// What came of it.
 pub(crate) enum Said {
-    Result(Box<RawValue>),
+    Result(Given),
     /// An `input_required` result for the caller.
     NeedsInput(Value),
     /// A `task` result for the caller.
@@ -59,12 +58,13 @@ impl Shared {
             own: false,
             client: call.client.as_ref(),
             answers: None,
+            attached: call.attached.as_ref(),
         };
         let Some(client) = &call.client else {
             let answer = self.link.ask(who().as_ref(), &ask).await;
             return self.result(answer).map(Said::Result);
         };
-        let named = named(request);
+        let named = named(request, call);
         let purpose = Purpose { server: &self.name, principal: &call.principal, request: &named };
         let opened = call.resume.as_deref().and_then(|resume| resume.state.as_deref());
         let opened = opened.map(|state| self.desk.open(purpose, state)).transpose()?;
@@ -143,7 +143,7 @@ impl Shared {
         }
     }
 
-    fn result(&self, answer: Result<Answer, Broken>) -> Result<Box<RawValue>, Failure> {
+    fn result(&self, answer: Result<Answer, Broken>) -> Result<Given, Failure> {
         answer
             .map_err(|broken| self.failed(broken))?
             .map_err(|error| rpc_failure(&self.name, error))
@@ -162,10 +162,13 @@ impl Shared {
 }
 
 /// What a state or a waiting call belongs to: the method and all of its parameters.
-fn named(request: &Request<'_>) -> Vec<u8> {
+fn named(request: &Request<'_>, call: &Call) -> Vec<u8> {
     let params = match request.params {
         Params::None => Value::Null,
-        Params::Call { name, arguments } => json!([name, arguments]),
+        // The caller's own words: the files in it have links that change, and marks.
+        Params::Call { name, arguments } => {
+            json!([name, call.asked.as_deref().unwrap_or(arguments)])
+        }
         Params::Map(params) => {
             let bare = params.iter().filter(|(key, _)| *key != "_meta");
             Value::Object(bare.map(|(key, value)| (key.clone(), value.clone())).collect())
@@ -175,8 +178,8 @@ fn named(request: &Request<'_>) -> Vec<u8> {
 }
 
 /// A result that is none yet. Most results are not read for it.
-fn interim(raw: &RawValue) -> Option<Value> {
-    let text = raw.get();
+fn interim(given: &Given) -> Option<Value> {
+    let text = given.get();
     if !text.contains("\"resultType\"") {
         return None;
     }

@@ -10,6 +10,7 @@ mod definition;
 mod deps;
 mod desk;
 mod era;
+mod gather;
 mod hearing;
 mod http;
 mod link;

@@ -80,11 +80,12 @@ async fn pages(link: &Link, method: &str, key: &str) -> Result<Vec<Arc<Value>>, 
                 return Err(Broken::malformed(why));
             }
         };
-        bytes += page.get().len();
+        let page = page.whole();
+        bytes += page.len();
         if bytes > MAX_BYTES {
             return Err(Broken::TooLarge(MAX_BYTES as u64));
         }
-        let mut page: Map<String, Value> = serde_json::from_str(page.get())
+        let mut page: Map<String, Value> = serde_json::from_str(&page)
             .map_err(|why| Broken::malformed(format!("the answer to {method}: {why}")))?;
         let Some(Value::Array(listed)) = page.remove(key) else {
             return Err(Broken::malformed(format!("the answer to {method} has no list of {key}")));

@@ -3,24 +3,43 @@
 use std::sync::Arc;
 
 use proto::{Blame, Code, clean};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use strip::files::data_of;
 use strip::{Failure, Output};
 
 use crate::broken::{Broken, shown};
+use crate::rpc::Given;
 
-/// Reads a result. `clean_results` takes invisible characters out; otherwise they are counted.
-pub(crate) fn read(server: &str, raw: &RawValue, clean_results: bool) -> Result<Output, Failure> {
+/// What is done with a server's results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Whether invisible characters are taken out; otherwise they are counted.
+    pub(crate) clean: bool,
+    /// Whether what is large is kept: then it need not be put back.
+    pub(crate) keep: bool,
+}
+
+/// Reads a result.
+pub(crate) fn read(server: &str, given: Given, rules: Rules) -> Result<Output, Failure> {
+    let clean_results = rules.clean;
     let malformed = |why: String| Broken::malformed(why).failure(server);
-    let mut result: Value = serde_json::from_str(raw.get())
+    let json = if rules.keep { given.get().into() } else { given.whole() };
+    let mut result: Value = serde_json::from_str(&json)
         .map_err(|why| malformed(format!("the result cannot be read: {why}")))?;
-    let hidden = if may_hide(raw.get()) { hidden(&mut result, clean_results) } else { 0 };
+    let hidden = if may_hide(&json) { hidden(&mut result, clean_results) } else { 0 };
+    drop(json);
+    let failed = result.get("isError") == Some(&Value::Bool(true));
+    if let Some(carved) = given.carved.as_ref().filter(|_| rules.keep && failed) {
+        // Few failures are large, and what they say is read here.
+        result = serde_json::from_str(&carved.restored(&result.to_string()))
+            .map_err(|why| malformed(format!("the result cannot be read: {why}")))?;
+    }
     let Value::Object(fields) = &result else {
         return Err(malformed("the result is no object".to_owned()));
     };
     check(fields).map_err(malformed)?;
 
-    if fields.get("isError") == Some(&Value::Bool(true)) {
+    if failed {
         let message = match shown(&text(fields)) {
             said if said.trim().is_empty() => {
                 format!("server `{server}` says that the call failed")
@@ -31,15 +50,8 @@ pub(crate) fn read(server: &str, raw: &RawValue, clean_results: bool) -> Result<
             .blame(Blame::Tool)
             .native(Arc::new(result)));
     }
-    let data = match fields.get("structuredContent") {
-        Some(structured) if !structured.is_null() => structured.clone(),
-        _ => {
-            let content =
-                fields.get("content").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
-            Value::Object(Map::from_iter([("content".to_owned(), content)]))
-        }
-    };
-    let mut output = Output::new(data);
+    let mut output = Output::new(data_of(&result));
+    output.carved = given.carved.filter(|_| rules.keep);
     output.native = Some(Arc::new(result));
     if hidden > 0 {
         output.warnings.push(if clean_results {

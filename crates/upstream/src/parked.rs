@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
+use strip::files::Attachments;
 use strip::{Asking, Call, Client, LogLevel, Unasked};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -73,6 +74,7 @@ pub(crate) struct OwnedRequest {
     header_params: Vec<HeaderParam>,
     repeatable: bool,
     who: Option<Who>,
+    attached: Option<Arc<Attachments>>,
 }
 
 enum OwnedParams {
@@ -96,6 +98,7 @@ impl OwnedRequest {
             header_params: request.header_params.to_vec(),
             repeatable: request.repeatable,
             who,
+            attached: call.attached.clone(),
         }
     }
 
@@ -112,6 +115,7 @@ impl OwnedRequest {
             own: false,
             client: Some(client),
             answers: None,
+            attached: self.attached.as_ref(),
         };
         server.link.ask(self.who.as_ref(), &ask).await
     }

@@ -8,6 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use strip::files::{Attachments, Carved};
 use strip::{Asking, Client as Caller};
 
 use crate::definition::HeaderParam;
@@ -32,6 +33,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) client: Option<&'a Arc<dyn Caller>>,
     /// What the caller was asked before, and answers now.
     pub(crate) answers: Option<Answers<'a>>,
+    /// Files that stand in the parameters by their marks.
+    pub(crate) attached: Option<&'a Arc<Attachments>>,
 }
 
 /// Answers to the questions of a modern server, and the state that it gave with them.
@@ -60,6 +63,7 @@ impl<'a> Ask<'a> {
             own: true,
             client: None,
             answers: None,
+            attached: None,
         }
     }
 
@@ -245,7 +249,29 @@ impl RpcError {
 }
 
 /// An answer that is not looked into yet.
-pub(crate) type Answer = Result<Box<RawValue>, RpcError>;
+pub(crate) type Answer = Result<Given, RpcError>;
+
+/// A result as it came, without the long runs of base64 that were taken out of it on the way.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) raw: Box<RawValue>,
+    pub(crate) carved: Option<Carved>,
+}
+
+impl Given {
+    /// The result's text, with marks where something was taken out.
+    pub(crate) fn get(&self) -> &str {
+        self.raw.get()
+    }
+
+    /// The result's text as it came.
+    pub(crate) fn whole(&self) -> Cow<'_, str> {
+        match &self.carved {
+            Some(carved) => carved.restored(self.get()).into(),
+            None => self.get().into(),
+        }
+    }
+}
 
 /// One message, opened just far enough to know whose it is.
 #[derive(Debug)]
@@ -282,7 +308,7 @@ impl<'a> Message<'a> {
         }
         let id = frame.id.and_then(|id| id.get().parse().ok());
         let answer = match (frame.result, frame.error) {
-            (Some(result), None) => Ok(result.to_owned()),
+            (Some(result), None) => Ok(Given { raw: result.to_owned(), carved: None }),
             (None, Some(error)) => Err(serde_json::from_str(error.get())
                 .map_err(|why| format!("an error that is none: {why}"))?),
             _ => return Err("neither a result nor an error".to_owned()),

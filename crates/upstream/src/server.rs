@@ -54,8 +54,8 @@ impl Server for Shared {
             }
         };
         let (data, reply) = match said {
-            Said::Result(raw) => {
-                let result = serde_json::from_str(raw.get())
+            Said::Result(given) => {
+                let result = serde_json::from_str(&given.whole())
                     .map_err(|why| Broken::malformed(why.to_string()).failure(&self.name))?;
                 (result, Reply::Done)
             }

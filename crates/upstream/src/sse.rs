@@ -1,90 +1,107 @@
 //! Server-sent events, as far as MCP needs them: the data of each event, one JSON-RPC message.
 
+use bytes::Bytes;
+
+use crate::gather::{Gathered, Gathering, TooLarge};
+
+/// A line that is longer than this and carries data is gathered before it ends.
+const LONG_LINE: usize = 16 * 1024;
+
 /// Takes bytes as they arrive and hands out the data of whole events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Events {
     /// Bytes of a line that has not ended yet.
     line: Vec<u8>,
+    /// Whether the line carries data that is gathered already.
+    gathers: bool,
     /// Data lines of an event that has not ended yet.
-    data: Vec<u8>,
+    data: Gathering,
     has_data: bool,
     /// Whether the last byte was a carriage return, whose line feed belongs to it.
     after_return: bool,
     begun: bool,
-    limit: usize,
 }
 
-/// An event has more bytes than allowed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
-
 impl Events {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            line: Vec::new(),
-            data: Vec::new(),
-            has_data: false,
-            after_return: false,
-            begun: false,
-            limit,
-        }
-    }
-
     /// Takes the next bytes and calls `event` with the data of each event that ends in them, until it returns false.
     pub(crate) fn feed(
         &mut self,
-        bytes: &[u8],
-        mut event: impl FnMut(&[u8]) -> bool,
+        bytes: &Bytes,
+        mut event: impl FnMut(Gathered) -> bool,
     ) -> Result<(), TooLarge> {
-        let mut rest = bytes;
+        let mut rest = bytes.clone();
         while !rest.is_empty() {
             if std::mem::take(&mut self.after_return) && rest[0] == b'\n' {
-                rest = &rest[1..];
+                let _line_feed = rest.split_to(1);
                 continue;
             }
             let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                self.line.extend_from_slice(rest);
-                return self.check();
+                return self.add(&rest);
             };
-            self.line.extend_from_slice(&rest[..end]);
-            self.after_return = rest[end] == b'\r';
-            rest = &rest[end + 1..];
-            self.check()?;
+            self.add(&rest.split_to(end))?;
+            self.after_return = rest[0] == b'\r';
+            let _line_end = rest.split_to(1);
             if self.end_line() {
-                let data = std::mem::take(&mut self.data);
-                if std::mem::take(&mut self.has_data) && !event(&data) {
+                let data = self.data.take();
+                if std::mem::take(&mut self.has_data) && !event(data) {
                     return Ok(());
                 }
             }
+            self.data.check()?;
         }
         Ok(())
     }
 
-    fn check(&self) -> Result<(), TooLarge> {
-        if self.line.len() + self.data.len() > self.limit { Err(TooLarge) } else { Ok(()) }
+    /// Takes in a part of a line.
+    fn add(&mut self, part: &Bytes) -> Result<(), TooLarge> {
+        if self.gathers {
+            self.data.add(part);
+            return self.data.check();
+        }
+        self.line.extend_from_slice(part);
+        if self.line.len() <= LONG_LINE {
+            return Ok(());
+        }
+        let line = std::mem::take(&mut self.line);
+        match self.value_of_data(&line) {
+            Some(value) => {
+                self.data.add(&Bytes::copy_from_slice(value));
+                self.gathers = true;
+                self.data.check()
+            }
+            // Comments and the like: nothing that MCP has a use for is so long.
+            None => Err(TooLarge),
+        }
+    }
+
+    /// What a line adds to the data of its event.
+    fn value_of_data<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
+        let first = !std::mem::replace(&mut self.begun, true);
+        let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| first).unwrap_or(line);
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &[][..]),
+        };
+        if field != b"data" {
+            return None;
+        }
+        if std::mem::replace(&mut self.has_data, true) {
+            self.data.add_slice(b"\n");
+        }
+        Some(value.strip_prefix(b" ").unwrap_or(value))
     }
 
     /// Takes in a whole line; true if it ends an event.
     fn end_line(&mut self) -> bool {
-        let mut line = std::mem::take(&mut self.line);
-        if !std::mem::replace(&mut self.begun, true) && line.starts_with(b"\xef\xbb\xbf") {
-            line.drain(..3);
+        if std::mem::take(&mut self.gathers) {
+            return false;
         }
-        if line.is_empty() {
-            return true;
+        let line = std::mem::take(&mut self.line);
+        let blank = line.is_empty() || (!self.begun && line == b"\xef\xbb\xbf");
+        if let Some(value) = self.value_of_data(&line) {
+            self.data.add_slice(value);
         }
-        let (field, value) = match line.iter().position(|byte| *byte == b':') {
-            Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => (&line[..], &[][..]),
-        };
-        if field == b"data" {
-            if self.has_data {
-                self.data.push(b'\n');
-            }
-            self.has_data = true;
-            self.data.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
-        }
-        false
+        blank
     }
 }
 
@@ -97,14 +114,14 @@ mod tests {
     use super::*;
 
     fn all(chunks: &[&[u8]]) -> Vec<String> {
-        let mut events = Events::new(1_000);
+        let mut events = Events::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            let take = |data: &[u8]| {
-                found.push(String::from_utf8_lossy(data).into_owned());
+            let take = |data: Gathered| {
+                found.push(String::from_utf8_lossy(&data.json).into_owned());
                 true
             };
-            events.feed(chunk, take).unwrap();
+            events.feed(&Bytes::copy_from_slice(chunk), take).unwrap();
         }
         found
     }
@@ -118,14 +135,42 @@ mod tests {
 
     #[test]
     fn an_event_without_end_is_refused() {
-        let mut events = Events::new(10);
-        assert_eq!(events.feed(b"data: 123", |_| true), Ok(()));
-        assert_eq!(events.feed(b"45678901234", |_| true), Err(TooLarge));
-        let mut events = Events::new(10);
-        assert_eq!(events.feed(b"data: 1234\ndata: 5678\ndata: 9\n", |_| true), Err(TooLarge));
-        let mut events = Events::new(10);
-        for _ in 0..1_000 {
-            events.feed(b"data: 1234\n\n:keep\n", |_| true).unwrap();
+        let feed = |events: &mut Events, bytes: &'static [u8], times: usize| {
+            let bytes = Bytes::from_static(bytes);
+            (0..times).try_for_each(|_| events.feed(&bytes, |_| true))
+        };
+        let part: &[u8] = &[b' '; 10_000];
+        // Text of any length, in one line or in many, and a comment.
+        let mut events = Events::default();
+        assert_eq!(feed(&mut events, b"data: ", 1), Ok(()));
+        assert_eq!(feed(&mut events, part, 1_000), Err(TooLarge));
+        let mut events = Events::default();
+        assert_eq!(feed(&mut events, b"data: a sentence with spaces\n", 1_000_000), Err(TooLarge));
+        let mut events = Events::default();
+        assert_eq!(feed(&mut events, b":", 1), Ok(()));
+        assert_eq!(feed(&mut events, part, 2), Err(TooLarge));
+        let mut events = Events::default();
+        assert_eq!(feed(&mut events, b"data: 1234\n\n:keep\n", 10_000), Ok(()));
+    }
+
+    #[test]
+    fn what_is_long_is_set_aside() {
+        let long = "QUJD".repeat(100_000);
+        let text = format!("data: {{\"result\":{{\"blob\":\"{long}\"}},\"id\":1}}\n\n");
+        for cut in [1_000, text.len()] {
+            let mut events = Events::default();
+            let mut found = Vec::new();
+            for chunk in text.as_bytes().chunks(cut) {
+                let take = |data| {
+                    found.push(data);
+                    true
+                };
+                events.feed(&Bytes::copy_from_slice(chunk), take).unwrap();
+            }
+            let data = found.pop().unwrap();
+            assert!(data.json.len() < 200);
+            let json = String::from_utf8(data.json).unwrap();
+            assert_eq!(format!("data: {}\n\n", data.carved.unwrap().restored(&json)), text);
         }
     }
 
@@ -163,15 +208,14 @@ mod tests {
     }
 
     fn collect(chunks: &[&[u8]]) -> Vec<Vec<u8>> {
-        let mut events = Events::new(1 << 20);
+        let mut events = Events::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            events
-                .feed(chunk, |data| {
-                    found.push(data.to_vec());
-                    true
-                })
-                .unwrap();
+            let take = |data: Gathered| {
+                found.push(data.json);
+                true
+            };
+            events.feed(&Bytes::copy_from_slice(chunk), take).unwrap();
         }
         found
     }

@@ -11,7 +11,7 @@ use crate::conversation::{Request, Said};
 use crate::definition::Definition;
 use crate::link::Link;
 use crate::openapi::is_url;
-use crate::outcome;
+use crate::outcome::{self, Rules};
 use crate::rpc::Params;
 use crate::upstream::Shared;
 
@@ -54,7 +54,9 @@ impl UpstreamTool {
         };
         match server.converse(&request, call).await? {
             Said::Result(result) => {
-                outcome::read(&server.name, &result, server.config.clean_results)
+                let config = &server.config;
+                let rules = Rules { clean: config.clean_results, keep: config.references };
+                outcome::read(&server.name, result, rules)
             }
             Said::NeedsInput(question) => Ok(interim(question, Reply::NeedsInput)),
             Said::Task(task) => Ok(interim(task, Reply::Pending)),
@@ -65,7 +67,7 @@ impl UpstreamTool {
 /// A reply that is no answer yet, in the form in which the server gave it.
 fn interim(native: Value, reply: Reply) -> Output {
     let native = Arc::new(native);
-    Output { data: Arc::clone(&native), warnings: Vec::new(), native: Some(native), reply }
+    Output { data: Arc::clone(&native), native: Some(native), reply, ..Output::new(Value::Null) }
 }
 
 #[async_trait]
@@ -85,6 +87,10 @@ impl Tool for UpstreamTool {
 
     fn references(&self) -> bool {
         self.server.config.references
+    }
+
+    fn streams(&self) -> bool {
+        matches!(self.server.link, Link::Http(_))
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {

@@ -58,7 +58,7 @@ pub(super) async fn post(
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
     }
-    let request = Request { method: Method::POST, url: url.to_owned(), headers, body };
+    let request = Request { method: Method::POST, url: url.to_owned(), headers, body: body.into() };
     send(client, what, request, 0).await
 }
 

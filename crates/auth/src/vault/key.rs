@@ -44,16 +44,25 @@ pub enum KeyFault {
 }
 
 /// 32 bytes, wiped when they are dropped.
-pub(super) type KeyBytes = Zeroizing<[u8; 32]>;
+pub(crate) type KeyBytes = Zeroizing<[u8; 32]>;
 
 impl KeySource {
     pub(super) fn key(&self) -> Result<KeyBytes, KeyFault> {
+        self.text().and_then(|text| derived(text.as_bytes(), b"aes-256-gcm"))
+    }
+
+    /// A key for another purpose, from which nothing can be learned about the others.
+    pub(crate) fn derived_for(&self, purpose: &'static [u8]) -> Result<KeyBytes, KeyFault> {
+        self.text().and_then(|text| derived(text.as_bytes(), purpose))
+    }
+
+    fn text(&self) -> Result<Zeroizing<String>, KeyFault> {
         let text = match self {
             Self::Given(text) => Zeroizing::new(text.expose().trim().to_owned()),
             Self::File(path) => read_or_make(path)?,
         };
         match self {
-            _ if text.len() >= MIN_TEXT_BYTES => derived(text.as_bytes()),
+            _ if text.len() >= MIN_TEXT_BYTES => Ok(text),
             Self::Given(_) => Err(KeyFault::TooShort),
             Self::File(path) => Err(KeyFault::Malformed(path.clone())),
         }
@@ -61,11 +70,11 @@ impl KeySource {
 }
 
 /// A key for this one purpose, whatever the text is made of.
-fn derived(text: &[u8]) -> Result<KeyBytes, KeyFault> {
+fn derived(text: &[u8], purpose: &'static [u8]) -> Result<KeyBytes, KeyFault> {
     let mut key = Zeroizing::new([0; 32]);
     hkdf::Salt::new(hkdf::HKDF_SHA256, b"powerstrip vault")
         .extract(text)
-        .expand(&[b"aes-256-gcm"], hkdf::HKDF_SHA256)
+        .expand(&[purpose], hkdf::HKDF_SHA256)
         .and_then(|derived| derived.fill(&mut *key))
         .map_err(|_| KeyFault::Random)?;
     Ok(key)

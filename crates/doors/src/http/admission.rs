@@ -124,6 +124,12 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
     };
     let (headers, authority) = (request.headers(), request.uri().authority());
     let access = &shared.access;
+    // Whoever brings a link is nobody: the link alone says what it opens.
+    let needs = match needs {
+        Some(Needs::LinkOr(_)) if brings_link(request.uri()) => Some(Needs::OurName),
+        Some(Needs::LinkOr(scope)) => Some(Needs::Scope(scope)),
+        needs => needs,
+    };
     let principal = match needs {
         // A probe may come by any name; all it learns is that something lives here.
         Some(Needs::Nothing) => return Ok(()),
@@ -133,7 +139,7 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
                 .map_err(|why| TurnedAway::Refused(why, None))?;
             None
         }
-        Some(Needs::Scope(scope)) => {
+        Some(Needs::Scope(scope) | Needs::LinkOr(scope)) => {
             let admin = shared.options.admin.as_deref();
             let admitted = access.admit_with(scope, headers, authority, admin).await;
             Some(admitted.map_err(|why| TurnedAway::Refused(why, Some(scope)))?)
@@ -152,6 +158,11 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
         request.extensions_mut().insert(principal);
     }
     Ok(())
+}
+
+/// Whether a query has a signature in it, good or bad.
+fn brings_link(uri: &http::Uri) -> bool {
+    uri.query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with("sig=")))
 }
 
 /// The W3C trace parent, if the header is one.

@@ -59,7 +59,8 @@ fn none(trace: TraceId) -> Response {
     reply::refuse(StatusCode::NOT_FOUND, &failure, trace)
 }
 
-fn inert(text: &str) -> String {
+/// A text that is no markup.
+pub(super) fn inert(text: &str) -> String {
     let mut inert = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

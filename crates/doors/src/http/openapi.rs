@@ -1,5 +1,8 @@
 //! The REST routes as OpenAPI 3.1, with a path of its own for every tool.
 
+mod approvals;
+mod files;
+
 use std::sync::Arc;
 
 use axum::Extension;
@@ -23,6 +26,8 @@ pub(super) async fn document(
 
 fn describe(view: &View) -> Value {
     let mut paths = fixed_paths();
+    paths.extend(files::paths());
+    paths.extend(approvals::paths());
     let mut schemas = shared_schemas();
     for entry in view.listed() {
         let (path, item) = tool_path(entry, &mut schemas);
@@ -379,5 +384,6 @@ fn shared_schemas() -> Map<String, Value> {
             }),
         ),
     ];
-    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    let own = schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema));
+    own.chain([("File".to_owned(), files::schema())]).collect()
 }

@@ -1,6 +1,9 @@
 //! The route table, and what a caller is told who misses it. A route that does not stand here is not served.
 
-use auth::scope::{METRICS_READ, RUNS_ANSWER, RUNS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ};
+use auth::scope::{
+    APPROVALS_DECIDE, APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER,
+    RUNS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
+};
 use axum::Extension;
 use axum::response::Response;
 use http::{Method, StatusCode, Uri};
@@ -24,6 +27,19 @@ pub(super) const ANSWERS: &str = "/v1/runs/{id}/answers";
 pub(super) const SERVERS: &str = "/v1/servers";
 pub(super) const SERVER: &str = "/v1/servers/{name}";
 pub(super) const HEARTBEAT: &str = "/v1/servers/{name}/heartbeat";
+pub(super) const FILES: &str = "/v1/files";
+pub(super) const FILE: &str = "/v1/files/{id}";
+pub(super) const FILE_CONTENT: &str = "/v1/files/{id}/content";
+pub(super) const FILE_TEXT: &str = "/v1/files/{id}/text";
+pub(super) const FILE_LINK: &str = "/v1/files/{id}/link";
+pub(super) const UPLOADS: &str = "/v1/files/uploads";
+pub(super) const UPLOAD: &str = "/v1/files/uploads/{id}";
+pub(super) const APPROVALS: &str = "/v1/approvals";
+pub(super) const APPROVAL: &str = "/v1/approvals/{id}";
+pub(super) const APPROVAL_EVENTS: &str = "/v1/approvals/events";
+pub(super) const APPROVAL_RULES: &str = "/v1/approvals/rules";
+pub(super) const APPROVAL_RULE: &str = "/v1/approvals/rules/{id}";
+pub(super) const APPROVAL_LINK: &str = "/approve/{token}";
 pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
 pub(super) const READYZ: &str = "/readyz";
@@ -42,6 +58,8 @@ pub enum Needs {
     OurName,
     /// A caller with this scope.
     Scope(&'static str),
+    /// A caller with this scope, or anybody who brings a link that the gateway signed; the handler checks it.
+    LinkOr(&'static str),
 }
 
 /// One route of the HTTP door.
@@ -75,6 +93,16 @@ const fn registration(
     purpose: &'static str,
 ) -> Route {
     Route { methods, pattern, path: pattern, purpose, needs: Needs::Scope(SERVERS_REGISTER) }
+}
+
+/// A route about files.
+const fn files(
+    methods: &'static str,
+    pattern: &'static str,
+    purpose: &'static str,
+    scope: &'static str,
+) -> Route {
+    Route { methods, pattern, path: pattern, purpose, needs: Needs::Scope(scope) }
 }
 
 /// All routes.
@@ -130,6 +158,56 @@ pub const ROUTES: &[Route] = &[
     registration("POST", SERVERS, "a server registers itself"),
     registration("POST", HEARTBEAT, "a registered server renews its lease"),
     registration("DELETE", SERVER, "a registered server says goodbye"),
+    files("GET", FILES, "the files of your tenant", FILES_READ),
+    files("POST", FILES, "store a file: a form, or the body itself with ?name=", FILES_WRITE),
+    files("GET", FILE, "what is known of a file", FILES_READ),
+    files("DELETE", FILE, "delete a file", FILES_WRITE),
+    get(
+        FILE_CONTENT,
+        FILE_CONTENT,
+        "a file's bytes, also by a signed link",
+        Needs::LinkOr(FILES_READ),
+    ),
+    files("GET", FILE_TEXT, "the text of a file", FILES_READ),
+    files("GET", FILE_LINK, "a link that opens a file for a while", FILES_READ),
+    files("POST", UPLOADS, "begin an upload in parts", FILES_WRITE),
+    files("GET, HEAD, PATCH, DELETE", UPLOAD, "an upload in parts", FILES_WRITE),
+    get(APPROVALS, APPROVALS, "calls that wait for a person", Needs::Scope(APPROVALS_READ)),
+    get(APPROVAL, APPROVAL, "one of them, whole", Needs::Scope(APPROVALS_READ)),
+    Route {
+        methods: "POST",
+        pattern: APPROVAL,
+        path: APPROVAL,
+        purpose: "approve or reject it",
+        needs: Needs::Scope(APPROVALS_DECIDE),
+    },
+    get(
+        APPROVAL_EVENTS,
+        APPROVAL_EVENTS,
+        "what happens to them, as server-sent events",
+        Needs::Scope(APPROVALS_READ),
+    ),
+    get(
+        APPROVAL_RULES,
+        APPROVAL_RULES,
+        "what was approved once for all",
+        Needs::Scope(APPROVALS_READ),
+    ),
+    Route {
+        methods: "DELETE",
+        pattern: APPROVAL_RULE,
+        path: APPROVAL_RULE,
+        purpose: "take such a rule out",
+        needs: Needs::Scope(APPROVALS_DECIDE),
+    },
+    // Whoever was sent the link brings no token: the address is signed, for one call and one decision.
+    Route {
+        methods: "GET, POST",
+        pattern: APPROVAL_LINK,
+        path: APPROVAL_LINK,
+        purpose: "a signed link: shows the call, and decides by its button",
+        needs: Needs::OurName,
+    },
     get(OPENAPI, OPENAPI, "this API as OpenAPI 3.1", Needs::Scope(TOOLS_READ)),
     get(HEALTHZ, HEALTHZ, "whether the process lives", Needs::Nothing),
     get(READYZ, READYZ, "whether it can do its work", Needs::OurName),

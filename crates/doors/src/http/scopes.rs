@@ -1,6 +1,6 @@
 //! How callers are told that they may not: statuses and challenges as MCP and RFC 6750 ask for them.
 
-use auth::scope::{TOOLS_CALL, TOOLS_READ};
+use auth::scope::{FILES_READ, FILES_WRITE, TOOLS_CALL, TOOLS_READ};
 use auth::{Access, Refusal};
 use axum::response::Response;
 use http::header::WWW_AUTHENTICATE;
@@ -50,6 +50,7 @@ fn needed(scope: Option<&str>) -> &[&str] {
     match scope {
         Some(TOOLS_READ | TOOLS_CALL) => &[TOOLS_READ, TOOLS_CALL],
         Some(auth::scope::METRICS_READ) => &[auth::scope::METRICS_READ],
+        Some(FILES_READ | FILES_WRITE) => &[FILES_READ, FILES_WRITE],
         Some(auth::scope::APPROVALS_READ) => &[auth::scope::APPROVALS_READ],
         Some(auth::scope::APPROVALS_DECIDE) => &[auth::scope::APPROVALS_DECIDE],
         Some(auth::scope::RUNS_READ) => &[auth::scope::RUNS_READ],

@@ -127,7 +127,9 @@ impl Desk {
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
             other => {
-                if let Some(operator) = &self.operator
+                // Who says to be an agent is no operator.
+                if self.caller().agent.is_none()
+                    && let Some(operator) = &self.operator
                     && let Some(answer) = operator.ask(other, params).await
                 {
                     return answer.map(Outcome::Json).map_err(Fault::invalid_params);

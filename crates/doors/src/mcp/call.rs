@@ -58,14 +58,17 @@ pub(super) async fn answered(
     };
     let native = answer.native.as_deref().and_then(render::Native::of);
     match answer.result {
-        Ok(data) => Ok(match native {
-            Some(native) => native.success(wraps, answer.meta),
-            None => {
-                let wrapped = wraps(&data);
-                render::success(data, wrapped, answer.meta)
-            }
+        Ok(data) => {
+            let mut result = match native {
+                Some(native) => native.success(wraps, answer.meta),
+                None => {
+                    let wrapped = wraps(&data);
+                    render::success(data, wrapped, answer.meta)
+                }
+            };
+            result.content.extend(answer.references.iter().map(render::link));
+            Ok(result.into())
         }
-        .into()),
         // What stands between a server and its caller is theirs to settle, not the model's.
         Err(failure)
             if let Some(error) = servers::of_server(&failure)

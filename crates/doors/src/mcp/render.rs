@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use proto::Meta;
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use strip::Failure;
+use strip::files::Reference;
 
 /// In a request: the caller's own key for a call that must run once.
 pub(super) const IDEMPOTENCY_KEY: &str = "powerstrip/idempotency-key";
@@ -34,6 +35,14 @@ pub(super) fn success(data: Arc<Value>, wrapped: bool, meta: Meta) -> CallToolRe
     result.is_error = Some(false);
     result.meta = Some(MetaObject(Map::from_iter([(CALL.to_owned(), call(meta))])));
     result
+}
+
+/// A link to what was kept of an answer.
+pub(super) fn link(reference: &Reference) -> ContentBlock {
+    let resource = Resource::new(reference.uri(), reference.name.clone())
+        .with_mime_type(reference.media_type.clone())
+        .with_size(reference.size);
+    ContentBlock::resource_link(resource)
 }
 
 /// Code, message and details in the text, where the model that must recover will read them.

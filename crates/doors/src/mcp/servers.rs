@@ -6,10 +6,8 @@ use proto::{Code, Principal};
 use rmcp::RoleServer;
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, ErrorCode, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, InputRequiredResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, Prompt, ReadResourceRequestMethod, ReadResourceRequestParams,
-    ReadResourceResponse, Reference,
+    GetPromptRequestParams, GetPromptResponse, InputRequiredResult, ListResourceTemplatesResult,
+    ListResourcesResult, Prompt, ReadResourceRequestParams, ReadResourceResponse, Reference,
 };
 use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
@@ -27,36 +25,26 @@ pub(super) fn prompts(strip: &Strip, principal: &Principal) -> Vec<Prompt> {
     shelf.prompts().filter_map(|listed| read(strip, principal, listed)).collect()
 }
 
-pub(super) fn resources(
-    strip: &Strip,
-    principal: &Principal,
-    modern: bool,
-) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn resources(strip: &Strip, principal: &Principal, modern: bool) -> ListResourcesResult {
     let shelf = strip.servers().shelf();
-    if !shelf.has("resources") {
-        return Err(ErrorData::method_not_found::<ListResourcesRequestMethod>());
-    }
     let listed = shelf.resources().filter_map(|listed| read(strip, principal, listed)).collect();
     let mut result = ListResourcesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
     result.cache_scope = modern.then_some(CacheScope::Private);
-    Ok(result)
+    result
 }
 
 pub(super) fn templates(
     strip: &Strip,
     principal: &Principal,
     modern: bool,
-) -> Result<ListResourceTemplatesResult, ErrorData> {
+) -> ListResourceTemplatesResult {
     let shelf = strip.servers().shelf();
-    if !shelf.has("resources") {
-        return Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>());
-    }
     let listed = shelf.templates().filter_map(|listed| read(strip, principal, listed)).collect();
     let mut result = ListResourceTemplatesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
     result.cache_scope = modern.then_some(CacheScope::Private);
-    Ok(result)
+    result
 }
 
 /// An entry of a list, if its caller may use what its server offers.
@@ -83,9 +71,6 @@ impl Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let shelf = self.core.strip.servers().shelf();
-        if !shelf.has("resources") {
-            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
-        }
         let principal = self.principal(&context)?;
         let found = shelf.resource(&request.uri);
         let found = found.filter(|found| self.core.strip.reaches(&principal, found.server.name()));

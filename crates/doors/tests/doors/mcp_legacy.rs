@@ -61,7 +61,8 @@ async fn every_old_revision_is_spoken() {
         let (client, greeting) = Client::connect(&gateway, version).await;
         assert_eq!(greeting["protocolVersion"], json!(version));
         assert_eq!(greeting["serverInfo"]["name"], json!("powerstrip"));
-        assert!(greeting["capabilities"].get("resources").is_none());
+        let resources = &greeting["capabilities"]["resources"];
+        assert!(resources.is_object() && resources.get("subscribe").is_none(), "files alone");
         assert!(greeting["instructions"].is_string());
 
         let listed = client.ask(1, "tools/list", json!({})).await;

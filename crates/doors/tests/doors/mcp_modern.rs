@@ -35,9 +35,10 @@ async fn the_server_introduces_itself() {
     assert_eq!(capabilities["tools"]["listChanged"], json!(true));
     assert_eq!(capabilities["prompts"]["listChanged"], json!(true));
     assert!(capabilities["completions"].is_object());
-    assert!(capabilities.get("resources").is_none());
+    let resources = &capabilities["resources"];
+    assert!(resources.is_object() && resources.get("subscribe").is_none(), "files alone");
     assert!(discovered["instructions"].as_str().unwrap().contains("INVALID_INPUT"));
-    for method in ["resources/list", "resources/templates/list", "ping", "no/such"] {
+    for method in ["ping", "no/such"] {
         let reply = ask(&gateway, method, json!({})).await;
         assert_eq!(reply.status, StatusCode::NOT_FOUND, "{method}");
         assert_eq!(reply.json()["error"]["code"], json!(-32601), "{method}");

@@ -11,7 +11,6 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE, USER_AGENT,
 };
 use http::{HeaderMap, Method, StatusCode};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
@@ -27,6 +26,7 @@ use super::policy::AddressPolicy;
 use super::redirect::{Message, location};
 use super::resolve::{Resolve, SystemResolver};
 use super::scope::Scope;
+use super::sent::{Body, Sending};
 use super::target::Target;
 use super::tls::Tls;
 
@@ -68,14 +68,14 @@ pub struct Request {
     pub url: String,
     /// Headers, without those that frame the message.
     pub headers: HeaderMap,
-    /// The body, empty for none.
-    pub body: Bytes,
+    /// The body.
+    pub body: Body,
 }
 
 impl Request {
     /// A `GET` without headers.
     pub fn get(url: impl Into<String>) -> Self {
-        Self { method: Method::GET, url: url.into(), headers: HeaderMap::new(), body: Bytes::new() }
+        Self { method: Method::GET, url: url.into(), headers: HeaderMap::new(), body: Body::none() }
     }
 }
 
@@ -140,7 +140,7 @@ struct Inner {
     pool: Mutex<Pool>,
 }
 
-type Connections = legacy::Client<Connector, Full<Bytes>>;
+type Connections = legacy::Client<Connector, Sending>;
 
 /// Idle connections, all dialled under one policy and one set of own listeners.
 struct Pool {
@@ -284,7 +284,7 @@ impl Client {
         message: &Message,
         limits: &Limits,
     ) -> Result<http::Response<Incoming>, FetchError> {
-        let mut request = http::Request::new(Full::new(message.body.clone()));
+        let mut request = http::Request::new(message.body.sending());
         *request.method_mut() = message.method.clone();
         *request.uri_mut() = target.uri()?;
         *request.headers_mut() = message.headers.clone();

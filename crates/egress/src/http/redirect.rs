@@ -1,6 +1,5 @@
 //! What the next request looks like after a redirect.
 
-use bytes::Bytes;
 use http::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE, COOKIE,
     HeaderName, LOCATION, PROXY_AUTHORIZATION,
@@ -8,13 +7,14 @@ use http::header::{
 use http::{HeaderMap, Method, StatusCode};
 
 use super::error::FetchError;
+use super::sent::Body;
 
 /// The parts of a request that a redirect may change.
 #[derive(Clone)]
 pub(super) struct Message {
     pub(super) method: Method,
     pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
+    pub(super) body: Body,
 }
 
 const CREDENTIALS: [HeaderName; 4] =
@@ -50,7 +50,7 @@ impl Message {
         };
         if becomes_get {
             self.method = Method::GET;
-            self.body = Bytes::new();
+            self.body = Body::none();
             for name in ABOUT_THE_BODY {
                 self.headers.remove(name);
             }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 /// Read at once; the size of a pipe.
 const CHUNK: usize = 65_536;
@@ -65,6 +65,14 @@ impl Tail {
 /// Writes everything and closes the pipe. A program may end without reading: that is its right.
 pub(super) async fn feed(mut pipe: impl AsyncWrite + Unpin, bytes: &[u8]) {
     if pipe.write_all(bytes).await.is_ok() {
+        let _ = pipe.shutdown().await;
+    }
+}
+
+/// Writes a file piece by piece and closes the pipe.
+pub(super) async fn feed_file(mut pipe: impl AsyncWrite + Unpin, file: tokio::fs::File) {
+    let mut file = BufReader::with_capacity(CHUNK, file);
+    if tokio::io::copy_buf(&mut file, &mut pipe).await.is_ok() {
         let _ = pipe.shutdown().await;
     }
 }

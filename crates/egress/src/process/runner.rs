@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{Either, select};
+use tokio::fs::File;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::{self, Stopped, Tail};
 use super::launch::{self, Launched, Ready};
 use super::locate::{self, Locator};
 use super::piped::Piped;
+use super::spec::Input;
 use super::standby::{self, Standbys};
 use super::{Finished, Limits, RunError, Spec};
 use crate::sandbox::{self, Confinement, Host, Network, Orders, Program, Step, Tier};
@@ -221,11 +223,17 @@ async fn converse(
     spec: &Spec,
     tail: &mut Tail,
 ) -> Result<(Vec<u8>, super::Exit), Broken> {
+    let file = match &spec.stdin {
+        Input::File(path) => Some(File::open(path).await.map_err(Broken::Pipe)?),
+        Input::Bytes(_) => None,
+    };
     let child = launched.child().map_err(Broken::Pipe)?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let feeding = async {
-        if let Some(stdin) = stdin {
-            capture::feed(stdin, &spec.stdin).await;
+        match (stdin, &spec.stdin, file) {
+            (Some(stdin), _, Some(file)) => capture::feed_file(stdin, file).await,
+            (Some(stdin), Input::Bytes(bytes), None) => capture::feed(stdin, bytes).await,
+            (Some(_), Input::File(_), None) | (None, ..) => {}
         }
     };
     let reading = async {

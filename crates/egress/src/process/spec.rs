@@ -7,6 +7,13 @@ use std::time::Duration;
 use super::Limits;
 use crate::sandbox::Policy;
 
+/// Where stdin comes from.
+#[derive(Debug, Clone)]
+pub(super) enum Input {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
 /// One program to run. Nothing is inherited from the gateway but what is named here.
 #[derive(Debug, Clone)]
 pub struct Spec {
@@ -14,7 +21,7 @@ pub struct Spec {
     pub(super) arguments: Vec<OsString>,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) folder: Option<PathBuf>,
-    pub(super) stdin: Vec<u8>,
+    pub(super) stdin: Input,
     pub(super) stdout_cap: u64,
     pub(super) stderr_cap: usize,
     pub(super) deadline: Duration,
@@ -30,7 +37,7 @@ impl Spec {
             arguments: Vec::new(),
             environment: Vec::new(),
             folder: None,
-            stdin: Vec::new(),
+            stdin: Input::Bytes(Vec::new()),
             stdout_cap: 262_144,
             stderr_cap: 65_536,
             deadline: Duration::from_secs(30),
@@ -66,7 +73,14 @@ impl Spec {
 
     /// What the program reads from stdin.
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdin = bytes.into();
+        self.stdin = Input::Bytes(bytes.into());
+        self
+    }
+
+    /// Lets the program read this file from stdin. It is passed on piece by piece, and the program needs no right to
+    /// open it.
+    pub fn stdin_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.stdin = Input::File(path.into());
         self
     }
 

@@ -169,7 +169,7 @@ async fn a_post_turns_into_a_get_where_browsers_do_it() {
     ] {
         let mut request = Request::get(server.url(&format!("/{status}/to//end")));
         request.method = Method::POST;
-        request.body = Bytes::from_static(b"body");
+        request.body = Bytes::from_static(b"body").into();
         client.send(request, &Limits::default(), &Scope::everything()).await.unwrap();
         let seen = server.seen().pop().unwrap();
         assert_eq!((seen.method, &seen.body[..]), (method, body.as_bytes()), "{status}");

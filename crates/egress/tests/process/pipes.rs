@@ -37,6 +37,23 @@ async fn a_child_that_never_reads_blocks_nobody() {
 }
 
 #[tokio::test]
+async fn a_file_is_read_from_stdin_without_the_right_to_open_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    std::fs::write(&path, vec![b'x'; 10 << 20]).unwrap();
+    for (_, runner) in rungs().await {
+        let script = "import sys; print(len(sys.stdin.buffer.read()))";
+        let spec = python(script).stdin_file(&path);
+        assert_eq!(said(&run(&runner, spec).await.unwrap()), (10 << 20).to_string());
+        let unread = python("print('done')").stdin_file(&path);
+        assert_eq!(said(&run(&runner, unread).await.unwrap()), "done");
+        let missing = python("print('done')").stdin_file(folder.path().join("missing"));
+        let error = run(&runner, missing).await.unwrap_err();
+        assert!(matches!(error, RunError::Pipe(_)), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_child_that_never_reads_and_stays_is_timed_out() {
     for (_, runner) in rungs().await {
         let needle = needle();

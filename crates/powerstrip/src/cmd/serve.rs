@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::config::{Listen, Overrides};
 use crate::context::Context;
-use crate::gateway::{Freshness, Gateway};
+use crate::gateway::{Freshness, Gateway, approvals};
 use crate::handover::{self, Ear};
 use crate::output::{self, Style};
 use crate::reload::Reload;
@@ -72,18 +72,36 @@ impl Serve {
         let logins = Some(Arc::clone(gateway.keyring()));
         let admin = Arc::new(gateway.admin()?);
         let shutdown = signals::shutdown()?;
+        let public = match (&loaded.config.public_url, &loaded.access) {
+            (Some(_), Some(access)) => access.public_url.clone(),
+            _ => url.clone(),
+        };
+        gateway.strip().files().reached_at(
+            loaded.config.public_url.as_deref().unwrap_or(&url).parse().context("public_url")?,
+        );
+        let webhook = gateway.approval_webhook(&loaded, &public)?;
         let options = Options {
             shutdown: shutdown.clone(),
             metrics: Some(metrics),
             logins,
             admin: Some(Arc::clone(&admin)),
+            approval_links: webhook.as_ref().map(|webhook| Arc::clone(&webhook.links)),
             servers: Some(gateway.server_desk(loaded.access.is_some())?),
             ..Options::default()
         };
-        let public = match (&loaded.config.public_url, &loaded.access) {
-            (Some(_), Some(access)) => access.public_url.clone(),
-            _ => url.clone(),
-        };
+        let dashboard = Some(format!("{public}/dashboard"));
+        gateway.approvals().set_terms(approvals::terms(&loaded.config, dashboard));
+        if let Some(webhook) = webhook {
+            tokio::spawn(webhook.serve(Arc::clone(gateway.approvals()), shutdown.clone()));
+        }
+        // Whoever waits for a person would hold up the shutdown; what they wait for stays.
+        tokio::spawn({
+            let (approvals, shutdown) = (Arc::clone(gateway.approvals()), shutdown.clone());
+            async move {
+                shutdown.cancelled().await;
+                approvals.end();
+            }
+        });
         let access = gateway.access(loaded.access.clone(), &public);
         let router = doors::router(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);

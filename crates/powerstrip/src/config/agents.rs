@@ -127,17 +127,6 @@ impl Skill {
             approve: self.approve.iter().map(|(t, a)| (t.0.clone(), approve(*a))).collect(),
         }
     }
-
-    /// What must be said of a skill that asks for approvals as long as nothing waits for them.
-    pub(crate) fn unasked(&self, name: &str) -> Option<String> {
-        let asks = !self.auto_approve || self.approve.values().any(|a| *a == Approve::Always);
-        asks.then(|| {
-            format!(
-                "skills.{name}: approvals are read but not yet asked for in powerstrip {}; its tools run at once",
-                env!("CARGO_PKG_VERSION")
-            )
-        })
-    }
 }
 
 impl Agent {

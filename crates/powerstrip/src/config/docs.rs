@@ -24,7 +24,7 @@ pub(crate) fn reference_page() -> String {
          folder, or what `--config` names. Paths in it are relative to it. Flags beat the environment, which beats\n\
          the file, which beats the defaults. Unknown keys are refused. A change of the file, or `SIGHUP`, reloads it;\n\
          a file that cannot be used leaves the running configuration in place and the log says why. `listen`,\n\
-         `public_url`, `auth`, `data_dir` and `telemetry` take effect at the next start.\n\n\
+         `public_url`, `auth`, `data_dir`, `storage` and `telemetry` take effect at the next start.\n\n\
          For completion in editors, put this line first:\n\n\
          ```yaml\n\
          # yaml-language-server: $schema=powerstrip.schema.json\n\

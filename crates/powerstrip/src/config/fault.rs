@@ -11,7 +11,6 @@ use super::tree::{self, Step};
 /// Keys that the manual knows and this version does not: told apart from slips of the keyboard.
 const LATER: &[&str] = &[
     "file_strategies",
-    "storage",
     "workflows",
     "research",
     "model",

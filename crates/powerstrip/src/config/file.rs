@@ -33,12 +33,14 @@ pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loade
     let otlp_headers = judge.otlp_headers(&config, &mut faults);
     let servers = judge.servers(&config, &mut faults);
     judge.limits(&config, &mut faults);
+    judge.storage(&config, &mut faults);
     judge.agents(&config, &mut faults);
     apply(&mut config, &overrides);
     judge.listen(&config, &overrides, &mut faults);
     let access = judge.access(&config, &mut faults);
+    let webhook_secret = judge.webhook(&config, &mut faults);
     if faults.is_empty() {
-        Ok(Loaded { config, file, otlp_headers, servers, access })
+        Ok(Loaded { config, file, otlp_headers, servers, webhook_secret, access })
     } else {
         Err(BadConfig(faults))
     }
@@ -155,6 +157,17 @@ impl Judge<'_> {
         headers
     }
 
+    fn webhook(&self, config: &Config, faults: &mut Vec<Fault>) -> Option<super::Secret> {
+        let webhook = config.approvals.webhook.as_ref()?;
+        match webhook.resolve(self.environment, self.base()) {
+            Ok(secret) => Some(secret),
+            Err((key, why)) => {
+                faults.push(self.fault(&["approvals", "webhook", key], why));
+                None
+            }
+        }
+    }
+
     fn servers(&self, config: &Config, faults: &mut Vec<Fault>) -> super::Servers {
         let mut servers = Vec::new();
         for (name, server) in &config.servers {
@@ -186,6 +199,16 @@ impl Judge<'_> {
         for key in config.limits.above_max() {
             let message = format!("is above `limits.max.{key}`: raise the one or lower the other");
             faults.push(self.fault(&["limits", key], message));
+        }
+    }
+
+    fn storage(&self, config: &Config, faults: &mut Vec<Fault>) {
+        if faults.iter().any(|fault| fault.key.starts_with("storage")) {
+            return;
+        }
+        for (keys, message) in config.storage.bucket(self.environment).err().into_iter().flatten() {
+            let path: Vec<_> = ["storage"].into_iter().chain(keys).collect();
+            faults.push(self.fault(&path, message));
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proto::{FileArgs, FileRule, FileStrategy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strip::files::Strategies;
+use strip::files::{KeepRules, Strategies};
 
 use super::agents::Tools;
 use super::units::{Size, Span};
@@ -108,6 +108,13 @@ pub(crate) struct References {
     pub(crate) text: Size,
     /// How long it is kept.
     pub(crate) ttl: Span,
+}
+
+impl References {
+    /// The rules as the strip takes them.
+    pub(crate) fn rules(&self) -> KeepRules {
+        KeepRules { binary: self.binary.0, text: self.text.0 }
+    }
 }
 
 impl Default for References {

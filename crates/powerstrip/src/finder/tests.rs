@@ -68,6 +68,7 @@ async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
         files: strip::files::Strategies::default(),
+        keep: strip::files::KeepRules::default(),
     };
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {

@@ -10,10 +10,8 @@ impl Gateway {
         self.upstreams.apply(servers).await;
         let mut sources = self.sources.lock().await;
         self.strip.reconfigure(now.settings());
+        self.strip.files().set_rules(now.file_rules());
         self.strip.set_agents(now.profiles());
-        if before.skills != now.skills {
-            warn_of_unasked(now);
-        }
         self.keeper.set_model(now.embeddings.path.clone());
         if before.egress != now.egress {
             sources.allow(now);
@@ -31,20 +29,16 @@ impl Gateway {
     }
 }
 
-/// Says which skills ask for approvals that nothing waits for yet.
-pub(super) fn warn_of_unasked(config: &Config) {
-    for message in config.skills.iter().filter_map(|(name, skill)| skill.unasked(name)) {
-        tracing::warn!("{message}");
-    }
-}
-
 /// The keys that differ and need a restart.
 pub(crate) fn needs_restart(before: &Config, now: &Config) -> Vec<&'static str> {
     let keys = [
         ("listen", before.listen != now.listen),
         ("public_url", before.public_url != now.public_url),
         ("auth", before.auth != now.auth),
+        // Whether a caller's own person may decide hangs on `auth`, which needs one, too.
+        ("approvals", before.approvals != now.approvals),
         ("data_dir", before.data_dir != now.data_dir),
+        ("storage", before.storage != now.storage),
         ("registration", before.registration != now.registration),
         ("telemetry", before.telemetry != now.telemetry),
     ];

@@ -71,7 +71,7 @@ impl HttpClient for Collector {
             method: parts.method,
             url: parts.uri.to_string(),
             headers,
-            body,
+            body: body.into(),
         };
         let client = self.client.clone();
         // The exporter's thread knows no runtime; the connection lives on ours.

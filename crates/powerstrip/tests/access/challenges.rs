@@ -9,6 +9,7 @@ use crate::support::{Caller, House, answered, challenge};
 fn example(pattern: &str, methods: &str) -> (Method, String) {
     let path = pattern.replace("{*tool}", "demo.echo").replace("{*reference}", "demo.echo@1/input");
     let path = path.replace("{agent}/{*door}", "bot/mcp").replace("{name}", "crm");
+    let path = path.replace("{id}", "file_00000000000000000000000000000000");
     let path = path.replace("{*path}", "mcp").replace("{domain}/{name}/{major}", "a/b/1");
     (methods.split(", ").next().unwrap().parse().unwrap(), path)
 }
@@ -35,7 +36,7 @@ async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
                     };
                     assert_eq!(answer.status, expected, "{method} {path}: {answer:?}");
                 }
-                Needs::Scope(_) => {
+                Needs::Scope(_) | Needs::LinkOr(_) => {
                     closed += 1;
                     assert_eq!(answer.status, 401, "{method} {path}: {answer:?}");
                     assert!(

@@ -47,6 +47,22 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
             "/v1/servers" | "/v1/servers/{name}" | "/v1/servers/{name}/heartbeat" => {
                 registration(&cast, route.methods, route.pattern).await;
             }
+            "/v1/files" => files(&house, &cast).await,
+            "/v1/files/uploads" => uploads(&house).await,
+            // Walked by the two above, with ids that are another tenant's.
+            "/v1/files/{id}"
+            | "/v1/files/{id}/content"
+            | "/v1/files/{id}/text"
+            | "/v1/files/{id}/link"
+            | "/v1/files/uploads/{id}" => {}
+            "/v1/approvals" | "/v1/approvals/rules" | "/v1/approvals/events" => {
+                unscoped(&cast, &[route.methods], route.pattern).await;
+            }
+            // One test for the two methods of the route, which is listed twice.
+            "/v1/approvals/{id}" if route.methods == "GET" => approvals(&house, &cast).await,
+            "/v1/approvals/{id}" => unscoped(&cast, &["POST"], "/v1/approvals/x").await,
+            "/v1/approvals/rules/{id}" => standing_rules(&house, &cast).await,
+            "/approve/{token}" => alike(&cast, "/approve/made.up").await,
             "/oauth/callback" => alike(&cast, "/oauth/callback?state=x&code=y").await,
             "/oauth/client.json" => alike(&cast, route.pattern).await,
             "/mcp/prompt/{domain}/{name}/{major}" => alike(&cast, "/mcp/prompt/a/b/1").await,
@@ -226,6 +242,48 @@ async fn agents(house: &House, cast: &Cast<'_>) {
     assert_eq!(refused.status, 403, "who may only look may not call: {refused:?}");
 }
 
+const FILE_SCOPES: &str = "files:read files:write";
+
+/// Files are their tenant's: not there for another one, by none of the routes that take an id.
+async fn files(house: &House, cast: &Cast<'_>) {
+    let ann = house.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
+    let eve = house.caller(json!({"org": "globex", "sub": "ann", "scope": FILE_SCOPES}));
+    let kept = answered(ann.request(Method::POST, "/v1/files?name=a.txt").body("hers")).await;
+    assert_eq!(kept.status, 201, "{kept:?}");
+    let place = format!("/v1/files/{}", kept.body["data"]["file_id"].as_str().unwrap());
+    for below in ["", "/content", "/text", "/link"] {
+        let path = format!("{place}{below}");
+        assert_eq!(ann.get(&path).await.status, 200, "{path}");
+        let refused = eve.get(&path).await;
+        assert_eq!(refused.status, 404, "{path}: {refused:?}");
+        assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
+        // The scope of tools opens no files.
+        assert_eq!(cast.ann.get(&path).await.status, 403, "{path}");
+    }
+    assert_eq!(eve.get("/v1/files").await.body["data"]["files"], json!([]));
+    assert_eq!(answered(eve.request(Method::DELETE, &place)).await.status, 404);
+    assert_eq!(answered(ann.request(Method::DELETE, &place)).await.status, 200);
+}
+
+/// An upload is its owner's, also among people of one tenant.
+async fn uploads(house: &House) {
+    let ann = house.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
+    let begun = ann.request(Method::POST, "/v1/files/uploads").json(&json!({"size": 4}));
+    let begun = answered(begun).await;
+    let path = format!("/v1/files/uploads/{}", begun.body["data"]["upload_id"].as_str().unwrap());
+    for other in [json!({"org": "globex", "sub": "ann"}), json!({"org": "acme", "sub": "amy"})] {
+        let mut claims = other.clone();
+        claims["scope"] = json!(FILE_SCOPES);
+        let caller = house.caller(claims);
+        for method in [Method::GET, Method::PATCH, Method::DELETE] {
+            let request = caller.request(method.clone(), &path).header("upload-offset", "0");
+            let refused = answered(request.body("evil")).await;
+            assert_eq!(refused.status, 404, "{method} by {other}: {refused:?}");
+        }
+    }
+    assert_eq!(ann.get(&path).await.body["data"]["offset"], 0, "nothing of theirs is in it");
+}
+
 /// Tokens of callers register nothing, renew nothing, and end nothing.
 async fn registration(cast: &Cast<'_>, methods: &str, pattern: &str) {
     let path = pattern.replace("{name}", "crm");
@@ -249,4 +307,110 @@ async fn metrics(house: &House) {
     for name in ["acme", "globex", "ann", "amy"] {
         assert!(!text.contains(&format!("\"{name}\"")), "{name} stands in the metrics");
     }
+}
+
+/// Whoever has no scope for it neither sees what waits nor decides.
+async fn unscoped(cast: &Cast<'_>, methods: &[&str], path: &str) {
+    for method in methods {
+        let all = cast.others.iter().map(|(_, other)| other).chain([&cast.ann]);
+        for caller in all {
+            let request = caller.request(method.parse().unwrap(), path);
+            let refused = answered(request.json(&json!({"decision": "approve"}))).await;
+            assert_eq!(refused.status, 403, "{method} {path}: {refused:?}");
+        }
+    }
+}
+
+const DECIDES: &str = "approvals:read approvals:decide";
+
+/// Waits until the caller sees a call wait, and gives its id.
+async fn waiting(reviewer: &Caller<'_>) -> String {
+    testkit::eventually("a call waits", || async {
+        let listed = reviewer.get("/v1/approvals").await.body;
+        listed["approvals"][0]["id"].as_str().map(str::to_owned)
+    })
+    .await
+}
+
+/// A call of one tenant is there for its own reviewers: not for another tenant's, and never for an agent.
+async fn approvals(house: &House, cast: &Cast<'_>) {
+    let amy = house.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
+    let stranger = house.caller(json!({"org": "globex", "sub": "ann", "scope": DECIDES}));
+    let agent =
+        house.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": DECIDES}));
+    let yes = json!({"decision": "approve"});
+    let nothing = json!({});
+    let call = cast.ann.call("dice.gated", &nothing);
+    let (answer, ()) = tokio::join!(call, async {
+        let id = waiting(&amy).await;
+        let path = format!("/v1/approvals/{id}");
+        assert_eq!(stranger.get("/v1/approvals?state=all").await.body["approvals"], json!([]));
+        assert_eq!(stranger.get(&path).await.status, 404);
+        let decide = async |caller: &Caller<'_>| {
+            answered(caller.request(Method::POST, &path).json(&yes)).await
+        };
+        assert_eq!(decide(&stranger).await.status, 404, "what is another tenant's is not there");
+        assert_eq!(decide(&agent).await.status, 403, "an agent's token decides nothing");
+        assert_eq!(agent.get(&path).await.status, 403);
+        let looks = house.caller(json!({"org": "acme", "scope": "approvals:read"}));
+        assert_eq!(looks.get(&path).await.status, 200);
+        assert_eq!(decide(&looks).await.status, 403, "who may look may not decide");
+        assert_eq!(amy.get(&path).await.body["state"], "pending", "nobody decided so far");
+        assert_eq!(decide(&amy).await.status, 200);
+    });
+    assert_eq!(answer.status, 200, "{answer:?}");
+
+    // The admin token sees and decides whatever the tenant.
+    let token = std::fs::read_to_string(house.gateway.folder().join(".powerstrip/admin.token"));
+    let admin = Caller::new(&house.gateway, Some(token.unwrap().trim().to_owned()));
+    let nothing = json!({});
+    let call = cast.ann.call("dice.gated", &nothing);
+    let (answer, ()) = tokio::join!(call, async {
+        let path = format!("/v1/approvals/{}", waiting(&admin).await);
+        assert_eq!(answered(admin.request(Method::POST, &path).json(&yes)).await.status, 200);
+    });
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(
+        admin.call("demo.echo", &json!({"message": "x"})).await.status,
+        401,
+        "it calls nothing"
+    );
+
+    // Whoever could decide does not about their own call; and no client is asked where callers need credentials.
+    let mighty = house.caller(
+        json!({"org": "acme", "sub": "eve", "scope": format!("tools:read tools:call {DECIDES}")}),
+    );
+    let call = mighty.asked_call("dice_gated");
+    let (answer, ()) = tokio::join!(call, async {
+        let path = format!("/v1/approvals/{}", waiting(&mighty).await);
+        let own = answered(mighty.request(Method::POST, &path).json(&yes)).await;
+        assert_eq!(own.status, 403, "{own:?}");
+        let no = json!({"decision": "reject", "reason": "four eyes"});
+        assert_eq!(answered(amy.request(Method::POST, &path).json(&no)).await.status, 200);
+    });
+    assert_eq!(answer.body["result"]["isError"], json!(true), "{answer:?}");
+}
+
+/// A rule is its tenant's to see and to take out.
+async fn standing_rules(house: &House, cast: &Cast<'_>) {
+    let amy = house.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
+    let stranger = house.caller(json!({"org": "globex", "sub": "amy", "scope": DECIDES}));
+    let always = json!({"decision": "approve", "standing": {"seconds": 60}});
+    let nothing = json!({});
+    let call = cast.ann.call("dice.gated", &nothing);
+    let (answer, ()) = tokio::join!(call, async {
+        let path = format!("/v1/approvals/{}", waiting(&amy).await);
+        assert_eq!(answered(amy.request(Method::POST, &path).json(&always)).await.status, 200);
+    });
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(stranger.get("/v1/approvals/rules").await.body["rules"], json!([]));
+    let rules = amy.get("/v1/approvals/rules").await.body;
+    let path = format!("/v1/approvals/rules/{}", rules["rules"][0]["id"].as_str().unwrap());
+    let remove =
+        async |caller: &Caller<'_>| answered(caller.request(Method::DELETE, &path)).await.status;
+    assert_eq!(remove(&stranger).await, 404);
+    assert_eq!(remove(&cast.ann).await, 403);
+    assert_eq!(cast.ann.call("dice.gated", &json!({})).await.status, 200, "it still stands");
+    assert_eq!(remove(&amy).await, 200);
+    assert_eq!(remove(&amy).await, 404);
 }

@@ -15,8 +15,14 @@ const DICE: &str = "id: dice.roll\nversion: 1.0.0\ndescription: Answers with an 
     deterministic: false\ninputSchema: { type: object }\noutputSchema: { type: object }\n\
     execution: { kind: cli, cmd: [python3, -c, \"import json, uuid; print(json.dumps({'id': str(uuid.uuid4())}))\"] }\n";
 
+/// The same, but only when a person has approved it.
+fn gated_dice() -> String {
+    DICE.replace("dice.roll", "dice.gated")
+}
+
 /// Agents that a token may name; both may use everything.
-const AGENTS: &str = "skills: { all: { tools: ['*'] } }\n\
+const AGENTS: &str = "skills:\n  all: { tools: ['*'] }\n\
+    \x20 asked: { tools: [dice.gated], auto_approve: false, approval_timeout: 60s }\n\
     agents: { bot: { skills: [all] }, researcher: { skills: [all] } }\n";
 
 /// A gateway, and the identity provider that it trusts.
@@ -37,7 +43,9 @@ impl House {
     ) -> Self {
         let signer = Signer::ec("key-1");
         let issuer = Issuer::start(&[&signer]).await;
-        let gateway = Gateway::with().file("tools/dice.tool.yaml", DICE).config(&format!(
+        let dice = Gateway::with().file("tools/dice.tool.yaml", DICE);
+        let dice = dice.file("tools/gated.tool.yaml", &gated_dice());
+        let gateway = dice.config(&format!(
             "{AGENTS}auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n{more}",
             issuer.url()
         ));
@@ -113,11 +121,21 @@ impl<'a> Caller<'a> {
         session
     }
 
+    /// A call by a client that could ask its person.
+    pub(crate) async fn asked_call(&self, tool: &str) -> Response {
+        let params = json!({"name": tool, "arguments": {}});
+        self.modern_with("tools/call", params, json!({"elicitation": {}})).await
+    }
+
     /// One request of MCP 2026-07-28.
-    pub(crate) async fn modern(&self, method: &str, mut params: Value) -> Response {
+    pub(crate) async fn modern(&self, method: &str, params: Value) -> Response {
+        self.modern_with(method, params, json!({})).await
+    }
+
+    async fn modern_with(&self, method: &str, mut params: Value, capabilities: Value) -> Response {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
         });
         let mut request = self
             .request(Method::POST, "/mcp")

@@ -17,6 +17,8 @@ fn powerstrip(folder: &Path, arguments: &[&str]) -> Output {
         .args(arguments)
         .current_dir(folder)
         .env("OTLP_TOKEN", "a token for the test")
+        .env("S3_ACCESS_KEY", "a key")
+        .env("S3_SECRET_KEY", "a secret")
         .output()
         .unwrap()
 }

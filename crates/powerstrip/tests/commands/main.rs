@@ -16,3 +16,4 @@ mod reload;
 mod serve;
 mod stdio;
 mod telemetry;
+mod text;

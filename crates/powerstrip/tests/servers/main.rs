@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
 mod agents;
+mod approvals;
 mod finding;
 mod isolation;
 mod openapi;

@@ -9,11 +9,12 @@ use aws_lc_rs::digest::{Context, SHA256};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
-use object_store::client::HttpConnector;
+use object_store::client::{HttpClient, HttpConnector, HttpService};
 use object_store::path::Path;
 use object_store::signer::{Method, SignedUrlOptions, Signer as _};
 use object_store::{
-    GetOptions, GetRange, ObjectStore as _, ObjectStoreExt as _, PutPayload, WriteMultipart,
+    ClientOptions, GetOptions, GetRange, ObjectStore as _, ObjectStoreExt as _, PutPayload,
+    RetryConfig, WriteMultipart,
 };
 use url::Url;
 
@@ -26,6 +27,10 @@ const PART: usize = 8 << 20;
 
 /// How many parts are under way at once.
 const PARTS_AT_ONCE: usize = 2;
+
+/// How often, and for how long, a request is tried again.
+const RETRIES: usize = 3;
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Which bucket, and how it is entered.
 #[derive(Clone)]
@@ -43,6 +48,16 @@ pub struct BucketOptions {
     pub session_token: Option<String>,
 }
 
+/// The client that was given, whatever is asked of it.
+#[derive(Debug)]
+struct Given(HttpClient);
+
+impl HttpConnector for Given {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(self.0.clone())
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     store: Arc<AmazonS3>,
@@ -52,7 +67,7 @@ pub(super) struct Bucket {
 impl Bucket {
     pub(super) fn new(
         options: BucketOptions,
-        client: impl HttpConnector,
+        client: impl HttpService,
     ) -> Result<Self, StoreError> {
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(options.bucket)
@@ -60,7 +75,12 @@ impl Bucket {
             .with_virtual_hosted_style_request(!options.path_style)
             .with_access_key_id(options.access_key)
             .with_secret_access_key(options.secret_key)
-            .with_http_connector(client);
+            .with_retry(RetryConfig {
+                max_retries: RETRIES,
+                retry_timeout: PATIENCE,
+                ..RetryConfig::default()
+            })
+            .with_http_connector(Given(HttpClient::new(client)));
         if let Some(token) = options.session_token {
             builder = builder.with_token(token);
         }

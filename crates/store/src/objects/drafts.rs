@@ -11,12 +11,15 @@ use proto::UploadId;
 use tokio::fs::OpenOptions;
 use tokio::io::AsyncWriteExt as _;
 use tokio_util::io::ReaderStream;
+use uuid::Uuid;
 
 use super::folder::private_folder;
 use super::{ObjectStream, PutFault};
 use crate::StoreError;
 
 const READ: usize = 256 << 10;
+
+const SPOOL: &str = "spool-";
 
 /// What came of an attempt to go on with an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +37,18 @@ pub struct Drafts(PathBuf);
 impl Drafts {
     /// Opens the folder, and creates it if need be, for its owner only.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        private_folder(path)
-            .map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
+        let opened = || {
+            private_folder(path)?;
+            for entry in fs::read_dir(path)? {
+                let entry = entry?;
+                // What an earlier process spooled, and did not live to remove.
+                if entry.file_name().to_string_lossy().starts_with(SPOOL) {
+                    fs::remove_file(entry.path())?;
+                }
+            }
+            Ok(())
+        };
+        opened().map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
         Ok(Self(path.to_owned()))
     }
 
@@ -99,6 +112,19 @@ impl Drafts {
         }
     }
 
+    /// Writes bytes into a file that goes away with what is given back.
+    pub async fn spool(&self, mut bytes: ObjectStream) -> Result<Spooled, StoreError> {
+        let spooled = Spooled(self.0.join(format!("{SPOOL}{}", Uuid::new_v4().simple())));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let mut file = options.open(spooled.path()).await.map_err(fault)?;
+        while let Some(chunk) = bytes.try_next().await? {
+            file.write_all(&chunk).await.map_err(fault)?;
+        }
+        file.flush().await.map_err(fault)?;
+        Ok(spooled)
+    }
+
     /// The uploads of which something has arrived.
     pub async fn all(&self) -> Result<Vec<UploadId>, StoreError> {
         let folder = self.0.clone();
@@ -114,6 +140,23 @@ impl Drafts {
 
     fn path(&self, id: &UploadId) -> PathBuf {
         self.0.join(id.as_str())
+    }
+}
+
+/// A file for the moment.
+#[derive(Debug)]
+pub struct Spooled(PathBuf);
+
+impl Spooled {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Spooled {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
     }
 }
 

@@ -152,7 +152,7 @@ impl Folder {
             .map_err(|source| StoreError::Folder { path: shown, source })
     }
 
-    fn path(&self, key: &ObjectKey) -> PathBuf {
+    pub(super) fn path(&self, key: &ObjectKey) -> PathBuf {
         self.root.join(key.shard()).join(key.rest())
     }
 }

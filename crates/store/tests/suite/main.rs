@@ -1,6 +1,7 @@
 //! The store as others use it, on real files and with real processes.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod approvals;
 mod database;
 mod folder;
 mod pins;

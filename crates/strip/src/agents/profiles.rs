@@ -55,6 +55,11 @@ impl Skill {
             || self.tools.iter().any(|pattern| pattern.matches(tool))
     }
 
+    /// Whether it asks for approvals at all.
+    pub fn asks(&self) -> bool {
+        !self.auto_approve || self.approve.values().any(|approve| *approve == Approve::Always)
+    }
+
     /// What this skill asks for before one of its tools runs. Of several overrides that match, the strictest holds.
     pub fn approval(&self, tool: &ToolId) -> ApprovalRule {
         let matching = self.approve.iter().filter(|(pattern, _)| pattern.matches(tool));

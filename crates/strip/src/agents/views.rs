@@ -1,10 +1,11 @@
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use proto::{Principal, ToolId};
 
-use super::{AgentReport, ApprovalRule, Profiles, View};
+use super::{AgentReport, ApprovalRule, Profiles, Skill, View};
 use crate::catalog::Snapshot;
 
 /// The views of all agents, each worked out once for every catalog and config, when it is first asked for.
@@ -12,6 +13,8 @@ use crate::catalog::Snapshot;
 pub(crate) struct Views {
     profiles: ArcSwap<Profiles>,
     compiled: ArcSwap<Compiled>,
+    /// Whether any skill asks for approvals.
+    asks: AtomicBool,
 }
 
 #[derive(Default)]
@@ -28,9 +31,17 @@ impl Views {
     pub(crate) fn set(&self, profiles: Profiles) -> bool {
         let differs = **self.profiles.load() != profiles;
         if differs {
+            // Before the profiles are there, or after they are gone: never is a call let through that one of them gates.
+            let asks = profiles.skills.values().any(Skill::asks);
+            self.asks.fetch_or(asks, Ordering::SeqCst);
             self.profiles.store(Arc::new(profiles));
+            self.asks.store(asks, Ordering::SeqCst);
         }
         differs
+    }
+
+    pub(crate) fn asks(&self) -> bool {
+        self.asks.load(Ordering::SeqCst)
     }
 
     pub(crate) fn profiles(&self) -> Arc<Profiles> {

@@ -51,6 +51,7 @@ impl Files {
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
         let now = self.clock.unix_ms();
         let mut swept = Swept::default();
+        self.database.forget_references(now).await?;
         loop {
             let expired = self.database.expired_files(now).await?;
             if expired.is_empty() {

@@ -1,123 +1,38 @@
-//! The text of files: extracted once, then kept as an object of its own.
+//! The text of a file, for tools that take text. How it is read is the binary's business, which does so in a process of
+//! its own: readers of documents are large, and what they read is a stranger's.
 
-use std::sync::{Arc, PoisonError};
+use std::path::Path;
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use futures_util::{TryStreamExt as _, stream};
-use proto::{Blame, Code};
-use serde_json::json;
-use store::{ObjectKey, PutFault};
 
-use super::{FileRecord, Files, broken, unreadable};
 use crate::Failure;
 
-/// The longest text that is kept of a file.
-const MAX_TEXT: u64 = 64 << 20;
+/// The text of a file, ready for a model: without control and invisible characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExtractedText {
+    /// Paragraphs with a blank line between them, table rows as lines with tabs.
+    pub text: String,
+    /// What the file is by its content.
+    pub media_type: String,
+    /// Pages, slides or sheets that were read; 1 where there are none.
+    pub parts: usize,
+    /// The title that the document gives itself.
+    pub title: Option<String>,
+    /// Characters that nobody would have seen, which were removed.
+    pub removed: usize,
+    /// Whether there was more text than is taken.
+    pub truncated: bool,
+}
 
-/// How the text of a file is made; the strip does not know how documents are read.
+/// Reads the text of files.
 #[async_trait]
 pub trait TextOf: Send + Sync {
-    /// The text of a document with this media type and name.
-    async fn text_of(&self, bytes: Bytes, media_type: &str, name: &str) -> Result<String, Failure>;
-}
-
-/// The text of what is nothing but text.
-pub struct PlainText;
-
-#[async_trait]
-impl TextOf for PlainText {
-    async fn text_of(&self, bytes: Bytes, media_type: &str, _: &str) -> Result<String, Failure> {
-        String::from_utf8(bytes.into()).map_err(|_| {
-            let message = format!("no text can be extracted of {media_type}");
-            Failure::new(Code::Unsupported, message).blame(Blame::Caller)
-        })
-    }
-}
-
-/// Tells plain text from all else, by the bytes alone.
-pub fn plain_or_not(head: &[u8], _: &str) -> String {
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        // A character may be cut where the head ends.
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
-        }
-        Err(_) => "\0",
-    };
-    let binary = text.chars().any(|c| c.is_control() && !c.is_whitespace());
-    if binary { "application/octet-stream" } else { "text/plain" }.to_owned()
-}
-
-impl Files {
-    /// The text of a file. The first who asks has it extracted; those who ask meanwhile wait for it.
-    pub async fn text(&self, record: &FileRecord) -> Result<Arc<str>, Failure> {
-        if let Some(known) = &record.text {
-            return self.read_text(record, known).await;
-        }
-        let turn = {
-            let mut extracting = self.extracting.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(extracting.entry(record.id.clone()).or_default())
-        };
-        let held = turn.lock().await;
-        let text = self.extract(record).await;
-        drop(held);
-        let mut extracting = self.extracting.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever still waits holds the turn, too, and takes it out of the map after us.
-        if Arc::strong_count(&turn) <= 2 {
-            extracting.remove(&record.id);
-        }
-        text
-    }
-
-    async fn extract(&self, record: &FileRecord) -> Result<Arc<str>, Failure> {
-        let now = self.clock.unix_ms();
-        let found = self.database.file(&record.tenant, &record.id, now).await.map_err(broken)?;
-        if let Some(known) = found.and_then(|record| record.text) {
-            return self.read_text(record, &known).await;
-        }
-        let limit = self.rules().max_text_source;
-        if record.size > limit {
-            let message = format!("text is extracted of files up to {limit} bytes");
-            let details = json!({"size": record.size, "limit": limit});
-            return Err(Failure::new(Code::InvalidInput, message).details(details));
-        }
-        let bytes = self.bytes(record, limit).await?;
-        let text = self.text.text_of(bytes, &record.media_type, &record.name).await?;
-        if text.len() as u64 > MAX_TEXT {
-            let message = format!("the text of `{}` is longer than {MAX_TEXT} bytes", record.id);
-            return Err(Failure::new(Code::InvalidInput, message));
-        }
-        self.keep_text(record, &text).await?;
-        Ok(text.into())
-    }
-
-    async fn keep_text(&self, record: &FileRecord, text: &str) -> Result<(), Failure> {
-        let key = ObjectKey::random();
-        let whole = stream::iter([Ok::<_, Failure>(Bytes::copy_from_slice(text.as_bytes()))]);
-        self.objects.put(&key, whole).await.map_err(|fault| match fault {
-            PutFault::Sender(failure) => failure,
-            PutFault::Store(error) => broken(error),
-        })?;
-        // Deleted meanwhile, or another process was faster: then nobody names this object.
-        if !self.database.set_file_text(&record.id, &key).await.map_err(broken)? {
-            let _ = self.objects.remove(&key).await;
-        }
-        Ok(())
-    }
-
-    async fn read_text(&self, record: &FileRecord, key: &ObjectKey) -> Result<Arc<str>, Failure> {
-        let opened = self.objects.open(key, None).await;
-        let mut bytes = opened.map_err(|error| unreadable(record, error))?;
-        let mut whole = Vec::new();
-        while let Some(chunk) = bytes.try_next().await.map_err(broken)? {
-            whole.extend_from_slice(&chunk);
-        }
-        let text = String::from_utf8(whole);
-        Ok(text
-            .map_err(|error| {
-                Failure::new(Code::Internal, "the kept text of a file is damaged").caused_by(error)
-            })?
-            .into())
-    }
+    /// The text of the file at `source`. `media_type` is what its bytes were found to be; `name` is what its owner
+    /// calls it, for messages.
+    async fn text(
+        &self,
+        source: &Path,
+        media_type: &str,
+        name: Option<&str>,
+    ) -> Result<ExtractedText, Failure>;
 }

@@ -16,6 +16,7 @@ use store::Cache;
 
 use super::arguments::Arguments;
 use crate::catalog::Entry;
+use crate::files::references_in;
 use crate::{Call, Failure, Output, Reply};
 
 /// What the tool's part of a call yields: its output and the output's size.
@@ -45,6 +46,8 @@ pub(crate) enum Decision {
     Replayed,
     /// An equal call in flight was joined.
     Shared,
+    /// Its caller was asked whether it may run.
+    Asked,
     /// A guard turned it away before the tool.
     Refused,
     /// The tool was reached, and no good answer came back.
@@ -58,6 +61,7 @@ impl Decision {
             Decision::Ran => "ran",
             Decision::Replayed => "replayed",
             Decision::Shared => "shared",
+            Decision::Asked => "asked",
             Decision::Refused => "refused",
             Decision::Failed => "failed",
         }
@@ -147,7 +151,9 @@ impl Idempotency {
         }
         // Only an MCP server's answer has a form of its own; most tools need no second look.
         let native = if key.of_server { self.cache.get(&key.native()).await } else { None };
-        Ok(Some(Output { data, warnings: Vec::new(), native, reply: Reply::Done }))
+        let references = references_in(&data);
+        let reply = Reply::Done;
+        Ok(Some(Output { data, warnings: Vec::new(), native, reply, carved: None, references }))
     }
 
     /// Gives the recorded answer, joins an equal call in flight, or does the work and records its success.

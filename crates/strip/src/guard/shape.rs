@@ -14,7 +14,12 @@ enum Misfit {
 
 pub(crate) fn check_input(entry: &Entry, input: &Value) -> Result<(), Failure> {
     let violations = entry.input.violations(input);
-    if violations.is_empty() { Ok(()) } else { Err(Misfit::Input(violations).into()) }
+    if violations.is_empty() { Ok(()) } else { Err(unfit(violations)) }
+}
+
+/// The refusal of an input that breaks a schema.
+pub(crate) fn unfit(violations: Vec<Violation>) -> Failure {
+    Misfit::Input(violations).into()
 }
 
 pub(crate) fn check_output(entry: &Entry, data: &Value) -> Result<(), Failure> {

@@ -1,11 +1,11 @@
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use proto::Code;
 use strip::Failure;
-use strip::files::text::TextOf;
+use strip::files::text::{ExtractedText, TextOf};
 use tokio::sync::Semaphore;
 
 use crate::support::{code, house, house_with, new, open, person, sent};
@@ -18,10 +18,16 @@ struct Slow {
 
 #[async_trait]
 impl TextOf for Slow {
-    async fn text_of(&self, bytes: Bytes, _: &str, name: &str) -> Result<String, Failure> {
+    async fn text(
+        &self,
+        source: &Path,
+        _: &str,
+        name: Option<&str>,
+    ) -> Result<ExtractedText, Failure> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.gate.acquire().await.unwrap().forget();
-        Ok(format!("{name}: {}", String::from_utf8_lossy(&bytes)))
+        let text = format!("{}: {}", name.unwrap(), std::fs::read_to_string(source).unwrap());
+        Ok(ExtractedText { text, ..ExtractedText::default() })
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod agents;
+mod approvals;
 mod artifacts;
 mod asking;
 mod audit;

@@ -90,7 +90,7 @@ pub(crate) struct Bench {
     pub(crate) strip: Arc<Strip>,
     pub(crate) clock: Clock,
     pub(crate) trail: AuditTrail,
-    database: Database,
+    pub(crate) database: Database,
     _folder: TempDir,
 }
 
@@ -106,6 +106,7 @@ pub(crate) fn settings() -> Settings {
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
         files: strip::files::Strategies::default(),
+        keep: strip::files::KeepRules::default(),
     }
 }
 

@@ -28,7 +28,7 @@ impl PackTool {
             method: http.method.clone(),
             url: http.url.render(&values, MAX_TEXT)?,
             headers: headers(http, &values, call)?,
-            body: body(http, &call.input),
+            body: body(http, &call.input).into(),
         };
         let limits = Limits {
             deadline: Some(self.time(call)),

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use auth::client::ServerTokens;
 use bytes::Bytes;
-use egress::http::{BodyStream, Client as HttpClient, Limits, Request, Scope, StreamingResponse};
+use egress::http::{
+    Body, BodyStream, Client as HttpClient, Limits, Request, Scope, StreamingResponse,
+};
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -16,6 +18,7 @@ use tokio::task::JoinSet;
 use super::ears::Ears;
 use super::tokens::Showing;
 use crate::broken::Broken;
+use crate::gather::{Gathering, MAX_MESSAGE_BYTES, TooLarge};
 use crate::hearing::{self, About};
 use crate::link::{MAX_ANSWER_BYTES, News};
 use crate::questions;
@@ -77,7 +80,7 @@ impl Exchange {
             deadline: None,
             connect: Duration::from_secs(5),
             // Notifications may come before the answer.
-            max_body_bytes: 2 * MAX_ANSWER_BYTES as u64,
+            max_body_bytes: 2 * MAX_MESSAGE_BYTES as u64,
             ..Limits::default()
         };
         Self {
@@ -105,10 +108,10 @@ impl Exchange {
         self: &Arc<Self>,
         way: &Way,
         id: u64,
-        body: Vec<u8>,
+        body: Body,
         client: Option<&Arc<dyn Client>>,
     ) -> Result<Posted, Broken> {
-        let response = self.send(way, Method::POST, body.into(), &self.limits).await?;
+        let response = self.send(way, Method::POST, body, &self.limits).await?;
         if !response.status.is_success() {
             return Ok(Posted::Rejected(rejected(response).await));
         }
@@ -130,7 +133,7 @@ impl Exchange {
         method: Method,
         body: Bytes,
     ) -> Result<StatusCode, Broken> {
-        Ok(self.send(way, method, body, &self.limits).await?.status)
+        Ok(self.send(way, method, body.into(), &self.limits).await?.status)
     }
 
     /// Follows a stream without an end until it ends; `opened` is called once it flows.
@@ -138,7 +141,7 @@ impl Exchange {
         self: &Arc<Self>,
         way: &Way,
         method: Method,
-        body: Bytes,
+        body: Body,
         ears: Ears<'_>,
         opened: impl FnOnce(),
     ) -> Result<(), Broken> {
@@ -156,7 +159,7 @@ impl Exchange {
         &self,
         way: &Way,
         method: Method,
-        body: Bytes,
+        body: Body,
         limits: &Limits,
     ) -> Result<StreamingResponse, Broken> {
         let request = |bearer: Option<HeaderValue>| {
@@ -181,12 +184,13 @@ impl Exchange {
         }
     }
 
-    async fn whole(&self, id: u64, body: BodyStream) -> Result<Answer, Broken> {
-        let bytes = body.bytes().await?;
-        if bytes.len() > MAX_ANSWER_BYTES {
-            return Err(Broken::TooLarge(MAX_ANSWER_BYTES as u64));
+    async fn whole(&self, id: u64, mut body: BodyStream) -> Result<Answer, Broken> {
+        let mut gathering = Gathering::default();
+        while let Some(chunk) = body.next().await {
+            gathering.add(&chunk?);
+            gathering.check().map_err(too_large)?;
         }
-        match Message::parse(&bytes).map_err(Broken::malformed)? {
+        gathering.take().open(|message| match message.map_err(Broken::malformed)? {
             Message::Answer { id: Some(answered), answer } if answered == id => Ok(answer),
             // A request that could not be read at all is refused without its id.
             Message::Answer { id: None, answer: Err(error) } => Ok(Err(error)),
@@ -194,7 +198,7 @@ impl Exchange {
                 self.odd.fetch_add(1, Ordering::Relaxed);
                 Err(Broken::malformed("the answer is to another request"))
             }
-        }
+        })
     }
 
     async fn awaited(
@@ -234,15 +238,17 @@ impl Exchange {
         ears: Ears<'_>,
         mut take: impl FnMut((Option<u64>, Answer)) -> bool,
     ) -> Result<Option<BodyStream>, Broken> {
-        let mut events = Events::new(MAX_ANSWER_BYTES);
+        let mut events = Events::default();
         let mut fault = None;
         let mut over = false;
         // What the server asks ends with the request that it asks for.
         let mut open: Option<JoinSet<()>> = None;
         while let Some(chunk) = body.next().await {
-            let fed = events.feed(&chunk?, |data| {
-                match Message::parse(data) {
-                    _ if data.is_empty() => {}
+            let fed = events.feed(&chunk?, |mut data| {
+                if data.json.is_empty() {
+                    return true;
+                }
+                data.open(|message| match message {
                     Ok(Message::Answer { id, answer }) => over = !take((id, answer)),
                     Ok(Message::Request { id, method, params }) => {
                         let client = ears.of(&About::Anybody);
@@ -265,10 +271,10 @@ impl Exchange {
                         hearing::hear(&self.news, &method, params, |about| ears.of(&about));
                     }
                     Err(why) => fault = Some(Broken::malformed(why)),
-                }
+                });
                 !over && fault.is_none()
             });
-            fed.map_err(|_| Broken::TooLarge(MAX_ANSWER_BYTES as u64))?;
+            fed.map_err(too_large)?;
             while open.as_mut().and_then(JoinSet::try_join_next).is_some() {}
             if over {
                 return Ok(Some(body));
@@ -279,6 +285,10 @@ impl Exchange {
         }
         Ok(None)
     }
+}
+
+fn too_large(_: TooLarge) -> Broken {
+    Broken::TooLarge(MAX_ANSWER_BYTES as u64)
 }
 
 enum Kind {

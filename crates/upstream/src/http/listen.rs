@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use egress::http::Body;
 use http::Method;
 use tokio::sync::watch;
 
@@ -56,7 +56,7 @@ async fn follow(
         let session = replica.own_session().await?;
         let way = replica.way(None, &session);
         let following =
-            replica.exchange.follow(&way, Method::GET, Bytes::new(), Ears::Gateway, opened);
+            replica.exchange.follow(&way, Method::GET, Body::none(), Ears::Gateway, opened);
         let ended = tokio::select! {
             ended = following => ended,
             broken = subscribe(replica, watched.subscribe()) => Err(broken),
@@ -81,7 +81,7 @@ async fn follow(
             }
         };
         tokio::select! {
-            ended = replica.exchange.follow(&way, Method::POST, body.into(), Ears::Gateway, flows) => return ended,
+            ended = replica.exchange.follow(&way, Method::POST, body, Ears::Gateway, flows) => return ended,
             // Other resources are wanted: a new stream names them.
             Ok(()) = wishes.changed() => {}
         }

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use egress::http::{Body, SendFault};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::{Method, StatusCode};
+use strip::files::Piece;
 use tokio::time::Instant;
 
 use super::exchange::{Exchange, Posted, Rejected, Way};
@@ -122,7 +125,7 @@ impl Replica {
     async fn probe(&self, who: Option<&Who>) -> Result<Facts, Broken> {
         let discover = Ask::plain("server/discover", Params::None);
         let probed = match self.post_modern(who, &discover).await? {
-            Posted::Answer { answer: Ok(result), .. } => Probed::of_result(&result),
+            Posted::Answer { answer: Ok(result), .. } => Probed::of_result(&result.raw),
             Posted::Answer { answer: Err(error), .. } => Probed::of_error(&error),
             Posted::Rejected(rejected) => match (rejected.status.as_u16(), &rejected.error) {
                 (401 | 403 | 429 | 500.., None) => return Err(broken(&rejected)),
@@ -253,7 +256,7 @@ impl Replica {
                 });
             }
         };
-        let facts = era::greeted(&result).map_err(|why| Broken::WrongEra(why.into()))?;
+        let facts = era::greeted(&result.raw).map_err(|why| Broken::WrongEra(why.into()))?;
         let mut session = Session::new(answered.get(headers::SESSION).cloned(), facts.version);
         self.facts.store(Some(Arc::new(facts)));
         let initialized = rpc::notification("notifications/initialized", &serde_json::json!({}));
@@ -329,9 +332,15 @@ impl Replica {
     }
 }
 
-pub(super) fn encode(ask: &Ask<'_>, id: u64, era: Era) -> Result<Vec<u8>, Broken> {
-    ask.encode(id, era)
-        .map_err(|why| Broken::malformed(format!("the request cannot be written: {why}")))
+pub(super) fn encode(ask: &Ask<'_>, id: u64, era: Era) -> Result<Body, Broken> {
+    let written = ask
+        .encode(id, era)
+        .map_err(|why| Broken::malformed(format!("the request cannot be written: {why}")))?;
+    let Some(attached) = ask.attached else { return Ok(written.into()) };
+    let pieces = attached.pieces(written.into());
+    let (length, attached) = (Piece::total(&pieces), Arc::clone(attached));
+    let open = move || attached.read(pieces.clone()).map_err(SendFault::from).boxed();
+    Ok(Body::Streamed { length, open: Arc::new(open) })
 }
 
 /// A refusal without a JSON-RPC answer.

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use bytes::Bytes;
+use egress::http::Body;
 use http::{HeaderMap, HeaderValue, Method};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -55,7 +55,7 @@ impl Session {
                     let _ = opened.take().map(|opened| opened.send(()));
                 };
                 let ears = Ears::Session(&callers);
-                let ended = exchange.follow(&way, Method::GET, Bytes::new(), ears, flows).await;
+                let ended = exchange.follow(&way, Method::GET, Body::none(), ears, flows).await;
                 // A server need not have such a stream.
                 if matches!(ended, Err(Broken::Status { .. })) {
                     return;

@@ -68,7 +68,7 @@ pub(super) fn build(
         url.push('?');
         url.push_str(&query.join("&"));
     }
-    Ok(Request { method: operation.method.clone(), url, headers, body })
+    Ok(Request { method: operation.method.clone(), url, headers, body: body.into() })
 }
 
 fn body(operation: &Operation, input: &Value, headers: &mut HeaderMap) -> Result<Bytes, Failure> {

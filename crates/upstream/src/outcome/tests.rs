@@ -6,7 +6,8 @@ use serde_json::json;
 use super::*;
 
 fn read_value(result: &Value, clean_results: bool) -> Result<Output, Failure> {
-    read("s", &serde_json::value::to_raw_value(result).unwrap(), clean_results)
+    let raw = serde_json::value::to_raw_value(result).unwrap();
+    read("s", Given { raw, carved: None }, Rules { clean: clean_results, keep: true })
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) async fn greet(
 
 fn probed(answer: Answer) -> Probed {
     match answer {
-        Ok(result) => Probed::of_result(&result),
+        Ok(result) => Probed::of_result(&result.raw),
         Err(error) => Probed::of_error(&error),
     }
 }
@@ -66,7 +66,7 @@ async fn initialize(connection: &Connection, who: Option<&Who>) -> Result<Facts,
     let params = era::greeting(who);
     let ask = Ask::plain("initialize", Params::Map(&params));
     match connection.ask_in(Era::Legacy, &ask).await? {
-        Ok(result) => era::greeted(&result).map_err(|why| Broken::WrongEra(why.into())),
+        Ok(result) => era::greeted(&result.raw).map_err(|why| Broken::WrongEra(why.into())),
         Err(error) => {
             let why = format!("`initialize` failed with {}: {}", error.code, shown(&error.message));
             Err(Broken::WrongEra(why.into()))

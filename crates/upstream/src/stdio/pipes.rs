@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use super::connection::{Pending, ended_line};
 use crate::broken::Broken;
+use crate::gather::{Gathered, Gathering};
 use crate::hearing::{self, About};
 use crate::link::{MAX_ANSWER_BYTES, News};
 use crate::questions;
@@ -55,36 +56,38 @@ pub(super) struct Reader {
 impl Reader {
     /// Reads to the end; says why it ended.
     pub(super) async fn read(&self, mut stdout: impl AsyncBufRead + Unpin) -> Broken {
-        let mut line = Vec::new();
+        let mut line = Gathering::default();
         loop {
-            line.clear();
-            line.shrink_to(64 * 1024);
-            let mut capped = (&mut stdout).take(MAX_ANSWER_BYTES as u64 + 1);
-            if let Err(why) = capped.read_until(b'\n', &mut line).await {
-                return Broken::lost(format!("its output cannot be read: {why}"));
+            let read = match stdout.fill_buf().await {
+                Ok([]) if line.is_empty() => return Broken::lost("it closed its output"),
+                Ok([]) => return Broken::lost("it closed its output in the middle of a message"),
+                Ok(read) => read,
+                Err(why) => return Broken::lost(format!("its output cannot be read: {why}")),
+            };
+            let end = read.iter().position(|byte| *byte == b'\n');
+            line.add_slice(&read[..end.unwrap_or(read.len())]);
+            let used = end.map_or(read.len(), |end| end + 1);
+            stdout.consume(used);
+            if line.check().is_err() {
+                return Broken::TooLarge(MAX_ANSWER_BYTES as u64);
             }
-            if line.pop_if(|last| *last == b'\n').is_none() {
-                return match line.len() {
-                    0 => Broken::lost("it closed its output"),
-                    length if length > MAX_ANSWER_BYTES => {
-                        Broken::TooLarge(MAX_ANSWER_BYTES as u64)
-                    }
-                    _ => Broken::lost("it closed its output in the middle of a message"),
-                };
+            if end.is_some() {
+                self.hear(line.take());
             }
-            self.hear(&line);
         }
     }
 
-    fn hear(&self, line: &[u8]) {
-        match Message::parse(line) {
+    fn hear(&self, mut line: Gathered) {
+        let unreadable = line.open(|message| match message {
             Ok(Message::Answer { id: Some(id), answer }) => {
                 if !self.pending.settle(id, Ok(answer)) {
                     self.odd.fetch_add(1, Ordering::Relaxed);
                 }
+                None
             }
             Ok(Message::Answer { id: None, .. }) => {
                 self.odd.fetch_add(1, Ordering::Relaxed);
+                None
             }
             Ok(Message::Request { id, method, params }) => {
                 let client = self.pending.client_meant(self.shared);
@@ -99,14 +102,19 @@ impl Reader {
                 } else if let Some(line) = answer.now_or_never() {
                     sent(line);
                 }
+                None
             }
             Ok(Message::Notification { method, params }) => {
                 hearing::hear(&self.news, &method, params, |about| match about {
                     About::Token(token) => self.pending.client_of(token),
                     About::Anybody => self.pending.client_meant(self.shared),
                 });
+                None
             }
-            Err(why) => self.unreadable(line, why),
+            Err(why) => Some(why),
+        });
+        if let Some(why) = unreadable {
+            self.unreadable(&line.json, why);
         }
     }
 

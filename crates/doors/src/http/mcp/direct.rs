@@ -148,7 +148,7 @@ async fn call(
     let CallParams { name, arguments, meta } = message.params;
     if !plain
         || only(&parts.headers, "mcp-name") != Some(name)
-        || (core.is_of_server(name) && !meta.capabilities.is_empty())
+        || (core.may_ask(name) && !meta.capabilities.is_empty())
         || core.takes_headers(principal, name)
     {
         return None;

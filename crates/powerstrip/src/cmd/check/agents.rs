@@ -36,9 +36,6 @@ pub(super) fn look(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
                 findings.push(warning(message));
             }
         }
-        if let Some(message) = skill.unasked(name) {
-            findings.push(warning(message));
-        }
     }
     if let Some(folder) = &config.embeddings.path
         && let Err(error) = StaticModel::open(folder)

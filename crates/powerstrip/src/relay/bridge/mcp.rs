@@ -241,7 +241,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
         body: Bytes,
     ) -> anyhow::Result<StreamingResponse> {
         self.remote.introduce(&mut headers);
-        let request = Request { method, url: self.remote.url("/mcp"), headers, body };
+        let request = Request { method, url: self.remote.url("/mcp"), headers, body: body.into() };
         let limits = Limits {
             deadline: None,
             max_body_bytes: u64::MAX,

@@ -1,0 +1,103 @@
+//! What the gateway signs: links by which a person without a credential may decide, and what it sends to webhooks.
+
+use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use proto::Clock;
+
+use crate::Secret;
+use crate::vault::{KeyFault, KeySource};
+
+/// No link of ours is longer.
+const MAX_LINK: usize = 512;
+
+/// Links that decide about calls which wait for a person. Each is about one call and one decision, and ends.
+pub struct ApprovalLinks {
+    key: hmac::Key,
+    clock: Clock,
+}
+
+impl ApprovalLinks {
+    /// Links signed with the gateway's own key, so that they outlive a restart.
+    pub fn new(source: &KeySource, clock: Clock) -> Result<Self, KeyFault> {
+        let key = source.derived_for(b"approval links")?;
+        Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &*key), clock })
+    }
+
+    /// The last part of a link's address.
+    pub fn token(&self, id: &str, approves: bool, until_unix_ms: u64) -> String {
+        let said = format!("{id}.{}.{until_unix_ms}", if approves { "approve" } else { "reject" });
+        let tag = hmac::sign(&self.key, said.as_bytes());
+        format!("{said}.{}", URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// What a link is about, and whether it approves; nothing, if it is not ours or its time is over.
+    pub fn open(&self, token: &str) -> Option<(String, bool)> {
+        let (said, tag) = token.rsplit_once('.').filter(|_| token.len() <= MAX_LINK)?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
+        hmac::verify(&self.key, said.as_bytes(), &tag).ok()?;
+        let mut parts = said.split('.');
+        let (id, decision, until) = (parts.next()?, parts.next()?, parts.next()?);
+        let approves = match decision {
+            "approve" => true,
+            "reject" => false,
+            _ => return None,
+        };
+        let until: u64 = until.parse().ok()?;
+        (parts.next().is_none() && self.clock.unix_ms() < until).then(|| (id.to_owned(), approves))
+    }
+}
+
+/// The signature of a body that is sent at a time, as hex: HMAC-SHA-256 over the time, a dot and the body.
+pub fn sign_webhook(secret: &Secret, at_unix_ms: u64, body: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes());
+    let mut signing = hmac::Context::with_key(&key);
+    signing.update(at_unix_ms.to_string().as_bytes());
+    signing.update(b".");
+    signing.update(body);
+    signing.sign().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_link_is_good_for_what_it_says_until_it_ends_and_cannot_be_changed() {
+        let clock = Clock::manual(1_000);
+        let source = KeySource::Given(Secret::new("x".repeat(40)));
+        let links = ApprovalLinks::new(&source, clock.clone()).unwrap();
+        let token = links.token("id-1", false, 5_000);
+        assert_eq!(links.open(&token), Some(("id-1".to_owned(), false)));
+        let again = ApprovalLinks::new(&source, clock.clone()).unwrap();
+        assert_eq!(again.open(&token), Some(("id-1".to_owned(), false)), "also after a restart");
+        for forged in [
+            token.replace("reject", "approve"),
+            token.replace("id-1", "id-2"),
+            token.replace("5000", "9000"),
+            format!("{token}x"),
+            token[..token.len() - 2].to_owned(),
+            String::new(),
+            "a.approve.9999.".to_owned(),
+        ] {
+            assert_eq!(links.open(&forged), None, "{forged}");
+        }
+        let other = KeySource::Given(Secret::new("y".repeat(40)));
+        assert_eq!(ApprovalLinks::new(&other, clock.clone()).unwrap().open(&token), None);
+        clock.advance(Duration::from_secs(4));
+        assert_eq!(links.open(&token), None, "its time is over");
+    }
+
+    #[test]
+    fn webhooks_are_signed_with_their_time() {
+        // printf '7.{}' | openssl dgst -sha256 -hmac secret
+        let signed = sign_webhook(&Secret::new("secret"), 7, b"{}");
+        assert_eq!(signed.len(), 64);
+        assert_ne!(signed, sign_webhook(&Secret::new("secret"), 8, b"{}"));
+        assert_ne!(signed, sign_webhook(&Secret::new("other"), 7, b"{}"));
+    }
+}

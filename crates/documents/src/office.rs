@@ -1,0 +1,122 @@
+//! Office files: packages of XML parts that point to each other.
+
+pub(crate) mod docx;
+mod flow;
+pub(crate) mod pptx;
+pub(crate) mod xlsx;
+
+use crate::archive::Archive;
+use crate::extract::{Limits, Unreadable};
+use crate::plain;
+use crate::xml::{Node, Xml};
+
+/// A package whose parts are found by the relations between them, as Office does.
+pub(crate) struct Package<'a> {
+    archive: Archive<'a>,
+    limits: &'a Limits,
+}
+
+/// A pointer from one part to another.
+#[derive(Debug)]
+pub(crate) struct Relation {
+    pub(crate) id: String,
+    /// The last word of its type, such as `slide`.
+    pub(crate) kind: String,
+    /// The part that it leads to.
+    pub(crate) part: String,
+}
+
+impl<'a> Package<'a> {
+    pub(crate) fn open(bytes: &'a [u8], limits: &'a Limits) -> Result<Self, Unreadable> {
+        Ok(Self { archive: Archive::open(bytes, limits)?, limits })
+    }
+
+    /// A part's XML; none if there is no such part.
+    pub(crate) fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
+        Ok(self.archive.read(name)?.map(|bytes| match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => plain::decode(error.as_bytes()),
+        }))
+    }
+
+    /// The part with the document itself.
+    pub(crate) fn main(&mut self, usual: &str) -> Result<(String, String), Unreadable> {
+        let relations = self.relations("")?;
+        let named = relations.into_iter().find(|relation| relation.kind == "officeDocument");
+        let name = named.map_or_else(|| usual.to_owned(), |relation| relation.part);
+        let part = self.part(&name)?;
+        let part = part.ok_or_else(|| Unreadable::damaged(format_args!("`{name}` is missing")))?;
+        Ok((name, part))
+    }
+
+    /// What a part points to within the package; what lies outside is never looked at.
+    pub(crate) fn relations(&mut self, part: &str) -> Result<Vec<Relation>, Unreadable> {
+        let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
+        let name = [folder, "_rels", &format!("{file}.rels")];
+        let name = name.into_iter().filter(|step| !step.is_empty()).collect::<Vec<_>>().join("/");
+        let Some(text) = self.part(&name)? else { return Ok(Vec::new()) };
+        let mut xml = Xml::new(&text, self.limits);
+        let mut relations = Vec::new();
+        loop {
+            match xml.next()? {
+                Node::Open(element) if element.name() == "Relationship" => {
+                    let attribute = |name| element.attribute(name).unwrap_or_default();
+                    if attribute("TargetMode") != "External" {
+                        let kind = attribute("Type");
+                        relations.push(Relation {
+                            id: attribute("Id"),
+                            kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
+                            part: resolve(folder, &attribute("Target")),
+                        });
+                    }
+                }
+                Node::End => return Ok(relations),
+                Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
+            }
+        }
+    }
+
+    /// The parts of one kind that a part points to, each once.
+    pub(crate) fn related(&mut self, part: &str, kind: &str) -> Result<Vec<String>, Unreadable> {
+        let mut parts: Vec<String> = Vec::new();
+        for relation in self.relations(part)? {
+            if relation.kind == kind && !parts.contains(&relation.part) {
+                parts.push(relation.part);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The title that the document's properties name.
+    pub(crate) fn title(&mut self) -> Result<Option<String>, Unreadable> {
+        let Some(text) = self.part("docProps/core.xml")? else { return Ok(None) };
+        let mut xml = Xml::new(&text, self.limits);
+        loop {
+            match xml.next()? {
+                Node::Open(element) if element.name() == "title" => return xml.text().map(Some),
+                Node::End => return Ok(None),
+                Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
+            }
+        }
+    }
+
+    pub(crate) fn limits(&self) -> &'a Limits {
+        self.limits
+    }
+}
+
+/// A target as seen from a folder; steps that lead out of the package lead to its top.
+fn resolve(folder: &str, target: &str) -> String {
+    let mut steps: Vec<&str> = match target.starts_with('/') {
+        true => Vec::new(),
+        false => folder.split('/').filter(|step| !step.is_empty()).collect(),
+    };
+    for step in target.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => drop(steps.pop()),
+            step => steps.push(step),
+        }
+    }
+    steps.join("/")
+}

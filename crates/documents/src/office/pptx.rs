@@ -1,0 +1,69 @@
+//! PowerPoint: slides in the order in which they are shown, each with its notes.
+
+use super::Package;
+use super::flow::Flow;
+use crate::extract::{Extracted, Limits, Unreadable};
+use crate::text::{Block, Text};
+use crate::xml::{Node, Xml};
+
+pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
+    let mut package = Package::open(bytes, limits)?;
+    let (name, presentation) = package.main("ppt/presentation.xml")?;
+    // Slides have backgrounds and shapes of any colour, so white text says nothing.
+    let flow = Flow { paragraphs: Some(Block::Line), dark: true, ..Flow::default() };
+    let written =
+        Flow { paragraphs: Some(Block::Line), dark: true, notes: true, ..Flow::default() };
+    let relations = package.relations(&name)?;
+    let mut text = Text::new(limits.text);
+    let mut shown = 0;
+    for id in slide_ids(&presentation, limits)? {
+        let Some(relation) = relations.iter().find(|relation| relation.id == id) else { continue };
+        let Some(slide) = package.part(&relation.part)? else { continue };
+        if is_hidden(&slide, limits)? {
+            let mut unseen = Text::new(limits.text);
+            flow.read(&slide, limits, &mut unseen)?;
+            text.hide(&unseen.finish(1, None).text);
+            continue;
+        }
+        shown += 1;
+        text.set_off();
+        text.block(Block::Line, &format!("Slide {shown}"));
+        flow.read(&slide, limits, &mut text)?;
+        for notes in package.related(&relation.part, "notesSlide")? {
+            let Some(notes) = package.part(&notes)? else { continue };
+            text.set_off();
+            written.read(&notes, limits, &mut text)?;
+        }
+    }
+    let title = package.title()?;
+    Ok(text.finish(shown, title))
+}
+
+/// The relations of the slides, in order.
+fn slide_ids(presentation: &str, limits: &Limits) -> Result<Vec<String>, Unreadable> {
+    let mut xml = Xml::new(presentation, limits);
+    let mut ids = Vec::new();
+    loop {
+        match xml.next()? {
+            Node::Open(element) if element.name() == "sldId" => {
+                ids.extend(element.prefixed("id"));
+            }
+            Node::End => return Ok(ids),
+            Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
+        }
+    }
+}
+
+/// Whether a slide is passed over when the others are shown.
+fn is_hidden(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
+    let mut xml = Xml::new(slide, limits);
+    loop {
+        match xml.next()? {
+            Node::Open(element) if element.name() == "sld" => {
+                return Ok(matches!(element.attribute("show").as_deref(), Some("0" | "false")));
+            }
+            Node::End => return Ok(false),
+            Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Excel: each sheet that is shown as lines of cells with tabs between them.
+
+mod format;
+
+use std::collections::HashSet;
+
+use self::format::{Formats, show};
+use super::Package;
+use crate::extract::{Extracted, Limits, Unreadable};
+use crate::text::{Block, Text, on_one_line};
+use crate::xml::{Node, Xml};
+
+/// Empty cells in a row that are written as such; a lone cell far to the right needs no thousand tabs.
+const GAP: usize = 64;
+
+pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
+    let mut package = Package::open(bytes, limits)?;
+    let (name, workbook) = package.main("xl/workbook.xml")?;
+    let relations = package.relations(&name)?;
+    let strings = match package.related(&name, "sharedStrings")?.first() {
+        Some(part) => shared_strings(package.part(part)?.as_deref().unwrap_or_default(), limits)?,
+        None => Vec::new(),
+    };
+    let styles = match package.related(&name, "styles")?.first() {
+        Some(part) => package.part(part)?,
+        None => None,
+    };
+    let (sheets, since_1904) = sheets(&workbook, limits)?;
+    let formats = Formats::read(styles.as_deref().unwrap_or_default(), since_1904, limits)?;
+    let mut text = Text::new(limits.text);
+    let mut shown = 0;
+    for sheet in sheets {
+        let Some(relation) = relations.iter().find(|relation| relation.id == sheet.relation) else {
+            continue;
+        };
+        // A sheet that is a chart has no cells.
+        let Some(xml) = package.part(&relation.part)? else { continue };
+        text.set_off();
+        if !sheet.hidden {
+            shown += 1;
+            text.block(Block::Row, &format!("Sheet: {}", on_one_line(&sheet.name)));
+        }
+        Cells { strings: &strings, formats: &formats, hidden: sheet.hidden }
+            .read(&xml, limits, &mut text)?;
+        if text.is_full() {
+            break;
+        }
+    }
+    let title = package.title()?;
+    Ok(text.finish(shown, title))
+}
+
+struct Sheet {
+    name: String,
+    relation: String,
+    hidden: bool,
+}
+
+/// The sheets in order, and whether days are counted from 1904.
+fn sheets(workbook: &str, limits: &Limits) -> Result<(Vec<Sheet>, bool), Unreadable> {
+    let mut xml = Xml::new(workbook, limits);
+    let (mut sheets, mut since_1904) = (Vec::new(), false);
+    loop {
+        match xml.next()? {
+            Node::Open(element) => match element.name() {
+                "sheet" => sheets.push(Sheet {
+                    name: element.attribute("name").unwrap_or_default(),
+                    relation: element.prefixed("id").unwrap_or_default(),
+                    hidden: element.attribute("state").is_some_and(|state| state != "visible"),
+                }),
+                "workbookPr" => {
+                    since_1904 =
+                        matches!(element.attribute("date1904").as_deref(), Some("1" | "true"));
+                }
+                _ => {}
+            },
+            Node::End => return Ok((sheets, since_1904)),
+            Node::Close(_) | Node::Text(_) => {}
+        }
+    }
+}
+
+/// The strings that cells name by number, without the reading aids of Japanese.
+fn shared_strings(text: &str, limits: &Limits) -> Result<Vec<String>, Unreadable> {
+    let mut xml = Xml::new(text, limits);
+    let mut strings = Vec::new();
+    let mut string = String::new();
+    loop {
+        match xml.next()? {
+            Node::Open(element) => match element.name() {
+                "si" => string.clear(),
+                "rPh" => xml.skip(|_| ())?,
+                "t" => string.push_str(&xml.text()?),
+                _ => {}
+            },
+            Node::Close(name) if name == "si" => strings.push(on_one_line(&string)),
+            Node::End => return Ok(strings),
+            Node::Close(_) | Node::Text(_) => {}
+        }
+    }
+}
+
+struct Cells<'a> {
+    strings: &'a [String],
+    formats: &'a Formats,
+    hidden: bool,
+}
+
+/// The cell that is being read.
+#[derive(Default)]
+struct Cell {
+    column: usize,
+    kind: String,
+    style: usize,
+    value: String,
+}
+
+impl Cells<'_> {
+    fn read(&self, sheet: &str, limits: &Limits, out: &mut Text) -> Result<(), Unreadable> {
+        let mut xml = Xml::new(sheet, limits);
+        let mut hidden_columns = HashSet::new();
+        let (mut row, mut hidden_row) = (String::new(), false);
+        let (mut next, mut cell) = (0, Cell::default());
+        loop {
+            match xml.next()? {
+                Node::Open(element) => match element.name() {
+                    "col"
+                        if matches!(element.attribute("hidden").as_deref(), Some("1" | "true")) =>
+                    {
+                        let number =
+                            |name| element.attribute(name).and_then(|it| it.parse::<usize>().ok());
+                        if let (Some(first), Some(last)) = (number("min"), number("max")) {
+                            hidden_columns.extend(first.saturating_sub(1)..last.min(16_384));
+                        }
+                    }
+                    "row" => {
+                        row.clear();
+                        next = 0;
+                        hidden_row =
+                            matches!(element.attribute("hidden").as_deref(), Some("1" | "true"));
+                    }
+                    "c" => {
+                        let column = element.attribute("r").and_then(|place| column(&place));
+                        cell = Cell {
+                            column: column.unwrap_or(next),
+                            kind: element.attribute("t").unwrap_or_default(),
+                            style: element
+                                .attribute("s")
+                                .and_then(|it| it.parse().ok())
+                                .unwrap_or(0),
+                            value: String::new(),
+                        };
+                    }
+                    "v" | "t" => cell.value.push_str(&xml.text()?),
+                    // Formulas, and the reading aids of Japanese.
+                    "f" | "rPh" | "oddHeader" | "oddFooter" => xml.skip(|_| ())?,
+                    _ => {}
+                },
+                Node::Close(name) => match name.as_str() {
+                    "c" => {
+                        let value = self.value(&cell);
+                        if self.hidden || hidden_row || hidden_columns.contains(&cell.column) {
+                            out.hide(&value);
+                        } else if !value.is_empty() {
+                            let gap = cell.column.saturating_sub(next).min(GAP)
+                                + usize::from(!row.is_empty());
+                            row.extend(std::iter::repeat_n('\t', gap));
+                            row.push_str(&value);
+                            next = cell.column + 1;
+                        }
+                    }
+                    "row" if !row.is_empty() => {
+                        out.block(Block::Row, &row);
+                        row.clear();
+                        if out.is_full() {
+                            return Ok(());
+                        }
+                    }
+                    _ => {}
+                },
+                Node::Text(_) => {}
+                Node::End => return Ok(()),
+            }
+        }
+    }
+
+    fn value(&self, cell: &Cell) -> String {
+        match cell.kind.as_str() {
+            "s" => {
+                let index = cell.value.trim().parse::<usize>().ok();
+                index.and_then(|index| self.strings.get(index)).cloned().unwrap_or_default()
+            }
+            "b" => if cell.value.trim() == "1" { "TRUE" } else { "FALSE" }.to_owned(),
+            "" | "n" => {
+                show(cell.value.trim(), self.formats.of(cell.style), self.formats.since_1904)
+            }
+            _ => on_one_line(&cell.value),
+        }
+    }
+}
+
+/// The column of a place such as `AB12`, counted from 0.
+fn column(place: &str) -> Option<usize> {
+    let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
+    let number = letters.fold(0_usize, |number, letter| {
+        let digit = usize::from(letter.to_ascii_uppercase() - b'A') + 1;
+        number.saturating_mul(26).saturating_add(digit)
+    });
+    (1..=16_384).contains(&number).then(|| number - 1)
+}

@@ -1,0 +1,135 @@
+//! Bytes that are text, and which text.
+
+use encoding_rs::Encoding;
+
+use super::{HTML, JSON};
+use crate::plain;
+
+/// Elements that only HTML begins with.
+const HTML_STARTS: [&str; 16] = [
+    "<!doctype html",
+    "<html",
+    "<head",
+    "<body",
+    "<script",
+    "<style",
+    "<title",
+    "<meta",
+    "<link",
+    "<table",
+    "<div",
+    "<h1",
+    "<p>",
+    "<iframe",
+    "<br",
+    "<a ",
+];
+
+/// The kind of text; none if the bytes are no text.
+pub(super) fn kind(head: &[u8], name: Option<&str>) -> Option<&'static str> {
+    let text = text(head)?;
+    let start = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let lower = start.chars().take(4096).collect::<String>().to_ascii_lowercase();
+    let lower = past_comments(&lower);
+    if HTML_STARTS.iter().any(|element| lower.starts_with(element)) {
+        return Some(HTML);
+    }
+    if lower.starts_with("<svg") {
+        return Some("image/svg+xml");
+    }
+    if lower.starts_with("<?xml") {
+        return Some(match () {
+            () if lower.contains("<svg") => "image/svg+xml",
+            () if lower.contains("<html") => "application/xhtml+xml",
+            () => "application/xml",
+        });
+    }
+    let extension =
+        name.and_then(|name| name.rsplit_once('.')).map(|(_, end)| end.to_ascii_lowercase());
+    Some(match extension.as_deref() {
+        Some("csv") => "text/csv",
+        Some("tsv") => "text/tab-separated-values",
+        Some("md" | "markdown") => "text/markdown",
+        Some("yaml" | "yml") => "application/yaml",
+        Some("css") => "text/css",
+        Some("js" | "mjs") => "text/javascript",
+        Some("ics") => "text/calendar",
+        Some("vcf") => "text/vcard",
+        _ if start.is_empty() => "text/plain",
+        _ if is_json(start) => JSON,
+        _ => "text/plain",
+    })
+}
+
+/// The head as text, if that is what it is: an encoding that fits, and no control characters but white space.
+fn text(head: &[u8]) -> Option<String> {
+    let text = match (Encoding::for_bom(head), std::str::from_utf8(head)) {
+        (Some((encoding, mark)), _) => {
+            encoding.decode_without_bom_handling(&head[mark..]).0.into_owned()
+        }
+        (None, Ok(text)) => text.to_owned(),
+        // The head may end within a character.
+        (None, Err(error)) if error.error_len().is_none() => {
+            String::from_utf8_lossy(&head[..error.valid_up_to()]).into_owned()
+        }
+        (None, Err(_)) => match plain::wide(head) {
+            Some(encoding) => encoding.decode_without_bom_handling(head).0.into_owned(),
+            None => older(head)?,
+        },
+    };
+    let odd = |c: char| {
+        c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}' | '\u{1b}' | '\u{85}')
+    };
+    let (mut all, mut bad) = (0_usize, 0_usize);
+    for character in text.chars() {
+        all += 1;
+        bad += usize::from(odd(character));
+    }
+    // UTF-16 of ASCII is valid UTF-8, too, full of zeros.
+    if bad > 0 && std::str::from_utf8(head).is_ok() && Encoding::for_bom(head).is_none() {
+        let encoding = plain::wide(head)?;
+        return Some(encoding.decode_without_bom_handling(head).0.into_owned());
+    }
+    // A stray control character in a long text does not make it a picture.
+    (bad * 1000 <= all).then_some(text)
+}
+
+/// Text in an encoding of before Unicode: no zeros, few controls, and a guess that decodes.
+fn older(head: &[u8]) -> Option<String> {
+    let controls =
+        head.iter().filter(|byte| matches!(byte, 0..=8 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count();
+    if controls > 0 {
+        return None;
+    }
+    let letters = head
+        .iter()
+        .filter(|byte| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace())
+        .count();
+    let high = head.iter().filter(|byte| !byte.is_ascii()).count();
+    // Compressed data has no letters to speak of; a text in Russian or Chinese has few, but no other controls either.
+    if head.len() > 512 && letters * 20 < head.len() && high * 10 < head.len() * 9 {
+        return None;
+    }
+    Some(plain::encoding_of(head).decode_without_bom_handling(head).0.into_owned())
+}
+
+fn past_comments(mut text: &str) -> &str {
+    while let Some(rest) = text.strip_prefix("<!--") {
+        let Some(end) = rest.find("-->") else { break };
+        text = rest[end + 3..].trim_start();
+    }
+    text
+}
+
+/// JSON shows by its first two tokens; whether all of it is right is not asked here.
+fn is_json(start: &str) -> bool {
+    let rest = |text: &str| text.trim_start().chars().next();
+    match start.chars().next() {
+        Some('{') => matches!(rest(&start[1..]), Some('"' | '}')),
+        Some('[') => {
+            let next = rest(&start[1..]);
+            matches!(next, Some('{' | '[' | '"' | ']' | '0'..='9' | '-'))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,148 @@
+//! Uploads in parts. `POST` begins one, `PATCH` with `Upload-Offset` goes on, `HEAD` tells how far it has come.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use proto::{Principal, TraceId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use strip::files::{Progress, Upload, described};
+
+use super::intake::{broken_off, patient, refuse_announced};
+use super::{Asked, id_of, invalid};
+use crate::http::{Shared, body, reply, routes};
+
+/// How many bytes of an upload have arrived.
+const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
+
+/// How many bytes an upload will have.
+const LENGTH: HeaderName = HeaderName::from_static("upload-length");
+
+/// What begins an upload fits into this.
+const MAX_BODY: usize = 16 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    #[serde(default)]
+    name: String,
+    size: u64,
+}
+
+pub(crate) async fn begin(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+    Extension(trace): Extension<TraceId>,
+    request: Request,
+) -> Response {
+    let asked = Asked::new(principal, trace);
+    let begun = async {
+        let (parts, body) = request.into_parts();
+        let patience = shared.options.body_timeout;
+        let bytes = body::read(&parts.headers, body, MAX_BODY, patience).await;
+        let wanted: Wanted = serde_json::from_slice(&bytes.map_err(|fault| fault.failure())?)
+            .map_err(|error| {
+                invalid(format!(
+                    "the body is like {{\"name\": \"a.pdf\", \"size\": 1234}}: {error}"
+                ))
+            })?;
+        shared.strip.files().begin_upload(&asked.principal, &wanted.name, wanted.size).await
+    };
+    match begun.await {
+        Ok(upload) => {
+            let mut response = asked.answer(StatusCode::CREATED, Ok(shown(&upload)));
+            mark(response.headers_mut(), &upload);
+            let place = format!("{}/{}", routes::UPLOADS, upload.id);
+            if let Ok(place) = HeaderValue::from_str(&place) {
+                response.headers_mut().insert(LOCATION, place);
+            }
+            response
+        }
+        Err(failure) => reply::refuse_as_usual(&failure, trace),
+    }
+}
+
+pub(crate) async fn progress(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+    Extension(trace): Extension<TraceId>,
+    path: Result<Path<String>, PathRejection>,
+) -> Response {
+    let asked = Asked::new(principal, trace);
+    match shared.strip.files().upload(&asked.principal, &id_of(path)).await {
+        Ok(upload) => {
+            let mut response = asked.answer(StatusCode::OK, Ok(shown(&upload)));
+            mark(response.headers_mut(), &upload);
+            response
+        }
+        Err(failure) => reply::refuse_as_usual(&failure, trace),
+    }
+}
+
+pub(crate) async fn resume(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+    Extension(trace): Extension<TraceId>,
+    path: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response {
+    let asked = Asked::new(principal, trace);
+    let added = async {
+        let offset = request.headers().get(OFFSET).and_then(|offset| offset.to_str().ok());
+        let offset = offset.and_then(|offset| offset.parse().ok()).ok_or_else(|| {
+            invalid("the header `Upload-Offset` says at which byte this part begins; HEAD tells it")
+        })?;
+        refuse_announced(&shared, &request)?;
+        let patience = shared.options.body_timeout;
+        let body = request.into_body().into_data_stream();
+        let bytes = patient(body, patience, |error: axum::Error| broken_off(&error));
+        shared.strip.files().add_part(&asked.principal, &id_of(path), offset, bytes).await
+    };
+    match added.await {
+        Ok(Progress::Waiting(upload)) => {
+            let mut response = asked.answer(StatusCode::OK, Ok(shown(&upload)));
+            mark(response.headers_mut(), &upload);
+            response
+        }
+        Ok(Progress::Done(file)) => asked.answer(StatusCode::CREATED, Ok(described(&file))),
+        Ok(Progress::Elsewhere(upload)) => {
+            let message = format!("this upload goes on at byte {}", upload.offset);
+            let failure = invalid(message).details(shown(&upload));
+            let mut response = reply::refuse(StatusCode::CONFLICT, &failure, trace);
+            mark(response.headers_mut(), &upload);
+            response
+        }
+        Err(failure) => reply::refuse_as_usual(&failure, trace),
+    }
+}
+
+pub(crate) async fn forget(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+    Extension(trace): Extension<TraceId>,
+    path: Result<Path<String>, PathRejection>,
+) -> Response {
+    let asked = Asked::new(principal, trace);
+    let forgotten = shared.strip.files().drop_upload(&asked.principal, &id_of(path)).await;
+    asked.answer(StatusCode::OK, forgotten.map(|()| Value::Null))
+}
+
+fn mark(headers: &mut HeaderMap, upload: &Upload) {
+    headers.insert(OFFSET, HeaderValue::from(upload.offset));
+    headers.insert(LENGTH, HeaderValue::from(upload.size));
+}
+
+fn shown(upload: &Upload) -> Value {
+    json!({
+        "upload_id": upload.id,
+        "name": upload.name,
+        "size": upload.size,
+        "offset": upload.offset,
+        "expires_ms": upload.expires_ms,
+    })
+}

@@ -1,0 +1,152 @@
+//! `/approve/…`: the signed links that a webhook is sent. Opening one shows what it is about and decides nothing, for
+//! mail programs and chats open links before people do; the button on the page decides.
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderValue, StatusCode};
+use proto::{TraceId, clean};
+use strip::approval::{
+    ApprovalRow, ApprovalState, Decider, Decision, ShownFile, Undecided, Verdict, inert,
+};
+use url::form_urlencoded;
+
+use super::login::inert as escaped;
+use super::{Shared, approvals, body};
+
+/// A reason, and no more.
+const MAX_FORM_BYTES: usize = 32 * 1024;
+
+/// Shows what a link is about.
+pub(super) async fn show(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+    token: Result<Path<String>, PathRejection>,
+) -> Response {
+    let Some((row, verdict)) = opened(&shared, token, trace).await else { return gone() };
+    match row.state {
+        ApprovalState::Pending => page(StatusCode::OK, "Approval", &question(&row, verdict)),
+        state => page(StatusCode::OK, "Decided", &said(&format!("This call is {state} already."))),
+    }
+}
+
+/// Decides, as the link says.
+pub(super) async fn decide(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+    token: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response {
+    let Some((row, verdict)) = opened(&shared, token, trace).await else { return gone() };
+    let (parts, body) = request.into_parts();
+    let read = body::read(&parts.headers, body, MAX_FORM_BYTES, shared.options.body_timeout).await;
+    let Ok(form) = read else {
+        return page(StatusCode::BAD_REQUEST, "Not decided", &said("The form cannot be read."));
+    };
+    let reason = form_urlencoded::parse(&form).find(|(name, _)| name == "reason");
+    let decision = Decision::once(verdict, reason.map(|(_, reason)| reason.into_owned()));
+    let Ok(desk) = approvals::desk(&shared) else { return gone() };
+    match desk.decide(&row.id, &Decider::Link, decision).await {
+        Ok(row) => page(StatusCode::OK, "Decided", &said(&format!("The call is {}.", row.state))),
+        Err(Undecided::Over(row)) => {
+            let words = format!("This call is {} already; nothing was changed.", row.state);
+            page(StatusCode::CONFLICT, "Decided", &said(&words))
+        }
+        Err(why) => page(StatusCode::BAD_REQUEST, "Not decided", &said(&why.to_string())),
+    }
+}
+
+/// The confirmation that a link is about, if we gave it out and its time is not over.
+async fn opened(
+    shared: &Shared,
+    token: Result<Path<String>, PathRejection>,
+    trace: TraceId,
+) -> Option<(ApprovalRow, Verdict)> {
+    let Path(token) = token.ok()?;
+    let links = shared.options.approval_links.as_ref()?;
+    let Some((id, approves)) = links.open(&token) else {
+        tracing::warn!(%trace, "a link was opened that is not ours, or not any more");
+        return None;
+    };
+    let row = approvals::desk(shared).ok()?.get(None, &id).await.ok()??;
+    Some((row, if approves { Verdict::Approve } else { Verdict::Reject }))
+}
+
+fn question(row: &ApprovalRow, verdict: Verdict) -> String {
+    let agent = row.agent.as_deref().map_or_else(String::new, |agent| format!(", agent {agent}"));
+    let files: Vec<ShownFile> = serde_json::from_str(&row.files).unwrap_or_default();
+    let files: Vec<_> = files
+        .iter()
+        .map(|file| format!("{}, {} bytes, sha256 {}", file.name, file.size, file.sha256))
+        .collect();
+    let facts = [
+        ("Tool", format!("{} {}", row.tool, row.version)),
+        ("Caller", format!("{}/{}{agent}", row.tenant, row.owner)),
+        ("Definition", row.definition.to_string()),
+        ("Arguments, sha256", row.arguments_sum.to_string()),
+        ("Files", files.join("; ")),
+        ("Trace", row.trace.clone()),
+    ];
+    let facts: String = facts
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", seen(value)))
+        .collect();
+    let (button, hint) = match verdict {
+        Verdict::Approve => ("Approve this call, once", ""),
+        Verdict::Reject => (
+            "Reject this call",
+            "<p><label>Reason, which the caller is told: <input name=\"reason\" maxlength=\"2000\"></label></p>",
+        ),
+    };
+    let arguments = escaped(&inert(row.arguments.as_deref().unwrap_or_default()));
+    let before = row.deadline_unix_ms / 1000;
+    format!(
+        "<dl>{facts}</dl><h2>Arguments</h2><pre dir=\"ltr\">{arguments}</pre>\
+         <form method=\"post\">{hint}<p><button>{button}</button></p></form>\
+         <p>Nobody deciding before <time>{before}</time> (seconds since 1970), the call is rejected.</p>"
+    )
+}
+
+/// A text on a page: nothing of it is markup, and nothing of it hides.
+fn seen(text: &str) -> String {
+    escaped(&clean::visible(text))
+}
+
+fn said(text: &str) -> String {
+    format!("<p>{}</p>", seen(text))
+}
+
+fn gone() -> Response {
+    let words = said("This link is not good, or not any more.");
+    page(StatusCode::NOT_FOUND, "No such link", &words)
+}
+
+fn page(status: StatusCode, title: &str, content: &str) -> Response {
+    let page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title></head>\
+         <body><h1>{title}</h1>{content}</body></html>\n"
+    );
+    let mut response = Response::new(Body::from(page));
+    *response.status_mut() = status;
+    for (name, value) in [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (
+            CONTENT_SECURITY_POLICY,
+            "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; sandbox allow-forms allow-same-origin",
+        ),
+        // The address is the credential; with none at all, browsers would not say where the form comes from.
+        (REFERRER_POLICY, "same-origin"),
+        (CACHE_CONTROL, "no-store"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

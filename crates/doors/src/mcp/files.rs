@@ -1,0 +1,100 @@
+//! Files as resources of MCP: `powerstrip://files/{id}`.
+
+use auth::scope::{FILES_READ, covers};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use proto::{Code, Principal};
+use rmcp::model::{ErrorData, ListResourceTemplatesResult, ListResourcesResult};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use strip::files::{FileRecord, Listing, URI};
+use strip::{Failure, Strip};
+
+/// How many files one page lists.
+const PAGE: u32 = 100;
+
+/// The largest file that is read as a resource; larger ones are fetched from the HTTP door.
+const MAX_READ: u64 = 4 << 20;
+
+/// Adds a page of the caller's files to what servers offer.
+pub(super) async fn list(
+    strip: &Strip,
+    principal: &Principal,
+    cursor: Option<String>,
+    listed: &mut ListResourcesResult,
+) -> Result<(), ErrorData> {
+    if !covers(principal, FILES_READ) {
+        return Ok(());
+    }
+    let listing = Listing { cursor, limit: Some(PAGE), ..Listing::default() };
+    let page =
+        strip.files().list(principal, listing).await.map_err(|failure| told(&failure, ""))?;
+    for file in &page.files {
+        listed.resources.push(typed(resource(file))?);
+    }
+    listed.next_cursor = page.next;
+    Ok(())
+}
+
+/// Adds the template of files to those of servers.
+pub(super) fn template(
+    principal: &Principal,
+    listed: &mut ListResourceTemplatesResult,
+) -> Result<(), ErrorData> {
+    if covers(principal, FILES_READ) {
+        listed.resource_templates.push(typed(json!({
+            "uriTemplate": format!("{URI}{{id}}"),
+            "name": "file",
+            "title": "A stored file",
+            "description": "A file, artifact or reference by its id, `file_…` or `ref_…`.",
+        }))?);
+    }
+    Ok(())
+}
+
+/// What a file says, as `resources/read` answers it: text where it is text, a blob where it is not.
+pub(super) async fn read(
+    strip: &Strip,
+    principal: &Principal,
+    uri: &str,
+) -> Result<Value, ErrorData> {
+    let refused = |failure: Failure| told(&failure, uri);
+    if !covers(principal, FILES_READ) {
+        return Err(refused(Failure::new(Code::NotFound, format!("there is no resource `{uri}`"))));
+    }
+    let files = strip.files();
+    let id = uri.strip_prefix(URI).unwrap_or_default();
+    let file = files.find(principal, id).await.map_err(refused)?;
+    let bytes = files.bytes(&file, MAX_READ).await.map_err(refused)?;
+    let mut content = json!({"uri": uri, "mimeType": file.media_type});
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => content["text"] = text.into(),
+        Err(_) => content["blob"] = BASE64_STANDARD.encode(&bytes).into(),
+    }
+    Ok(json!({"contents": [content]}))
+}
+
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value).map_err(|why| ErrorData::internal_error(why.to_string(), None))
+}
+
+fn resource(file: &FileRecord) -> Value {
+    json!({
+        "uri": strip::files::uri(&file.id),
+        "name": file.name,
+        "mimeType": file.media_type,
+        "size": u32::try_from(file.size).ok(),
+    })
+}
+
+fn told(failure: &Failure, uri: &str) -> ErrorData {
+    match failure.code {
+        Code::NotFound => {
+            ErrorData::resource_not_found(failure.message.clone(), Some(json!({"uri": uri})))
+        }
+        Code::InvalidInput => {
+            ErrorData::invalid_params(failure.message.clone(), failure.details.clone())
+        }
+        _ => ErrorData::internal_error(failure.to_string(), None),
+    }
+}

@@ -1,0 +1,67 @@
+use std::io::{self, Read, Write};
+use std::panic;
+use std::process::ExitCode;
+
+use clap::Args;
+use documents::{Extracted, Limits, Unreadable};
+
+use crate::extractor::Told;
+
+/// Read the text of the document on standard input (the gateway runs this in its sandbox)
+#[derive(Debug, Args)]
+pub(crate) struct ExtractText {
+    /// What the document is by its beginning.
+    #[arg(long, default_value = "")]
+    media_type: String,
+    /// Bytes of the document that are taken.
+    #[arg(long, default_value_t = Limits::default().input)]
+    input: usize,
+    /// Bytes of text that are given.
+    #[arg(long, default_value_t = Limits::default().text)]
+    text: usize,
+}
+
+impl ExtractText {
+    /// Writes one line of JSON and, if the document could be read, its text behind it.
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let limits = Limits { input: self.input, text: self.text, ..Limits::default() };
+        // One byte more than is taken, so that what is too large is found to be.
+        let mut bytes = Vec::new();
+        io::stdin().lock().take(limits.input as u64 + 1).read_to_end(&mut bytes)?;
+        // A panic is said in one line; where in which library it happened is for the log of whoever asked.
+        let read =
+            panic::catch_unwind(move || documents::extract(bytes, &self.media_type, &limits));
+        let (told, text) = match read {
+            Ok(Ok(extracted)) => clean(extracted),
+            Ok(Err(unreadable)) => (refused(&unreadable), String::new()),
+            Err(_) => (Told::Crashed, String::new()),
+        };
+        let mut stdout = io::stdout().lock();
+        serde_json::to_writer(&mut stdout, &told)?;
+        stdout.write_all(b"\n")?;
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What a person would not see but a model would read is removed here, where a long text costs only this process time.
+fn clean(extracted: Extracted) -> (Told, String) {
+    let (text, in_text) = proto::clean::text(&extracted.text);
+    let (title, in_title) = extracted.title.map_or((None, 0), |title| {
+        let (title, removed) = proto::clean::text(&title);
+        (Some(title), removed)
+    });
+    let told = Told::Read {
+        media_type: extracted.media_type,
+        parts: extracted.parts,
+        title,
+        removed: extracted.hidden + in_text + in_title,
+        truncated: extracted.truncated,
+    };
+    (told, text)
+}
+
+fn refused(unreadable: &Unreadable) -> Told {
+    Told::Refused { kind: unreadable.kind().to_owned(), message: unreadable.to_string() }
+}

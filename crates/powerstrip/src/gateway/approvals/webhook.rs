@@ -1,0 +1,118 @@
+//! Tells a webhook of every call that begins to wait, with links by which whoever reads it can decide.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use auth::{ApprovalLinks, Secret, sign_webhook};
+use egress::http::{Client, Limits, Request, Scope};
+use http::{HeaderMap, HeaderValue, Method};
+use proto::Clock;
+use serde_json::{Value, json};
+use strip::approval::{ApprovalRow, Approvals, EventKind, view};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// After so long each it is tried again.
+const AGAIN: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(25)];
+
+/// Deliveries under way at once; more wait for their turn.
+const AT_ONCE: usize = 16;
+
+/// What is sent where.
+pub(crate) struct Webhook {
+    pub(crate) url: String,
+    pub(crate) secret: Secret,
+    /// For how long links are good, at most; none outlives the deadline of its call.
+    pub(crate) link_ttl: Duration,
+    /// Where browsers reach this gateway.
+    pub(crate) base: String,
+    pub(crate) links: Arc<ApprovalLinks>,
+    pub(crate) client: Client,
+    pub(crate) clock: Clock,
+}
+
+impl Webhook {
+    /// Tells of what begins to wait, until the process ends.
+    pub(crate) async fn serve(self, approvals: Arc<Approvals>, ending: CancellationToken) {
+        let webhook = Arc::new(self);
+        let mut events = approvals.events();
+        let mut deliveries = JoinSet::new();
+        loop {
+            let event = tokio::select! {
+                event = events.recv() => event,
+                () = ending.cancelled() => return,
+            };
+            match event {
+                Ok(event) if event.kind == EventKind::Created => {
+                    while deliveries.len() >= AT_ONCE {
+                        deliveries.join_next().await;
+                    }
+                    while deliveries.try_join_next().is_some() {}
+                    let (webhook, row) = (Arc::clone(&webhook), event.row);
+                    deliveries.spawn(async move { webhook.deliver(&row).await });
+                }
+                Ok(_) => {}
+                Err(RecvError::Lagged(missed)) => {
+                    tracing::warn!(missed, "calls began to wait of which the webhook was not told");
+                }
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    async fn deliver(&self, row: &ApprovalRow) {
+        let body = self.body(row).to_string();
+        for wait in AGAIN.into_iter().map(Some).chain([None]) {
+            let why = match self.post(&body).await {
+                Ok(()) => return,
+                Err(why) => why,
+            };
+            tracing::warn!(approval = row.id, why, "the approval webhook was not reached");
+            match wait {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return,
+            }
+        }
+    }
+
+    fn body(&self, row: &ApprovalRow) -> Value {
+        let ttl = u64::try_from(self.link_ttl.as_millis()).unwrap_or(u64::MAX);
+        let until = row.deadline_unix_ms.min(self.clock.unix_ms().saturating_add(ttl));
+        let link = |approves| {
+            format!("{}/approve/{}", self.base, self.links.token(&row.id, approves, until))
+        };
+        json!({
+            "event": "approval.created",
+            "approval": view(row),
+            "links": {"approve": link(true), "reject": link(false), "expiresUnixMs": until},
+        })
+    }
+
+    async fn post(&self, body: &str) -> Result<(), String> {
+        let now = self.clock.unix_ms();
+        let signature = format!("t={now},v1={}", sign_webhook(&self.secret, now, body.as_bytes()));
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        let signature = HeaderValue::from_str(&signature).map_err(|error| error.to_string())?;
+        headers.insert("powerstrip-signature", signature);
+        let request = Request {
+            method: Method::POST,
+            url: self.url.clone(),
+            headers,
+            body: body.as_bytes().to_vec().into(),
+        };
+        let limits = Limits {
+            deadline: Some(Duration::from_secs(10)),
+            max_redirects: 0,
+            ..Limits::default()
+        };
+        let answer = self.client.send(request, &limits, &Scope::everything()).await;
+        match answer {
+            Ok(answer) if answer.status.is_success() => Ok(()),
+            Ok(answer) => Err(format!("it answered {}", answer.status)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

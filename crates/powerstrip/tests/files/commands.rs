@@ -1,0 +1,81 @@
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use testkit::{Gateway, powerstrip_binary};
+use tokio::process::Command;
+
+use crate::support::{noise, put};
+
+async fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let output =
+        Command::new(powerstrip_binary()).arg("files").args(arguments).current_dir(folder).output();
+    output.await.unwrap()
+}
+
+async fn good(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments).await;
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// The same with a running owner and without one.
+async fn store_and_fetch(folder: &Path) -> String {
+    let bytes = noise(2_000_000);
+    std::fs::write(folder.join("in.bin"), &bytes).unwrap();
+    std::fs::write(folder.join("note.txt"), "hello").unwrap();
+    let ids = good(folder, &["put", "in.bin", "note.txt"]).await;
+    let ids: Vec<_> = ids.lines().collect();
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    assert!(ids.iter().all(|id| id.starts_with("file_")));
+    assert_eq!(good(folder, &["get", ids[1]]).await, "hello");
+    good(folder, &["get", ids[0], "-o", "out.bin"]).await;
+    assert!(std::fs::read(folder.join("out.bin")).unwrap() == bytes);
+    let again = run(folder, &["get", ids[1], "-o", "out.bin"]).await;
+    assert_eq!(again.status.code(), Some(2), "nothing is written over");
+    assert!(std::fs::read(folder.join("out.bin")).unwrap() == bytes);
+
+    let listed: Value = serde_json::from_str(&good(folder, &["ls", "--json"]).await).unwrap();
+    let names: Vec<_> =
+        listed.as_array().unwrap().iter().map(|file| file["name"].clone()).collect();
+    assert_eq!(names, ["note.txt", "in.bin"]);
+    assert!(good(folder, &["ls"]).await.contains("note.txt"));
+    assert!(good(folder, &["rm", ids[0]]).await.contains("deleted"));
+    for arguments in
+        [&["get", ids[0]][..], &["rm", ids[0]], &["get", "x"], &["put", "missing"], &["put", "."]]
+    {
+        let refused = run(folder, arguments).await;
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+        assert!(refused.stdout.is_empty(), "{arguments:?}");
+    }
+    assert!(!folder.join("x").exists());
+    std::fs::remove_file(folder.join("out.bin")).unwrap();
+    ids[1].to_owned()
+}
+
+#[tokio::test]
+async fn the_command_line_stores_and_fetches_with_a_gateway_and_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = store_and_fetch(folder.path()).await;
+    let refused = run(folder.path(), &["link", &id]).await;
+    assert_eq!(refused.status.code(), Some(1), "nobody would answer at it");
+
+    let gateway = Gateway::start().await;
+    let id = store_and_fetch(gateway.folder()).await;
+    let link = good(gateway.folder(), &["link", &id, "--ttl", "10m"]).await;
+    assert_eq!(reqwest::get(&link).await.unwrap().text().await.unwrap(), "hello");
+    // What came by HTTP is the same user's.
+    let kept = put(&gateway, "?name=http.txt", "by http").await;
+    assert_eq!(
+        good(gateway.folder(), &["get", kept["file_id"].as_str().unwrap()]).await,
+        "by http"
+    );
+    let left: Vec<_> = std::fs::read_dir(gateway.folder().join(".powerstrip"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with(".tmp"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(gateway.stop().await, Some(0));
+}

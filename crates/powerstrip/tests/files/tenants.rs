@@ -1,0 +1,89 @@
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Gateway, Issuer, Response, Signer};
+
+use crate::support::answered;
+
+struct House {
+    gateway: Gateway,
+    issuer: Issuer,
+    signer: Signer,
+}
+
+impl House {
+    async fn open() -> Self {
+        let signer = Signer::ec("key-1");
+        let issuer = Issuer::start(&[&signer]).await;
+        let config = format!("auth:\n  issuer: {}\n  tenant_claim: org\n", issuer.url());
+        Self { gateway: Gateway::with().config(&config).start().await, issuer, signer }
+    }
+
+    async fn ask(&self, who: &Value, method: &str, path: &str, body: &'static str) -> Response {
+        let token = self.signer.token(&self.issuer.claims(&self.gateway.url(""), who.clone()));
+        let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+        let method: Method = method.parse().unwrap();
+        let request = client.request(method, self.gateway.url(path)).bearer_auth(token);
+        answered(request.header("upload-offset", "0").body(body)).await
+    }
+}
+
+#[tokio::test]
+async fn what_one_tenant_stores_is_not_there_for_another() {
+    let house = House::open().await;
+    let both = "files:read files:write";
+    let ann = json!({"org": "acme", "sub": "ann", "scope": both});
+    let eve = json!({"org": "evil", "sub": "ann", "scope": both});
+    let kept = house.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
+    assert_eq!(kept.status, 201, "{kept:?}");
+    let id = kept.body["data"]["file_id"].as_str().unwrap().to_owned();
+    let begun = house.ask(&ann, "POST", "/v1/files/uploads", "{\"size\": 5}").await;
+    let upload = begun.body["data"]["upload_id"].as_str().unwrap().to_owned();
+    for (method, path) in [
+        ("GET", format!("/v1/files/{id}")),
+        ("GET", format!("/v1/files/{id}/content")),
+        ("GET", format!("/v1/files/{id}/text")),
+        ("GET", format!("/v1/files/{id}/link")),
+        ("DELETE", format!("/v1/files/{id}")),
+        ("GET", format!("/v1/files/uploads/{upload}")),
+        ("PATCH", format!("/v1/files/uploads/{upload}")),
+        ("DELETE", format!("/v1/files/uploads/{upload}")),
+    ] {
+        let refused = house.ask(&eve, method, &path, "x").await;
+        assert_eq!(refused.status, 404, "{method} {path}: {refused:?}");
+        assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
+    }
+    let theirs = house.ask(&eve, "GET", "/v1/files", "").await;
+    assert_eq!(theirs.body["data"]["files"], json!([]));
+    let hers = house.ask(&ann, "GET", &format!("/v1/files/{id}/content"), "").await;
+    assert_eq!(hers.body, json!("secret"));
+
+    // A link is the tenant's own, and needs no token.
+    let link = house.ask(&ann, "GET", &format!("/v1/files/{id}/link"), "").await;
+    let link = link.body["data"]["url"].as_str().unwrap().to_owned();
+    assert_eq!(reqwest::get(&link).await.unwrap().text().await.unwrap(), "secret");
+    let bare = link.split('?').next().unwrap();
+    assert_eq!(reqwest::get(bare).await.unwrap().status(), 401);
+    assert_eq!(
+        reqwest::get(link.replace("tenant=acme", "tenant=evil")).await.unwrap().status(),
+        403
+    );
+}
+
+#[tokio::test]
+async fn who_may_read_may_not_write() {
+    let house = House::open().await;
+    let reader = json!({"org": "acme", "sub": "ann", "scope": "files:read"});
+    let caller = json!({"org": "acme", "sub": "ann", "scope": "tools:read tools:call"});
+    assert_eq!(house.ask(&reader, "GET", "/v1/files", "").await.status, 200);
+    for (who, method, path) in [
+        (&reader, "POST", "/v1/files"),
+        (&reader, "POST", "/v1/files/uploads"),
+        (&reader, "DELETE", "/v1/files/x"),
+        (&caller, "GET", "/v1/files"),
+        (&caller, "GET", "/v1/files/x/content"),
+        (&caller, "POST", "/v1/files"),
+    ] {
+        let refused = house.ask(who, method, path, "x").await;
+        assert_eq!(refused.status, 403, "{method} {path}: {refused:?}");
+    }
+}

@@ -1,0 +1,497 @@
+//! Calls that a person must approve, at every door of a real gateway.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use auth::{Secret, sign_webhook};
+use serde_json::{Value, json};
+use testkit::{Door, Gateway, Response, StdioSession, eventually, powerstrip_binary};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::process::Command;
+
+use crate::peer::{LegacyPeer, Peer};
+use crate::support::{command, mcp_call, offers, over_stdio};
+
+/// A tool pack whose runs are counted in a file.
+const PACK: &str = "id: pack.note\nversion: 1.0.0\ndescription: Writes a note down.\ndeterministic: false\n\
+    inputSchema: { type: object }\noutputSchema: { type: object }\n\
+    execution: { kind: cli, cmd: [python3, -c, \"print('{}')\"] }\n";
+
+const GATED: &str = "skills:
+  asked: { tools: ['demo.echo', 'near:greet', 'pack.*'], auto_approve: false, approval_timeout: 60s }
+agents:
+  bot: { skills: [asked] }
+";
+
+async fn house(more: &str) -> Gateway {
+    let config = format!("servers:\n{}{GATED}{more}", over_stdio("near"));
+    let house = Gateway::with().file("tools/note.tool.yaml", PACK).config(&config);
+    let gateway = house.env("HOOK_SECRET", "a secret of the hook").start().await;
+    offers(&gateway, "near__greet").await;
+    offers(&gateway, "pack_note").await;
+    gateway
+}
+
+/// Whoever has the admin token.
+struct Reviewer<'a> {
+    gateway: &'a Gateway,
+    token: String,
+}
+
+impl<'a> Reviewer<'a> {
+    fn of(gateway: &'a Gateway) -> Self {
+        let token = std::fs::read_to_string(gateway.folder().join(".powerstrip/admin.token"));
+        Self { gateway, token: token.unwrap().trim().to_owned() }
+    }
+
+    async fn get(&self, path: &str) -> Response {
+        answered(reqwest::Client::new().get(self.gateway.url(path)).bearer_auth(&self.token)).await
+    }
+
+    /// Waits until something waits that has not been seen before.
+    async fn waiting(&self) -> Value {
+        eventually("a call waits", || async {
+            self.get("/v1/approvals").await.body["approvals"].get(0).cloned()
+        })
+        .await
+    }
+
+    async fn decide(&self, id: &str, decision: &Value) -> Response {
+        let url = self.gateway.url(&format!("/v1/approvals/{id}"));
+        answered(reqwest::Client::new().post(url).bearer_auth(&self.token).json(decision)).await
+    }
+
+    /// Decides about the next call.
+    async fn decides(&self, decision: &str) -> Value {
+        let row = self.waiting().await;
+        let words = json!({"decision": decision, "reason": "as I see it"});
+        let decided = self.decide(row["id"].as_str().unwrap(), &words).await;
+        assert_eq!(decided.status, 200, "{decided:?}");
+        row
+    }
+}
+
+async fn answered(request: reqwest::RequestBuilder) -> Response {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().await.unwrap();
+    let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+    Response { status, headers, body }
+}
+
+#[tokio::test]
+async fn the_gate_holds_at_every_door_for_a_pack_a_built_in_and_a_servers_tool() {
+    let gateway = house("").await;
+    let reviewer = Reviewer::of(&gateway);
+    let mut n = 0;
+    for door in Door::ALL {
+        for (tool, field) in
+            [("pack.note", "text"), ("demo.echo", "message"), ("near:greet", "name")]
+        {
+            for (decision, ok, code) in
+                [("approve", true, Value::Null), ("reject", false, json!("DENIED"))]
+            {
+                n += 1;
+                // No call is like another: none could use what was decided about another.
+                let input = json!({field: format!("call {n}")});
+                let (answer, row) =
+                    tokio::join!(door.call(&gateway, tool, &input), reviewer.decides(decision));
+                assert_eq!(
+                    (&answer["ok"], &answer["code"]),
+                    (&json!(ok), &code),
+                    "{door:?} {tool}: {answer}"
+                );
+                assert_eq!(row["tool"], tool);
+                let shown: Value = serde_json::from_str(row["shown"].as_str().unwrap()).unwrap();
+                assert_eq!(shown, input, "{door:?} {tool}");
+            }
+        }
+    }
+    // An agent's own door, and the tool that calls other tools.
+    let url = gateway.url("/agents/bot/mcp/tool/demo.echo");
+    let call = answered(reqwest::Client::new().post(url).json(&json!({"message": "as a bot"})));
+    let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
+    assert_eq!((answer.status, &row["agent"]), (403, &json!("bot")), "{answer:?}");
+    let words = answer.body["errors"][0]["message"].as_str().unwrap();
+    assert!(words.contains("as I see it"), "the reviewer's words: {words}");
+    let input = json!({"id": "demo.echo", "arguments": {"message": "passed on"}});
+    let call = gateway.call("powerstrip:call_tool", &input);
+    let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
+    assert_eq!((answer.status, &row["tool"]), (403, &json!("demo.echo")), "{answer:?}");
+    let url = gateway.url("/agents/bot/mcp");
+    let call = mcp_call(&url, "pack_note", json!({"text": "by MCP"}));
+    let (answer, _) = tokio::join!(call, reviewer.decides("reject"));
+    assert_eq!(answer["isError"], true, "{answer}");
+    assert!(answer.to_string().contains("DENIED"), "{answer}");
+    let mut stdio = StdioSession::start_with(&gateway, &["--agent", "bot"]);
+    stdio.mcp_initialize().await;
+    let params = json!({"name": "pack_note", "arguments": {"text": "by stdio"}});
+    let (answer, row) = tokio::join!(stdio.mcp("tools/call", &params), reviewer.decides("approve"));
+    assert_eq!(
+        (&answer["result"]["isError"], &row["agent"]),
+        (&json!(false), &json!("bot")),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn only_the_operator_decides_where_callers_are_the_local_user() {
+    let gateway = house("").await;
+    let reviewer = Reviewer::of(&gateway);
+    let call = tokio::spawn({
+        let url = gateway.url("/mcp/tool/pack.note");
+        async move { answered(reqwest::Client::new().post(url).json(&json!({"text": "x"}))).await }
+    });
+    let row = reviewer.waiting().await;
+    let path = format!("/v1/approvals/{}", row["id"].as_str().unwrap());
+    let post = |token: Option<&str>| {
+        let request = reqwest::Client::new().post(gateway.url(&path));
+        let request = match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        answered(request.json(&json!({"decision": "approve"})))
+    };
+    assert_eq!(post(None).await.status, 403, "the local user is what a local agent is");
+    assert_eq!(post(Some("psa_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")).await.status, 401);
+    assert_eq!(post(Some("whatever")).await.status, 403);
+    assert_eq!(gateway.get(&path).await.status, 200, "who may not decide may look");
+    let foreign = reqwest::Client::new().post(gateway.url(&path)).bearer_auth(&reviewer.token);
+    let foreign =
+        foreign.header("origin", "https://evil.example").json(&json!({"decision": "approve"}));
+    assert_eq!(answered(foreign).await.status, 403, "a page of another site does not decide");
+    for bad in [json!({}), json!({"decision": "maybe"}), json!({"decision": "approve", "more": 1})]
+    {
+        assert_eq!(reviewer.decide(row["id"].as_str().unwrap(), &bad).await.status, 400, "{bad}");
+    }
+    assert_eq!(reviewer.decide("no-such", &json!({"decision": "approve"})).await.status, 404);
+    assert!(!call.is_finished());
+    let approved = post(Some(&reviewer.token)).await;
+    assert_eq!((approved.status, &approved.body["decidedBy"]), (200, &json!("admin")));
+    assert_eq!(call.await.unwrap().status, 200);
+    let late = post(Some(&reviewer.token)).await;
+    assert_eq!(
+        (late.status, &late.body["errors"][0]["details"]["state"]),
+        (409, &json!("consumed"))
+    );
+}
+
+#[tokio::test]
+async fn a_restart_keeps_what_waits_and_the_same_call_goes_on_with_it() {
+    let gateway = house("").await;
+    let row = {
+        let reviewer = Reviewer::of(&gateway);
+        let input = json!({"text": "before"});
+        let call = gateway.call("pack.note", &input);
+        tokio::select! {
+            answer = call => panic!("nobody approved: {answer:?}"),
+            row = reviewer.waiting() => row,
+        }
+    };
+    let gateway = gateway.restart().await;
+    offers(&gateway, "pack_note").await;
+    let reviewer = Reviewer::of(&gateway);
+    assert_eq!(reviewer.waiting().await["id"], row["id"]);
+    let decided =
+        reviewer.decide(row["id"].as_str().unwrap(), &json!({"decision": "approve"})).await;
+    assert_eq!(decided.status, 200, "{decided:?}");
+    let answer = gateway.call("pack.note", &json!({"text": "before"})).await;
+    assert_eq!(answer.status, 200, "the next identical call uses the approval: {answer:?}");
+    let path = format!("/v1/approvals/{}", row["id"].as_str().unwrap());
+    assert_eq!(reviewer.get(&path).await.body["state"], "consumed");
+    let input = json!({"text": "before"});
+    let again = gateway.call("pack.note", &input);
+    let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
+    assert_eq!(answer.status, 403, "single use: {answer:?}");
+}
+
+#[tokio::test]
+async fn a_stopping_gateway_sends_those_who_wait_away_and_keeps_what_they_wait_for() {
+    let gateway = house("").await;
+    let url = gateway.url("/mcp/tool/pack.note");
+    let call = tokio::spawn(async move {
+        answered(reqwest::Client::new().post(url).json(&json!({"text": "x"}))).await
+    });
+    Reviewer::of(&gateway).waiting().await;
+    let began = std::time::Instant::now();
+    let gateway = gateway.restart().await;
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert_eq!(call.await.unwrap().body["errors"][0]["code"], "UNAVAILABLE");
+    Reviewer::of(&gateway).waiting().await;
+}
+
+#[tokio::test]
+async fn a_waiting_client_hears_that_it_waits_and_where_a_person_decides() {
+    let gateway = house("").await;
+    let reviewer = Reviewer::of(&gateway);
+    let mut peer = Peer::modern(&gateway);
+    let call = peer.call("pack_note", json!({"text": "x"}), json!({"progressToken": 7}));
+    let (told, row) = tokio::join!(call, reviewer.decides("approve"));
+    let notice = told.notices("notifications/progress").next().expect("a notice").clone();
+    let message = notice["message"].as_str().unwrap();
+    assert!(
+        message.contains("pack.note") && message.contains(row["id"].as_str().unwrap()),
+        "{message}"
+    );
+    assert!(message.contains("/dashboard/approvals/"), "{message}");
+    assert_eq!(told.answer["result"]["isError"], json!(false), "{told:?}");
+}
+
+fn accepts(decision: &str) -> Value {
+    json!({"action": "accept", "content": {"decision": decision, "reason": "said the person"}})
+}
+
+#[tokio::test]
+async fn the_person_at_a_modern_client_is_asked_by_the_answer_and_the_repeated_call_goes_on() {
+    let gateway = house("").await;
+    let reviewer = Reviewer::of(&gateway);
+    let mut peer = Peer::modern(&gateway);
+    peer.capabilities = json!({"elicitation": {}});
+    let input = json!({"text": "<b>\u{202e}x"});
+    for (answer, ok) in [
+        (accepts("approve"), true),
+        (accepts("reject"), false),
+        (accepts("hm"), false),
+        (json!({"action": "decline"}), false),
+    ] {
+        let asked = peer.call("pack_note", input.clone(), json!({})).await.answer;
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        let question = &asked["result"]["inputRequests"]["powerstrip.approval"];
+        let message = question["params"]["message"].as_str().unwrap();
+        assert!(message.contains("\\u202e") && !message.contains('\u{202e}'), "{message}");
+        let responses = json!({"powerstrip.approval": answer});
+        let params = json!({"name": "pack_note", "arguments": input, "inputResponses": responses});
+        let done = peer.ask("tools/call", "pack_note", params).await.answer;
+        assert_eq!(done["result"]["isError"] == json!(false), ok, "{done}");
+        assert_eq!(reviewer.get("/v1/approvals").await.body["approvals"], json!([]));
+    }
+    // Closed without a word: the other ways stay open, and the person is not asked twice.
+    peer.call("pack_note", json!({"text": "closed"}), json!({})).await;
+    let responses = json!({"powerstrip.approval": {"action": "cancel"}});
+    let params =
+        json!({"name": "pack_note", "arguments": {"text": "closed"}, "inputResponses": responses});
+    let (done, _) =
+        tokio::join!(peer.ask("tools/call", "pack_note", params), reviewer.decides("approve"));
+    assert_eq!(done.answer["result"]["isError"], json!(false), "{done:?}");
+    // A yes to a question that was never asked is none.
+    let responses = json!({"powerstrip.approval": accepts("approve")});
+    let params =
+        json!({"name": "pack_note", "arguments": {"text": "unasked"}, "inputResponses": responses});
+    let unasked = peer.ask("tools/call", "pack_note", params).await.answer;
+    assert_eq!(unasked["result"]["resultType"], "input_required", "{unasked}");
+}
+
+#[tokio::test]
+async fn the_person_at_a_legacy_client_is_asked_while_the_call_waits_and_the_first_decision_wins() {
+    let gateway = house("").await;
+    let reviewer = Reviewer::of(&gateway);
+    let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}})).await;
+    let (asked, answer) =
+        peer.call("pack_note", json!({"text": "1"}), |_| accepts("approve")).await;
+    assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(false)), "{answer}");
+    let (asked, answer) = peer.call("pack_note", json!({"text": "2"}), |_| accepts("reject")).await;
+    assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(true)), "{answer}");
+    assert!(answer.to_string().contains("said the person"), "{answer}");
+    let cancels = peer.call("pack_note", json!({"text": "3"}), |_| json!({"action": "cancel"}));
+    let ((asked, answer), _) = tokio::join!(cancels, reviewer.decides("reject"));
+    assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(true)), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_is_not_asked_where_the_operator_turned_that_off() {
+    let gateway = house("approvals: { elicitation: off }\n").await;
+    let reviewer = Reviewer::of(&gateway);
+    let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}})).await;
+    let call = peer.call("pack_note", json!({"text": "1"}), |_| accepts("approve"));
+    let ((asked, answer), _) = tokio::join!(call, reviewer.decides("reject"));
+    assert_eq!((asked, &answer["result"]["isError"]), (0, &json!(true)), "{answer}");
+}
+
+/// Arguments that try to hide, to act on a screen, and to be too much for it.
+fn hostile() -> Value {
+    json!({
+        "text": "pay\u{202e}moc.live\u{2066}",
+        "ansi": "\u{1b}[2J\u{1b}]0;gone\u{7}\u{9b}31m",
+        "hidden": "a\u{200b}b\u{e0041}c\u{2028}d",
+        "page": "</pre><script>alert(1)</script><form action=//evil.example>",
+        "big": "x".repeat(63 * 1024),
+    })
+}
+
+fn acts(shown: &str) -> Option<char> {
+    let hides = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}');
+    shown.chars().find(|c| (c.is_control() && *c != '\n') || hides(*c))
+}
+
+#[tokio::test]
+async fn hostile_arguments_are_shown_whole_and_inert_by_the_command_and_the_command_decides() {
+    let gateway = house("").await;
+    let reviewer = Reviewer::of(&gateway);
+    let input = hostile();
+    let url = gateway.url("/mcp/tool/pack.note");
+    let sent = input.clone();
+    let call =
+        tokio::spawn(async move { answered(reqwest::Client::new().post(url).json(&sent)).await });
+    let id = reviewer.waiting().await["id"].as_str().unwrap().to_owned();
+    let show = |arguments: Vec<String>| {
+        let folder = gateway.folder().to_owned();
+        async move {
+            let run = Command::new(powerstrip_binary())
+                .arg("approvals")
+                .args(arguments)
+                .args(["--config", "powerstrip.yaml"])
+                .current_dir(folder)
+                .stdin(Stdio::null())
+                .output();
+            let output = run.await.unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        }
+    };
+    let listed = show(vec!["ls".to_owned()]).await;
+    assert!(listed.contains(&id) && listed.contains("pack.note"), "{listed}");
+    assert_eq!(acts(&listed), None);
+    let shown = show(vec!["show".to_owned(), id[..8].to_owned()]).await;
+    assert_eq!(acts(&shown), None);
+    let at = shown.find("\n{").expect("the arguments");
+    let whole: Value = serde_json::from_str(&shown[at..]).expect("the arguments, whole");
+    assert_eq!(whole, input);
+    let decided =
+        command(&gateway, &["approvals", "reject", &id, "--reason", "hides things"]).await;
+    assert_eq!((&decided["state"], &decided["decidedVia"]), (&json!("rejected"), &json!("cli")));
+    let answer = call.await.unwrap();
+    assert!(answer.body["errors"][0]["message"].as_str().unwrap().contains("hides things"));
+}
+
+#[tokio::test]
+async fn standing_rules_are_made_listed_and_removed_by_commands() {
+    let gateway = house("").await;
+    let input = json!({"text": "often"});
+    let call = gateway.call("pack.note", &input);
+    let (answer, ()) = tokio::join!(call, async {
+        let id = Reviewer::of(&gateway).waiting().await["id"].as_str().unwrap().to_owned();
+        command(&gateway, &["approvals", "approve", &id, "--standing", "--for", "1h"]).await;
+    });
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(gateway.call("pack.note", &json!({"text": "often"})).await.status, 200, "unasked");
+    let rules = command(&gateway, &["approvals", "rules"]).await;
+    assert_eq!((rules[0]["uses"].as_u64(), &rules[0]["createdBy"]), (Some(1), &json!("operator")));
+    command(&gateway, &["approvals", "rules", "rm", rules[0]["id"].as_str().unwrap()]).await;
+    let reviewer = Reviewer::of(&gateway);
+    let input = json!({"text": "often"});
+    let again = gateway.call("pack.note", &input);
+    let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
+    assert_eq!(answer.status, 403, "{answer:?}");
+}
+
+#[tokio::test]
+async fn events_tell_what_begins_to_wait_and_what_becomes_of_it() {
+    let gateway = house("").await;
+    let reviewer = Reviewer::of(&gateway);
+    let url = gateway.url("/v1/approvals/events");
+    let mut stream =
+        reqwest::Client::new().get(url).bearer_auth(&reviewer.token).send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let mut text = String::from_utf8(stream.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+    let input = json!({"text": "x"});
+    let call = gateway.call("pack.note", &input);
+    let (answer, row) = tokio::join!(call, reviewer.decides("approve"));
+    assert_eq!(answer.status, 200);
+    while !text.contains("event: consumed") {
+        text.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().unwrap()));
+    }
+    let at =
+        |event: &str| text.find(&format!("event: {event}\nid: {}\n", row["id"].as_str().unwrap()));
+    let (created, decided, consumed) = (at("created"), at("decided"), at("consumed"));
+    assert!(created.is_some() && created < decided && decided.is_some(), "{text}");
+    assert!(created < consumed, "{text}");
+}
+
+/// Reads one HTTP request and answers it: its head, and its body.
+async fn hooked(listener: &TcpListener) -> (String, String) {
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut bytes = Vec::new();
+    loop {
+        let mut some = [0; 65_536];
+        let count = stream.read(&mut some).await.unwrap();
+        assert!(count > 0, "the request broke off");
+        bytes.extend_from_slice(&some[..count]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>())
+        });
+        if body.len() >= length.unwrap().unwrap() {
+            stream
+                .write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+                .await
+                .unwrap();
+            return (head.to_owned(), body.to_owned());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_is_sent_signed_links_that_show_first_and_decide_by_a_click_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let hook = listener.local_addr().unwrap();
+    let gateway = house(&format!(
+        "egress: {{ allow: ['{hook}'] }}\napprovals: {{ webhook: {{ url: 'http://{hook}/hook', secret: {{ env: HOOK_SECRET }} }} }}\n"
+    ))
+    .await;
+    let (url, input) = (gateway.url("/mcp/tool/pack.note"), hostile());
+    let sent = input.clone();
+    let call =
+        tokio::spawn(async move { answered(reqwest::Client::new().post(url).json(&sent)).await });
+    let (head, body) = hooked(&listener).await;
+    let signature =
+        head.lines().find_map(|line| line.strip_prefix("powerstrip-signature: ")).unwrap();
+    let (at, sum) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
+    let secret = Secret::new("a secret of the hook");
+    assert_eq!(sum, sign_webhook(&secret, at.parse().unwrap(), body.as_bytes()));
+    let told: Value = serde_json::from_str(&body).unwrap();
+    let (approve, reject) =
+        (told["links"]["approve"].as_str().unwrap(), told["links"]["reject"].as_str().unwrap());
+
+    // What opens a link before a person does decides nothing.
+    for link in [approve, reject, approve] {
+        let page = reqwest::get(link).await.unwrap();
+        let policy = page.headers()["content-security-policy"].to_str().unwrap();
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
+        let text = page.text().await.unwrap();
+        assert_eq!(acts(&text), None, "nothing hides or acts");
+        assert!(!text.contains("<script") && text.matches("<form").count() == 1, "one form, ours");
+        let pre = text.split("<pre dir=\"ltr\">").nth(1).unwrap().split("</pre>").next().unwrap();
+        let plain = pre.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+        let plain = plain.replace("&#39;", "'").replace("&amp;", "&");
+        assert_eq!(serde_json::from_str::<Value>(&plain).unwrap(), input, "whole");
+    }
+    assert!(!call.is_finished());
+    for forged in
+        [approve.replace(".approve.", ".reject."), format!("{approve}x"), gateway.url("/approve/x")]
+    {
+        let refused = answered(reqwest::Client::new().post(forged)).await;
+        assert_eq!(refused.status, 404, "{refused:?}");
+    }
+    let foreign = reqwest::Client::new().post(approve).header("origin", "https://evil.example");
+    assert_eq!(answered(foreign).await.status, 403, "another site's form decides nothing");
+    let form = |link: &str, body: &'static str| {
+        let request = reqwest::Client::new().post(link);
+        answered(request.header("content-type", "application/x-www-form-urlencoded").body(body))
+    };
+    assert_eq!(form(reject, "reason=not+by+mail").await.status, 200);
+    let answer = call.await.unwrap();
+    assert_eq!(answer.status, 403);
+    assert!(
+        answer.body["errors"][0]["message"].as_str().unwrap().contains("not by mail"),
+        "{answer:?}"
+    );
+    assert_eq!(form(approve, "").await.status, 409, "decided once");
+    assert_eq!(form(reject, "").await.status, 409);
+}

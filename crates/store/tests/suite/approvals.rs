@@ -1,0 +1,132 @@
+use std::time::{Duration, Instant};
+
+use proto::digest;
+use store::{ApprovalFilter, ApprovalRow, ApprovalState, Database, Ruling};
+
+fn row(n: u64, tenant: &str) -> ApprovalRow {
+    let arguments = format!("{{\"n\":{n}}}");
+    ApprovalRow {
+        id: format!("id-{n:06}"),
+        tenant: tenant.to_owned(),
+        owner: format!("owner-{}", n % 200),
+        agent: (n % 2 == 0).then(|| "bot".to_owned()),
+        decider: false,
+        tool: "crm.write".to_owned(),
+        version: "1.0.0".to_owned(),
+        definition: digest(b"definition"),
+        arguments_bytes: arguments.len() as u64,
+        arguments_sum: digest(arguments.as_bytes()),
+        fingerprint: digest(arguments.as_bytes()),
+        arguments: Some(arguments),
+        files: "[]".to_owned(),
+        trace: "trace".to_owned(),
+        run: None,
+        door: "http".to_owned(),
+        created_unix_ms: 1_000 + n / 7,
+        deadline_unix_ms: 50_000,
+        state: ApprovalState::Pending,
+        decided_by: None,
+        decided_via: None,
+        reason: None,
+        decided_unix_ms: None,
+        good_until_unix_ms: None,
+    }
+}
+
+fn ruling(state: ApprovalState, at: u64, in_time: bool) -> Ruling<'static> {
+    let good = Some(at + 1_000);
+    Ruling {
+        state,
+        by: "me",
+        via: "cli",
+        reason: Some("so"),
+        at_unix_ms: at,
+        good_until_unix_ms: good,
+        in_time,
+    }
+}
+
+#[tokio::test]
+async fn each_change_of_state_happens_once_and_in_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    for n in 0..4 {
+        database.add_approval(&row(n, "acme")).await.unwrap();
+    }
+    let approved = ruling(ApprovalState::Approved, 2_000, true);
+    assert!(!database.consume_approval("id-000000", 2_000).await.unwrap(), "nobody approved it");
+    assert!(database.rule_on_approval("id-000000", &approved).await.unwrap());
+    assert!(!database.rule_on_approval("id-000000", &approved).await.unwrap(), "once");
+    let rejected = ruling(ApprovalState::Rejected, 2_000, true);
+    assert!(!database.rule_on_approval("id-000000", &rejected).await.unwrap());
+    assert!(!database.consume_approval("id-000000", 3_000).await.unwrap(), "its time is over");
+    assert!(database.consume_approval("id-000000", 2_999).await.unwrap());
+    assert!(!database.consume_approval("id-000000", 2_999).await.unwrap(), "single use");
+
+    let late = ruling(ApprovalState::Approved, 50_000, true);
+    assert!(!database.rule_on_approval("id-000001", &late).await.unwrap(), "too late");
+    let expired = ruling(ApprovalState::Expired, 1, false);
+    assert!(
+        database.rule_on_approval("id-000001", &expired).await.unwrap(),
+        "whatever the clock says"
+    );
+
+    assert!(database.rule_on_approval("id-000002", &rejected).await.unwrap());
+    let alike = |n: u64, now| {
+        let database = database.clone();
+        async move { database.approvals_alike(&row(n, "acme").fingerprint, now).await.unwrap().len() }
+    };
+    assert_eq!((alike(2, 2_500).await, alike(2, 9_000).await, alike(3, 9_000).await), (1, 0, 1));
+    assert!(database.approval_told("id-000002").await.unwrap());
+    assert!(!database.approval_told("id-000002").await.unwrap());
+    assert_eq!((alike(2, 2_500).await, alike(0, 2_500).await, alike(1, 2_500).await), (0, 0, 0));
+
+    assert_eq!(database.approval(Some("globex"), "id-000003").await.unwrap(), None);
+    let one = database.approval(Some("acme"), "id-000003").await.unwrap();
+    assert_eq!(one, Some(row(3, "acme")), "all of it is kept");
+    database.forget_approvals(10_000).await.unwrap();
+    let all = ApprovalFilter { limit: 10, ..ApprovalFilter::default() };
+    let left = database.approvals(&all).await.unwrap();
+    assert_eq!(
+        left.iter().map(|row| &*row.id).collect::<Vec<_>>(),
+        ["id-000003"],
+        "what waits stays"
+    );
+}
+
+#[tokio::test]
+async fn ten_thousand_pending_are_paged_through_quickly_and_each_is_seen_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    let pool = crate::support::raw(folder.path()).await;
+    let insert = "INSERT INTO approvals (id, tenant, owner, decider, tool, version, definition, arguments, \
+        arguments_sum, files, fingerprint, trace, door, created_ms, deadline_ms, state) \
+        WITH RECURSIVE counted(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counted WHERE n < 19999) \
+        SELECT printf('id-%06d', n), CASE n % 2 WHEN 0 THEN 'acme' ELSE 'globex' END, 'owner', 0, 'crm.write', '1.0.0', \
+        zeroblob(32), printf('{\"n\":%d}', n), zeroblob(32), '[]', randomblob(32), 'trace', 'http', 1000 + n / 7, 90000, \
+        CASE WHEN n < 10000 THEN 'pending' ELSE 'consumed' END FROM counted";
+    sqlx::query(insert).execute(&pool).await.unwrap();
+    pool.close().await;
+    for (tenant, expected) in [(None, 10_000), (Some("acme"), 5_000)] {
+        let mut filter = ApprovalFilter {
+            tenant: tenant.map(str::to_owned),
+            state: Some(ApprovalState::Pending),
+            after: None,
+            limit: 100,
+        };
+        let mut seen = Vec::new();
+        let mut slowest = Duration::ZERO;
+        loop {
+            let began = Instant::now();
+            let page = database.approvals(&filter).await.unwrap();
+            slowest = slowest.max(began.elapsed());
+            let Some(last) = page.last() else { break };
+            filter.after = Some((last.created_unix_ms, last.id.clone()));
+            seen.extend(page.into_iter().map(|row| row.id));
+        }
+        assert_eq!(seen.len(), expected);
+        assert!(seen.is_sorted() && slowest < Duration::from_millis(50), "{slowest:?}");
+    }
+    assert_eq!(database.approvals_waiting(("acme", "owner", None)).await.unwrap(), 5_000);
+    assert_eq!(database.open_approvals().await.unwrap().len(), 10_000);
+}

@@ -1,0 +1,65 @@
+//! A call's leave to run: given before the call looks for a recorded answer, and spent only when its tool really runs.
+
+use std::sync::Arc;
+
+use proto::{Code, Digest};
+use tokio::sync::OnceCell;
+
+use super::Approvals;
+use crate::Failure;
+
+/// What lets a gated call through.
+pub(crate) struct Leave {
+    approvals: Arc<Approvals>,
+    fingerprint: Digest,
+    grounds: Grounds,
+    spent: OnceCell<()>,
+}
+
+pub(crate) enum Grounds {
+    /// A person's approval of exactly this call.
+    Approval(String),
+    /// A standing rule.
+    Rule(String),
+    /// The call goes on where it was interrupted by a question; its approval was spent when it began.
+    Continued,
+}
+
+impl Leave {
+    pub(crate) fn new(approvals: Arc<Approvals>, fingerprint: Digest, grounds: Grounds) -> Self {
+        Self { approvals, fingerprint, grounds, spent: OnceCell::new() }
+    }
+
+    /// Spends the leave, once however often the call runs its tool; fails if it is not there any more.
+    pub(crate) async fn spend(&self) -> Result<(), Failure> {
+        let spending = self.spent.get_or_try_init(async || {
+            let good = match &self.grounds {
+                Grounds::Approval(id) => self.approvals.consume(id).await?,
+                Grounds::Rule(id) => self.approvals.use_rule(id).await?,
+                Grounds::Continued => true,
+            };
+            if good { Ok(()) } else { Err(withdrawn()) }
+        });
+        spending.await.copied()
+    }
+
+    /// Lets the call go on once its caller has answered the question that its tool asks.
+    pub(crate) fn interrupted(&self) {
+        self.approvals.let_continue(self.fingerprint);
+    }
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        if let Grounds::Approval(id) = &self.grounds {
+            self.approvals.rise(id);
+        }
+    }
+}
+
+fn withdrawn() -> Failure {
+    Failure::new(
+        Code::Denied,
+        "the approval was used or ended before the call could run; call again to ask anew",
+    )
+}

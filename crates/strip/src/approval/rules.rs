@@ -1,0 +1,124 @@
+//! What people said once for all calls of a kind. Kept in memory, for every gated call asks.
+
+use std::sync::{PoisonError, RwLock};
+
+use proto::{Digest, Principal};
+use store::{ApprovalRow, ApprovalRuleRow, Database, StoreError};
+
+use super::{Extent, Standing, Undecided};
+
+const HOUR: u64 = 60 * 60;
+const MAX_SECONDS: u64 = 30 * 24 * HOUR;
+
+/// All standing rules.
+pub(super) struct Rules {
+    database: Database,
+    rules: RwLock<Vec<ApprovalRuleRow>>,
+}
+
+/// What a rule is looked up by.
+pub(crate) struct Asked<'a> {
+    pub(crate) principal: &'a Principal,
+    pub(crate) tool: &'a str,
+    pub(crate) definition: &'a Digest,
+    pub(crate) arguments: &'a Digest,
+    pub(crate) run: Option<&'a str>,
+}
+
+impl Rules {
+    pub(super) async fn open(database: Database) -> Result<Self, StoreError> {
+        let rules = RwLock::new(database.approval_rules().await?);
+        Ok(Self { database, rules })
+    }
+
+    /// The rule that lets this call through, if there is one.
+    pub(super) fn matching(&self, asked: &Asked<'_>, now_ms: u64) -> Option<String> {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        let found = rules.iter().find(|rule| {
+            rule.expires_unix_ms > now_ms
+                && rule.tool == asked.tool
+                && rule.tenant == asked.principal.tenant.as_str()
+                && rule.owner == asked.principal.subject
+                && rule.agent == asked.principal.agent
+                && rule.definition == *asked.definition
+                && rule.arguments_sum.is_none_or(|sum| sum == *asked.arguments)
+                && rule.run.as_deref().is_none_or(|run| asked.run == Some(run))
+        });
+        found.map(|rule| rule.id.clone())
+    }
+
+    /// The rule that a decision asks for, before it is kept.
+    pub(super) fn drafted(
+        row: &ApprovalRow,
+        standing: &Standing,
+        by: &str,
+        now_ms: u64,
+    ) -> Result<ApprovalRuleRow, Undecided> {
+        let seconds = standing.seconds.unwrap_or(HOUR);
+        if !(1..=MAX_SECONDS).contains(&seconds) {
+            return Err(Undecided::Invalid("a standing rule lasts 1 second to 30 days"));
+        }
+        if standing.run && row.run.is_none() {
+            return Err(Undecided::Invalid("the call belongs to no run that has a name"));
+        }
+        let these = standing.arguments == Extent::These;
+        Ok(ApprovalRuleRow {
+            id: proto::TraceId::random().to_string(),
+            tenant: row.tenant.clone(),
+            owner: row.owner.clone(),
+            agent: row.agent.clone(),
+            tool: row.tool.clone(),
+            definition: row.definition,
+            arguments_sum: these.then_some(row.arguments_sum),
+            arguments: row.arguments.clone().filter(|_| these),
+            run: row.run.clone().filter(|_| standing.run),
+            created_by: by.to_owned(),
+            created_unix_ms: now_ms,
+            expires_unix_ms: now_ms.saturating_add(seconds * 1000),
+            uses: 0,
+        })
+    }
+
+    pub(super) async fn add(&self, rule: ApprovalRuleRow) -> Result<(), StoreError> {
+        self.database.add_approval_rule(&rule).await?;
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).push(rule);
+        Ok(())
+    }
+
+    /// Counts a use; says no if the rule has ended or was taken out meanwhile.
+    pub(super) async fn used(&self, id: &str, now_ms: u64) -> Result<bool, StoreError> {
+        if !self.database.approval_rule_used(id, now_ms).await? {
+            return Ok(false);
+        }
+        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        let rule = rules.iter_mut().find(|rule| rule.id == id);
+        Ok(rule.map(|rule| rule.uses += 1).is_some())
+    }
+
+    /// The rules of a tenant, or all, that have not ended.
+    pub(super) fn list(&self, tenant: Option<&str>, now_ms: u64) -> Vec<ApprovalRuleRow> {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        let shown = |rule: &&ApprovalRuleRow| {
+            rule.expires_unix_ms > now_ms && tenant.is_none_or(|tenant| rule.tenant == tenant)
+        };
+        rules.iter().filter(shown).cloned().collect()
+    }
+
+    /// Takes a rule out; says no if the tenant has none of this id.
+    pub(super) async fn remove(&self, tenant: Option<&str>, id: &str) -> Result<bool, StoreError> {
+        let ours = |rule: &ApprovalRuleRow| {
+            rule.id == id && tenant.is_none_or(|tenant| rule.tenant == tenant)
+        };
+        {
+            // Out of force first: what cannot be written down must not keep a rule alive in this process.
+            let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+            let before = rules.len();
+            rules.retain(|rule| !ours(rule));
+            if rules.len() == before {
+                return Ok(false);
+            }
+        }
+        self.database.remove_approval_rule(id).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,287 @@
+//! The way in: whatever a caller names by id becomes what the tool takes, after a person has approved the ids and before
+//! the tool's own schema is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::TryStreamExt as _;
+use proto::{Code, FileId, FileStrategy};
+use serde_json::{Map, Value, json};
+use store::FileRecord;
+
+use super::attach::in_base64;
+use super::foreign::{self, fetch};
+use super::{Attachments, FilePlan, Files, Secrets, Slot};
+use crate::catalog::Entry;
+use crate::servers::Servers;
+use crate::{Call, Failure, Violation};
+
+/// Smaller files are put into the input at once: it costs less than a stream.
+const WORTH_A_STREAM: u64 = 256 * 1024;
+
+/// The largest file that is put into the input of a tool which takes no streams.
+const MAX_INLINE: u64 = 32 << 20;
+
+/// How long a link holds that a tool is given.
+const LINK_LASTS: Duration = Duration::from_secs(3600);
+
+/// A call with files in it, and what nobody but the tool may see of it.
+pub(crate) struct Filled {
+    pub(crate) call: Call,
+    pub(crate) secrets: Secrets,
+}
+
+/// Puts files into a call.
+pub(crate) async fn fill(
+    files: &Arc<Files>,
+    servers: &Servers,
+    entry: &Entry,
+    mut call: Call,
+) -> Result<Filled, Failure> {
+    let (Some(plan), Some(input)) = (&entry.files, call.input.as_object()) else {
+        return Ok(Filled { call, secrets: Secrets::default() });
+    };
+    let named = Named::of(plan, input)?;
+    let mut filling = Filling {
+        files,
+        strategy: plan.strategy,
+        streams: entry.tool.streams(),
+        attached: Attachments::new(Arc::clone(files)),
+        secrets: Secrets::default(),
+    };
+    let mut filled = input.clone();
+    for (slot, ids) in plan.slots.iter().zip(&named.slots) {
+        if ids.is_empty() {
+            continue;
+        }
+        let (mut data, mut types) = (Vec::new(), Vec::new());
+        for id in ids {
+            let Some(record) = found(files, servers, (entry, slot), &call, id).await? else {
+                continue;
+            };
+            types.push(Value::from(record.media_type.clone()));
+            data.push(filling.value(slot, record).await?);
+        }
+        if data.is_empty() {
+            // The server's own: it knows what it issued.
+            continue;
+        }
+        filled.insert(slot.data.clone(), of(slot, data));
+        if let Some(name) = &slot.media_type {
+            filled.insert(name.clone(), of(slot, types));
+        }
+        if !slot.tells_id {
+            filled.remove(&slot.id);
+        }
+    }
+    let Filling { attached, secrets, .. } = filling;
+    let filled = Value::Object(filled);
+    check(plan, &filled).map_err(|failure| secrets.out_of_failure(failure))?;
+    call.asked = Some(std::mem::replace(&mut call.input, Arc::new(filled)));
+    call.attached = (!attached.is_empty()).then(|| Arc::new(attached));
+    Ok(Filled { call, secrets })
+}
+
+/// A file of ours, or what a server keeps under a reference of its own.
+enum Id<'a> {
+    Ours(&'a str),
+    Foreign(&'a str),
+}
+
+/// The ids that a caller gave, by slot.
+struct Named<'a> {
+    slots: Vec<Vec<Id<'a>>>,
+}
+
+impl<'a> Named<'a> {
+    fn of(plan: &FilePlan, input: &'a Map<String, Value>) -> Result<Self, Failure> {
+        let mut slots: Vec<Vec<Id<'a>>> = Vec::with_capacity(plan.slots.len());
+        for slot in &plan.slots {
+            let put_in = [Some(&slot.data), slot.media_type.as_ref()];
+            if let Some(name) = put_in.into_iter().flatten().find(|name| input.contains_key(*name))
+            {
+                let message = format!("`{name}` is filled in from `{}`: leave it out", slot.id);
+                return Err(Failure::new(Code::InvalidInput, message));
+            }
+            slots.push(
+                input
+                    .get(&slot.id)
+                    .map(ids)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(Id::Ours)
+                    .collect(),
+            );
+        }
+        for (argument, value) in input {
+            let own = plan.slots.iter().any(|slot| slot.id == *argument);
+            let filled = |slot: &Slot| {
+                let at = plan.slots.iter().position(|known| known == slot);
+                at.is_some_and(|at| !slots[at].is_empty())
+            };
+            if own {
+                continue;
+            }
+            let Some(slot) = plan.slot_for(argument, filled) else { continue };
+            let at = plan.slots.iter().position(|known| known == slot).unwrap_or_default();
+            let given = ids(value);
+            if given.is_empty() {
+                continue;
+            }
+            if !slots[at].is_empty() {
+                let message = format!(
+                    "`{argument}` and another argument both name the file for `{}`",
+                    slot.data
+                );
+                return Err(Failure::new(Code::InvalidInput, message));
+            }
+            slots[at] = given
+                .into_iter()
+                .map(|id| if id.parse::<FileId>().is_ok() { Id::Ours(id) } else { Id::Foreign(id) })
+                .collect();
+        }
+        for (slot, ids) in plan.slots.iter().zip(&slots) {
+            if ids.is_empty() && slot.required {
+                let message = format!(
+                    "`{}` is missing: the id of a file (`file_…`), or a reference of an earlier answer (`ref_…`)",
+                    slot.id
+                );
+                let violations =
+                    [Violation { path: format!("/{}", slot.id), message: "is missing".to_owned() }];
+                return Err(Failure::new(Code::InvalidInput, message)
+                    .details(json!({"violations": violations})));
+            }
+            if ids.len() > 1 && !slot.many {
+                let message =
+                    format!("the tool takes one file as `{}`, not {}", slot.data, ids.len());
+                return Err(Failure::new(Code::InvalidInput, message));
+            }
+        }
+        Ok(Self { slots })
+    }
+}
+
+fn ids(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(id) => vec![id],
+        Value::Array(ids) => ids.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn of(slot: &Slot, mut values: Vec<Value>) -> Value {
+    if slot.many { Value::Array(values) } else { values.pop().unwrap_or_default() }
+}
+
+/// The file that is meant; none if it is a reference of the very server that is called.
+async fn found(
+    files: &Arc<Files>,
+    servers: &Servers,
+    (entry, slot): (&Entry, &Slot),
+    call: &Call,
+    id: &Id<'_>,
+) -> Result<Option<FileRecord>, Failure> {
+    let id = match id {
+        Id::Ours(id) => return files.find(&call.principal, id).await.map(Some),
+        Id::Foreign(id) => id,
+    };
+    match foreign::issuer(files, call, id).await? {
+        Some(issued) if entry.descriptor.id.server() == Some(&*issued.server) => Ok(None),
+        Some(issued) => fetch(files, servers, call, &issued).await.map(Some),
+        // Nobody remembers it; but a tool that does without the file may know what is meant.
+        None if !slot.required => Ok(None),
+        None => {
+            let shown: String = proto::clean::visible(id).chars().take(80).collect();
+            let message =
+                format!("no server has issued the reference `{shown}`, or it has expired");
+            Err(Failure::new(Code::NotFound, message))
+        }
+    }
+}
+
+struct Filling<'a> {
+    files: &'a Arc<Files>,
+    strategy: FileStrategy,
+    streams: bool,
+    attached: Attachments,
+    secrets: Secrets,
+}
+
+impl Filling<'_> {
+    async fn value(&mut self, slot: &Slot, record: FileRecord) -> Result<Value, Failure> {
+        match self.strategy {
+            FileStrategy::ImageBase64 if !record.media_type.starts_with("image/") => {
+                let message = format!("`{}` is no image but {}", record.id, record.media_type);
+                Err(Failure::new(Code::InvalidInput, message))
+            }
+            FileStrategy::BinaryBase64 | FileStrategy::ImageBase64 => {
+                self.bytes(slot, record).await
+            }
+            FileStrategy::PlainTextContent | FileStrategy::PlainTextText => {
+                Ok(Value::from(&*self.files.text(&record).await?))
+            }
+            FileStrategy::VideoS3PresignedUrl => {
+                let url = self.files.link(&record, Some(LINK_LASTS)).await?;
+                self.secrets.add_link(&url, &record.id);
+                Ok(Value::from(url.as_str()))
+            }
+            FileStrategy::Passthrough => Ok(Value::from(record.id.as_str())),
+        }
+    }
+
+    async fn bytes(&mut self, slot: &Slot, record: FileRecord) -> Result<Value, Failure> {
+        if self.streams && slot.plain && record.size > WORTH_A_STREAM {
+            let head = self.files.open(&record, Some(0..Secrets::HEAD)).await?.try_next().await?;
+            self.secrets.add_bytes(&head.unwrap_or_default(), &record.id);
+            return Ok(Value::from(self.attached.add(record)));
+        }
+        if record.size > MAX_INLINE {
+            let message = format!(
+                "`{}` has {} bytes; this tool takes files of up to {MAX_INLINE}",
+                record.id, record.size
+            );
+            return Err(Failure::new(Code::InvalidInput, message));
+        }
+        let length = usize::try_from(record.size.div_ceil(3) * 4).unwrap_or_default();
+        let mut text = String::with_capacity(length);
+        let mut encoded = std::pin::pin!(in_base64(self.files.open(&record, None).await?));
+        while let Some(part) = encoded.try_next().await? {
+            text.push_str(&String::from_utf8_lossy(&part));
+        }
+        let head = text.get(..Secrets::HEAD as usize / 3 * 4).unwrap_or(&text);
+        self.secrets.add_bytes(&BASE64_STANDARD.decode(head).unwrap_or_default(), &record.id);
+        Ok(Value::from(text))
+    }
+}
+
+/// The tool's own schema, asked with the files in place. What is in a file is not told to whoever named it.
+fn check(plan: &FilePlan, filled: &Value) -> Result<(), Failure> {
+    let violations: Vec<_> = plan
+        .own
+        .violations(filled)
+        .into_iter()
+        .map(|violation| {
+            let of_slot = plan.slots.iter().find(|slot| {
+                let under = |name: &str| {
+                    let rest =
+                        violation.path.strip_prefix('/').and_then(|path| path.strip_prefix(name));
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                };
+                under(&slot.data) || slot.media_type.as_deref().is_some_and(under)
+            });
+            match of_slot {
+                Some(slot) => Violation {
+                    path: format!("/{}", slot.id),
+                    message: format!(
+                        "the file does not fit what the tool takes as `{}`",
+                        slot.data
+                    ),
+                },
+                None => violation,
+            }
+        })
+        .collect();
+    if violations.is_empty() { Ok(()) } else { Err(crate::guard::shape::unfit(violations)) }
+}

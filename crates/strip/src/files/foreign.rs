@@ -1,0 +1,148 @@
+//! References that servers issue themselves: which server keeps what, and how its bytes are had when they are wanted
+//! elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use futures_util::stream;
+use proto::{Code, FileId, FileKind};
+use serde_json::{Value, json};
+use store::{FileRecord, ForeignReference, Origin};
+
+use super::{Files, NewFile, broken};
+use crate::servers::Servers;
+use crate::{Call, Failure, Output};
+
+/// How long it is remembered which server issued a reference.
+const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
+
+/// More references in one answer than this are no references.
+const MAX_ISSUED: usize = 32;
+
+/// The longest reference.
+const MAX_LENGTH: usize = 200;
+
+/// Remembers the references that a server's answer issues.
+pub(crate) async fn remember(
+    files: &Files,
+    server: &str,
+    call: &Call,
+    output: &Output,
+) -> Result<(), Failure> {
+    let mut issued = Vec::new();
+    collect(&output.data, &mut issued);
+    if issued.is_empty() {
+        return Ok(());
+    }
+    let expires_ms =
+        files.clock.unix_ms() + u64::try_from(REMEMBERED.as_millis()).unwrap_or(u64::MAX);
+    let links = output.native.as_ref().map(|native| links(native)).unwrap_or_default();
+    let rows: Vec<_> = issued
+        .into_iter()
+        .map(|reference| ForeignReference {
+            tenant: call.principal.tenant.clone(),
+            uri: links.iter().find(|uri| uri.contains(&reference)).cloned(),
+            reference,
+            server: server.to_owned(),
+            expires_ms,
+        })
+        .collect();
+    files.database.remember_references(&rows).await.map_err(broken)
+}
+
+/// What stands under `ref_id` anywhere in the data, and is none of ours.
+fn collect(value: &Value, issued: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, issued)),
+        Value::Object(map) => {
+            for (key, item) in map {
+                match item {
+                    Value::String(text)
+                        if key == "ref_id"
+                            && (1..=MAX_LENGTH).contains(&text.len())
+                            && issued.len() < MAX_ISSUED
+                            && text.parse::<FileId>().is_err() =>
+                    {
+                        issued.push(text.clone());
+                    }
+                    item => collect(item, issued),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The resources that a result links to.
+fn links(result: &Value) -> Vec<String> {
+    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
+    blocks
+        .filter(|block| block["type"] == "resource_link")
+        .filter_map(|block| block["uri"].as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Who issued a reference, as far as anybody remembers.
+pub(crate) async fn issuer(
+    files: &Files,
+    call: &Call,
+    reference: &str,
+) -> Result<Option<ForeignReference>, Failure> {
+    let (tenant, now) = (&call.principal.tenant, files.clock.unix_ms());
+    files.database.foreign_reference(tenant, reference, now).await.map_err(broken)
+}
+
+/// The bytes behind a reference that a server issued: from what we keep, or from that server.
+pub(crate) async fn fetch(
+    files: &Arc<Files>,
+    servers: &Servers,
+    call: &Call,
+    issued: &ForeignReference,
+) -> Result<FileRecord, Failure> {
+    let principal = &call.principal;
+    let (server, reference) = (&issued.server, &issued.reference);
+    if let Some(kept) = files.find_by_origin(principal, Some(server), reference).await? {
+        return Ok(kept);
+    }
+    let lost = |why: &str| {
+        let message =
+            format!("the reference `{reference}` of server `{server}` cannot be fetched: {why}");
+        Failure::new(Code::NotFound, message)
+            .details(json!({"server": server, "reference": reference}))
+    };
+    let lender = servers.get(server).ok_or_else(|| lost("the server is not there any more"))?;
+    let uri = issued.uri.clone().ok_or_else(|| {
+        lost("its answer linked to no resource by which others could read it; call a tool of that server with it")
+    })?;
+    let mut asked =
+        Call::new("resources/read", json!({"uri": uri}), Arc::clone(principal), call.door);
+    asked.trace = call.trace;
+    asked.cancel = call.cancel.clone();
+    let answer =
+        lender.request("resources/read", &asked).await.map_err(|failure| lost(&failure.message))?;
+    let content = &answer.data["contents"][0];
+    let text = |field: &str| {
+        let text = content[field].as_str()?;
+        Some(answer.carved.as_ref().map_or_else(|| text.to_owned(), |carved| carved.restored(text)))
+    };
+    let bytes = match (text("blob"), text("text")) {
+        (Some(blob), _) => BASE64_STANDARD
+            .decode(blob)
+            .map_err(|_| lost("it answered with base64 that cannot be read"))?,
+        (None, Some(text)) => text.into_bytes(),
+        (None, None) => return Err(lost("it answered with neither bytes nor text")),
+    };
+    let name = content["name"]
+        .as_str()
+        .or_else(|| uri.rsplit('/').next())
+        .unwrap_or("reference")
+        .to_owned();
+    let new = NewFile {
+        origin: Some(Origin { server: server.clone(), reference: Some(reference.clone()) }),
+        ..NewFile::new(FileKind::Reference, name)
+    };
+    files.put(principal, new, stream::iter([Ok(Bytes::from(bytes))])).await
+}

@@ -1,0 +1,482 @@
+//! The way out: what is large in an answer is kept, and a reference handed on in its place.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::alphabet as letters;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use proto::{Code, FileId, FileKind};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use store::{FileRecord, Origin};
+
+use super::carve::{Carved, Run};
+use super::{Files, NewFile};
+use crate::catalog::Entry;
+use crate::{Call, Failure, Output};
+
+/// How much of a kept text is shown.
+const PREVIEW_CHARS: usize = 200;
+
+/// As much is decoded at a time; a multiple of four.
+const STEP: usize = 64 * 1024;
+
+/// Some encoders leave bits behind that mean nothing.
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_allow_trailing_bits(true)
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent);
+static STANDARD: GeneralPurpose = GeneralPurpose::new(&letters::STANDARD, LENIENT);
+static URL_SAFE: GeneralPurpose = GeneralPurpose::new(&letters::URL_SAFE, LENIENT);
+
+/// What of an answer is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepRules {
+    /// Binary of more bytes than this.
+    pub binary: usize,
+    /// Text of more bytes than this, where the tool does not declare that it answers with more.
+    pub text: usize,
+}
+
+impl Default for KeepRules {
+    fn default() -> Self {
+        Self { binary: super::BINARY_BYTES, text: 64 * 1024 }
+    }
+}
+
+/// Something that was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    pub id: FileId,
+    pub name: String,
+    pub media_type: String,
+    pub size: u64,
+}
+
+impl Reference {
+    /// Where clients of MCP read it.
+    pub fn uri(&self) -> String {
+        format!("powerstrip://files/{}", self.id)
+    }
+}
+
+/// What was kept of an answer that is given again.
+pub(crate) fn references_in(value: &Value) -> Vec<Reference> {
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => {
+                let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+                let told = || {
+                    Some(Reference {
+                        id: text("ref_id")?.parse().ok()?,
+                        name: text("name").unwrap_or_else(|| "result".to_owned()),
+                        media_type: text("media_type")?,
+                        size: map.get("size")?.as_u64()?,
+                    })
+                };
+                found.extend(told());
+                open.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Keeps what is large in an output.
+pub(crate) async fn keep(
+    files: &Arc<Files>,
+    rules: KeepRules,
+    entry: &Entry,
+    call: &Call,
+    mut output: Output,
+) -> Result<Output, Failure> {
+    let mut keeper = Keeper::new(files, rules, entry, call, output.carved.take());
+    match &mut output.native {
+        Some(native) => {
+            if keeper.is_large_in(native) {
+                let result = Arc::make_mut(native);
+                keeper.result(result).await?;
+                output.data = Arc::new(data_of(result));
+            }
+        }
+        None => {
+            if keeper.is_large_in(&output.data) {
+                keeper.value(Arc::make_mut(&mut output.data)).await?;
+            }
+        }
+    }
+    output.references = keeper.kept;
+    Ok(output)
+}
+
+/// Keeps what is large in a failed result of a server.
+pub(crate) async fn keep_failed(
+    files: &Arc<Files>,
+    rules: KeepRules,
+    entry: &Entry,
+    call: &Call,
+    mut failure: Failure,
+) -> Failure {
+    let Some(native) = &mut failure.native else { return failure };
+    let mut keeper = Keeper::new(files, rules, entry, call, None);
+    if keeper.is_large_in(native)
+        && let Err(unkept) = keeper.result(Arc::make_mut(native)).await
+    {
+        return unkept;
+    }
+    failure
+}
+
+/// What the envelope carries of a server's result.
+pub fn data_of(result: &Value) -> Value {
+    match result.get("structuredContent") {
+        Some(structured) if !structured.is_null() => structured.clone(),
+        _ => json!({"content": result.get("content").cloned().unwrap_or_else(|| json!([]))}),
+    }
+}
+
+struct Keeper<'a> {
+    files: &'a Arc<Files>,
+    entry: &'a Entry,
+    call: &'a Call,
+    binary: usize,
+    text: usize,
+    carved: Option<Carved>,
+    kept: Vec<Reference>,
+    /// What was kept already, by its text: servers repeat themselves.
+    known: HashMap<[u8; 32], Value>,
+}
+
+/// A large part of an answer.
+enum Large {
+    /// In base64 of these letters.
+    Binary(Source, &'static GeneralPurpose),
+    Text(String),
+}
+
+impl Large {
+    fn sum(&self) -> [u8; 32] {
+        let mut sum = Sha256::new();
+        match self {
+            Self::Binary(Source::Run(run), _) => {
+                run.pieces.iter().for_each(|piece| sum.update(piece))
+            }
+            Self::Binary(Source::Text(text), _) | Self::Text(text) => sum.update(text),
+        }
+        sum.finalize().into()
+    }
+}
+
+enum Source {
+    Text(String),
+    Run(Run),
+}
+
+impl<'a> Keeper<'a> {
+    fn new(
+        files: &'a Arc<Files>,
+        rules: KeepRules,
+        entry: &'a Entry,
+        call: &'a Call,
+        carved: Option<Carved>,
+    ) -> Self {
+        // A tool that declares that it answers with so much is taken at its word: search results are to be read.
+        let declared =
+            entry.descriptor.limits.max_output_bytes.map_or(0, |_| entry.limits.max_output_bytes);
+        let text = rules.text.max(declared);
+        let (kept, known) = (Vec::new(), HashMap::new());
+        Self { files, entry, call, binary: rules.binary, text, carved, kept, known }
+    }
+
+    /// Whether a walk is worth its while.
+    fn is_large_in(&self, value: &Value) -> bool {
+        self.carved.is_some() || {
+            let least = (self.binary / 3 * 4).min(self.text);
+            has_longer(value, least)
+        }
+    }
+
+    /// A result as MCP servers write it.
+    async fn result(&mut self, result: &mut Value) -> Result<(), Failure> {
+        let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
+        if let Some(place) = result.get_mut("structuredContent") {
+            self.value(place).await?;
+        }
+        let kept = result.get("structuredContent").cloned();
+        let Some(blocks) = result.get_mut("content").and_then(Value::as_array_mut) else {
+            return Ok(());
+        };
+        for block in blocks {
+            let Some(fields) = block.as_object() else { continue };
+            let repeats = |text: &str| {
+                let read: Option<Value> = serde_json::from_str(text).ok();
+                read.is_some() && read == structured
+            };
+            match fields.get("type").and_then(Value::as_str) {
+                Some("image" | "audio") => {
+                    if let Some(reference) = self.in_field(fields, "data", None).await? {
+                        *block = told(&reference);
+                    }
+                }
+                Some("resource") => {
+                    let Some(resource) = fields.get("resource").and_then(Value::as_object) else {
+                        continue;
+                    };
+                    let name = resource.get("uri").and_then(Value::as_str).map(str::to_owned);
+                    let mut found = self.in_field(resource, "blob", name.as_deref()).await?;
+                    if found.is_none() {
+                        found = self.in_field(resource, "text", name.as_deref()).await?;
+                    }
+                    if let Some(reference) = found {
+                        *block = told(&reference);
+                    }
+                }
+                Some("text") => {
+                    let text = fields.get("text").and_then(Value::as_str).unwrap_or_default();
+                    if let Some(kept) = kept.as_ref().filter(|_| text.len() > 2 && repeats(text)) {
+                        block["text"] = Value::from(kept.to_string());
+                    } else if let Some(mut inner) = self.json(text) {
+                        self.value(&mut inner).await?;
+                        block["text"] = Value::from(inner.to_string());
+                    } else if let Some(reference) = self.in_field(fields, "text", None).await? {
+                        *block = told(&reference);
+                    }
+                }
+                _ => self.value(block).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A text that is JSON and holds something large.
+    fn json(&self, text: &str) -> Option<Value> {
+        let marked = self.carved.as_ref().is_some_and(|carved| carved.marks(text));
+        if !(marked || text.len() > self.binary) || !text.trim_start().starts_with(['{', '[']) {
+            return None;
+        }
+        let value: Value = serde_json::from_str(text).ok()?;
+        self.is_large_in(&value).then_some(value)
+    }
+
+    /// Any value: every large text in it gives way to a reference.
+    async fn value(&mut self, value: &mut Value) -> Result<(), Failure> {
+        let mut places = Vec::new();
+        self.places(value, &mut String::new(), &mut places);
+        for (pointer, name) in places {
+            let Some(place) = value.pointer_mut(&pointer) else { continue };
+            let Value::String(text) = place else { continue };
+            match self.large(text) {
+                Some(large) => *place = self.reference(large, None, &name).await?,
+                // Restored, it is not large after all, or no base64.
+                None => *text = self.restored(text),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where large texts are, as JSON pointers, with a name for each.
+    fn places(&self, value: &Value, at: &mut String, found: &mut Vec<(String, String)>) {
+        let length = at.len();
+        match value {
+            Value::String(text) if self.looks_large(text) => {
+                let key = at.rsplit('/').next().unwrap_or_default();
+                found.push((at.clone(), key.replace("~1", "/").replace("~0", "~")));
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    at.push_str(&format!("/{index}"));
+                    self.places(item, at, found);
+                    at.truncate(length);
+                }
+            }
+            Value::Object(map) => {
+                for (key, item) in map {
+                    at.push('/');
+                    at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    self.places(item, at, found);
+                    at.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn looks_large(&self, text: &str) -> bool {
+        text.len() > (self.binary / 3 * 4).min(self.text)
+            || self.carved.as_ref().is_some_and(|carved| carved.marks(text))
+    }
+
+    fn restored(&self, text: &str) -> String {
+        self.carved.as_ref().map_or_else(|| text.to_owned(), |carved| carved.restored(text))
+    }
+
+    fn large(&self, text: &str) -> Option<Large> {
+        if let Some((before, run)) = self.carved.as_ref().and_then(|carved| carved.run(text))
+            && (before.is_empty() || is_data_url(before))
+            && let Some(engine) = alphabet(run.length, run.pieces.iter().flatten().copied())
+        {
+            return Some(Large::Binary(Source::Run(run.clone()), engine));
+        }
+        let text = self.restored(text);
+        let encoded = match text.split_once(";base64,") {
+            Some((before, encoded)) if is_data_url(&format!("{before};base64,")) => encoded,
+            _ => &text,
+        };
+        if encoded.len() > self.binary / 3 * 4
+            && let Some(engine) = alphabet(encoded.len(), encoded.bytes())
+        {
+            return Some(Large::Binary(Source::Text(encoded.to_owned()), engine));
+        }
+        (text.len() > self.text).then_some(Large::Text(text))
+    }
+
+    /// The reference that takes the place of one field of a block, if it is large.
+    async fn in_field(
+        &mut self,
+        fields: &Map<String, Value>,
+        field: &str,
+        name: Option<&str>,
+    ) -> Result<Option<Value>, Failure> {
+        let Some(text) = fields.get(field).and_then(Value::as_str) else { return Ok(None) };
+        if !self.looks_large(text) {
+            return Ok(None);
+        }
+        let Some(large) = self.large(text) else { return Ok(None) };
+        let media_type = fields.get("mimeType").and_then(Value::as_str);
+        let name = name.and_then(|uri| uri.rsplit('/').find(|part| !part.is_empty()));
+        self.reference(large, media_type, name.unwrap_or("result")).await.map(Some)
+    }
+
+    async fn reference(
+        &mut self,
+        large: Large,
+        declared: Option<&str>,
+        name: &str,
+    ) -> Result<Value, Failure> {
+        let digest = large.sum();
+        if let Some(known) = self.known.get(&digest) {
+            return Ok(known.clone());
+        }
+        let new = NewFile {
+            origin: self
+                .entry
+                .descriptor
+                .id
+                .server()
+                .map(|server| Origin { server: server.to_owned(), reference: None }),
+            ..NewFile::new(FileKind::Reference, name)
+        };
+        let principal = &self.call.principal;
+        let (record, preview) = match large {
+            Large::Binary(source, engine) => {
+                let pieces = match source {
+                    Source::Text(text) => vec![Bytes::from(text)],
+                    Source::Run(run) => run.pieces,
+                };
+                (self.files.put(principal, new, decoded(pieces, engine)).await?, None)
+            }
+            Large::Text(text) => {
+                let preview: String = text.chars().take(PREVIEW_CHARS).collect();
+                let whole = stream::iter([Ok(Bytes::from(text))]);
+                (self.files.put(principal, new, whole).await?, Some(preview))
+            }
+        };
+        let reference = shown(&record, declared, preview);
+        self.known.insert(digest, reference.clone());
+        self.kept.push(Reference {
+            id: record.id,
+            name: record.name,
+            media_type: record.media_type,
+            size: record.size,
+        });
+        Ok(reference)
+    }
+}
+
+/// What a caller is told of a kept part.
+fn shown(record: &FileRecord, declared: Option<&str>, preview: Option<String>) -> Value {
+    let generic = record.media_type == "application/octet-stream";
+    let media_type = declared.filter(|_| generic).unwrap_or(&record.media_type);
+    let mut shown = json!({
+        "ref_id": record.id,
+        "media_type": media_type,
+        "name": record.name,
+        "size": record.size,
+        "sha256": record.sha256.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+        "uri": format!("powerstrip://files/{}", record.id),
+    });
+    if let Some(preview) = preview {
+        shown["preview"] = Value::from(preview);
+    }
+    shown
+}
+
+/// A reference as a block of text, which every model reads.
+fn told(reference: &Value) -> Value {
+    json!({"type": "text", "text": reference.to_string()})
+}
+
+fn has_longer(value: &Value, least: usize) -> bool {
+    match value {
+        Value::String(text) => text.len() > least,
+        Value::Array(items) => items.iter().any(|item| has_longer(item, least)),
+        Value::Object(map) => map.values().any(|item| has_longer(item, least)),
+        _ => false,
+    }
+}
+
+fn is_data_url(before: &str) -> bool {
+    before.len() < 200 && before.starts_with("data:") && before.ends_with(";base64,")
+}
+
+/// With which letters a long text is base64, of whole groups; none if it is none.
+fn alphabet(length: usize, bytes: impl Iterator<Item = u8>) -> Option<&'static GeneralPurpose> {
+    let (mut plain, mut url_safe, mut padding) = (false, false, 0);
+    for byte in bytes {
+        match byte {
+            b'=' => padding += 1,
+            _ if padding > 0 => return None,
+            b'+' | b'/' => plain = true,
+            b'-' | b'_' => url_safe = true,
+            byte if byte.is_ascii_alphanumeric() => {}
+            _ => return None,
+        }
+    }
+    let engine = if url_safe { &URL_SAFE } else { &STANDARD };
+    (length.is_multiple_of(4) && padding < 3 && !(plain && url_safe)).then_some(engine)
+}
+
+/// The bytes of base64, a step at a time.
+fn decoded(
+    pieces: Vec<Bytes>,
+    engine: &'static GeneralPurpose,
+) -> impl Stream<Item = Result<Bytes, Failure>> {
+    let mut pieces = pieces.into_iter();
+    let mut current = Bytes::new();
+    let mut waiting: Vec<u8> = Vec::with_capacity(STEP);
+    stream::iter(std::iter::from_fn(move || {
+        while waiting.len() < STEP {
+            if current.is_empty() {
+                let Some(next) = pieces.next() else { break };
+                current = next;
+            }
+            let part = current.split_to(current.len().min(STEP - waiting.len()));
+            waiting.extend_from_slice(&part);
+        }
+        if waiting.is_empty() {
+            return None;
+        }
+        let bytes = engine.decode(&waiting).map(Bytes::from).map_err(|error| {
+            Failure::new(Code::Internal, "the tool answered with base64 that cannot be read")
+                .caused_by(error)
+        });
+        waiting.clear();
+        Some(bytes)
+    }))
+}

@@ -1,0 +1,159 @@
+//! The innermost part of a call: files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out, under the tool's deadline.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use crate::approval::Leave;
+use crate::catalog::Entry;
+use crate::client::{Asking, Client, LogLevel, Thinking, Unasked};
+use crate::files::{self, Files, Filled, KeepRules, Secrets};
+use crate::guard::idempotency::Worked;
+use crate::guard::{deadline, shape, size};
+use crate::servers::Servers;
+use crate::strip::Guards;
+use crate::{Call, Failure, Output, Reply};
+
+/// What stands by while a tool works: the files, and the servers that lend what others want.
+#[derive(Clone)]
+pub(crate) struct Bench {
+    pub(crate) files: Arc<Files>,
+    pub(crate) servers: Arc<Servers>,
+}
+
+impl Guards {
+    /// The tool itself, under its deadline, with what goes in and what comes out. The time that the caller takes to
+    /// answer a question is not the tool's.
+    pub(crate) fn worked(
+        &self,
+        mut call: Call,
+        entry: &Arc<Entry>,
+        leave: Option<Arc<Leave>>,
+    ) -> impl Future<Output = Worked> + Send + use<> {
+        let (bench, rules, entry) = (self.bench.clone(), self.keep_rules(), Arc::clone(entry));
+        async move {
+            if let Some(leave) = &leave {
+                leave.spend().await?;
+            }
+            let thinking = call.client.take().map(Thinking::new);
+            call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
+            let work = bench.work(rules, &entry, call);
+            let worked = deadline::bound(entry.limits.timeout, thinking.as_deref(), work).await;
+            if let (Some(leave), Ok((output, _))) = (leave, &worked)
+                && output.reply == Reply::NeedsInput
+            {
+                leave.interrupted();
+            }
+            worked
+        }
+    }
+}
+
+impl Bench {
+    async fn work(&self, rules: KeepRules, entry: &Entry, call: Call) -> Worked {
+        let (call, secrets) = match &entry.files {
+            None => (call, Secrets::default()),
+            Some(_) => self.filled(entry, call).await?,
+        };
+        let done = match entry.tool.run(&call).await {
+            Ok(output) => self.handed_back(rules, entry, &call, output).await,
+            Err(failure) if failure.native.is_some() && entry.tool.references() => {
+                Err(files::keep_failed(&self.files, rules, entry, &call, failure).await)
+            }
+            Err(failure) => Err(failure),
+        };
+        let output = match done {
+            Ok(output) if secrets.is_empty() => output,
+            Ok(output) => secrets.out_of_output(output),
+            Err(failure) => return Err(secrets.out_of_failure(failure)),
+        };
+        let size = size::check_output(entry, &output.data)?;
+        Ok((output, size))
+    }
+
+    async fn filled(&self, entry: &Entry, call: Call) -> Result<(Call, Secrets), Failure> {
+        let Filled { mut call, secrets } =
+            files::fill(&self.files, &self.servers, entry, call).await?;
+        if !secrets.is_empty() {
+            let discreet = |client| Arc::new(Discreet { client, secrets: secrets.clone() });
+            call.client = call.client.map(|client| discreet(client) as Arc<dyn Client>);
+        }
+        Ok((call, secrets))
+    }
+
+    async fn handed_back(
+        &self,
+        rules: KeepRules,
+        entry: &Entry,
+        call: &Call,
+        output: Output,
+    ) -> Result<Output, Failure> {
+        if output.reply != Reply::Done {
+            return Ok(output);
+        }
+        shape::check_output(entry, &output.data)?;
+        if !entry.tool.references() {
+            return Ok(output);
+        }
+        let output = files::keep(&self.files, rules, entry, call, output).await?;
+        if let Some(server) = entry.descriptor.id.server() {
+            files::remember(&self.files, server, call, &output).await?;
+        }
+        Ok(output)
+    }
+}
+
+/// A caller that is told nothing which only the tool may see.
+#[derive(Debug)]
+struct Discreet {
+    client: Arc<dyn Client>,
+    secrets: Secrets,
+}
+
+impl Discreet {
+    fn without_secrets(&self, told: Map<String, Value>) -> Map<String, Value> {
+        let mut told = Value::Object(told);
+        self.secrets.out_of(&mut told);
+        match told {
+            Value::Object(told) => told,
+            _ => Map::new(),
+        }
+    }
+}
+
+#[async_trait]
+impl Client for Discreet {
+    fn capabilities(&self) -> &Map<String, Value> {
+        self.client.capabilities()
+    }
+
+    fn meta(&self) -> &Map<String, Value> {
+        self.client.meta()
+    }
+
+    fn asking(&self) -> Asking {
+        self.client.asking()
+    }
+
+    fn wants_progress(&self) -> bool {
+        self.client.wants_progress()
+    }
+
+    fn progress(&self, report: Map<String, Value>) {
+        self.client.progress(self.without_secrets(report));
+    }
+
+    fn log_level(&self) -> Option<LogLevel> {
+        self.client.log_level()
+    }
+
+    fn log(&self, message: Map<String, Value>) {
+        self.client.log(self.without_secrets(message));
+    }
+
+    async fn ask(&self, method: &str, mut params: Value) -> Result<Value, Unasked> {
+        self.secrets.out_of(&mut params);
+        self.client.ask(method, params).await
+    }
+}

@@ -1,0 +1,426 @@
+//! Calls that a person must approve, with a real store behind them.
+
+mod leave;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use proto::{APPROVALS_DECIDE, Code, Principal};
+use serde_json::{Value, json};
+use store::{ApprovalFilter, ApprovalRow, ApprovalState};
+use strip::agents::{Profiles, Skill};
+use strip::approval::{
+    Approvals, Decider, Decision, ShownFile, ShowsFiles, Terms, Undecided, Verdict,
+};
+use strip::{Answer, Call, Output};
+
+use crate::support::{Bench, Fake, ask, bench, code, principal, shared, tool};
+
+pub(crate) struct Gate {
+    pub(crate) bench: Bench,
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) runs: Arc<AtomicUsize>,
+}
+
+fn skill(tools: &str, seconds: f64) -> Skill {
+    Skill {
+        servers: BTreeSet::new(),
+        tools: vec![tools.parse().unwrap()],
+        auto_approve: false,
+        approval_timeout: Duration::from_secs_f64(seconds),
+        approve: BTreeMap::new(),
+    }
+}
+
+fn writing(runs: &Arc<AtomicUsize>) -> Fake {
+    let counted = Arc::clone(runs);
+    tool("crm.write", move |call| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move { Ok(Output::new(json!({"wrote": *call.input}))) })
+    })
+    .with(|descriptor| descriptor.deterministic = false)
+}
+
+impl Gate {
+    async fn within(seconds: f64) -> Self {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let bench = bench(vec![writing(&runs)]).await;
+        Self::at(bench, runs, seconds).await
+    }
+
+    async fn at(bench: Bench, runs: Arc<AtomicUsize>, seconds: f64) -> Self {
+        let approvals =
+            Approvals::open(bench.database.clone(), bench.clock.clone(), bench.trail.clone())
+                .await
+                .unwrap();
+        bench.strip.set_approvals(Arc::clone(&approvals));
+        let skills = BTreeMap::from([("writes".to_owned(), skill("crm.*", seconds))]);
+        bench.strip.set_agents(Profiles { skills, agents: BTreeMap::new() });
+        Self { bench, approvals, runs }
+    }
+
+    fn runs(&self) -> usize {
+        self.runs.load(Ordering::SeqCst)
+    }
+
+    fn begin(&self, call: Call) -> tokio::task::JoinHandle<Answer> {
+        let strip = Arc::clone(&self.bench.strip);
+        tokio::spawn(async move { strip.call(call).await })
+    }
+
+    async fn pending(&self) -> Vec<ApprovalRow> {
+        let state = Some(ApprovalState::Pending);
+        let filter = ApprovalFilter { state, limit: 1_000, ..ApprovalFilter::default() };
+        self.approvals.list(&filter).await.unwrap()
+    }
+
+    /// Waits until so many are pending.
+    async fn waits(&self, count: usize) -> Vec<ApprovalRow> {
+        loop {
+            let rows = self.pending().await;
+            if rows.len() == count {
+                return rows;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn approve(&self, id: &str) -> Result<ApprovalRow, Undecided> {
+        self.approvals.decide(id, &Decider::Operator, Decision::once(Verdict::Approve, None)).await
+    }
+
+    async fn reject(&self, id: &str, reason: &str) -> Result<ApprovalRow, Undecided> {
+        let decision = Decision::once(Verdict::Reject, Some(reason.to_owned()));
+        self.approvals.decide(id, &Decider::Operator, decision).await
+    }
+
+    async fn state(&self, id: &str) -> ApprovalState {
+        self.approvals.get(None, id).await.unwrap().unwrap().state
+    }
+}
+
+fn write(n: u64) -> Call {
+    ask("crm.write", json!({"n": n}))
+}
+
+#[tokio::test]
+async fn a_gated_call_runs_when_a_person_approves_it_and_only_then() {
+    let gate = Gate::within(30.0).await;
+    let call = gate.begin(write(1));
+    let rows = gate.waits(1).await;
+    let row = &rows[0];
+    assert_eq!(gate.runs(), 0);
+    assert_eq!(
+        (&*row.tool, &*row.owner, row.arguments.as_deref()),
+        ("crm.write", "ann", Some(r#"{"n":1}"#))
+    );
+    gate.approve(&row.id).await.unwrap();
+    let answer = call.await.unwrap();
+    assert_eq!(answer.result.unwrap()["wrote"], json!({"n": 1}));
+    assert_eq!((gate.runs(), gate.state(&row.id).await), (1, ApprovalState::Consumed));
+    let rows = gate.bench.rows().await;
+    assert_eq!(rows.iter().map(|row| &*row.decision).collect::<Vec<_>>(), ["ran", "approved"]);
+    assert_eq!(rows[0].trace, rows[1].trace, "who decided is found by the call's trace");
+}
+
+#[tokio::test]
+async fn a_rejection_comes_back_with_the_reviewers_words() {
+    let gate = Gate::within(30.0).await;
+    let call = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    gate.reject(&row.id, "not this customer").await.unwrap();
+    let answer = call.await.unwrap();
+    assert_eq!((code(&answer), gate.runs()), (Some(Code::Denied), 0));
+    let failure = answer.result.unwrap_err();
+    assert!(failure.message.contains("not this customer"), "{failure}");
+}
+
+#[tokio::test]
+async fn no_answer_means_rejected() {
+    let gate = Gate::within(0.1).await;
+    let answer = gate.bench.call("crm.write", json!({"n": 1})).await;
+    assert_eq!((code(&answer), gate.runs()), (Some(Code::Denied), 0));
+    let failure = answer.result.unwrap_err();
+    assert!(failure.message.contains("nobody decided"), "{failure}");
+    let row = gate.approvals.list(&ApprovalFilter { limit: 9, ..ApprovalFilter::default() }).await;
+    let row = row.unwrap().remove(0);
+    assert_eq!(row.state, ApprovalState::Expired);
+    assert!(matches!(gate.approve(&row.id).await, Err(Undecided::Over(_))), "too late");
+}
+
+#[tokio::test]
+async fn fifty_deciders_and_the_deadline_race_to_exactly_one_outcome() {
+    for round in 0..6_u64 {
+        let gate = Arc::new(Gate::within(0.08).await);
+        let call = gate.begin(write(1));
+        let id = gate.waits(1).await.remove(0).id;
+        tokio::time::sleep(Duration::from_millis(20 + round * 12)).await;
+        let deciders: Vec<_> = (0..50)
+            .map(|n| {
+                let (gate, id) = (Arc::clone(&gate), id.clone());
+                tokio::spawn(async move {
+                    match n % 2 {
+                        0 => gate.approve(&id).await.is_ok(),
+                        _ => gate.reject(&id, "no").await.is_ok(),
+                    }
+                })
+            })
+            .collect();
+        let mut won = 0;
+        for decider in deciders {
+            won += usize::from(decider.await.unwrap());
+        }
+        let answer = call.await.unwrap();
+        let state = gate.state(&id).await;
+        let ran = gate.runs();
+        match state {
+            ApprovalState::Consumed => assert!(won == 1 && ran == 1 && answer.result.is_ok()),
+            ApprovalState::Rejected => assert!(won == 1 && ran == 0 && answer.result.is_err()),
+            ApprovalState::Expired => assert!(won == 0 && ran == 0 && answer.result.is_err()),
+            other => panic!("{other} after {won} decisions and {ran} runs"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_approval_covers_exactly_what_was_shown_and_once() {
+    let gate = Gate::within(30.0).await;
+    let left = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    left.abort();
+    let _ = left.await;
+    gate.approve(&row.id).await.unwrap();
+    assert_eq!(gate.runs(), 0, "the caller is gone, so nothing runs");
+
+    // Other arguments, another caller, another agent: each must ask for itself.
+    let other = gate.begin(write(2));
+    let mut bobs = write(1);
+    bobs.principal = principal("acme", "bob");
+    let bobs = gate.begin(bobs);
+    let mut agents = write(1);
+    agents.principal =
+        Arc::new(Principal { agent: None, ..Principal::clone(&principal("other", "ann")) });
+    let agents = gate.begin(agents);
+    gate.waits(3).await;
+    assert_eq!(gate.runs(), 0);
+
+    let answer = gate.bench.strip.call(write(1)).await;
+    assert_eq!((code(&answer), gate.runs()), (None, 1), "the next identical call uses it");
+    assert_eq!(gate.state(&row.id).await, ApprovalState::Consumed);
+    let again = gate.begin(write(1));
+    gate.waits(4).await;
+    assert_eq!(gate.runs(), 1, "single use");
+    for call in [other, bobs, agents, again] {
+        call.abort();
+    }
+}
+
+#[tokio::test]
+async fn a_repeat_of_an_abandoned_call_takes_its_place_and_equal_calls_at_once_each_need_their_own()
+{
+    let gate = Gate::within(30.0).await;
+    let first = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    let second = gate.begin(write(1));
+    let rows = gate.waits(2).await;
+    first.abort();
+    let _ = first.await;
+    let repeated = gate.begin(write(1));
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(gate.pending().await.len(), 2, "it took the place of the first");
+    gate.approve(&row.id).await.unwrap();
+    assert!(repeated.await.unwrap().result.is_ok());
+    assert_eq!(gate.runs(), 1, "one approval, one run");
+    let other = rows.iter().find(|other| other.id != row.id).unwrap();
+    gate.reject(&other.id, "once is enough").await.unwrap();
+    assert_eq!(code(&second.await.unwrap()), Some(Code::Denied));
+}
+
+#[tokio::test]
+async fn who_left_hears_of_the_rejection_when_it_asks_again_once() {
+    let gate = Gate::within(30.0).await;
+    let left = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    left.abort();
+    let _ = left.await;
+    gate.reject(&row.id, "never").await.unwrap();
+    let told = gate.bench.strip.call(write(1)).await;
+    assert!(told.result.unwrap_err().message.contains("never"));
+    let anew = gate.begin(write(1));
+    gate.waits(1).await;
+    anew.abort();
+}
+
+#[tokio::test]
+async fn a_caller_that_cancels_stops_waiting_and_its_patience_does_not_run_meanwhile() {
+    let gate = Gate::within(30.0).await;
+    let mut call = write(1);
+    call.patience = Some(Duration::from_millis(100));
+    let patient = gate.begin(call);
+    let row = gate.waits(1).await.remove(0);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    gate.approve(&row.id).await.unwrap();
+    assert!(patient.await.unwrap().result.is_ok());
+
+    let call = write(2);
+    let cancel = call.cancel.clone();
+    let cancelled = gate.begin(call);
+    let row = gate.waits(1).await.remove(0);
+    cancel.cancel();
+    assert_eq!(code(&cancelled.await.unwrap()), Some(Code::Unavailable));
+    assert_eq!((gate.state(&row.id).await, gate.runs()), (ApprovalState::Pending, 1));
+}
+
+#[tokio::test]
+async fn pending_confirmations_and_their_deadlines_survive_a_restart_and_a_clock_set_back() {
+    let gate = Gate::within(1.0).await;
+    let left = gate.begin(write(1));
+    let other = gate.begin(write(2));
+    let rows = gate.waits(2).await;
+    for call in [left, other] {
+        call.abort();
+        let _ = call.await;
+    }
+    let of =
+        |n: u64| rows.iter().find(|row| row.arguments == Some(format!("{{\"n\":{n}}}"))).unwrap();
+    // A second life, whose clock shows a day earlier.
+    let clock = proto::Clock::manual(1_800_000_000_000 - 86_400_000);
+    let database = gate.bench.database.clone();
+    let reborn = Approvals::open(database, clock, gate.bench.trail.clone()).await.unwrap();
+    let tending = tokio::spawn({
+        let reborn = Arc::clone(&reborn);
+        async move { reborn.tend().await }
+    });
+    let decision = Decision::once(Verdict::Approve, None);
+    reborn.decide(&of(1).id, &Decider::Operator, decision).await.unwrap();
+    let began = std::time::Instant::now();
+    while reborn.get(None, &of(2).id).await.unwrap().unwrap().state == ApprovalState::Pending {
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "nobody gains time by setting the clock"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(reborn.get(None, &of(2).id).await.unwrap().unwrap().state, ApprovalState::Expired);
+    tending.abort();
+}
+
+#[tokio::test]
+async fn a_clock_set_forward_ends_confirmations_for_all_deciders() {
+    let gate = Gate::within(30.0).await;
+    let call = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    gate.bench.clock.advance(Duration::from_secs(31));
+    assert!(matches!(gate.approve(&row.id).await, Err(Undecided::Over(_))));
+    assert_eq!(code(&call.await.unwrap()), Some(Code::Denied));
+    assert_eq!((gate.state(&row.id).await, gate.runs()), (ApprovalState::Expired, 0));
+}
+
+#[tokio::test]
+async fn a_tool_that_changed_while_a_person_thought_is_not_run() {
+    let gate = Gate::within(30.0).await;
+    let call = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    let changed =
+        writing(&gate.runs).with(|tool| tool.description = "Writes elsewhere.".to_owned());
+    gate.bench.strip.catalog().publish("tests", shared(vec![changed]));
+    gate.approve(&row.id).await.unwrap();
+    let answer = call.await.unwrap();
+    assert_eq!((code(&answer), gate.runs()), (Some(Code::Denied), 0));
+    let anew = gate.begin(write(1));
+    let now = gate.waits(1).await.remove(0);
+    assert_ne!(now.definition, row.definition, "a person is asked about what it is now");
+    anew.abort();
+}
+
+#[tokio::test]
+async fn agents_cannot_approve_their_own_calls() {
+    let gate = Gate::within(30.0).await;
+    let decides = |subject: &str, agent: Option<&str>, scopes: &[&str]| {
+        Decider::Person(Arc::new(Principal {
+            agent: agent.map(str::to_owned),
+            scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+            ..Principal::clone(&principal("acme", subject))
+        }))
+    };
+    let yes = || Decision::once(Verdict::Approve, None);
+    let first = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    let agent = decides("ann", Some("bot"), &[APPROVALS_DECIDE]);
+    assert!(matches!(gate.approvals.decide(&row.id, &agent, yes()).await, Err(Undecided::Agent)));
+    let unscoped = decides("ann", None, &[]);
+    assert!(matches!(
+        gate.approvals.decide(&row.id, &unscoped, yes()).await,
+        Err(Undecided::Agent)
+    ));
+    let Decider::Person(stranger) = decides("ann", None, &[APPROVALS_DECIDE]) else { panic!() };
+    let stranger =
+        Principal { tenant: proto::TenantId::new("globex"), ..Principal::clone(&stranger) };
+    let stranger = Decider::Person(Arc::new(stranger));
+    let refused = gate.approvals.decide(&row.id, &stranger, yes()).await;
+    assert!(matches!(refused, Err(Undecided::Unknown(_))), "another tenant's is not there");
+    assert_eq!(gate.state(&row.id).await, ApprovalState::Pending);
+    // The call's credential could not decide, so this is another one of the same person.
+    let ann = decides("ann", None, &[APPROVALS_DECIDE]);
+    gate.approvals.decide(&row.id, &ann, yes()).await.unwrap();
+    assert!(first.await.unwrap().result.is_ok());
+
+    let mut call = write(2);
+    let Decider::Person(mighty) = &ann else { panic!() };
+    call.principal = Arc::clone(mighty);
+    let second = gate.begin(call);
+    let row = gate.waits(1).await.remove(0);
+    let own = gate.approvals.decide(&row.id, &ann, yes()).await;
+    assert!(
+        matches!(own, Err(Undecided::OwnCall)),
+        "a credential does not decide about its own call"
+    );
+    let bob = decides("bob", None, &[APPROVALS_DECIDE]);
+    gate.approvals.decide(&row.id, &bob, yes()).await.unwrap();
+    assert!(second.await.unwrap().result.is_ok());
+}
+
+#[tokio::test]
+async fn one_caller_cannot_flood_the_reviewers() {
+    let gate = Gate::within(30.0).await;
+    gate.approvals.set_terms(Terms { max_waiting: 3, ..Terms::default() });
+    let calls: Vec<_> = (0..3).map(|n| gate.begin(write(n))).collect();
+    gate.waits(3).await;
+    assert_eq!(code(&gate.bench.strip.call(write(9)).await), Some(Code::RateLimit));
+    for call in calls {
+        call.abort();
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_can_be_asked_about_is_refused() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let bench = bench(vec![writing(&runs)]).await;
+    let skills = BTreeMap::from([("writes".to_owned(), skill("crm.*", 1.0))]);
+    bench.strip.set_agents(Profiles { skills, agents: BTreeMap::new() });
+    let answer = bench.call("crm.write", json!({"n": 1})).await;
+    assert_eq!((code(&answer), runs.load(Ordering::SeqCst)), (Some(Code::Denied), 0));
+}
+
+struct OneFile(&'static str);
+
+#[async_trait::async_trait]
+impl ShowsFiles for OneFile {
+    async fn shown(&self, _principal: &Principal, _input: &Value) -> Vec<ShownFile> {
+        let (id, name) = ("file-1".to_owned(), "cv.pdf".to_owned());
+        vec![ShownFile { id, name, size: 9, sha256: self.0.to_owned() }]
+    }
+}
+
+#[tokio::test]
+async fn the_files_of_a_call_are_shown_with_it() {
+    let gate = Gate::within(30.0).await;
+    gate.approvals.show_files(Arc::new(OneFile("aa")));
+    let call = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    let shown = strip::approval::view(&row);
+    assert_eq!(shown["files"][0]["sha256"], "aa");
+    call.abort();
+}

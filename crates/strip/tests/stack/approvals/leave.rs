@@ -1,0 +1,140 @@
+//! What an approval is good for: recorded answers, verified and interrupted calls, standing rules.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use proto::Code;
+use serde_json::json;
+use strip::approval::{ApprovalState, Decider, Decision, Extent, Standing, Undecided, Verdict};
+use strip::{Output, Reply, Resume};
+
+use super::{Gate, write};
+use crate::support::{ask, bench, code, principal, tool};
+
+#[tokio::test]
+async fn a_recorded_answer_never_spends_or_skips_an_approval() {
+    let gate = Gate::within(30.0).await;
+    let keyed = || {
+        let mut call = write(1);
+        call.idempotency_key = Some("once".to_owned());
+        call
+    };
+    let first = gate.begin(keyed());
+    let row = gate.waits(1).await.remove(0);
+    gate.approve(&row.id).await.unwrap();
+    assert!(first.await.unwrap().result.is_ok());
+    let second = gate.begin(keyed());
+    let row = gate.waits(1).await.remove(0);
+    gate.approve(&row.id).await.unwrap();
+    assert!(second.await.unwrap().result.is_ok());
+    assert_eq!(gate.runs(), 1, "the answer was recorded");
+    assert_eq!(
+        gate.state(&row.id).await,
+        ApprovalState::Approved,
+        "nothing ran, so nothing is spent"
+    );
+    assert!(gate.bench.strip.call(write(1)).await.result.is_ok());
+    assert_eq!((gate.runs(), gate.state(&row.id).await), (2, ApprovalState::Consumed));
+}
+
+#[tokio::test]
+async fn a_verified_call_asks_once() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let sums = tool("crm.sum", move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Ok(Output::new(json!({"sum": 1}))) })
+    });
+    let gate = Gate::at(bench(vec![sums]).await, runs, 30.0).await;
+    let mut call = ask("crm.sum", json!({}));
+    call.verify = true;
+    let verified = gate.begin(call);
+    let row = gate.waits(1).await.remove(0);
+    gate.approve(&row.id).await.unwrap();
+    assert!(verified.await.unwrap().result.is_ok());
+    assert_eq!((gate.runs(), gate.state(&row.id).await), (2, ApprovalState::Consumed));
+}
+
+#[tokio::test]
+async fn a_call_that_its_tool_interrupts_goes_on_without_asking_again_and_nobody_else_does() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let asking = tool("crm.asks", move |call| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            let question = Output { reply: Reply::NeedsInput, ..Output::new(json!("what?")) };
+            Ok(if call.resume.is_some() { Output::new(json!({"done": true})) } else { question })
+        })
+    })
+    .with(|descriptor| descriptor.deterministic = false);
+    let gate = Gate::at(bench(vec![asking]).await, runs, 30.0).await;
+    let resumed = || {
+        let mut call = ask("crm.asks", json!({}));
+        call.resume =
+            Some(Arc::new(Resume { state: Some("forged".to_owned()), ..Resume::default() }));
+        call
+    };
+    let forged = gate.begin(resumed());
+    gate.waits(1).await;
+    assert_eq!(gate.runs(), 0, "a state that nobody gave out opens nothing");
+    forged.abort();
+    let _ = forged.await;
+
+    let first = gate.begin(ask("crm.asks", json!({})));
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    let row = gate.waits(1).await.remove(0);
+    gate.approve(&row.id).await.unwrap();
+    assert_eq!(first.await.unwrap().reply, Reply::NeedsInput);
+    let done = gate.bench.strip.call(resumed()).await;
+    assert_eq!((done.reply, gate.runs()), (Reply::Done, 2));
+    let again = gate.begin(resumed());
+    gate.waits(1).await;
+    assert_eq!(gate.runs(), 2, "each interruption is gone on with once");
+    again.abort();
+}
+
+#[tokio::test]
+async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
+    let gate = Gate::within(30.0).await;
+    let standing = |arguments: Extent| Decision {
+        decision: Verdict::Approve,
+        reason: None,
+        standing: Some(Standing { arguments, run: false, seconds: Some(60) }),
+    };
+    let first = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    let link = gate.approvals.decide(&row.id, &Decider::Link, standing(Extent::These)).await;
+    assert!(matches!(link, Err(Undecided::Invalid(_))), "a link decides about one call");
+    gate.approvals.decide(&row.id, &Decider::Operator, standing(Extent::These)).await.unwrap();
+    assert!(first.await.unwrap().result.is_ok());
+    assert!(gate.bench.strip.call(write(1)).await.result.is_ok());
+    assert_eq!(gate.runs(), 2);
+    let rules = gate.approvals.rules(None);
+    assert_eq!((rules.len(), rules[0].uses, &*rules[0].created_by), (1, 1, "operator"));
+    assert_eq!(gate.approvals.rules(Some("globex")), []);
+    assert!(!gate.approvals.remove_rule(Some("globex"), &rules[0].id).await.unwrap());
+
+    let other = gate.begin(write(2));
+    let row = gate.waits(1).await.remove(0);
+    gate.approvals.decide(&row.id, &Decider::Operator, standing(Extent::Any)).await.unwrap();
+    assert!(other.await.unwrap().result.is_ok());
+    assert!(gate.bench.strip.call(write(3)).await.result.is_ok(), "any arguments");
+    let mut bobs = write(3);
+    bobs.principal = principal("acme", "bob");
+    let bobs = gate.begin(bobs);
+    let row = gate.waits(1).await.remove(0);
+    gate.reject(&row.id, "not bob's").await.unwrap();
+    assert_eq!(code(&bobs.await.unwrap()), Some(Code::Denied));
+
+    let any = gate.approvals.rules(None).into_iter().find(|rule| rule.arguments_sum.is_none());
+    assert!(gate.approvals.remove_rule(None, &any.unwrap().id).await.unwrap());
+    let removed = gate.begin(write(3));
+    gate.waits(1).await;
+    removed.abort();
+    gate.bench.clock.advance(Duration::from_secs(61));
+    let ended = gate.begin(write(1));
+    let rows = gate.waits(2).await;
+    assert!(rows.iter().any(|row| row.arguments.as_deref() == Some(r#"{"n":1}"#)));
+    ended.abort();
+}

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use egress::http::Client;
-use http::{HeaderMap, HeaderValue};
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::uri::Authority;
+use http::{HeaderMap, HeaderValue};
 use proto::{Clock, Principal};
 use serde_json::{Value, json};
 use url::Url;
@@ -95,7 +95,7 @@ impl Access {
         admin: Option<&AdminToken>,
     ) -> Result<Arc<Principal>, Refusal> {
         let admin = admin.filter(|_| scope::OF_OPERATORS.contains(&scope));
-        let decides = scope == scope::APPROVALS_DECIDE;
+        let decides = scope::OF_PEOPLE.contains(&scope);
         let token = match admin {
             Some(_) => bearer(headers).ok().filter(|token| AdminToken::is_one(token)),
             None => None,

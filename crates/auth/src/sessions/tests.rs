@@ -42,8 +42,6 @@ fn forms_of_one_session_are_not_those_of_another() {
 fn idle_sessions_end_and_busy_ones_end_later() {
     let (sessions, clock) = sessions();
     let (idle, busy) = (begin(&sessions), begin(&sessions));
-    let short =
-        sessions.begin(LocalAccess::default().user(), Some(clock.unix_ms() + 60_000)).unwrap();
     let session = sessions.find(&busy).unwrap();
     for hour in 1..24 {
         clock.advance(Duration::from_secs(60 * 60));

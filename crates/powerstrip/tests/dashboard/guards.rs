@@ -85,7 +85,8 @@ async fn forms_of_other_pages_are_refused() {
     });
     assert_eq!(rows.await, 1, "and no other");
     let signed_out = Person::new(&gateway);
-    let foreign = signed_out.post_from("/dashboard/sign-in", None, &[("token", &token(&gateway))]);
+    let token = token(&gateway);
+    let foreign = signed_out.post_from("/dashboard/sign-in", None, &[("token", &token)]);
     assert_eq!(foreign.await.status, StatusCode::FORBIDDEN, "nobody is signed in by another page");
 }
 

@@ -95,7 +95,7 @@ impl Access {
         admin: Option<&AdminToken>,
     ) -> Result<Arc<Principal>, Refusal> {
         let admin = admin.filter(|_| scope::OF_OPERATORS.contains(&scope));
-        let decides = scope == scope::APPROVALS_DECIDE;
+        let decides = scope::OF_PEOPLE.contains(&scope);
         let token = match admin {
             Some(_) => bearer(headers).ok().filter(|token| AdminToken::is_one(token)),
             None => None,

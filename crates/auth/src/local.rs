@@ -37,7 +37,7 @@ pub enum Refusal {
     )]
     NotOperator,
     #[error(
-        "an agent neither sees nor decides which calls wait for a person, whatever its token covers"
+        "an agent neither decides which calls run nor answers what a person is asked, whatever its token covers"
     )]
     Agent,
     #[error(transparent)]

@@ -26,11 +26,17 @@ pub const APPROVALS_READ: &str = "approvals:read";
 /// Deciding about calls that wait for a person. The local user does not have it: a local agent is the local user.
 pub const APPROVALS_DECIDE: &str = proto::APPROVALS_DECIDE;
 
+/// Seeing runs, their calls, and what they ask people.
+pub const RUNS_READ: &str = "runs:read";
+
+/// Answering what runs ask people. The local user does not have it: an agent does not answer its own questions.
+pub const RUNS_ANSWER: &str = "runs:answer";
+
 /// Seeing what belongs to any tenant. No token or key can carry it; who runs the gateway has it.
 pub const ADMIN: &str = proto::ADMIN;
 
 /// All that the local user may do.
-pub const ALL: [&str; 7] = [
+pub const ALL: [&str; 8] = [
     TOOLS_READ,
     TOOLS_CALL,
     SERVERS_REGISTER,
@@ -38,13 +44,18 @@ pub const ALL: [&str; 7] = [
     FILES_READ,
     FILES_WRITE,
     APPROVALS_READ,
+    RUNS_READ,
 ];
 
 /// What the bearer of the admin token may do beyond that.
-pub const OF_ADMIN: [&str; 2] = [APPROVALS_DECIDE, ADMIN];
+pub const OF_ADMIN: [&str; 3] = [APPROVALS_DECIDE, RUNS_ANSWER, ADMIN];
 
 /// Where the admin token is a credential.
-pub(crate) const OF_OPERATORS: [&str; 3] = [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE];
+pub(crate) const OF_OPERATORS: [&str; 5] =
+    [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE, RUNS_READ, RUNS_ANSWER];
+
+/// What no agent does, whatever its token covers.
+pub(crate) const OF_PEOPLE: [&str; 2] = [APPROVALS_DECIDE, RUNS_ANSWER];
 
 /// Whether a caller may do what the scope stands for.
 pub fn covers(principal: &Principal, scope: &str) -> bool {

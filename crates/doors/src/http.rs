@@ -4,6 +4,7 @@ mod admission;
 mod agents;
 mod approvals;
 pub(crate) mod body;
+mod calls;
 mod envelope;
 pub(crate) mod files;
 mod health;
@@ -15,6 +16,7 @@ mod openapi;
 mod reply;
 mod resource;
 mod routes;
+mod runs;
 mod scopes;
 mod servers;
 mod sessions;
@@ -134,6 +136,10 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
     };
     callers_doors()
         .route(routes::AGENT, any(agents::enter).with_state(entrance))
+        .route(routes::CALLS, post(calls::batch))
+        .route(routes::RUNS, get(runs::list))
+        .route(routes::RUN, get(runs::show))
+        .route(routes::ANSWERS, post(runs::answer))
         .route(routes::SERVERS, get(servers::list).post(servers::register))
         .route(routes::SERVER, delete(servers::goodbye))
         .route(routes::HEARTBEAT, post(servers::heartbeat))

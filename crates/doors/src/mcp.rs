@@ -34,16 +34,20 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use strip::agents::ApprovalRule;
+use strip::runs::RunOf;
 use strip::{Call, Door, LogLevel, Strip};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use call::{MISSING_CAPABILITY, run as call, wishes};
+pub(crate) use call::{MISSING_CAPABILITY, run as call, run_of_header, wishes};
 use listing::Listing;
 use notices::{Notices, Watches};
 
 const INSTRUCTIONS: &str = "Powerstrip gathers the tools of many servers behind one connection. A failed call says \
     why in its text, begun by a code such as INVALID_INPUT (mend the arguments as it says and call again), RATE_LIMIT, \
     TIMEOUT or UNAVAILABLE (the same call may succeed later). The list of tools can change while you are connected.";
+
+/// Names the session of a legacy client over HTTP.
+const SESSION_ID: &str = "mcp-session-id";
 
 tokio::task_local! {
     /// Who sent the request at hand, where the protocol library looks at tools before it says for whom.
@@ -121,6 +125,8 @@ pub(crate) struct Handler {
     watches: Arc<Watches>,
     /// The least level of log messages that a legacy client asked for.
     log_level: Mutex<Option<LogLevel>>,
+    /// What a connection of a legacy client without a session id of its own is known by.
+    session: OnceLock<Arc<str>>,
 }
 
 impl Handler {
@@ -131,6 +137,7 @@ impl Handler {
             notices: OnceLock::new(),
             watches: Arc::default(),
             log_level: Mutex::default(),
+            session: OnceLock::new(),
         }
     }
 
@@ -161,13 +168,32 @@ impl Handler {
         }
     }
 
+    /// The run of a request that names none: the session of a legacy client, and the run at hand of others.
+    fn run_of(&self, context: &RequestContext<RoleServer>, modern: bool) -> RunOf {
+        if modern {
+            return RunOf::Current;
+        }
+        let parts = context.extensions.get::<Parts>();
+        let id = parts.and_then(|parts| parts.headers.get(SESSION_ID)?.to_str().ok());
+        RunOf::Session(match id {
+            Some(id) => id.into(),
+            None => {
+                let own = || TraceId::random().to_string().into();
+                Arc::clone(self.session.get_or_init(own))
+            }
+        })
+    }
+
     async fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let meta = &context.meta;
-        let wishes = wishes(|key| meta.get(key))?;
+        let mut wishes = wishes(|key| meta.get(key))?;
+        if let Some(parts) = context.extensions.get::<Parts>() {
+            run_of_header(&parts.headers, &mut wishes)?;
+        }
         let modern = is_modern(&context);
         let principal = self.principal(&context)?;
         // The HTTP door has told most of them already, with a challenge; here nobody gets past.
@@ -177,6 +203,7 @@ impl Handler {
         let input = Value::Object(request.arguments.unwrap_or_default());
         let mut call = Call::new(request.name, input, principal, self.door());
         call.trace = trace(&context);
+        call.run = self.run_of(&context, modern);
         wishes.grant(&mut call);
         let mut ear = None;
         if self.core.may_ask(&call.tool) {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
 use strip::agents::AgentReport;
+use strip::runs::RunOf;
 use strip::{Call, Door};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -38,6 +39,8 @@ pub(crate) struct Invocation {
     pub(crate) verify: bool,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) patience: Option<Duration>,
+    /// The run that it belongs to, by name.
+    pub(crate) run: Option<String>,
 }
 
 /// The data folder, or who holds it.
@@ -198,6 +201,9 @@ impl Access {
                     call.verify = invocation.verify;
                     call.idempotency_key = invocation.idempotency_key.clone();
                     call.patience = invocation.patience;
+                    if let Some(run) = &invocation.run {
+                        call.run = RunOf::Named(run.as_str().into());
+                    }
                     call.cancel = cancel.clone();
                     Ok(gateway.strip().call(call).await.envelope())
                 }
@@ -207,6 +213,7 @@ impl Access {
                         "input": invocation.input,
                         "verify": invocation.verify,
                         "idempotencyKey": invocation.idempotency_key,
+                        "runId": invocation.run,
                         "timeoutMs": invocation.patience.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
                     });
                     owner.ask("mcp.tool.invoke", params).await

@@ -41,6 +41,7 @@ pub(crate) enum Command {
     Agents(cmd::agents::AgentsCommand),
     Approvals(cmd::approvals::ApprovalsCommand),
     Call(cmd::call::CallCommand),
+    Runs(cmd::runs::RunsCommand),
     Prompts(cmd::prompts::PromptsCommand),
     Check(cmd::check::Check),
     Import(cmd::import::Import),

@@ -14,6 +14,7 @@ pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod prompts;
+pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod stdio;
@@ -52,6 +53,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Approvals(command) => on_runtime(command.run(&context)),
         Command::Call(command) => on_runtime(command.run(&context)),
         Command::Prompts(command) => on_runtime(command.run(&context)),
+        Command::Runs(command) => on_runtime(command.run(&context)),
         Command::Check(command) => on_runtime(command.run(&context)),
         Command::Doctor(command) => on_runtime(command.run(&context)),
         Command::Text(command) => on_runtime(command.run(&context)),

@@ -7,6 +7,7 @@ mod place;
 mod prompts;
 mod quarantine;
 mod registration;
+pub(crate) mod runs;
 mod servers;
 mod settings;
 mod sources;
@@ -30,7 +31,7 @@ use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::approval::Approvals;
 use strip::catalog::{Pins, WireNames};
 use strip::files::Files;
-use strip::{Failure, Parts, Strip};
+use strip::{Failure, Parts, Strip, control};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Upstreams};
@@ -50,6 +51,7 @@ pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
 use registration::Desk;
+use runs::RunDesk;
 pub(crate) use settings::needs_restart;
 use sources::Sources;
 
@@ -103,13 +105,14 @@ struct Desks {
     keys: KeyErrands,
     files: FileErrands<Arc<Strip>>,
     approvals: ApprovalErrands,
+    runs: RunDesk,
 }
 
 #[async_trait]
 impl Operator for Desks {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        let desks: [&dyn Operator; 4] =
-            [&self.keys, &self.files, &self.approvals, &*self.quarantine];
+        let desks: [&dyn Operator; 5] =
+            [&self.keys, &self.files, &self.approvals, &self.runs, &*self.quarantine];
         for desk in desks {
             if let Some(answer) = desk.ask(method, params.clone()).await {
                 return Some(answer);
@@ -151,6 +154,7 @@ impl Gateway {
         files.text = Arc::new(TextExtractor::new(Arc::clone(&runner), Bounds::default()));
         let parts = Parts {
             audit: audit.clone(),
+            database: database.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
             names: WireNames::from_stored(database.wire_names().await?),
@@ -159,6 +163,7 @@ impl Gateway {
         };
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
+        strip.catalog().publish(control::SOURCE, control::tools(&strip));
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let ending = CancellationToken::new();
@@ -214,6 +219,7 @@ impl Gateway {
             keys: KeyErrands(Arc::clone(&keys)),
             files: FileErrands::new(Arc::clone(&strip)),
             approvals: ApprovalErrands(Arc::clone(&approvals)),
+            runs: RunDesk(Arc::clone(&strip)),
         });
         let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
@@ -380,6 +386,9 @@ impl Gateway {
         self.keeper.end().await;
         self.sources.into_inner().close().await;
         let _ = self.names.await;
+        if let Err(error) = self.strip.runs().flush().await {
+            tracing::error!(%error, "what runs have come to could not be written");
+        }
         if let Err(error) = self.store.audit.close().await {
             tracing::error!(%error, "the last audit rows could not be written");
         }

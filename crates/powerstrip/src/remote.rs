@@ -157,6 +157,9 @@ impl Remote {
                 HeaderValue::from(u64::try_from(patience.as_millis())?),
             );
         }
+        if let Some(run) = &invocation.run {
+            headers.insert("powerstrip-run", HeaderValue::from_str(run).context("--run")?);
+        }
         let path = tool_path(&invocation.tool);
         let body = Bytes::from(invocation.input.to_string());
         let response = self.send(Method::POST, &path, headers, body, None).await?;

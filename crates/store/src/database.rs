@@ -7,7 +7,10 @@ use std::path::Path;
 use crate::audit::{AuditCount, AuditFilter, AuditPage, AuditRow};
 use crate::sqlite::Sqlite;
 use crate::vault::{VaultPlace, VaultRow};
-use crate::{KeyRow, Pin, PinnedDefinition, StoreError, folder};
+use crate::{
+    KeyRow, Pin, PinnedDefinition, QuestionRow, RunCallRow, RunFilter, RunName, RunRow, Settlement,
+    StoreError, folder,
+};
 
 /// The database of a gateway.
 #[derive(Clone, Debug)]
@@ -143,6 +146,65 @@ impl Database {
     ) -> Result<Vec<AuditCount>, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.audit_counts(tenant, since_unix_ms, stretch_ms).await
+    }
+
+    /// Writes runs as they stand, and calls of theirs that have ended, all or none. A completed run stays completed, and
+    /// counts only grow.
+    pub async fn save_runs(&self, runs: &[RunRow], calls: &[RunCallRow]) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.save_runs(runs, calls).await
+    }
+
+    /// Stores a question together with its run.
+    pub async fn ask_question(
+        &self,
+        run: &RunRow,
+        question: &QuestionRow,
+    ) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.ask_question(run, question).await
+    }
+
+    /// Ends a question; says no if it has ended before.
+    pub async fn settle_question(&self, settlement: Settlement<'_>) -> Result<bool, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.settle_question(settlement).await
+    }
+
+    /// Forgets runs that nobody has touched since a moment; tells how many.
+    pub async fn forget_runs(&self, before_unix_ms: u64) -> Result<u64, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.forget_runs(before_unix_ms).await
+    }
+
+    /// The newest run of this name.
+    pub async fn run_named(&self, name: RunName<'_>) -> Result<Option<RunRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.run_named(name).await
+    }
+
+    /// The run of this id.
+    pub async fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.run(id).await
+    }
+
+    /// The runs that a filter lets through, the last touched first.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.runs(filter).await
+    }
+
+    /// The last calls of a run, in the order in which they ended.
+    pub async fn run_calls(&self, run: &str) -> Result<Vec<RunCallRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.run_calls(run).await
+    }
+
+    /// What a run asks or asked people, oldest first.
+    pub async fn run_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.run_questions(run).await
     }
 
     /// Ends all use of the database, once what is under way has finished.

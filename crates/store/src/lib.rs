@@ -13,6 +13,7 @@ mod keys;
 mod objects;
 mod pins;
 mod references;
+mod runs;
 mod sqlite;
 mod trail;
 mod vault;
@@ -32,5 +33,6 @@ pub use objects::{
 };
 pub use pins::{Pin, PinnedDefinition};
 pub use references::ForeignReference;
+pub use runs::{QuestionRow, RunCallRow, RunFilter, RunName, RunRow, Settlement};
 pub use trail::{AuditTrail, Receipt};
 pub use vault::{VaultPlace, VaultRow};

@@ -13,8 +13,8 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
 use crate::{
-    AuditCount, AuditFilter, AuditPage, AuditRow, KeyRow, Pin, PinnedDefinition, StoreError,
-    VaultPlace, VaultRow,
+    AuditCount, AuditFilter, AuditPage, AuditRow, KeyRow, Pin, PinnedDefinition, QuestionRow,
+    RunCallRow, RunFilter, RunName, RunRow, Settlement, StoreError, VaultPlace, VaultRow,
 };
 use kinds::Kinds;
 
@@ -25,6 +25,7 @@ mod keys;
 mod kinds;
 mod pins;
 mod references;
+mod runs;
 mod vault;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -191,6 +192,61 @@ impl Sqlite {
         audit::counts(&self.readers, tenant, since_unix_ms, stretch_ms).await
     }
 
+    pub(crate) async fn save_runs(
+        &self,
+        runs: &[RunRow],
+        calls: &[RunCallRow],
+    ) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = runs::save(&mut connection, runs, calls).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn ask_question(
+        &self,
+        run: &RunRow,
+        question: &QuestionRow,
+    ) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = runs::ask(&mut connection, run, question).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn settle_question(
+        &self,
+        settlement: Settlement<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = runs::settle_question(&mut connection, settlement).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn forget_runs(&self, before_unix_ms: u64) -> Result<u64, StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = runs::forget(&mut connection, before_unix_ms).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn run_named(&self, name: RunName<'_>) -> Result<Option<RunRow>, StoreError> {
+        runs::by_name(&self.readers, name).await
+    }
+
+    pub(crate) async fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
+        runs::by_id(&self.readers, id).await
+    }
+
+    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        runs::list(&self.readers, filter).await
+    }
+
+    pub(crate) async fn run_calls(&self, run: &str) -> Result<Vec<RunCallRow>, StoreError> {
+        runs::calls(&self.readers, run).await
+    }
+
+    pub(crate) async fn run_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
+        runs::questions(&self.readers, run).await
+    }
+
     pub(crate) async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
@@ -227,6 +283,7 @@ fn migrations() -> Migrator {
     let pins = include_str!("../migrations/sqlite/0005_pins.sql").into_sql_str();
     let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
     let files = include_str!("../migrations/sqlite/0008_files.sql").into_sql_str();
+    let runs = include_str!("../migrations/sqlite/0010_runs.sql").into_sql_str();
     let foreign = include_str!("../migrations/sqlite/0011_foreign_refs.sql").into_sql_str();
     let approvals = include_str!("../migrations/sqlite/0009_approvals.sql").into_sql_str();
     Migrator::with_migrations(vec![
@@ -237,6 +294,7 @@ fn migrations() -> Migrator {
         simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
         simple(8, "files", files),
+        simple(10, "runs", runs),
         simple(11, "references of servers", foreign),
         simple(9, "approvals", approvals),
     ])

@@ -64,6 +64,7 @@ async fn main() {
         },
         Parts {
             audit: AuditTrail::start(database.clone()),
+            database,
             cache: Cache::memory(64 << 20, clock.clone()),
             clock,
             names: WireNames::default(),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::files::{Attachments, Carved, Reference};
+use crate::runs::RunOf;
 use crate::{Client, Failure, Resume};
 
 /// The way in that a call came by.
@@ -61,6 +62,8 @@ pub struct Call {
     pub client: Option<Arc<dyn Client>>,
     /// What came with a call that is repeated because its caller was asked something.
     pub resume: Option<Arc<Resume>>,
+    /// The run that it belongs to.
+    pub run: RunOf,
     /// Files that stand in the input by their marks, for a tool that sends them on as they are read.
     pub attached: Option<Arc<Attachments>>,
     /// The caller's own input, once files were put into it.
@@ -87,6 +90,7 @@ impl Call {
             cancel: CancellationToken::new(),
             client: None,
             resume: None,
+            run: RunOf::Alone,
             attached: None,
             asked: None,
         }

@@ -2,10 +2,12 @@
 
 pub mod agents;
 pub mod approval;
+pub mod batch;
 mod call;
 mod calls;
 pub mod catalog;
 mod client;
+pub mod control;
 mod discovery;
 mod failure;
 pub mod files;
@@ -15,6 +17,7 @@ mod health;
 mod meter;
 mod passing;
 pub mod prompts;
+pub mod runs;
 mod schema;
 pub mod servers;
 mod stack;

@@ -1,7 +1,7 @@
 //! The one order in which every call, whatever its door, passes the guards.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::{Code, Meta};
 use serde_json::Value;
@@ -10,15 +10,20 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::ApprovalRule;
 use crate::approval::Leave;
 use crate::catalog::{Entry, Snapshot};
+use crate::control::Part;
 use crate::guard::approval::{Gated, Passage};
 use crate::guard::arguments::Arguments;
 use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered};
 use crate::guard::{deadline, determinism, shape, size};
+use crate::runs::Ticket;
 use crate::strip::Guards;
 use crate::{Answer, Call, Failure, Output, Reply, Strip};
 
+/// How much longer than its caller's patience a control-flow tool is waited for.
+const GRACE: Duration = Duration::from_secs(5);
+
 impl Guards {
-    /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ approval ▸ re-admit ▸ idempotency
+    /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
     pub(crate) async fn pass(&self, strip: &Strip, mut call: Call) -> Answer {
         let view = strip.view(&call.principal);
@@ -28,21 +33,27 @@ impl Guards {
         let row = self.audit.open(&call, &arguments, entry.as_ref());
         let began = row.began();
 
+        let (mut ticket, mut key) = (None, None);
         let (mut result, decision) = match found.map(Arc::clone) {
             _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
             Err(unknown) => {
                 let refusal = self.rate().check(&call.principal, None).and(Err(unknown));
                 (refusal, Decision::Refused)
             }
-            Ok(entry) => match self.let_in(strip, &mut call, entry, &arguments).await {
-                Err(refusal) => (Err(refusal), Decision::Refused),
-                Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
-                Ok(Admitted::To(place)) => match self.answered(&call, place).await {
-                    Ok((output, decision)) => (Ok(output), decision),
-                    Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
-                    Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
-                },
-            },
+            Ok(entry) => {
+                match self.let_in(strip, &mut call, entry, &arguments, &mut ticket).await {
+                    Err(refusal) => (Err(refusal), Decision::Refused),
+                    Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
+                    Ok(Admitted::To(place)) => {
+                        key = place.key.map(|key| key.sum());
+                        match self.answered(&call, place).await {
+                            Ok((output, decision)) => (Ok(output), decision),
+                            Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
+                            Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
+                        }
+                    }
+                }
+            }
         };
 
         let wait = result.is_ok() && entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
@@ -50,6 +61,11 @@ impl Guards {
         if let Err(unwritten) = row.close(decision, failure, wait).await {
             // A failed call keeps its own failure: it says more about what happened.
             result = result.and(Err(unwritten));
+        }
+        if let Some(ticket) = ticket
+            && let Some(entry) = &entry
+        {
+            ticket.close(&call, entry.descriptor.id.as_str(), (decision, key), &result);
         }
         if result.is_ok()
             && let Some(entry) = &entry
@@ -66,9 +82,16 @@ impl Guards {
         call: &mut Call,
         entry: Arc<Entry>,
         arguments: &Arguments,
+        ticket: &mut Option<Ticket>,
     ) -> Result<Admitted, Failure> {
         self.checked(call, &entry, arguments)?;
-        let (entry, leave) = match strip.approval_rule(&entry.descriptor.id) {
+        *ticket = self.runs.enter(call, &entry).await?;
+        // The gateway's own tools ask people, or ask nothing of them.
+        let rule = match Part::of(&entry.descriptor.id).is_control() {
+            true => ApprovalRule::Free,
+            false => strip.approval_rule(&entry.descriptor.id),
+        };
+        let (entry, leave) = match rule {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {
                 let nobody = || {
@@ -131,7 +154,10 @@ impl Guards {
             }
             Ok((output, decision))
         };
-        deadline::patient(call.patience, &call.cancel, work).await
+        // A control-flow tool keeps to the caller's patience itself, and has something to say when it ends.
+        let control = Part::of(&entry.descriptor.id).is_control();
+        let patience = call.patience.map(|limit| if control { limit + GRACE } else { limit });
+        deadline::patient(patience, &call.cancel, work).await
     }
 
     pub(crate) fn unaccountable(&self) -> Failure {

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use proto::{Clock, Discovery, Limits, Principal, ToolId};
-use store::{AuditTrail, Cache};
+use store::{AuditTrail, Cache, Database};
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::approval::Approvals;
@@ -14,6 +14,7 @@ use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
 use crate::meter::Meter;
 use crate::prompts::Prompts;
+use crate::runs::Runs;
 use crate::servers::{Server, Servers};
 use crate::usage::Usage;
 use crate::work::Bench;
@@ -40,6 +41,8 @@ impl Settings {
 /// What the strip is built from.
 pub struct Parts {
     pub audit: AuditTrail,
+    /// What stands behind runs.
+    pub database: Database,
     pub cache: Cache,
     pub clock: Clock,
     pub names: WireNames,
@@ -62,6 +65,7 @@ pub struct Strip {
 pub(crate) struct Guards {
     pub(crate) audit: Audit,
     pub(crate) idempotency: Idempotency,
+    pub(crate) runs: Runs,
     pub(crate) meter: Meter,
     pub(crate) usage: Usage,
     pub(crate) bench: Bench,
@@ -103,6 +107,7 @@ impl Strip {
             servers: Arc::clone(&servers),
             files: Arc::clone(&files),
             guards: Guards {
+                runs: Runs::new(parts.database, parts.clock.clone()),
                 audit: Audit::new(parts.audit, parts.clock),
                 idempotency: Idempotency::new(parts.cache),
                 meter: Meter::default(),
@@ -143,6 +148,11 @@ impl Strip {
     /// The files of all tenants.
     pub fn files(&self) -> &Arc<Files> {
         &self.files
+    }
+
+    /// What calls belong to, and what they ask people.
+    pub fn runs(&self) -> &Runs {
+        &self.guards.runs
     }
 
     /// What MCP servers offer beside tools.

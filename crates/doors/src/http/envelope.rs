@@ -15,7 +15,7 @@ use strip::agents::View;
 use strip::{Call, Door, Failure};
 
 use super::{Shared, body, reply, scopes};
-use crate::wishes::{Unclear, Wishes};
+use crate::wishes::{RUN_HEADER, Unclear, Wishes};
 
 pub(super) async fn discover(
     State(shared): State<Shared>,
@@ -127,7 +127,7 @@ fn refuse_call(view: &View, tool: &str, failure: &Failure, trace: TraceId) -> Re
     }
 }
 
-fn path_of<T>(path: Result<Path<T>, PathRejection>) -> Result<T, Failure> {
+pub(super) fn path_of<T>(path: Result<Path<T>, PathRejection>) -> Result<T, Failure> {
     path.map(|Path(parts)| parts).map_err(|rejection| {
         Failure::new(
             Code::InvalidInput,
@@ -148,7 +148,7 @@ fn input(bytes: &[u8]) -> Result<Value, Failure> {
     })
 }
 
-fn wishes(headers: &HeaderMap, uri: &http::Uri) -> Result<Wishes, Failure> {
+pub(super) fn wishes(headers: &HeaderMap, uri: &http::Uri) -> Result<Wishes, Failure> {
     let mut wishes = Wishes::default();
     if uri.query().is_some() {
         let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri)
@@ -163,6 +163,9 @@ fn wishes(headers: &HeaderMap, uri: &http::Uri) -> Result<Wishes, Failure> {
     if let Some(key) = text(headers, "idempotency-key")? {
         wishes.key(Some(key)).map_err(at("the header `Idempotency-Key`"))?;
     }
+    if let Some(run) = text(headers, RUN_HEADER)? {
+        wishes.run(Some(run)).map_err(at("the header `Powerstrip-Run`"))?;
+    }
     if let Some(patience) = text(headers, "powerstrip-timeout-ms")? {
         let place = "the header `Powerstrip-Timeout-Ms`";
         wishes.patience_ms(patience.parse().ok()).map_err(at(place))?;
@@ -170,7 +173,7 @@ fn wishes(headers: &HeaderMap, uri: &http::Uri) -> Result<Wishes, Failure> {
     Ok(wishes)
 }
 
-fn at(place: &'static str) -> impl FnOnce(Unclear) -> Failure {
+pub(super) fn at(place: &'static str) -> impl FnOnce(Unclear) -> Failure {
     move |unclear| invalid(format!("{place} {unclear}"))
 }
 
@@ -190,6 +193,6 @@ fn yes(value: &str) -> Option<bool> {
     }
 }
 
-fn invalid(message: String) -> Failure {
+pub(super) fn invalid(message: String) -> Failure {
     Failure::new(Code::InvalidInput, message)
 }

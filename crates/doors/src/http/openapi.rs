@@ -174,6 +174,63 @@ fn fixed_paths() -> Map<String, Value> {
             }}),
         ),
         (
+            routes::CALLS,
+            json!({"post": {
+                "operationId": "gateway.callBatch",
+                "summary": "A batch of calls, side by side where they do not depend on each other",
+                "tags": ["tools"],
+                "parameters": call_parameters(),
+                "requestBody": {"required": true, "content": {"application/json":
+                    {"schema": {"$ref": "#/components/schemas/Batch"}}}},
+                "responses": json_answer(
+                    "An envelope for each call, in the order asked.",
+                    json!({"$ref": "#/components/schemas/BatchAnswer"}),
+                ),
+            }}),
+        ),
+        (
+            routes::RUNS,
+            get(
+                "listRuns",
+                "The runs of the caller's tenant, the last touched first",
+                vec![
+                    json!({"name": "state", "in": "query", "description": "Only runs in this state.",
+                        "schema": {"enum": ["open", "waiting", "completed", "expired"]}}),
+                    json!({"name": "limit", "in": "query", "description": "At most so many.",
+                        "schema": {"type": "integer", "minimum": 0, "maximum": 500}}),
+                    json!({"name": "offset", "in": "query", "description": "Pass over so many.",
+                        "schema": {"type": "integer", "minimum": 0}}),
+                ],
+                json_answer("The runs.", any_object()),
+            ),
+        ),
+        (
+            routes::RUN,
+            get(
+                "getRun",
+                "A run with its questions and calls",
+                vec![text("id", "The run's id.")],
+                json_answer("The run.", any_object()),
+            ),
+        ),
+        (
+            routes::ANSWERS,
+            json!({"post": {
+                "operationId": "gateway.answerRun",
+                "summary": "A person answers what a run asks",
+                "tags": ["gateway"],
+                "parameters": [text("id", "The run's id.")],
+                "requestBody": {"required": true, "content": {"application/json": {"schema": {
+                    "type": "object",
+                    "required": ["slot_id", "value"],
+                    "properties": {"slot_id": {"type": "string"}, "value": {
+                        "description": "What fits the slot's type: a text, a number, true or false, or a list of options."}},
+                    "additionalProperties": false,
+                }}}},
+                "responses": json_answer("The question, answered.", any_object()),
+            }}),
+        ),
+        (
             routes::OPENAPI,
             get("openapi", "This document", Vec::new(), json_answer("OpenAPI 3.1.", any_object())),
         ),
@@ -201,8 +258,10 @@ fn fixed_paths() -> Map<String, Value> {
     paths.into_iter().map(|(path, item)| (path.to_owned(), item)).collect()
 }
 
-fn call_parameters() -> [Value; 4] {
+fn call_parameters() -> [Value; 5] {
     [
+        json!({"name": "Powerstrip-Run", "in": "header", "description": "The run that the call belongs to.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 200}}),
         json!({"name": "Idempotency-Key", "in": "header", "description": "Calls with the same key run once.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255}}),
         json!({"name": "Powerstrip-Timeout-Ms", "in": "header", "description": "Wait no longer than this.",
@@ -271,6 +330,45 @@ fn shared_schemas() -> Map<String, Value> {
                     "message": {"type": "string"},
                     "retryable": {"type": "boolean"},
                     "details": {"description": "Facts for programs, such as a size and its limit."},
+                },
+            }),
+        ),
+        (
+            "Batch",
+            json!({
+                "type": "object",
+                "required": ["calls"],
+                "properties": {
+                    "run_id": {"type": "string", "minLength": 1, "maxLength": 200},
+                    "stop_on_error": {"type": "boolean", "default": false},
+                    "calls": {"type": "array", "minItems": 1, "maxItems": strip::batch::MAX_CALLS, "items": {
+                        "type": "object",
+                        "required": ["tool"],
+                        "properties": {
+                            "id": {"type": "string", "minLength": 1, "maxLength": 100},
+                            "tool": {"type": "string"},
+                            "arguments": {"description": "The tool's input."},
+                            "depends_on": {"type": "array", "items": {"type": "string"}},
+                            "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 255},
+                        },
+                        "additionalProperties": false,
+                    }},
+                },
+                "additionalProperties": false,
+            }),
+        ),
+        (
+            "BatchAnswer",
+            json!({
+                "type": "object",
+                "required": ["run_id", "trace_id", "answers"],
+                "properties": {
+                    "run_id": {"type": "string"},
+                    "trace_id": {"type": "string", "format": "uuid"},
+                    "answers": {"type": "array", "items": {"allOf": [
+                        {"$ref": "#/components/schemas/Envelope"},
+                        {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
+                    ]}},
                 },
             }),
         ),

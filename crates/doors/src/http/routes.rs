@@ -1,8 +1,8 @@
 //! The route table, and what a caller is told who misses it. A route that does not stand here is not served.
 
 use auth::scope::{
-    APPROVALS_DECIDE, APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, SERVERS_REGISTER,
-    TOOLS_CALL, TOOLS_READ,
+    APPROVALS_DECIDE, APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER,
+    RUNS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
 };
 use axum::Extension;
 use axum::response::Response;
@@ -21,6 +21,10 @@ pub(super) const TOOL: &str = "/mcp/tool/{*tool}";
 pub(super) const SCHEMA: &str = "/mcp/schema/{*reference}";
 /// An agent's own doors: each of those that begin with `/mcp`, under its name.
 pub(super) const AGENT: &str = "/agents/{agent}/{*door}";
+pub(super) const CALLS: &str = "/v1/calls";
+pub(super) const RUNS: &str = "/v1/runs";
+pub(super) const RUN: &str = "/v1/runs/{id}";
+pub(super) const ANSWERS: &str = "/v1/runs/{id}/answers";
 pub(super) const SERVERS: &str = "/v1/servers";
 pub(super) const SERVER: &str = "/v1/servers/{name}";
 pub(super) const HEARTBEAT: &str = "/v1/servers/{name}/heartbeat";
@@ -141,6 +145,22 @@ pub const ROUTES: &[Route] = &[
         path: "/agents/{agent}/mcp",
         purpose: "the same for an agent, as are the routes below it",
         needs: Needs::Scope(TOOLS_READ),
+    },
+    Route {
+        methods: "POST",
+        pattern: CALLS,
+        path: CALLS,
+        purpose: "a batch of calls, side by side where they do not depend on each other",
+        needs: Needs::Scope(TOOLS_CALL),
+    },
+    get(RUNS, RUNS, "the runs of the caller's tenant", Needs::Scope(RUNS_READ)),
+    get(RUN, RUN, "a run with its questions and calls", Needs::Scope(RUNS_READ)),
+    Route {
+        methods: "POST",
+        pattern: ANSWERS,
+        path: ANSWERS,
+        purpose: "a person answers what a run asks",
+        needs: Needs::Scope(RUNS_ANSWER),
     },
     // It tells of URLs and errors, which are no business of agents.
     get(SERVERS, SERVERS, "how every server is", Needs::Scope(METRICS_READ)),

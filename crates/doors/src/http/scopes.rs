@@ -53,6 +53,8 @@ fn needed(scope: Option<&str>) -> &[&str] {
         Some(FILES_READ | FILES_WRITE) => &[FILES_READ, FILES_WRITE],
         Some(auth::scope::APPROVALS_READ) => &[auth::scope::APPROVALS_READ],
         Some(auth::scope::APPROVALS_DECIDE) => &[auth::scope::APPROVALS_DECIDE],
+        Some(auth::scope::RUNS_READ) => &[auth::scope::RUNS_READ],
+        Some(auth::scope::RUNS_ANSWER) => &[auth::scope::RUNS_ANSWER],
         _ => &[],
     }
 }

@@ -67,6 +67,7 @@ struct InvokeParams {
     verify: bool,
     idempotency_key: Option<String>,
     timeout_ms: Option<u64>,
+    run_id: Option<String>,
 }
 
 fn no_input() -> Value {
@@ -192,6 +193,9 @@ impl Desk {
         }
         if let Some(milliseconds) = params.timeout_ms {
             wishes.patience_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
+        }
+        if let Some(run) = &params.run_id {
+            wishes.run(Some(run)).map_err(at("runId"))?;
         }
         wishes.grant(&mut call);
         call.cancel = cancel;

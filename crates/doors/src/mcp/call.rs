@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use proto::Code;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
@@ -11,7 +12,7 @@ use strip::{Call, Reply};
 
 use super::{Core, render, servers};
 use crate::schema;
-use crate::wishes::{Unclear, Wishes};
+use crate::wishes::{RUN_HEADER, Unclear, Wishes};
 
 /// A server needs something that the caller did not declare.
 pub(crate) const MISSING_CAPABILITY: i32 = -32021;
@@ -106,5 +107,20 @@ pub(crate) fn wishes<'a>(
     if let Some(patience) = asked(render::TIMEOUT_MS) {
         wishes.patience_ms(patience.as_u64()).map_err(at(render::TIMEOUT_MS))?;
     }
+    for key in render::RUN {
+        if let Some(run) = asked(key) {
+            wishes.run(run.as_str()).map_err(at(key))?;
+        }
+    }
     Ok(wishes)
+}
+
+/// The run that a request names in a header; what its `_meta` says goes before.
+pub(crate) fn run_of_header(headers: &HeaderMap, wishes: &mut Wishes) -> Result<(), ErrorData> {
+    let Some(name) = headers.get(RUN_HEADER).filter(|_| !wishes.names_run()) else {
+        return Ok(());
+    };
+    let unclear =
+        |unclear| ErrorData::invalid_params(format!("the header `{RUN_HEADER}` {unclear}"), None);
+    wishes.run(name.to_str().ok().map(str::trim)).map_err(unclear)
 }

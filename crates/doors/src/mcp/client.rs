@@ -16,7 +16,7 @@ use strip::{Asking, Client, LogLevel, Unasked};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{is_modern, named};
+use super::{is_modern, named, render};
 
 /// How long a person may take to answer.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -66,6 +66,7 @@ pub(super) fn of(
         *key != PROGRESS_TOKEN
             && !key.starts_with("io.modelcontextprotocol/")
             && !key.starts_with("powerstrip/")
+            && !render::RUN.contains(&key.as_str())
     };
     let meta: Map<String, Value> = context
         .meta

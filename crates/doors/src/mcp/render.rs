@@ -15,6 +15,8 @@ pub(super) const IDEMPOTENCY_KEY: &str = "powerstrip/idempotency-key";
 pub(super) const VERIFY: &str = "powerstrip/verify";
 /// In a request: how long the caller will wait.
 pub(super) const TIMEOUT_MS: &str = "powerstrip/timeout-ms";
+/// In a request: the run that the call belongs to, by either name.
+pub(super) const RUN: [&str; 2] = ["powerstrip/run-id", "run_id"];
 /// In a result: the envelope's `meta`.
 pub(super) const CALL: &str = "powerstrip/call";
 /// In a failed result: the envelope's error, for programs.

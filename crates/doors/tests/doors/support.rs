@@ -196,6 +196,7 @@ pub(crate) async fn strip(settings: Settings) -> (Arc<Strip>, Gate, TempDir) {
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
         audit: AuditTrail::start(database.clone()),
+        database,
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,
         names: WireNames::default(),

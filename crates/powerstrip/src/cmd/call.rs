@@ -50,6 +50,9 @@ pub(crate) struct CallCommand {
     /// Give up after this long, if the tool's own limit is not shorter: `500ms`, `10s`.
     #[arg(long, value_name = "TIME")]
     timeout: Option<Span>,
+    /// The run that the call belongs to, by a name of your own; without one it is a run by itself.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    run: Option<String>,
     /// Call through the gateway at this URL.
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
@@ -67,6 +70,7 @@ impl CallCommand {
             verify: self.verify,
             idempotency_key: self.idempotency_key,
             patience: self.timeout.map(|span| span.0),
+            run: self.run,
         };
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let (url, agent) = (self.url.as_ref(), self.agent.as_deref());

@@ -7,6 +7,7 @@ use proto::ToolId;
 use serde_json::Value;
 use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS};
 use strip::catalog::{Entry, Snapshot};
+use strip::control::CONTROL;
 
 /// The tools of one catalog, ready to be found.
 pub(super) struct Index {
@@ -58,10 +59,12 @@ impl Index {
     }
 }
 
-/// Old majors are for those who pin them, and the finders are known to whoever searches.
+/// Old majors are for those who pin them; the finders and the control-flow tools are known to whoever searches.
 fn is_found(entry: &Entry) -> bool {
     let id = entry.descriptor.id.as_str();
-    entry.superseded_by.is_none() && ![SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].contains(&id)
+    entry.superseded_by.is_none()
+        && ![SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].contains(&id)
+        && !CONTROL.contains(&id)
 }
 
 /// The name and description of each parameter.

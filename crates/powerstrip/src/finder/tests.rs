@@ -73,6 +73,7 @@ async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
         audit: AuditTrail::start(database.clone()),
+        database,
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,
         names: WireNames::default(),

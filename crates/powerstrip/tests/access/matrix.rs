@@ -40,6 +40,10 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
             // What all callers share: it must look the same to everyone, and hold nothing of anyone.
             "/mcp/discover" => alike(&cast, "/mcp/discover").await,
             "/agents/{agent}/{*door}" => agents(&house, &cast).await,
+            "/v1/calls" => batches(&cast).await,
+            "/v1/runs" | "/v1/runs/{id}" | "/v1/runs/{id}/answers" => {
+                runs(&house, route.pattern).await;
+            }
             "/v1/servers" | "/v1/servers/{name}" | "/v1/servers/{name}/heartbeat" => {
                 registration(&cast, route.methods, route.pattern).await;
             }
@@ -153,6 +157,74 @@ async fn recorded_answers(cast: &Cast<'_>) {
         assert!(!seen.contains(&theirs), "{who} was given an answer of another");
         seen.push(theirs);
     }
+}
+
+/// A run that is named alike is another run for everybody else, and one that is named by its id is nobody else's.
+async fn batches(cast: &Cast<'_>) {
+    let batch = async |caller: &Caller<'_>, run: &str| {
+        let calls = json!({"run_id": run, "calls": [
+            {"tool": "demo.echo", "arguments": {"message": "x"}},
+            {"tool": "powerstrip:complete_workflow", "arguments": {"summary": "done"}},
+        ]});
+        let answer = answered(caller.request(Method::POST, "/v1/calls").json(&calls)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body["answers"][0].clone()
+    };
+    assert_eq!(batch(&cast.ann, "same").await["ok"], json!(true));
+    assert_eq!(batch(&cast.ann, "same").await["errors"][0]["code"], json!("DENIED"));
+    for (who, other) in &cast.others {
+        assert_eq!(batch(other, "same").await["ok"], json!(true), "{who} has a run of their own");
+    }
+    let own = json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "x"}}]});
+    let own = answered(cast.ann.request(Method::POST, "/v1/calls").json(&own)).await;
+    let id = own.body["run_id"].as_str().unwrap();
+    for (who, other) in &cast.others {
+        let refused = batch(other, id).await;
+        assert_eq!(refused["errors"][0]["code"], json!("NOT_FOUND"), "{who}: {refused}");
+    }
+}
+
+/// Runs are seen and answered within their tenant, by people with the scope for it.
+async fn runs(house: &House, pattern: &str) {
+    let caller =
+        |org: &str, scope: &str| house.caller(json!({"org": org, "sub": "ann", "scope": scope}));
+    let ann = caller("acme", "tools:read tools:call runs:read");
+    let within = |tool: &str, input: Value| {
+        let request = ann.request(Method::POST, &format!("/mcp/tool/{tool}")).json(&input);
+        let request = request.header("powerstrip-run", pattern);
+        answered(request.header("powerstrip-timeout-ms", "300"))
+    };
+    for message in ["a", "b"] {
+        within("demo.echo", json!({"message": message})).await;
+    }
+    let question = json!({"slot_type": "confirm", "slot_id": "ok", "prompt_key": "Go on?"});
+    let asked = within("powerstrip:request_user_input", question).await;
+    assert_eq!(asked.body["data"]["status"], json!("waiting"), "{asked:?}");
+    let listed = ann.get("/v1/runs?state=waiting").await.body;
+    let mine = listed["runs"].as_array().unwrap().iter().find(|run| run["name"] == json!(pattern));
+    let id = mine.unwrap()["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/runs/{id}");
+
+    let stranger = caller("globex", "tools:read tools:call runs:read runs:answer");
+    let theirs = stranger.get("/v1/runs").await.body;
+    assert!(theirs["runs"].is_array() && !theirs.to_string().contains(&id), "{theirs}");
+    assert_eq!(stranger.get(&path).await.status, 404);
+    let unable = caller("acme", "tools:read tools:call");
+    assert_eq!(unable.get("/v1/runs").await.status, 403);
+    assert_eq!(unable.get(&path).await.status, 403);
+    let answer = async |caller: &Caller<'_>| {
+        let answers = format!("{path}/answers");
+        let request = caller.request(Method::POST, &answers);
+        answered(request.json(&json!({"slot_id": "ok", "value": true}))).await.status
+    };
+    assert_eq!(answer(&stranger).await, 404);
+    assert_eq!(answer(&ann).await, 403, "who may look may not answer");
+    let every = "tools:read tools:call runs:read runs:answer";
+    let agent = house.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": every}));
+    assert_eq!(answer(&agent).await, 403, "an agent does not answer, whatever its token covers");
+    let amy = house.caller(json!({"org": "acme", "sub": "amy", "scope": every}));
+    assert_eq!(answer(&amy).await, 200);
+    assert_eq!(ann.get(&path).await.body["questions"][0]["answered_by"], json!("amy"));
 }
 
 async fn alike(cast: &Cast<'_>, path: &str) {

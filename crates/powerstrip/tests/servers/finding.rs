@@ -38,7 +38,14 @@ async fn pain_7_an_agent_that_searches_is_shown_three_tools_and_finds_the_rest()
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect();
     assert_eq!(
         names,
-        ["powerstrip__call_tool", "powerstrip__describe_tool", "powerstrip__search_tools"]
+        [
+            "powerstrip__call_tool",
+            "powerstrip__complete_workflow",
+            "powerstrip__describe_tool",
+            "powerstrip__request_user_input",
+            "powerstrip__search_tools",
+            "powerstrip__store_artifact",
+        ]
     );
 
     let search = |query: &str| {

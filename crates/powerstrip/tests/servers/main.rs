@@ -12,5 +12,6 @@ mod quarantine;
 mod questions;
 mod registration;
 mod reload;
+mod runs;
 mod side_by_side;
 mod support;

@@ -201,7 +201,7 @@ fn trace_bytes(trace: TraceId) -> Vec<u8> {
     trace.as_bytes().to_vec()
 }
 
-fn trace(bytes: &[u8]) -> Result<TraceId, StoreError> {
+pub(super) fn trace(bytes: &[u8]) -> Result<TraceId, StoreError> {
     let uuid = Uuid::from_slice(bytes).map(|uuid| uuid.to_string()).unwrap_or_else(|_| hex(bytes));
     parsed("the trace id", &uuid)
 }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use super::{Agent, CALL_TOOL, FINDERS, Listing, Profiles};
 use crate::catalog::{Entry, Snapshot};
+use crate::control::CONTROL;
 
 /// What one caller may see and call, at one moment.
 #[derive(Clone)]
@@ -25,7 +26,8 @@ impl View {
         let searches = agent.listing == Listing::Search;
         let tools = catalog.narrowed(|entry| {
             let id = &entry.descriptor.id;
-            skills.iter().any(|skill| skill.holds(id))
+            CONTROL.contains(&id.as_str())
+                || skills.iter().any(|skill| skill.holds(id))
                 || (searches && FINDERS.contains(&id.as_str()))
         });
         let servers = skills.iter().flat_map(|skill| skill.servers.iter().cloned()).collect();
@@ -46,7 +48,7 @@ impl View {
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let shown = |id: &str| match self.listing {
             Listing::Whole => id != CALL_TOOL,
-            Listing::Search => FINDERS.contains(&id),
+            Listing::Search => FINDERS.contains(&id) || CONTROL.contains(&id),
         };
         self.tools.entries().iter().filter(move |entry| shown(entry.descriptor.id.as_str()))
     }

@@ -13,6 +13,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::arguments::Arguments;
 use crate::approval::{Approvals, Asked, Decider, Grounds, Leave, Outcome, Undecided, question};
 use crate::catalog::Entry;
+use crate::runs::RunOf;
 use crate::{Asking, Call, Failure, LogLevel, Output, Reply};
 
 /// What becomes of a gated call.
@@ -287,6 +288,9 @@ impl Gated<'_> {
 
 /// The run that a call names itself part of.
 fn run_of(call: &Call) -> Option<String> {
+    if let RunOf::Joined(run) = &call.run {
+        return Some(run.called().to_owned());
+    }
     let named = call.client.as_ref()?.meta().get("run_id")?.as_str()?;
     (1..=200).contains(&named.len()).then(|| named.to_owned())
 }

@@ -241,6 +241,11 @@ impl Idempotency {
 }
 
 impl Key {
+    /// The sum that an answer is recorded under.
+    pub(crate) fn sum(&self) -> Digest {
+        self.key
+    }
+
     /// Where the result in an MCP server's own form is kept.
     fn native(&self) -> Digest {
         digest_of_parts([b"native", self.key.as_bytes()])

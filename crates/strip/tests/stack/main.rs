@@ -3,9 +3,13 @@
 
 mod agents;
 mod approvals;
+mod artifacts;
+mod asking;
 mod audit;
+mod batches;
 mod catalog;
 mod guards;
 mod idempotency;
 mod questions;
+mod runs;
 mod support;

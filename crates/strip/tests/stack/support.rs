@@ -11,6 +11,7 @@ use proto::{
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
+use strip::control;
 use strip::files::{FileParts, Files};
 use strip::{Answer, Call, Door, Failure, Output, Parts, Rate, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
@@ -125,6 +126,7 @@ pub(crate) async fn bench_with(settings: Settings, tools: Vec<Fake>) -> Bench {
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
         audit: trail.clone(),
+        database: database.clone(),
         cache: Cache::memory(64 << 20, clock.clone()),
         clock: clock.clone(),
         names: WireNames::default(),
@@ -154,6 +156,33 @@ pub(crate) fn ask(tool: &str, input: Value) -> Call {
 }
 
 impl Bench {
+    /// The same with the tools by which runs are steered.
+    pub(crate) fn with_control(self) -> Self {
+        self.strip.catalog().publish(control::SOURCE, control::tools(&self.strip));
+        self
+    }
+
+    /// The same gateway, started anew on the same data: what was only in memory is gone.
+    pub(crate) async fn restarted(self, tools: Vec<Fake>) -> Self {
+        self.strip.runs().flush().await.unwrap();
+        let folder = self._folder.path();
+        let files =
+            FileParts::in_folder(folder, self.database.clone(), self.clock.clone()).unwrap();
+        let parts = Parts {
+            audit: self.trail.clone(),
+            database: self.database.clone(),
+            cache: Cache::memory(64 << 20, self.clock.clone()),
+            clock: self.clock.clone(),
+            names: WireNames::default(),
+            pins: Pins::default(),
+            files: Files::new(files),
+        };
+        let strip = Strip::new(settings(), parts);
+        strip.catalog().publish("tests", shared(tools));
+        strip.catalog().publish(control::SOURCE, control::tools(&strip));
+        Self { strip, ..self }
+    }
+
     pub(crate) async fn call(&self, tool: &str, input: Value) -> Answer {
         self.strip.call(ask(tool, input)).await
     }

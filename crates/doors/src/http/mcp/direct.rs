@@ -15,6 +15,7 @@ use rmcp::model::{CallToolResult, ErrorData};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use strip::runs::RunOf;
 use strip::{Call, Door};
 
 use super::super::reply;
@@ -71,6 +72,9 @@ struct Meta<'a> {
     verify: Option<Value>,
     #[serde(rename = "powerstrip/timeout-ms")]
     timeout: Option<Value>,
+    #[serde(rename = "powerstrip/run-id")]
+    run: Option<Value>,
+    run_id: Option<Value>,
 }
 
 impl Meta<'_> {
@@ -79,6 +83,8 @@ impl Meta<'_> {
             "powerstrip/idempotency-key" => self.key.as_ref(),
             "powerstrip/verify" => self.verify.as_ref(),
             "powerstrip/timeout-ms" => self.timeout.as_ref(),
+            "powerstrip/run-id" => self.run.as_ref(),
+            "run_id" => self.run_id.as_ref(),
             _ => None,
         }
     }
@@ -147,11 +153,16 @@ async fn call(
     {
         return None;
     }
-    let (result, error): (Option<CallToolResult>, _) = match mcp::wishes(|key| meta.wish(key)) {
+    let wishes = mcp::wishes(|key| meta.wish(key)).and_then(|mut wishes| {
+        mcp::run_of_header(&parts.headers, &mut wishes)?;
+        Ok(wishes)
+    });
+    let (result, error): (Option<CallToolResult>, _) = match wishes {
         Ok(wishes) => {
             let input = Value::Object(arguments.unwrap_or_default());
             let mut call = Call::new(name, input, Arc::clone(principal), Door::McpHttp);
             call.trace = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
+            call.run = RunOf::Current;
             wishes.grant(&mut call);
             // A client that leaves drops this future; the call's audit row tells so.
             match mcp::call(core, call, true).await {

@@ -40,6 +40,7 @@ struct Invoke {
     verify: bool,
     idempotency_key: Option<String>,
     timeout_ms: Option<u64>,
+    run_id: Option<String>,
 }
 
 fn no_input() -> Value {
@@ -117,6 +118,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Desk<W> {
                     verify: invoke.verify,
                     idempotency_key: invoke.idempotency_key,
                     patience: invoke.timeout_ms.map(Duration::from_millis),
+                    run: invoke.run_id,
                 };
                 as_json(self.remote.invoke(&invocation).await)
             }

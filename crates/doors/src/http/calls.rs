@@ -1,0 +1,71 @@
+//! `POST /v1/calls`: a batch of calls, each with an envelope of its own.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::StatusCode;
+use proto::{Code, Envelope, Principal, TraceId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use strip::batch::Batch;
+use strip::{Call, Door, Failure};
+use tokio_util::sync::CancellationToken;
+
+use super::{Shared, body, envelope, reply};
+
+/// The answer to one call of the batch.
+#[derive(Serialize)]
+struct Numbered {
+    id: String,
+    #[serde(flatten)]
+    envelope: Envelope,
+}
+
+pub(super) async fn batch(
+    State(shared): State<Shared>,
+    Extension(principal): Extension<Arc<Principal>>,
+    Extension(trace): Extension<TraceId>,
+    request: Request,
+) -> Response {
+    match run(&shared, principal, trace, request).await {
+        Ok(response) => response,
+        Err(failure) => reply::refuse_as_usual(&failure, trace),
+    }
+}
+
+async fn run(
+    shared: &Shared,
+    principal: Arc<Principal>,
+    trace: TraceId,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    let mut wishes = envelope::wishes(&parts.headers, &parts.uri)?;
+    let limit = shared.max_body();
+    let bytes = body::read(&parts.headers, body, limit, shared.options.body_timeout).await;
+    let bytes = bytes.map_err(|fault| fault.failure())?;
+    let batch: Batch = serde_json::from_slice(&bytes).map_err(|error| {
+        Failure::new(Code::InvalidInput, format!("the body is not a batch of calls: {error}"))
+            .details(json!({"line": error.line(), "column": error.column()}))
+    })?;
+    if let Some(run) = &batch.run_id {
+        wishes.run(Some(run)).map_err(envelope::at("`run_id`"))?;
+    }
+    let mut frame = Call::new("", Value::Null, principal, Door::Http);
+    frame.trace = trace;
+    wishes.grant(&mut frame);
+    // Whoever leaves drops this future: what has not begun never does, and what has is stopped.
+    let cancel = CancellationToken::new();
+    let _left = cancel.clone().drop_guard();
+    frame.cancel = cancel;
+    let done = shared.strip.call_batch(batch, frame).await?;
+    let answers: Vec<_> = done
+        .answers
+        .into_iter()
+        .map(|(id, answer)| Numbered { id, envelope: answer.envelope() })
+        .collect();
+    let told = json!({"run_id": done.run, "trace_id": trace, "answers": answers});
+    Ok(reply::json(StatusCode::OK, &told))
+}

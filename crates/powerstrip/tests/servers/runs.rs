@@ -1,0 +1,298 @@
+//! Runs met from outside: at REST, at both eras of MCP, by command, and over a restart.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::process::Stdio;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Gateway, Response, eventually, powerstrip_binary};
+use tokio::process::Command;
+
+use crate::peer::{LegacyPeer, Peer};
+
+const ASK: &str = "powerstrip:request_user_input";
+const END: &str = "powerstrip:complete_workflow";
+const WIRE_ASK: &str = "powerstrip__request_user_input";
+
+fn question(slot: &str) -> Value {
+    json!({"slot_type": "choice", "slot_id": slot, "prompt_key": "Which tone?", "options": ["plain", "warm"]})
+}
+
+async fn send(
+    gateway: &Gateway,
+    method: Method,
+    path: &str,
+    body: &Value,
+    token: Option<&str>,
+) -> Response {
+    let mut request = reqwest::Client::new().request(method, gateway.url(path));
+    if !body.is_null() {
+        request = request.json(body);
+    }
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().await.unwrap();
+    Response { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+}
+
+fn admin(gateway: &Gateway) -> String {
+    let path = gateway.folder().join(".powerstrip/admin.token");
+    std::fs::read_to_string(path).unwrap().trim().to_owned()
+}
+
+/// Calls a tool over REST in a run, with little patience.
+async fn within(gateway: &Gateway, run: &str, tool: &str, input: Value) -> Response {
+    let headers = [("powerstrip-run", run), ("powerstrip-timeout-ms", "300")];
+    gateway.call_with(tool, &input, &headers).await
+}
+
+async fn two_data_tools(gateway: &Gateway, run: &str) {
+    for message in ["a", "b"] {
+        let answer = within(gateway, run, "demo.echo", json!({"message": message})).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+}
+
+/// Runs a command beside the gateway; its exit code and what it said.
+async fn command(gateway: &Gateway, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(powerstrip_binary())
+        .args(arguments)
+        .args(["--config", "powerstrip.yaml"])
+        .current_dir(gateway.folder())
+        .stdin(Stdio::null())
+        .output()
+        .await
+        .unwrap();
+    let said = if output.status.success() { output.stdout } else { output.stderr };
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+/// The run that waits for a person.
+async fn waiting(gateway: &Gateway) -> Value {
+    eventually("a run waits", || async {
+        let listed = gateway.get("/v1/runs?state=waiting").await;
+        listed.body["runs"].as_array().and_then(|runs| runs.first()).cloned()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_run_over_rest_asks_the_operator_and_goes_on_after_a_restart() {
+    let gateway = Gateway::start().await;
+    let early = within(&gateway, "report", ASK, question("tone")).await;
+    assert_eq!((early.status, &early.body["errors"][0]["code"]), (403, &json!("DENIED")));
+    assert!(early.body["errors"][0]["message"].as_str().unwrap().contains("2 data tools"));
+    two_data_tools(&gateway, "report").await;
+    let asked = within(&gateway, "report", ASK, question("tone")).await;
+    assert_eq!(asked.body["data"]["status"], json!("waiting"), "{asked:?}");
+    assert_eq!(asked.body["data"]["run_id"], json!("report"));
+
+    let gateway = gateway.restart().await;
+    let run = waiting(&gateway).await;
+    assert_eq!((&run["name"], &run["data_tools"]), (&json!("report"), &json!(2)));
+    let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
+    let shown = gateway.get(&path).await.body;
+    assert_eq!(shown["questions"][0]["prompt"], json!("Which tone?"), "{shown}");
+    assert_eq!(shown["calls"].as_array().unwrap().len(), 4, "{shown}");
+
+    let answers = format!("{path}/answers");
+    let good = json!({"slot_id": "tone", "value": "warm"});
+    let token = admin(&gateway);
+    // A local agent is the local user, so the local user does not answer.
+    assert_eq!(send(&gateway, Method::POST, &answers, &good, None).await.status, 403);
+    for (bad, status) in [
+        (json!({"slot_id": "tone", "value": "loud"}), 400),
+        (json!({"slot_id": "tone"}), 400),
+        (json!({"slot_id": "else", "value": "warm"}), 404),
+        (json!([]), 400),
+    ] {
+        let refused = send(&gateway, Method::POST, &answers, &bad, Some(&token)).await;
+        assert_eq!(refused.status, status, "{bad}: {refused:?}");
+    }
+    let elsewhere = "/v1/runs/run_00000000000000000000000000000000/answers";
+    assert_eq!(send(&gateway, Method::POST, elsewhere, &good, Some(&token)).await.status, 404);
+    let answered = send(&gateway, Method::POST, &answers, &good, Some(&token)).await;
+    assert_eq!((answered.status, &answered.body["state"]), (200, &json!("answered")));
+    let again = send(&gateway, Method::POST, &answers, &good, Some(&token)).await;
+    assert_eq!(again.status, 400, "the first answer stands: {again:?}");
+
+    let told = within(&gateway, "report", ASK, question("tone")).await;
+    assert_eq!(told.body["data"]["value"], json!("warm"), "{told:?}");
+    let ended = within(&gateway, "report", END, json!({"summary": "done"})).await;
+    assert_eq!(ended.body["data"]["status"], json!("completed"), "{ended:?}");
+    let gateway = gateway.restart().await;
+    let late = within(&gateway, "report", "demo.echo", json!({"message": "x"})).await;
+    assert_eq!(late.status, 403);
+    let message = late.body["errors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("`report`") && message.contains("Powerstrip-Run"), "{message}");
+    assert_eq!(
+        gateway.get("/v1/runs?state=completed").await.body["runs"][0]["summary"],
+        json!("done")
+    );
+    for bad in ["/v1/runs?state=odd", "/v1/runs?limit=x", "/v1/runs?else=1"] {
+        assert_eq!(gateway.get(bad).await.status, 400, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn the_operator_answers_by_command_and_whoever_waits_goes_on() {
+    let gateway = Gateway::start().await;
+    two_data_tools(&gateway, "r").await;
+    let asking = tokio::spawn({
+        let url = gateway.url(&format!("/mcp/tool/{ASK}"));
+        let request = reqwest::Client::new().post(url).header("powerstrip-run", "r");
+        async move {
+            let answer = request.json(&question("tone")).send().await.unwrap();
+            answer.json::<Value>().await.unwrap()
+        }
+    });
+    let run = waiting(&gateway).await;
+    let id = run["id"].as_str().unwrap();
+    let (code, told) = command(&gateway, &["runs"]).await;
+    assert!(code == Some(0) && told.contains(id) && told.contains("waiting"), "{told}");
+    let (_, told) = command(&gateway, &["runs", "show", &id[..12]]).await;
+    assert!(told.contains("Which tone?"), "{told}");
+    let (code, told) = command(&gateway, &["runs", "answer", id, "--text", "loud"]).await;
+    assert!(code == Some(1) && told.contains("`plain`, `warm`"), "{told}");
+    let (code, told) = command(&gateway, &["runs", "answer", id, "--value", "warm"]).await;
+    assert!(code == Some(2) && told.contains("--text"), "{told}");
+    let (code, told) = command(&gateway, &["runs", "answer", id, "--value", "\"warm\""]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(asking.await.unwrap()["data"]["value"], json!("warm"));
+
+    let arguments = ["call", "demo.echo", "--run", "r", "--input", "{\"message\":\"c\"}"];
+    assert_eq!(command(&gateway, &arguments).await.0, Some(0));
+    let shown = gateway.get(&format!("/v1/runs/{id}")).await.body;
+    assert_eq!(shown["data_tools"], json!(3), "{shown}");
+}
+
+#[tokio::test]
+async fn a_legacy_session_is_a_run_and_its_person_is_asked() {
+    let gateway = Gateway::start().await;
+    let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}})).await;
+    let never = |message: &Value| -> Value { panic!("asked too early: {message}") };
+    let (_, early) = peer.call(WIRE_ASK, question("tone"), never).await;
+    assert_eq!(early["result"]["isError"], json!(true), "{early}");
+    for message in ["a", "b"] {
+        let (_, answer) = peer.call("demo.echo", json!({"message": message}), never).await;
+        assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+    }
+    // Another session of the same caller has done nothing yet.
+    let other = LegacyPeer::open(&gateway, json!({})).await;
+    let (_, early) = other.call(WIRE_ASK, question("tone"), never).await;
+    assert_eq!(early["result"]["isError"], json!(true), "{early}");
+
+    let accepts = |message: &Value| {
+        assert_eq!(message["params"]["message"], json!("Which tone?"), "{message}");
+        json!({"action": "accept", "content": {"value": "plain"}})
+    };
+    let (asked, answer) = peer.call(WIRE_ASK, question("tone"), accepts).await;
+    assert_eq!(asked, 1);
+    assert_eq!(answer["result"]["structuredContent"]["value"], json!("plain"), "{answer}");
+    let (_, ended) =
+        peer.call("powerstrip__complete_workflow", json!({"summary": "x"}), never).await;
+    assert_eq!(ended["result"]["isError"], json!(false), "{ended}");
+    let (_, late) = peer.call("demo.echo", json!({"message": "x"}), never).await;
+    let text = late["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("new session"), "{text}");
+    let (_, fine) = other.call("demo.echo", json!({"message": "x"}), never).await;
+    assert_eq!(fine["result"]["isError"], json!(false), "{fine}");
+}
+
+#[tokio::test]
+async fn a_modern_client_names_a_run_or_has_one_and_answers_in_rounds() {
+    let gateway = Gateway::start().await;
+    let mut peer = Peer::modern(&gateway);
+    let status = |answer: &Value| answer["result"]["structuredContent"]["status"].clone();
+    // Without a name, its calls are one run; with one, by either key, another.
+    for message in ["a", "b"] {
+        peer.call("demo.echo", json!({"message": message}), json!({})).await;
+        let meta = json!({"run_id": "mine"});
+        peer.call("demo.echo", json!({"message": message}), meta).await;
+    }
+    let hasty = |meta: Value| {
+        let mut meta = meta;
+        meta["powerstrip/timeout-ms"] = json!(200);
+        meta
+    };
+    let named = hasty(json!({"powerstrip/run-id": "mine"}));
+    let asked = peer.call(WIRE_ASK, question("tone"), named).await.answer;
+    assert_eq!(status(&asked), json!("waiting"), "{asked}");
+    assert_eq!(asked["result"]["structuredContent"]["run_id"], json!("mine"));
+    let fresh =
+        peer.call(WIRE_ASK, question("tone"), hasty(json!({"run_id": "fresh"}))).await.answer;
+    assert_eq!(fresh["result"]["isError"], json!(true), "{fresh}");
+    for bad in [json!(""), json!(7), json!("a\nb"), json!("x".repeat(201))] {
+        let refused = peer.call("demo.echo", json!({"message": "x"}), json!({"run_id": bad})).await;
+        assert_eq!(refused.answer["error"]["code"], json!(-32602), "{refused:?}");
+    }
+
+    peer.capabilities = json!({"elicitation": {}});
+    let asked = peer.call(WIRE_ASK, question("tone"), json!({})).await.answer;
+    assert_eq!(asked["result"]["resultType"], json!("input_required"), "{asked}");
+    let answer = json!({"action": "accept", "content": {"value": "warm"}});
+    let params = json!({"name": WIRE_ASK, "arguments": question("tone"), "inputResponses": {"answer": answer}});
+    let done = peer.ask("tools/call", WIRE_ASK, params).await.answer;
+    assert_eq!(done["result"]["structuredContent"]["value"], json!("warm"), "{done}");
+
+    // A caller that wants to hear of progress does.
+    let meta = hasty(json!({"run_id": "mine", "progressToken": "p"}));
+    peer.capabilities = json!({});
+    let told = peer.call(WIRE_ASK, question("tone"), meta).await;
+    assert!(told.notices("notifications/progress").count() > 0, "{told:?}");
+    assert_eq!(status(&told.answer), json!("waiting"));
+}
+
+#[tokio::test]
+async fn a_batch_over_rest_runs_its_end_last_and_says_what_is_wrong_before_it_begins() {
+    let gateway = Gateway::start().await;
+    let batch = async |body: Value| send(&gateway, Method::POST, "/v1/calls", &body, None).await;
+    let done = batch(json!({"run_id": "turn", "calls": [
+        {"id": "end", "tool": END, "arguments": {"summary": "done"}},
+        {"id": "a", "tool": "demo.echo", "arguments": {"message": "a"}},
+        {"id": "b", "tool": "demo.echo", "arguments": {"message": "b"}, "depends_on": ["a"]},
+        {"id": "c", "tool": "demo.echo", "arguments": {"message": 7}},
+        {"id": "d", "tool": "demo.echo", "arguments": {"message": "d"}, "depends_on": ["c"]},
+    ]}))
+    .await;
+    assert_eq!((done.status, &done.body["run_id"]), (200, &json!("turn")), "{done:?}");
+    let answers = done.body["answers"].as_array().unwrap();
+    let ids: Vec<_> = answers.iter().map(|answer| answer["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["end", "a", "b", "c", "d"]);
+    let ok: Vec<_> = answers.iter().map(|answer| answer["ok"].as_bool().unwrap()).collect();
+    assert_eq!(ok, [true, true, true, false, false], "{done:?}");
+    assert_eq!(answers[0]["data"]["data_tools"], json!(2));
+    assert_eq!(answers[3]["errors"][0]["code"], json!("INVALID_INPUT"));
+    assert_eq!(answers[4]["errors"][0]["details"]["because"], json!("c"));
+    let late = batch(
+        json!({"run_id": "turn", "calls": [{"tool": "demo.echo", "arguments": {"message": "a"}}]}),
+    )
+    .await;
+    assert_eq!(late.body["answers"][0]["errors"][0]["code"], json!("DENIED"), "{late:?}");
+
+    for bad in [
+        json!({"calls": []}),
+        json!({"calls": [{"tool": "demo.echo", "odd": 1}]}),
+        json!({"run_id": "", "calls": [{"tool": "demo.echo"}]}),
+        json!({"calls": [{"id": "x", "tool": "demo.echo", "depends_on": ["y"]}]}),
+        json!("calls"),
+    ] {
+        let refused = batch(bad.clone()).await;
+        assert_eq!(
+            (refused.status, &refused.body["errors"][0]["code"]),
+            (400, &json!("INVALID_INPUT")),
+            "{bad}"
+        );
+    }
+    // Without a name the batch is a run of its own; the id that it is told leads back to it.
+    let own = batch(json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "a"}}]})).await;
+    let run = own.body["run_id"].as_str().unwrap();
+    assert_eq!(
+        gateway.get(&format!("/v1/runs/{run}")).await.body["kind"],
+        json!("batch"),
+        "{own:?}"
+    );
+}

@@ -1,0 +1,222 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use proto::{Code, TraceId};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Progress;
+use crate::catalog::Snapshot;
+use crate::control::COMPLETE_WORKFLOW;
+use crate::{Call, Failure};
+
+/// The most calls of a batch.
+pub const MAX_CALLS: usize = 100;
+
+/// The longest id of a call, and the longest idempotency key.
+const MAX_ID: usize = 100;
+const MAX_KEY: usize = 255;
+
+/// Calls that are asked for at once.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// The run that they belong to; one of its own if none is named.
+    #[serde(default)]
+    pub run_id: Option<String>,
+    pub calls: Vec<BatchCall>,
+    /// Begin nothing more once a call has failed.
+    #[serde(default)]
+    pub stop_on_error: bool,
+}
+
+/// One call of a batch.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BatchCall {
+    /// What the others and the answer name it by; its place, counted from 1, if it has none.
+    #[serde(default)]
+    pub id: Option<String>,
+    pub tool: String,
+    #[serde(default)]
+    pub arguments: Option<Value>,
+    /// The ids of calls that must have succeeded first.
+    #[serde(default)]
+    pub depends_on: Vec<String>,
+    #[serde(default)]
+    pub idempotency_key: Option<String>,
+}
+
+/// A batch that can be run.
+pub(super) struct Plan {
+    pub(super) calls: Vec<Planned>,
+    pub(super) stop_on_error: bool,
+}
+
+pub(super) struct Planned {
+    pub(super) id: String,
+    pub(super) tool: String,
+    arguments: Arc<Value>,
+    pub(super) depends_on: Vec<usize>,
+    idempotency_key: Option<String>,
+    /// It ends the run, so all others come first.
+    last: bool,
+}
+
+impl Planned {
+    /// The call, as part of what its batch was asked with.
+    pub(super) fn within(&self, frame: &Call) -> Call {
+        let mut call = frame.clone();
+        call.tool.clone_from(&self.tool);
+        call.input = Arc::clone(&self.arguments);
+        call.idempotency_key.clone_from(&self.idempotency_key);
+        call.trace = TraceId::random();
+        call
+    }
+}
+
+impl Plan {
+    /// Reads a batch, or tells all that is wrong with it.
+    pub(super) fn of(batch: Batch, tools: &Snapshot) -> Result<Self, Failure> {
+        let mut faults = Vec::new();
+        if !(1..=MAX_CALLS).contains(&batch.calls.len()) {
+            let count = batch.calls.len();
+            faults.push(format!("a batch has 1 to {MAX_CALLS} calls, this one has {count}"));
+            return Err(refused(faults));
+        }
+        let ids: Vec<String> = (batch.calls.iter().enumerate())
+            .map(|(place, call)| call.id.clone().unwrap_or_else(|| (place + 1).to_string()))
+            .collect();
+        let mut places = HashMap::new();
+        for (place, id) in ids.iter().enumerate() {
+            if !(1..=MAX_ID).contains(&id.len()) {
+                let at = place + 1;
+                faults.push(format!("call {at}: `id` is a text of 1 to {MAX_ID} characters"));
+            } else if places.contains_key(id.as_str()) {
+                faults.push(format!("the id `{id}` stands there twice"));
+            } else {
+                places.insert(id.as_str(), place);
+            }
+        }
+        let mut calls = Vec::new();
+        for (call, id) in batch.calls.iter().zip(&ids) {
+            let shown: String = id.chars().take(MAX_ID).collect();
+            if call.tool.is_empty() {
+                faults.push(format!("call `{shown}`: `tool` is empty"));
+            }
+            let key = call.idempotency_key.as_ref();
+            if key.is_some_and(|key| !(1..=MAX_KEY).contains(&key.len())) {
+                let fault = format!(
+                    "call `{shown}`: `idempotency_key` is a text of 1 to {MAX_KEY} characters"
+                );
+                faults.push(fault);
+            }
+            let mut depends_on = Vec::new();
+            for other in &call.depends_on {
+                match places.get(other.as_str()) {
+                    Some(place) if !depends_on.contains(place) => depends_on.push(*place),
+                    Some(_) => {}
+                    None => {
+                        let other: String = other.chars().take(MAX_ID).collect();
+                        faults.push(format!(
+                            "call `{shown}` depends on `{other}`, which is not in the batch"
+                        ));
+                    }
+                }
+            }
+            let arguments = call.arguments.clone().unwrap_or_else(|| Value::Object(Map::new()));
+            calls.push(Planned {
+                id: id.clone(),
+                tool: call.tool.clone(),
+                last: ends(tools, &call.tool, &arguments),
+                arguments: Arc::new(arguments),
+                depends_on,
+                idempotency_key: call.idempotency_key.clone(),
+            });
+        }
+        let ends = calls.iter().filter(|call| call.last).count();
+        if ends > 1 {
+            faults.push(format!("complete_workflow stands there {ends} times; a run ends once"));
+        }
+        for call in &calls {
+            if call.depends_on.iter().any(|place| calls[*place].last) {
+                let id = &call.id;
+                faults.push(format!("call `{id}` depends on complete_workflow, which runs last"));
+            }
+        }
+        let circle = circle(&calls);
+        if !circle.is_empty() {
+            let shown: Vec<_> =
+                circle.iter().map(|place| format!("`{}`", calls[*place].id)).collect();
+            faults.push(format!("calls depend on each other in a circle: {}", shown.join(", ")));
+        }
+        match faults.is_empty() {
+            true => Ok(Self { calls, stop_on_error: batch.stop_on_error }),
+            false => Err(refused(faults)),
+        }
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = String> {
+        self.calls.iter().map(|call| call.id.clone())
+    }
+
+    /// The next call that can begin, or must be skipped because of another.
+    pub(super) fn next(
+        &self,
+        progress: &[Progress],
+        stopped: Option<usize>,
+    ) -> Option<(usize, Result<(), usize>)> {
+        let waits = |place: &usize| matches!(progress[*place], Progress::Waits);
+        let is_done = |place: usize| matches!(progress[place], Progress::Done(_));
+        let failed = |place: &&usize| match &progress[**place] {
+            Progress::Done(answer) => answer.result.is_err(),
+            _ => false,
+        };
+        (0..self.calls.len()).filter(waits).find_map(|place| {
+            let call = &self.calls[place];
+            if let Some(because) = stopped {
+                return Some((place, Err(because)));
+            }
+            if let Some(because) = call.depends_on.iter().find(failed) {
+                return Some((place, Err(*because)));
+            }
+            let others_done =
+                || (0..self.calls.len()).all(|other| other == place || is_done(other));
+            let ready = if call.last {
+                others_done()
+            } else {
+                call.depends_on.iter().all(|other| is_done(*other))
+            };
+            ready.then_some((place, Ok(())))
+        })
+    }
+}
+
+/// Whether a call ends the run, also by way of a tool that stands for it.
+fn ends(tools: &Snapshot, tool: &str, arguments: &Value) -> bool {
+    let Ok(entry) = tools.resolve(tool) else { return false };
+    match entry.tool.stands_for(arguments) {
+        None => entry.descriptor.id.as_str() == COMPLETE_WORKFLOW,
+        Some((meant, _)) => tools
+            .resolve(&meant)
+            .is_ok_and(|entry| entry.descriptor.id.as_str() == COMPLETE_WORKFLOW),
+    }
+}
+
+/// The calls that can never begin because they wait for each other.
+fn circle(calls: &[Planned]) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..calls.len()).collect();
+    loop {
+        let before = left.len();
+        let waiting = left.clone();
+        left.retain(|place| calls[*place].depends_on.iter().any(|other| waiting.contains(other)));
+        if left.len() == before {
+            return left;
+        }
+    }
+}
+
+fn refused(faults: Vec<String>) -> Failure {
+    Failure::new(Code::InvalidInput, format!("nothing was run: {}", faults.join("; ")))
+        .details(json!({"faults": faults}))
+}

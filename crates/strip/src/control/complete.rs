@@ -1,0 +1,110 @@
+use std::sync::Weak;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use proto::{Code, Descriptor, FileKind, RequestedLimits};
+use serde_json::{Value, json};
+
+use super::{COMPLETE_WORKFLOW, Sheet, invalid, run_of, strip_of};
+use crate::{Call, Failure, Output, Strip, Tool};
+
+/// How long no call may have come before a run ends. The calls of one turn of a model come at once, and this one may
+/// overtake the others on its way.
+const LULL: Duration = Duration::from_millis(60);
+
+/// How long it waits for calls in flight unless the caller has less time.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Ends a run.
+pub(super) struct CompleteWorkflow {
+    descriptor: Descriptor,
+    strip: Weak<Strip>,
+}
+
+impl CompleteWorkflow {
+    pub(super) fn new(strip: Weak<Strip>) -> Self {
+        let descriptor = Sheet {
+            id: COMPLETE_WORKFLOW,
+            title: "Complete the workflow",
+            description: "Ends this run with a summary and the ids of its artifacts. Call it once, when all is done: \
+                          it waits for the run's calls in flight, and calls after it are refused.",
+            input: json!({
+                "type": "object",
+                "properties": {
+                    "summary": {
+                        "type": "string",
+                        "description": "What was done, for the person who reads it.",
+                        "minLength": 1,
+                        "maxLength": 20_000,
+                    },
+                    "artifacts": {
+                        "type": "array",
+                        "description": "The `file_id`s that store_artifact gave.",
+                        "items": {"type": "string", "minLength": 1, "maxLength": 200},
+                        "maxItems": 100,
+                        "uniqueItems": true,
+                        "default": [],
+                    },
+                },
+                "required": ["summary"],
+                "additionalProperties": false,
+            }),
+            limits: RequestedLimits { timeout: Some(PATIENCE), ..RequestedLimits::default() },
+        }
+        .descriptor();
+        Self { descriptor, strip }
+    }
+}
+
+#[async_trait]
+impl Tool for CompleteWorkflow {
+    fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+        let strip = strip_of(&self.strip)?;
+        let run = run_of(call)?;
+        let summary = call.input["summary"].as_str().unwrap_or_default();
+        let listed = call.input["artifacts"].as_array().map_or(&[][..], Vec::as_slice);
+        let artifacts: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
+        let mut faults = Vec::new();
+        for id in &artifacts {
+            match strip.files().find(&call.principal, id).await {
+                Ok(file) if file.kind == FileKind::Reference => faults.push(format!(
+                    "`{id}` is a reference, which is kept for a while only; store_artifact makes a file of it"
+                )),
+                Ok(_) => {}
+                Err(failure) if failure.code == Code::NotFound => faults.push(failure.message),
+                Err(failure) => return Err(failure),
+            }
+        }
+        invalid(&faults)?;
+
+        // A little less than the guards would wait, so that the caller learns what is still under way.
+        let patience = call.patience.unwrap_or(PATIENCE).mul_f32(0.9);
+        match tokio::time::timeout(patience, run.last(LULL.min(patience / 4), summary)).await {
+            Ok(completed) => completed?,
+            Err(_elapsed) => {
+                let tools = run.in_flight();
+                let message = format!(
+                    "calls of the run `{}` were still in flight after {} ms, so it is not completed; wait for them and \
+                     call this again",
+                    run.called(),
+                    patience.as_millis()
+                );
+                return Err(
+                    Failure::new(Code::Timeout, message).details(json!({"in_flight": tools}))
+                );
+            }
+        }
+        strip.runs().completed(run, &artifacts).await?;
+        Ok(Output::new(json!({
+            "status": "completed",
+            "run_id": run.called(),
+            "summary": summary,
+            "artifacts": artifacts,
+            "data_tools": run.data_tools(),
+        })))
+    }
+}

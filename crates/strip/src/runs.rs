@@ -1,0 +1,240 @@
+//! Runs: what the calls of one piece of work have in common. A run counts the data tools that have completed, asks people,
+//! holds artifacts, and ends once.
+//!
+//! Runs live in memory and the database stands behind them: counts and calls are written in groups, a question and the
+//! end of a run before anybody is told of them.
+
+mod answers;
+mod keeper;
+mod kind;
+mod known;
+mod run;
+mod slot;
+mod ticket;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use proto::{Blame, Clock, Code, Principal};
+use store::{Database, RunCallRow, RunName, RunRow, StoreError};
+use tokio::sync::{Notify, broadcast};
+
+use crate::Failure;
+pub use answers::Shown;
+pub(crate) use answers::Wanted;
+use kind::Kind;
+use known::{Key, Known};
+pub use run::Run;
+pub use slot::SlotType;
+pub use store::RunFilter;
+pub(crate) use ticket::Ticket;
+
+/// How long a run that nobody named is the run at hand, without a call.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// How many events a slow listener may miss before it must look for itself.
+const EVENTS: usize = 256;
+
+/// How often a run that ends at the very moment of a call is looked for again.
+const TRIES: usize = 4;
+
+/// Which run a call belongs to.
+#[derive(Clone, Debug, Default)]
+pub enum RunOf {
+    /// The call is a run of its own.
+    #[default]
+    Alone,
+    /// The one that the caller names.
+    Named(Arc<str>),
+    /// The session of a client before MCP 2026-07-28.
+    Session(Arc<str>),
+    /// The run at hand of a caller who names none.
+    Current,
+    /// One that is known already.
+    Joined(Arc<Run>),
+}
+
+/// What happened to a run, for those who watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEvent {
+    pub tenant: String,
+    /// The run's id.
+    pub run: String,
+    pub what: RunChange,
+}
+
+/// What may happen to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunChange {
+    Began,
+    /// A call of it has ended.
+    Called,
+    /// It asks a person something.
+    Asked,
+    /// A question of it has found its end.
+    Answered,
+    /// It has one more artifact.
+    Stored,
+    Completed,
+}
+
+/// All runs.
+#[derive(Clone)]
+pub struct Runs(Arc<Shared>);
+
+struct Shared {
+    database: Database,
+    clock: Clock,
+    known: Mutex<Known>,
+    unwritten: Mutex<Unwritten>,
+    wake: Arc<Notify>,
+    /// Writes one after the other, so that whoever waits for a write knows that those before are done.
+    writing: tokio::sync::Mutex<()>,
+    keeper: OnceLock<()>,
+    events: broadcast::Sender<RunEvent>,
+}
+
+#[derive(Default)]
+struct Unwritten {
+    runs: Vec<Arc<Run>>,
+    calls: Vec<RunCallRow>,
+}
+
+impl Runs {
+    /// Runs behind which this database stands.
+    pub fn new(database: Database, clock: Clock) -> Self {
+        Self(Arc::new(Shared {
+            database,
+            clock,
+            known: Mutex::default(),
+            unwritten: Mutex::default(),
+            wake: Arc::default(),
+            writing: tokio::sync::Mutex::default(),
+            keeper: OnceLock::new(),
+            events: broadcast::channel(EVENTS).0,
+        }))
+    }
+
+    /// Tells what happens to runs from now on.
+    pub fn events(&self) -> broadcast::Receiver<RunEvent> {
+        self.0.events.subscribe()
+    }
+
+    /// Begins a run for a batch of calls that names none.
+    pub fn begin_batch(&self, principal: &Principal, name: String) -> Arc<Run> {
+        let run = Arc::new(Run::begin(Kind::Batch, principal, Some(name), self.now()));
+        self.known().insert(None, &run);
+        self.tell(&run, RunChange::Began);
+        run
+    }
+
+    fn now(&self) -> u64 {
+        self.0.clock.unix_ms()
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, run: &Run, what: RunChange) {
+        // Nobody listens, most of the time.
+        if self.0.events.receiver_count() > 0 {
+            let (tenant, run) = (run.owner().tenant.clone(), run.id().to_owned());
+            let _ = self.0.events.send(RunEvent { tenant, run, what });
+        }
+    }
+
+    /// The run that a call belongs to, begun if need be.
+    async fn joined(&self, of: &RunOf, principal: &Principal) -> Result<Arc<Run>, Failure> {
+        let (kind, name) = match of {
+            RunOf::Alone => {
+                return Ok(Arc::new(Run::begin(Kind::Alone, principal, None, self.now())));
+            }
+            RunOf::Joined(run) if run.owner().is(principal) => return Ok(Arc::clone(run)),
+            RunOf::Joined(run) => return Err(no_such_run(run.id())),
+            RunOf::Named(name) if kind::is_id(name) => {
+                let found = self.by_id(name).await?.filter(|run| run.owner().is(principal));
+                return found.ok_or_else(|| no_such_run(name));
+            }
+            RunOf::Named(name) => (Kind::Named, Some(&**name)),
+            RunOf::Session(id) => (Kind::Session, Some(&**id)),
+            RunOf::Current => (Kind::Current, None),
+        };
+        let key = Key::new(kind, principal, name);
+        let now = self.now();
+        let before = self.known().get(&key);
+        let first = before.is_none();
+        if let Some(run) = before.filter(|run| !run.is_over(now, IDLE)) {
+            return Ok(run);
+        }
+        let restored = if first { self.restored(&key).await? } else { None };
+        let restored = restored.filter(|run| !run.is_over(now, IDLE));
+        let begun = restored.is_none();
+        let run = restored
+            .unwrap_or_else(|| Arc::new(Run::begin(kind, principal, name.map(str::to_owned), now)));
+        let (run, taken) = self.known().insert_unless(key, run, |known| !known.is_over(now, IDLE));
+        if begun && taken {
+            // Also where nothing is to be written: runs that are over must not gather in memory.
+            self.wake();
+            if run.is_shown() {
+                self.tell(&run, RunChange::Began);
+            }
+        }
+        Ok(run)
+    }
+
+    /// A run as the database remembers it.
+    async fn restored(&self, key: &Key) -> Result<Option<Arc<Run>>, Failure> {
+        let name = RunName {
+            tenant: &key.owner.tenant,
+            subject: &key.owner.subject,
+            agent: key.owner.agent.as_deref(),
+            kind: key.kind.as_str(),
+            name: key.name.as_deref(),
+        };
+        match self.0.database.run_named(name).await.map_err(unreadable)? {
+            Some(row) => self.read(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn read(&self, row: RunRow) -> Result<Arc<Run>, Failure> {
+        let questions = self.0.database.run_questions(&row.id).await.map_err(unreadable)?;
+        let damaged = Failure::new(Code::Internal, "the run's row cannot be read");
+        let run = Run::restored(row, questions).ok_or_else(|| damaged.blame(Blame::Gateway))?;
+        Ok(Arc::new(run))
+    }
+
+    /// The run of an id, from memory or the database, and in memory from now on.
+    async fn by_id(&self, id: &str) -> Result<Option<Arc<Run>>, Failure> {
+        if let Some(run) = self.known().of_id(id) {
+            return Ok(Some(run));
+        }
+        let Some(row) = self.0.database.run(id).await.map_err(unreadable)? else {
+            return Ok(None);
+        };
+        let run = self.read(row).await?;
+        Ok(Some(self.known().insert_read(run, self.now(), IDLE)))
+    }
+}
+
+impl Drop for Shared {
+    /// The keeper waits for something to write, and must learn that nothing will come.
+    fn drop(&mut self) {
+        self.wake.notify_one();
+    }
+}
+
+fn no_such_run(name: &str) -> Failure {
+    let shown: String = name.chars().take(100).collect();
+    Failure::new(Code::NotFound, format!("there is no run `{shown}`"))
+}
+
+fn unreadable(error: StoreError) -> Failure {
+    Failure::new(Code::Unavailable, "the gateway's record of runs cannot be read").caused_by(error)
+}
+
+fn unwritable(error: StoreError) -> Failure {
+    Failure::new(Code::Unavailable, "the gateway's record of runs cannot be written")
+        .caused_by(error)
+}

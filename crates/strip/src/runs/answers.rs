@@ -1,0 +1,303 @@
+//! What runs ask people and what they are answered; how runs end; and runs as people are shown them.
+
+use std::sync::Arc;
+
+use proto::{Code, FileId, Principal, TenantId, TraceId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::{QuestionRow, RunCallRow, RunFilter, RunRow, Settlement};
+
+use super::kind::{Kind, State};
+use super::run::Run;
+use super::{IDLE, RunChange, Runs, SlotType, no_such_run, unreadable, unwritable};
+use crate::Failure;
+
+/// The most questions of a run.
+const MAX_QUESTIONS: usize = 100;
+
+const OPEN: &str = "open";
+const ANSWERED: &str = "answered";
+const DECLINED: &str = "declined";
+const WITHDRAWN: &str = "withdrawn";
+
+/// A question that a run wants to ask.
+pub(crate) struct Wanted<'a> {
+    pub(crate) slot_id: &'a str,
+    pub(crate) slot_type: SlotType,
+    pub(crate) prompt: String,
+    pub(crate) options: Vec<String>,
+}
+
+/// A run as people are shown it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    pub id: String,
+    #[serde(skip)]
+    pub tenant: String,
+    pub name: Option<String>,
+    /// `named`, `session`, `current` or `batch`.
+    pub kind: String,
+    /// `open`, `waiting`, `completed` or `expired`.
+    pub state: String,
+    pub owner: String,
+    pub agent: Option<String>,
+    pub summary: Option<String>,
+    pub artifacts: Vec<String>,
+    pub data_tools: u64,
+    pub created_unix_ms: u64,
+    pub touched_unix_ms: u64,
+}
+
+impl Shown {
+    fn of(row: RunRow, now: u64) -> Self {
+        let idle = u128::from(now.saturating_sub(row.touched_unix_ms)) > IDLE.as_millis();
+        let expired = row.kind == Kind::Current.as_str() && row.state == OPEN && idle;
+        Self {
+            id: row.id,
+            tenant: row.tenant,
+            name: row.name,
+            kind: row.kind,
+            state: if expired { State::Expired.as_str().to_owned() } else { row.state },
+            owner: row.subject,
+            agent: row.agent,
+            summary: row.summary,
+            artifacts: row.artifacts,
+            data_tools: row.data_tools,
+            created_unix_ms: row.created_unix_ms,
+            touched_unix_ms: row.touched_unix_ms,
+        }
+    }
+}
+
+/// A question as people are shown it.
+pub(crate) fn told(question: &QuestionRow) -> Value {
+    json!({
+        "question_id": question.id,
+        "slot_id": question.slot_id,
+        "slot_type": question.slot_type,
+        "prompt": question.prompt,
+        "options": question.options,
+        "state": question.state,
+        "value": question.answer,
+        "answered_by": question.answered_by,
+        "asked_unix_ms": question.asked_unix_ms,
+        "settled_unix_ms": question.settled_unix_ms,
+    })
+}
+
+fn call(call: &RunCallRow) -> Value {
+    json!({
+        "trace_id": call.trace,
+        "tool": call.tool,
+        "started_unix_ms": call.started_unix_ms,
+        "ended_unix_ms": call.ended_unix_ms,
+        "outcome": call.outcome,
+        "made": call.made,
+        "used": call.used,
+    })
+}
+
+impl Runs {
+    /// The runs that a filter lets through, the last touched first. A filter without a tenant is the operator's.
+    pub async fn list(&self, filter: &RunFilter) -> Result<Vec<Shown>, Failure> {
+        self.flush().await.map_err(unwritable)?;
+        let rows = self.0.database.runs(filter).await.map_err(unreadable)?;
+        Ok(rows.into_iter().map(|row| Shown::of(row, self.now())).collect())
+    }
+
+    /// A run of this tenant (of any, for the operator) with its questions and calls.
+    pub async fn show(&self, tenant: Option<&str>, id: &str) -> Result<Value, Failure> {
+        self.flush().await.map_err(unwritable)?;
+        let row = self.0.database.run(id).await.map_err(unreadable)?;
+        let row = row.filter(|row| tenant.is_none_or(|tenant| row.tenant == tenant));
+        let row = row.ok_or_else(|| no_such_run(id))?;
+        let questions = self.0.database.run_questions(id).await.map_err(unreadable)?;
+        let calls = self.0.database.run_calls(id).await.map_err(unreadable)?;
+        let in_flight = self.known().of_id(id).map(|run| run.in_flight()).unwrap_or_default();
+        let mut shown = serde_json::to_value(Shown::of(row, self.now())).unwrap_or_default();
+        shown["in_flight"] = json!(in_flight);
+        shown["questions"] = questions.iter().map(told).collect();
+        shown["calls"] = calls.iter().map(call).collect();
+        Ok(shown)
+    }
+
+    /// Answers a question of a run of this tenant (of any, for the operator). The first answer stands; an agent gives none.
+    pub async fn answer(
+        &self,
+        by: &Principal,
+        tenant: Option<&str>,
+        (run, slot): (&str, &str),
+        value: &Value,
+    ) -> Result<Value, Failure> {
+        if by.agent.is_some() {
+            let message = "a question to a person is not answered by an agent";
+            return Err(Failure::new(Code::Denied, message));
+        }
+        let of_tenant =
+            |found: &Arc<Run>| tenant.is_none_or(|tenant| found.owner().tenant == tenant);
+        let found = self.by_id(run).await?.filter(of_tenant).ok_or_else(|| no_such_run(run))?;
+        let settled = self.settle(&found, slot, Some(value), &by.subject).await?;
+        Ok(told(&settled))
+    }
+
+    /// Asks a question, or attaches to the one that was asked for the same slot before.
+    pub(crate) async fn ask(
+        &self,
+        run: &Arc<Run>,
+        wanted: Wanted<'_>,
+    ) -> Result<QuestionRow, Failure> {
+        let _one_at_a_time = run.asking.lock().await;
+        if let Some(asked) = run.question(wanted.slot_id) {
+            let same = asked.slot_type == wanted.slot_type.as_str()
+                && asked.prompt == wanted.prompt
+                && asked.options == wanted.options;
+            if !same {
+                let message = format!(
+                    "slot `{}` was asked for with another question in this run; choose a new `slot_id` for a new question",
+                    wanted.slot_id
+                );
+                return Err(Failure::new(Code::InvalidInput, message));
+            }
+            return Ok(asked);
+        }
+        if run.questions().len() >= MAX_QUESTIONS {
+            let message = format!("a run asks at most {MAX_QUESTIONS} questions");
+            return Err(Failure::new(Code::RateLimit, message).retryable(false));
+        }
+        let question = QuestionRow {
+            id: TraceId::random().to_string(),
+            run: run.id().to_owned(),
+            tenant: run.owner().tenant.clone(),
+            slot_id: wanted.slot_id.to_owned(),
+            slot_type: wanted.slot_type.as_str().to_owned(),
+            prompt: wanted.prompt,
+            options: wanted.options,
+            state: OPEN.to_owned(),
+            answer: None,
+            answered_by: None,
+            asked_unix_ms: self.now(),
+            settled_unix_ms: None,
+        };
+        let mut row = run.row(self.now(), IDLE);
+        State::Waiting.as_str().clone_into(&mut row.state);
+        self.0.database.ask_question(&row, &question).await.map_err(unwritable)?;
+        run.add_question(question.clone());
+        self.tell(run, RunChange::Asked);
+        Ok(question)
+    }
+
+    /// Ends a question with an answer, or with none if the person declined.
+    pub(crate) async fn settle(
+        &self,
+        run: &Arc<Run>,
+        slot: &str,
+        value: Option<&Value>,
+        by: &str,
+    ) -> Result<QuestionRow, Failure> {
+        let Some(mut question) = run.question(slot) else {
+            let shown: String = slot.chars().take(100).collect();
+            let message = format!("the run `{}` asks nothing for slot `{shown}`", run.called());
+            return Err(Failure::new(Code::NotFound, message));
+        };
+        if question.state != OPEN {
+            return Err(settled_before(&question));
+        }
+        if let Some(value) = value {
+            let slot_type = SlotType::named(&question.slot_type);
+            let faults = slot_type.map(|slot| slot.faults(&question.options, value));
+            let mut faults = faults.unwrap_or_default();
+            let is_file = slot_type == Some(SlotType::File) && faults.is_empty();
+            if is_file && !self.is_file(run, value).await? {
+                faults.push(format!("there is no file {value}"));
+            }
+            if !faults.is_empty() {
+                let message = format!("the answer does not fit: {}", faults.join("; "));
+                return Err(Failure::new(Code::InvalidInput, message)
+                    .details(json!({"faults": faults, "slot_type": question.slot_type})));
+            }
+        }
+        let state = if value.is_some() { ANSWERED } else { DECLINED };
+        let now = self.now();
+        let settlement = Settlement {
+            question: &question.id,
+            state,
+            answer: value,
+            by: Some(by),
+            at_unix_ms: now,
+        };
+        // The database decides which of two answers was the first.
+        if !self.0.database.settle_question(settlement).await.map_err(unwritable)? {
+            return Err(settled_before(&run.question(slot).unwrap_or(question)));
+        }
+        state.clone_into(&mut question.state);
+        question.answer = value.cloned();
+        question.answered_by = Some(by.to_owned());
+        question.settled_unix_ms = Some(now);
+        run.replace_question(question.clone());
+        self.keep(run);
+        self.tell(run, RunChange::Answered);
+        Ok(question)
+    }
+
+    /// Notes that a run has made a file.
+    pub(crate) fn stored(&self, run: &Arc<Run>, file: &str) {
+        run.add_artifact(file);
+        self.keep(run);
+        self.tell(run, RunChange::Stored);
+    }
+
+    /// Whether an answer names a file of the run's tenant.
+    async fn is_file(&self, run: &Run, value: &Value) -> Result<bool, Failure> {
+        let Some(id) = value.as_str().and_then(|id| id.parse::<FileId>().ok()) else {
+            return Ok(false);
+        };
+        let tenant = TenantId::new(&run.owner().tenant);
+        let found = self.0.database.file(&tenant, &id, self.now()).await.map_err(unreadable)?;
+        Ok(found.is_some())
+    }
+
+    /// Writes that a run has just been completed; what it still asked is asked no more.
+    pub(crate) async fn completed(
+        &self,
+        run: &Arc<Run>,
+        artifacts: &[&str],
+    ) -> Result<(), Failure> {
+        if run.kind() == Kind::Alone {
+            return Ok(());
+        }
+        for artifact in artifacts {
+            run.add_artifact(artifact);
+        }
+        let now = self.now();
+        let row = run.row(now, IDLE);
+        if let Err(error) = self.0.database.save_runs(&[row], &[]).await {
+            run.reopen();
+            return Err(unwritable(error));
+        }
+        for mut question in run.questions().into_iter().filter(|asked| asked.state == OPEN) {
+            let settlement = Settlement {
+                question: &question.id,
+                state: WITHDRAWN,
+                answer: None,
+                by: None,
+                at_unix_ms: now,
+            };
+            if self.0.database.settle_question(settlement).await.is_ok_and(|settled| settled) {
+                WITHDRAWN.clone_into(&mut question.state);
+                question.settled_unix_ms = Some(now);
+                run.replace_question(question);
+            }
+        }
+        self.tell(run, RunChange::Completed);
+        Ok(())
+    }
+}
+
+fn settled_before(question: &QuestionRow) -> Failure {
+    let state = match question.state.as_str() {
+        OPEN => ANSWERED,
+        other => other,
+    };
+    let message = format!("the question for slot `{}` was {state} before", question.slot_id);
+    Failure::new(Code::InvalidInput, message).details(json!({"state": state}))
+}

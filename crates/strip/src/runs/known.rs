@@ -1,0 +1,99 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::Principal;
+
+use super::kind::{Kind, Owner};
+use super::run::Run;
+
+/// What a run is known by, beside its id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) kind: Kind,
+    pub(super) owner: Owner,
+    pub(super) name: Option<String>,
+}
+
+impl Key {
+    pub(super) fn new(kind: Kind, principal: &Principal, name: Option<&str>) -> Self {
+        Self { kind, owner: Owner::of(principal), name: name.map(str::to_owned) }
+    }
+
+    fn of(run: &Run) -> Self {
+        Self { kind: run.kind(), owner: run.owner().clone(), name: run.name().map(str::to_owned) }
+    }
+}
+
+/// The runs in memory.
+#[derive(Default)]
+pub(super) struct Known {
+    keys: HashMap<Key, Arc<Run>>,
+    ids: HashMap<String, Arc<Run>>,
+}
+
+impl Known {
+    pub(super) fn get(&self, key: &Key) -> Option<Arc<Run>> {
+        self.keys.get(key).cloned()
+    }
+
+    pub(super) fn of_id(&self, id: &str) -> Option<Arc<Run>> {
+        self.ids.get(id).cloned()
+    }
+
+    pub(super) fn insert(&mut self, key: Option<Key>, run: &Arc<Run>) {
+        self.ids.insert(run.id().to_owned(), Arc::clone(run));
+        if let Some(key) = key {
+            self.keys.insert(key, Arc::clone(run));
+        }
+    }
+
+    /// Takes a run in unless there is one that will do; says which stands now, and whether it is the given one.
+    pub(super) fn insert_unless(
+        &mut self,
+        key: Key,
+        run: Arc<Run>,
+        will_do: impl Fn(&Run) -> bool,
+    ) -> (Arc<Run>, bool) {
+        if let Some(known) = self.keys.get(&key).filter(|known| will_do(known)) {
+            return (Arc::clone(known), false);
+        }
+        // Read from the database by two at once, it is still one run.
+        if let Some(known) = self.ids.get(run.id()).cloned() {
+            self.keys.insert(key, Arc::clone(&known));
+            return (known, false);
+        }
+        self.insert(Some(key), &run);
+        (run, true)
+    }
+
+    /// Takes in a run that was looked for by its id.
+    pub(super) fn insert_read(&mut self, run: Arc<Run>, now: u64, idle: Duration) -> Arc<Run> {
+        if let Some(known) = self.ids.get(run.id()) {
+            return Arc::clone(known);
+        }
+        let by_name = matches!(run.kind(), Kind::Named | Kind::Session | Kind::Current);
+        let key = (by_name && !run.is_over(now, idle)).then(|| Key::of(&run));
+        let key = key.filter(|key| !self.keys.contains_key(key));
+        self.insert(key, &run);
+        run
+    }
+
+    /// Lets go of runs that nobody holds and that the database would bring back, or that are over.
+    pub(super) fn sweep(&mut self, now: u64, rest: Duration, idle: Duration) {
+        let keys = &mut self.keys;
+        self.ids.retain(|_, run| {
+            let key = Key::of(run);
+            let keyed = keys.get(&key).is_some_and(|known| Arc::ptr_eq(known, run));
+            // Somebody who holds it may be about to change it.
+            let held = Arc::strong_count(run) > 1 + usize::from(keyed);
+            if held || !run.may_rest(now, rest, idle) {
+                return true;
+            }
+            if keyed {
+                keys.remove(&key);
+            }
+            false
+        });
+    }
+}

@@ -1,0 +1,107 @@
+//! What a person may be asked for, and what is an answer to it.
+
+use serde_json::{Value, json};
+
+/// The longest answer.
+const MAX_ANSWER: usize = 10_000;
+
+/// The kind of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotType {
+    /// One of the options.
+    Choice,
+    /// Any number of the options.
+    Multi,
+    Text,
+    Number,
+    /// Yes or no.
+    Confirm,
+    /// The id of a file.
+    File,
+}
+
+impl SlotType {
+    /// Each of them by its name.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("choice", Self::Choice),
+        ("multi", Self::Multi),
+        ("text", Self::Text),
+        ("number", Self::Number),
+        ("confirm", Self::Confirm),
+        ("file", Self::File),
+    ];
+
+    /// The type of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot)
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(_, slot)| *slot == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether options belong to it.
+    pub(crate) fn has_options(self) -> bool {
+        matches!(self, Self::Choice | Self::Multi)
+    }
+
+    /// All that is wrong with an answer.
+    pub(crate) fn faults(self, options: &[String], value: &Value) -> Vec<String> {
+        let offered = || options.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ");
+        let is_option =
+            |value: &Value| value.as_str().is_some_and(|text| options.iter().any(|o| o == text));
+        match (self, value) {
+            (Self::Choice, value) if is_option(value) => Vec::new(),
+            (Self::Choice, _) => vec![format!("the value is one of {}", offered())],
+            (Self::Multi, Value::Array(chosen)) => {
+                let mut faults = Vec::new();
+                for (place, one) in chosen.iter().enumerate() {
+                    if !is_option(one) {
+                        let shown: String = one.to_string().chars().take(100).collect();
+                        faults.push(format!("{shown} is not an option; there are {}", offered()));
+                    } else if chosen[..place].contains(one) {
+                        faults.push(format!("{one} stands there twice"));
+                    }
+                }
+                faults.truncate(20);
+                faults
+            }
+            (Self::Multi, _) => vec![format!("the value is a list with any of {}", offered())],
+            (Self::Text, Value::String(text)) => {
+                let size = text.chars().count();
+                let mut faults = Vec::new();
+                if text.trim().is_empty() {
+                    faults.push("the value is a text that says something".to_owned());
+                }
+                if size > MAX_ANSWER {
+                    faults
+                        .push(format!("the value has {size} characters; {MAX_ANSWER} are allowed"));
+                }
+                faults
+            }
+            (Self::Text, _) => vec!["the value is a text".to_owned()],
+            (Self::Number, Value::Number(_)) | (Self::Confirm, Value::Bool(_)) => Vec::new(),
+            (Self::Number, _) => vec!["the value is a number".to_owned()],
+            (Self::Confirm, _) => vec!["the value is `true` or `false`".to_owned()],
+            (Self::File, Value::String(id)) if (1..=200).contains(&id.len()) => Vec::new(),
+            (Self::File, _) => vec!["the value is the id of a file".to_owned()],
+        }
+    }
+
+    /// The schema of an answer, as elicitation may ask for it.
+    pub(crate) fn schema(self, options: &[String]) -> Value {
+        match self {
+            Self::Choice => json!({"type": "string", "enum": options}),
+            Self::Multi => {
+                json!({"type": "array", "items": {"type": "string", "enum": options}})
+            }
+            Self::Text => json!({"type": "string", "minLength": 1, "maxLength": MAX_ANSWER}),
+            Self::Number => json!({"type": "number"}),
+            Self::Confirm => json!({"type": "boolean"}),
+            Self::File => {
+                json!({"type": "string", "description": "The id of a file.", "minLength": 1, "maxLength": 200})
+            }
+        }
+    }
+}

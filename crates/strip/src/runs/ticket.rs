@@ -1,0 +1,138 @@
+use std::sync::Arc;
+
+use proto::Digest;
+use serde_json::Value;
+use store::RunCallRow;
+
+use super::kind::Kind;
+use super::run::{Answered, Run};
+use super::{RunChange, RunOf, Runs, TRIES};
+use crate::catalog::Entry;
+use crate::control::Part;
+use crate::guard::idempotency::Decision;
+use crate::{Call, Failure, Output, Reply};
+
+/// So many references of one call are noted, and so deep is looked for them.
+const MAX_REFERENCES: usize = 32;
+const MAX_DEPTH: usize = 4;
+
+/// A call's place in its run; dropped, it tells that the call is over.
+pub(crate) struct Ticket {
+    runs: Runs,
+    run: Arc<Run>,
+    number: u64,
+    part: Part,
+    started_ms: u64,
+}
+
+impl Runs {
+    /// Lets a call into its run, and ties the call to it. A call by itself that is no control-flow tool needs no run.
+    pub(crate) async fn enter(
+        &self,
+        call: &mut Call,
+        entry: &Entry,
+    ) -> Result<Option<Ticket>, Failure> {
+        let part = Part::of(&entry.descriptor.id);
+        if matches!(call.run, RunOf::Alone) && !part.is_control() {
+            return Ok(None);
+        }
+        let now = self.now();
+        let tool = entry.descriptor.id.shared();
+        let mut tries = TRIES;
+        let (run, number) = loop {
+            tries -= 1;
+            let run = self.joined(&call.run, &call.principal).await?;
+            match run.admit(now, &tool, part.ends()) {
+                Ok(number) => break (run, number),
+                // It was completed a moment ago: the next one begins.
+                Err(_) if run.kind() == Kind::Current && tries > 0 => continue,
+                Err(over) => return Err(over),
+            }
+        };
+        if part.is_control() {
+            run.keep_calls();
+            // What a control-flow tool may wait for is bounded by what the guards will wait for it.
+            let limit = entry.limits.timeout;
+            call.patience = Some(call.patience.map_or(limit, |patience| patience.min(limit)));
+        }
+        call.run = RunOf::Joined(Arc::clone(&run));
+        Ok(Some(Ticket { runs: self.clone(), run, number, part, started_ms: now }))
+    }
+}
+
+impl Ticket {
+    /// Notes how the call ended: a data tool that gave its answer counts, a failure and an answer given again do not.
+    pub(crate) fn close(
+        self,
+        call: &Call,
+        tool: &str,
+        (decision, key): (Decision, Option<Digest>),
+        result: &Result<Output, Failure>,
+    ) {
+        let run = &self.run;
+        if self.part == Part::Data
+            && result.as_ref().is_ok_and(|output| output.reply == Reply::Done)
+        {
+            match (decision, key) {
+                (Decision::Ran, key) => run.count(Answered::Anew(key)),
+                (Decision::Replayed | Decision::Shared, Some(key)) => {
+                    run.count(Answered::Recorded(key));
+                }
+                _ => {}
+            }
+        }
+        if run.keeps_calls() {
+            let output = result.as_ref().ok();
+            self.runs.note(RunCallRow {
+                run: run.id().to_owned(),
+                trace: call.trace,
+                tool: tool.to_owned(),
+                started_unix_ms: self.started_ms,
+                ended_unix_ms: self.runs.now(),
+                outcome: match result {
+                    Ok(_) => "OK".to_owned(),
+                    Err(failure) => failure.code.as_str().to_owned(),
+                },
+                made: output.map(|output| references(&output.data)).unwrap_or_default(),
+                used: references(&call.input),
+            });
+            self.runs.tell(run, RunChange::Called);
+        }
+        // The rest happens when it is dropped, also if nobody has waited for the answer.
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.run.leave(self.number, self.runs.now());
+        self.runs.keep(&self.run);
+    }
+}
+
+/// The ids of files and references that a value names.
+fn references(value: &Value) -> Vec<String> {
+    fn look(value: &Value, depth: usize, found: &mut Vec<String>) {
+        let members: Box<dyn Iterator<Item = (&str, &Value)>> = match value {
+            Value::Object(object) => Box::new(object.iter().map(|(key, value)| (&**key, value))),
+            Value::Array(array) => Box::new(array.iter().map(|value| ("", value))),
+            _ => return,
+        };
+        for (key, value) in members {
+            if found.len() >= MAX_REFERENCES {
+                return;
+            }
+            let names = key.ends_with("ref_id") || key.ends_with("file_id");
+            match value.as_str().filter(|text| names && text.len() <= 200) {
+                Some(text) if !found.iter().any(|known| known == text) => {
+                    found.push(text.to_owned());
+                }
+                Some(_) => {}
+                None if depth < MAX_DEPTH => look(value, depth + 1, found),
+                None => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    look(value, 0, &mut found);
+    found
+}

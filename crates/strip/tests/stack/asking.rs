@@ -1,0 +1,151 @@
+//! People who are asked by way of the client that waits, in both eras.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+use strip::runs::RunFilter;
+use strip::{Asking, Client, LogLevel, Reply, Resume, Unasked};
+
+use crate::runs::{data, question, tools, works};
+use crate::support::{bench, principal};
+
+/// A caller whose person answers.
+#[derive(Debug)]
+struct Person {
+    capabilities: Map<String, Value>,
+    asking: Asking,
+    says: std::sync::Mutex<Vec<Value>>,
+    asked: std::sync::Mutex<Vec<Value>>,
+    progress: std::sync::Mutex<usize>,
+}
+
+impl Person {
+    fn new(asking: Asking, mut says: Vec<Value>) -> Arc<Self> {
+        says.reverse();
+        Arc::new(Self {
+            capabilities: Map::from_iter([("elicitation".to_owned(), json!({}))]),
+            asking,
+            says: says.into(),
+            asked: std::sync::Mutex::default(),
+            progress: std::sync::Mutex::default(),
+        })
+    }
+}
+
+#[async_trait]
+impl Client for Person {
+    fn capabilities(&self) -> &Map<String, Value> {
+        &self.capabilities
+    }
+
+    fn meta(&self) -> &Map<String, Value> {
+        &self.capabilities
+    }
+
+    fn asking(&self) -> Asking {
+        self.asking
+    }
+
+    fn wants_progress(&self) -> bool {
+        true
+    }
+
+    fn progress(&self, _report: Map<String, Value>) {
+        *self.progress.lock().unwrap() += 1;
+    }
+
+    fn log_level(&self) -> Option<LogLevel> {
+        None
+    }
+
+    fn log(&self, _message: Map<String, Value>) {}
+
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, Unasked> {
+        assert_eq!(method, "elicitation/create");
+        self.asked.lock().unwrap().push(params);
+        let said = self.says.lock().unwrap().pop();
+        match said {
+            Some(said) => Ok(said),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_an_earlier_era_is_asked_directly() {
+    let bench = bench(tools()).await.with_control();
+    works(&bench, "r", 2).await;
+    let says = vec![
+        json!({"action": "accept", "content": {"value": "loud"}}),
+        json!({"action": "accept", "content": {"value": "warm"}}),
+    ];
+    let person = Person::new(Asking::Direct, says);
+    let mut call = question("r");
+    call.patience = None;
+    call.client = Some(person.clone());
+    let answer = bench.strip.call(call).await;
+    assert_eq!(data(&answer)["value"], json!("warm"), "{answer:?}");
+    let asked = person.asked.lock().unwrap().clone();
+    assert_eq!(asked.len(), 2, "what does not fit is asked again");
+    assert_eq!(asked[0]["message"], json!("Which tone?"));
+    assert_eq!(
+        asked[0]["requestedSchema"]["properties"]["value"]["enum"],
+        json!(["plain", "warm"])
+    );
+    assert!(asked[1]["message"].as_str().unwrap().contains("`plain`, `warm`"), "{asked:?}");
+    assert!(*person.progress.lock().unwrap() > 0, "it hears that somebody is waited for");
+
+    // Somebody else may be faster than the person at the client.
+    works(&bench, "s", 2).await;
+    let slow = Person::new(Asking::Direct, Vec::new());
+    let mut call = question("s");
+    call.patience = None;
+    call.client = Some(slow.clone());
+    let strip = Arc::clone(&bench.strip);
+    let waits = tokio::spawn(async move { strip.call(call).await });
+    let id = loop {
+        let runs = bench.strip.runs().list(&RunFilter::default()).await.unwrap();
+        let waiting =
+            runs.iter().find(|run| run.name.as_deref() == Some("s") && run.state == "waiting");
+        if let Some(run) = waiting {
+            break run.id.clone();
+        }
+        tokio::task::yield_now().await;
+    };
+    let boss = principal("acme", "boss");
+    bench.strip.runs().answer(&boss, Some("acme"), (&id, "tone"), &json!("plain")).await.unwrap();
+    assert_eq!(data(&waits.await.unwrap())["value"], json!("plain"));
+}
+
+#[tokio::test]
+async fn a_client_of_the_newest_era_comes_back_with_the_answer() {
+    let bench = bench(tools()).await.with_control();
+    works(&bench, "r", 2).await;
+    let person = Person::new(Asking::Rounds, Vec::new());
+    let round = async |said: Option<Value>| {
+        let mut call = question("r");
+        call.client = Some(person.clone());
+        call.resume = said.map(|said| {
+            let responses = Map::from_iter([("answer".to_owned(), said)]);
+            Arc::new(Resume { responses, state: None })
+        });
+        bench.strip.call(call).await
+    };
+    let asked = round(None).await;
+    assert_eq!(asked.reply, Reply::NeedsInput);
+    let request = &asked.native.as_ref().unwrap()["inputRequests"]["answer"];
+    assert_eq!(request["method"], json!("elicitation/create"));
+    let unfit = round(Some(json!({"action": "accept", "content": {}}))).await;
+    assert_eq!(unfit.reply, Reply::NeedsInput, "{unfit:?}");
+    let dismissed = round(Some(json!({"action": "cancel"}))).await;
+    assert_eq!(data(&dismissed)["status"], json!("waiting"));
+    let answered = round(Some(json!({"action": "accept", "content": {"value": "plain"}}))).await;
+    assert_eq!(data(&answered)["value"], json!("plain"), "{answered:?}");
+    assert_eq!(answered.reply, Reply::Done);
+
+    works(&bench, "s", 2).await;
+    let mut call = question("s");
+    call.client = Some(Person::new(Asking::Direct, vec![json!({"action": "decline"})]));
+    assert_eq!(data(&bench.strip.call(call).await)["status"], json!("declined"));
+}

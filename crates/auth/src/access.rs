@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use egress::http::Client;
-use http::{HeaderMap, HeaderValue};
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::uri::Authority;
+use http::{HeaderMap, HeaderValue};
 use proto::{Clock, Principal};
 use serde_json::{Value, json};
 use url::Url;

@@ -120,14 +120,20 @@ pub(super) async fn decide(
             return Err(viewer.refused(scope::APPROVALS_DECIDE));
         }
         let decision = decision(&posted).ok_or_else(|| {
-            layout::trouble(viewer, StatusCode::BAD_REQUEST, "Not decided", "The form says neither yes nor no.")
+            layout::trouble(
+                viewer,
+                StatusCode::BAD_REQUEST,
+                "Not decided",
+                "The form says neither yes nor no.",
+            )
         })?;
         let decider = Decider::Person(Arc::clone(viewer.principal()));
         match approvals.decide(&id, &decider, decision).await {
             Ok(row) => Ok(see_other(&place(&row.id))),
             Err(Undecided::Over(row)) => {
                 let before = approved_before(approvals, &row).await;
-                let late = format!("Somebody, or the deadline, was faster: it is {} already.", row.state);
+                let late =
+                    format!("Somebody, or the deadline, was faster: it is {} already.", row.state);
                 let (row, status) = (&row, StatusCode::CONFLICT);
                 Ok(show::page(&board, viewer, row, before.as_ref(), Some(&late), status).await)
             }
@@ -145,8 +151,14 @@ fn refused(viewer: &Viewer, undecided: &Undecided) -> Response {
         Undecided::Invalid(_) => StatusCode::BAD_REQUEST,
         Undecided::Store(error) => {
             tracing::warn!(%error, "a decision could not be kept");
-            let failure = Failure::new(proto::Code::Unavailable, "It could not be written down; try again.");
-            return layout::trouble(viewer, StatusCode::SERVICE_UNAVAILABLE, "Not decided", &failure.message);
+            let failure =
+                Failure::new(proto::Code::Unavailable, "It could not be written down; try again.");
+            return layout::trouble(
+                viewer,
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Not decided",
+                &failure.message,
+            );
         }
     };
     layout::trouble(viewer, status, "Not decided", &undecided.to_string())
@@ -169,7 +181,9 @@ fn decision(posted: &Posted) -> Option<Decision> {
 
 /// How long an approval stands, by the word of the form; none for a word that is not of the form.
 fn standing(word: &str) -> Option<Option<Standing>> {
-    let rule = |arguments, run, hours| Some(Some(Standing { arguments, run, seconds: Some(hours * HOUR) }));
+    let rule = |arguments, run, hours| {
+        Some(Some(Standing { arguments, run, seconds: Some(hours * HOUR) }))
+    };
     match word {
         "" | "once" => Some(None),
         "these-hour" => rule(Extent::These, false, 1),

@@ -55,7 +55,9 @@ pub(super) async fn page(
     };
     let found = match board.parts.strip.files().list(viewer.principal(), listing).await {
         Ok(found) => found,
-        Err(failure) => return trouble(&viewer, StatusCode::BAD_REQUEST, "Not listed", &failure.message),
+        Err(failure) => {
+            return trouble(&viewer, StatusCode::BAD_REQUEST, "Not listed", &failure.message);
+        }
     };
     let body = html! {
         (heading(html! { "Files" }, html! { "What was handed in, what runs made, and large parts of answers." }, html! {}))
@@ -127,7 +129,8 @@ pub(super) async fn one(
         0..=PREVIEW_BYTES => Some(files.text(&file).await),
         _ => None,
     };
-    let actions = html! { a.button href=(format!("{}/content", place(&file))) download { "Download" } };
+    let actions =
+        html! { a.button href=(format!("{}/content", place(&file))) download { "Download" } };
     let below = html! { (inert(&file.media_type)) " · " (size(file.size)) " · " (time::ago(file.created_ms, viewer.now_ms)) };
     let body = html! {
         (heading(html! { (inert(&file.name)) }, below, actions))
@@ -235,12 +238,14 @@ pub(super) async fn upload(State(board): State<Dashboard>, request: Request) -> 
             Ok(Ok(None)) => return unfit("There is no file in the form."),
             _ => return unfit("The upload broke off."),
         };
-        let (name, file_name) = (field.name().unwrap_or_default().to_owned(), field.file_name().map(str::to_owned));
+        let (name, file_name) =
+            (field.name().unwrap_or_default().to_owned(), field.file_name().map(str::to_owned));
         let mut bytes = patient(field, patience, |error| broken_off(&error));
         match (name.as_str(), file_name) {
             ("csrf", None) => {
                 let token = bytes.next().await.and_then(Result::ok).unwrap_or_default();
-                proven = std::str::from_utf8(&token).is_ok_and(|token| viewer.session.owns_form(token));
+                proven =
+                    std::str::from_utf8(&token).is_ok_and(|token| viewer.session.owns_form(token));
             }
             ("file", Some(file_name)) if proven => {
                 let new = NewFile::new(FileKind::File, file_name);

@@ -17,6 +17,7 @@ pub(super) enum Room {
     Overview,
     Catalog,
     Approvals,
+    Runs,
     Files,
     Calls,
     Prompts,
@@ -24,7 +25,7 @@ pub(super) enum Room {
 }
 
 /// Each room: its name, its address, the key that goes there after `g`, and its picture.
-pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 7] = [
+pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 8] = [
     (
         Room::Overview,
         "Overview",
@@ -33,7 +34,20 @@ pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 7] = [
         "M3 3h7v9H3zM14 3h7v5h-7zM14 12h7v9h-7zM3 16h7v5H3z",
     ),
     (Room::Catalog, "Catalog", "/dashboard/catalog", "c", "M4 5h16M4 12h16M4 19h10"),
-    (Room::Approvals, "Approvals", "/dashboard/approvals", "a", "M12 3a9 9 0 1 0 9 9M12 7v5l3 2M15 4l2 2 4-4"),
+    (
+        Room::Approvals,
+        "Approvals",
+        "/dashboard/approvals",
+        "a",
+        "M12 3a9 9 0 1 0 9 9M12 7v5l3 2M15 4l2 2 4-4",
+    ),
+    (
+        Room::Runs,
+        "Runs",
+        "/dashboard/runs",
+        "r",
+        "M4 6h5v5H4zM15 4h5v5h-5zM15 15h5v5h-5zM9 8h6M9 9l6 8",
+    ),
     (Room::Files, "Files", "/dashboard/files", "f", "M6 3h8l5 5v13H6zM14 3v5h5"),
     (Room::Calls, "Calls", "/dashboard/calls", "l", "M3 12h4l3-8 4 16 3-8h4"),
     (Room::Prompts, "Prompts", "/dashboard/prompts", "p", "M4 5h16v11H9l-5 4z"),

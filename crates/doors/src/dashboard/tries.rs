@@ -136,7 +136,11 @@ pub(super) async fn page(
     let again = html! { a.button href=(format!("{}?again={}", tool_page(&one.tool), one.trace)) { "Try again" } };
     let below = html! { "Tried " (time::ago(one.began_ms, viewer.now_ms)) " · trace " code { (one.trace) } };
     let running = ended.is_none();
-    let pending = if running { waiting(&board, &one, &viewer).await } else { html! {} };
+    let pending = if running {
+        waiting(&board, &one, &viewer).await
+    } else {
+        html! {}
+    };
     let body = html! {
         (heading(html! { a.plain href=(tool_page(&one.tool)) { code { (inert(&one.tool)) } } }, below, again))
         div #answer data-swap {

@@ -93,9 +93,13 @@ async fn pages(cast: &Cast<'_>, route: &Route) {
             let text = answer.body.to_string();
             match (route.needs, method) {
                 // A redirect to the way in was followed.
-                (Needs::Session, "GET") => assert!(text.contains("Sign in"), "{path} for {who}: {text}"),
+                (Needs::Session, "GET") => {
+                    assert!(text.contains("Sign in"), "{path} for {who}: {text}")
+                }
                 (Needs::Session, _) => assert_eq!(answer.status, 401, "{method} {path} for {who}"),
-                (_, "POST") => assert_eq!(answer.status, 403, "{path} for {who}: no page of ours sent it"),
+                (_, "POST") => {
+                    assert_eq!(answer.status, 403, "{path} for {who}: no page of ours sent it")
+                }
                 _ => assert!(matches!(answer.status, 200 | 404), "{path} for {who}: {answer:?}"),
             }
             assert!(!text.contains("acme"), "{path}: {text}");

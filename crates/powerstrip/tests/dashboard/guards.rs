@@ -122,7 +122,9 @@ async fn every_page_is_guarded_by_its_headers_and_closed_to_strangers() {
         }
         let page = person.get(&path).await;
         let policy = page.header("content-security-policy");
-        for part in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"] {
+        for part in
+            ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]
+        {
             assert!(policy.contains(part), "{path}: {policy}");
         }
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
@@ -165,7 +167,10 @@ async fn a_try_belongs_to_the_session_that_made_it() {
 async fn the_trail_is_filtered_and_paged() {
     let gateway = gateway().start().await;
     for number in 0..60 {
-        assert_eq!(gateway.call("demo.echo", &json!({"message": number.to_string()})).await.status, 200);
+        assert_eq!(
+            gateway.call("demo.echo", &json!({"message": number.to_string()})).await.status,
+            200
+        );
     }
     gateway.call("demo.echo", &json!({"wrong": true})).await;
     let person = Person::signed_in(&gateway).await;

@@ -43,7 +43,8 @@ const SKILLS: &str = "skills: { mail: { tools: ['mail.*'], auto_approve: false }
 const PROMPT_SPEC: &str = "description: Greets somebody.\ninputSchema: { type: object, properties: \
     { name: { type: string, description: Whom. } }, required: [name] }\n";
 
-const REGISTRY: &str = "support/greeting:\n  v1: '5c8a98c0168c350898241b51ee207a19d0ac2aebc1b3d18d4b555f4f64350197'\n";
+const REGISTRY: &str =
+    "support/greeting:\n  v1: '5c8a98c0168c350898241b51ee207a19d0ac2aebc1b3d18d4b555f4f64350197'\n";
 
 /// A gateway with something to show.
 pub(crate) fn gateway() -> GatewayBuilder {

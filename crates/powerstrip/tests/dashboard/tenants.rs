@@ -16,7 +16,10 @@ impl House {
     async fn open() -> Self {
         let signer = Signer::ec("key-1");
         let issuer = Issuer::start(&[&signer]).await;
-        let auth = format!("auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n", issuer.url());
+        let auth = format!(
+            "auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n",
+            issuer.url()
+        );
         Self { gateway: gateway().config(&auth).start().await, issuer, signer }
     }
 
@@ -67,8 +70,16 @@ async fn each_person_sees_their_own_tenant() {
     }
     let own = [("csrf", csrf.as_str()), ("decision", "approve")];
     let refused = ann.post(&approval, &own).await;
-    assert_eq!(refused.status, StatusCode::FORBIDDEN, "nobody approves what they called themselves");
-    assert_eq!(operator.get(&approval).await.status, StatusCode::OK, "who runs the gateway sees all");
+    assert_eq!(
+        refused.status,
+        StatusCode::FORBIDDEN,
+        "nobody approves what they called themselves"
+    );
+    assert_eq!(
+        operator.get(&approval).await.status,
+        StatusCode::OK,
+        "who runs the gateway sees all"
+    );
     assert_eq!(bob.get("/dashboard/settings").await.status, StatusCode::FORBIDDEN);
     assert_eq!(operator.get("/dashboard/settings").await.status, StatusCode::OK);
 }

@@ -64,7 +64,8 @@ pub(in crate::dashboard) async fn page(State(board): State<Dashboard>, viewer: V
 /// A confirmation as a line of a list.
 pub(in crate::dashboard) fn row(row: &ApprovalRow, viewer: &Viewer) -> Markup {
     let arguments = row.arguments.as_deref();
-    let arguments = arguments.map_or_else(|| format!("{} bytes", row.arguments_bytes), |text| short(text, 160));
+    let arguments =
+        arguments.map_or_else(|| format!("{} bytes", row.arguments_bytes), |text| short(text, 160));
     html! {
         li {
             a.row href=(place(&row.id)) data-approval=(row.id) {

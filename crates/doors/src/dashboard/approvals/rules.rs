@@ -14,7 +14,10 @@ use crate::dashboard::words::{count, empty, inert, short, tool_page};
 use crate::dashboard::{Dashboard, time};
 
 /// The page of standing rules.
-pub(in crate::dashboard) async fn rules(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+pub(in crate::dashboard) async fn rules(
+    State(board): State<Dashboard>,
+    viewer: Viewer,
+) -> Response {
     let rules = match desk(&board, &viewer) {
         Ok(approvals) => approvals.rules(viewer.tenant().as_deref()),
         Err(refusal) => return refusal,
@@ -61,7 +64,10 @@ fn shown(rule: &ApprovalRuleRow, viewer: &Viewer) -> maud::Markup {
 }
 
 /// Takes a rule out.
-pub(in crate::dashboard) async fn forget(State(board): State<Dashboard>, posted: Posted) -> Response {
+pub(in crate::dashboard) async fn forget(
+    State(board): State<Dashboard>,
+    posted: Posted,
+) -> Response {
     let viewer = &posted.viewer;
     if !viewer.may(scope::APPROVALS_DECIDE) {
         return viewer.refused(scope::APPROVALS_DECIDE);

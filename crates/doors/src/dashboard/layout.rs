@@ -90,8 +90,10 @@ impl<'a> Page<'a> {
                     a.skip href="#main" { "Skip to the page" }
                     header.top {
                         (brand())
-                        @if viewer.waiting > 0 {
-                            a.badge href="/dashboard/approvals" { (viewer.waiting) " waiting" }
+                        span #top-waiting data-swap {
+                            @if viewer.waiting > 0 {
+                                a.badge href="/dashboard/approvals" { (viewer.waiting) " waiting" }
+                            }
                         }
                         button.menu type="button" popovertarget="nav" aria-label="Menu" { (icon("M4 6h16M4 12h16M4 18h16")) }
                     }
@@ -163,7 +165,7 @@ fn navigation(viewer: &Viewer, room: Option<Room>) -> Markup {
     html! {
         nav #nav popover aria-label="Rooms" {
             (brand())
-            ul.rooms {
+            ul.rooms #rooms data-swap {
                 @for (here, name, place, key, picture) in ROOMS {
                     li {
                         a href=(place) data-key=(key) aria-current=[(room == Some(here)).then_some("page")] {

@@ -17,6 +17,7 @@ mod live;
 mod overview;
 mod posted;
 mod prompts;
+mod runs;
 mod settings;
 mod sign_in;
 mod theme;
@@ -59,6 +60,8 @@ pub(crate) const APPROVAL: &str = "/dashboard/approvals/{id}";
 pub(crate) const RULES: &str = "/dashboard/rules";
 pub(crate) const CALLS: &str = "/dashboard/calls";
 pub(crate) const TRACE: &str = "/dashboard/calls/{trace}";
+pub(crate) const RUNS: &str = "/dashboard/runs";
+pub(crate) const RUN: &str = "/dashboard/runs/{id}";
 pub(crate) const FILES: &str = "/dashboard/files";
 pub(crate) const FILE: &str = "/dashboard/files/{id}";
 pub(crate) const FILE_CONTENT: &str = "/dashboard/files/{id}/content";
@@ -127,6 +130,8 @@ impl Dashboard {
             .route(RULES, get(approvals::rules).post(approvals::forget))
             .route(CALLS, get(calls::page))
             .route(TRACE, get(calls::trace))
+            .route(RUNS, get(runs::page))
+            .route(RUN, get(runs::one).post(runs::answer))
             .route(FILES, get(files::page).post(files::upload).layer(DefaultBodyLimit::disable()))
             .route(FILE, get(files::one).post(files::delete))
             .route(FILE_CONTENT, get(files::content))

@@ -17,6 +17,7 @@ pub(super) enum Room {
     Overview,
     Catalog,
     Approvals,
+    Runs,
     Files,
     Calls,
     Prompts,
@@ -24,7 +25,7 @@ pub(super) enum Room {
 }
 
 /// Each room: its name, its address, the key that goes there after `g`, and its picture.
-pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 7] = [
+pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 8] = [
     (
         Room::Overview,
         "Overview",
@@ -39,6 +40,13 @@ pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 7] = [
         "/dashboard/approvals",
         "a",
         "M12 3a9 9 0 1 0 9 9M12 7v5l3 2M15 4l2 2 4-4",
+    ),
+    (
+        Room::Runs,
+        "Runs",
+        "/dashboard/runs",
+        "r",
+        "M4 6h5v5H4zM15 4h5v5h-5zM15 15h5v5h-5zM9 8h6M9 9l6 8",
     ),
     (Room::Files, "Files", "/dashboard/files", "f", "M6 3h8l5 5v13H6zM14 3v5h5"),
     (Room::Calls, "Calls", "/dashboard/calls", "l", "M3 12h4l3-8 4 16 3-8h4"),
@@ -82,8 +90,10 @@ impl<'a> Page<'a> {
                     a.skip href="#main" { "Skip to the page" }
                     header.top {
                         (brand())
-                        @if viewer.waiting > 0 {
-                            a.badge href="/dashboard/approvals" { (viewer.waiting) " waiting" }
+                        span #top-waiting data-swap {
+                            @if viewer.waiting > 0 {
+                                a.badge href="/dashboard/approvals" { (viewer.waiting) " waiting" }
+                            }
                         }
                         button.menu type="button" popovertarget="nav" aria-label="Menu" { (icon("M4 6h16M4 12h16M4 18h16")) }
                     }
@@ -155,7 +165,7 @@ fn navigation(viewer: &Viewer, room: Option<Room>) -> Markup {
     html! {
         nav #nav popover aria-label="Rooms" {
             (brand())
-            ul.rooms {
+            ul.rooms #rooms data-swap {
                 @for (here, name, place, key, picture) in ROOMS {
                     li {
                         a href=(place) data-key=(key) aria-current=[(room == Some(here)).then_some("page")] {

@@ -22,10 +22,11 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
     let tenant = viewer.tenant();
     let approvals = board.parts.strip.approvals().filter(|_| viewer.may(scope::APPROVALS_READ));
     let approvals = approvals.map(|approvals| approvals.events());
-    let state = (board, viewer.session, catalog, approvals);
+    let runs = viewer.may(scope::RUNS_READ).then(|| board.parts.strip.runs().events());
+    let state = (board, viewer.session, catalog, approvals, runs);
     let events = stream::unfold((state, tenant), |(mut state, tenant)| async move {
         loop {
-            let (board, session, catalog, approvals) = &mut state;
+            let (board, session, catalog, approvals, runs) = &mut state;
             let topic = tokio::select! {
                 changed = catalog.changed() => {
                     changed.ok()?;
@@ -38,6 +39,14 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
                     }
                     // It fell behind; looking again catches up with whatever it missed.
                     Err(RecvError::Lagged(_)) => Some("approvals"),
+                    Err(RecvError::Closed) => return None,
+                },
+                event = next(runs) => match event {
+                    Ok(event) => {
+                        let seen = tenant.as_ref().is_none_or(|tenant| event.tenant == *tenant);
+                        seen.then_some("runs")
+                    }
+                    Err(RecvError::Lagged(_)) => Some("runs"),
                     Err(RecvError::Closed) => return None,
                 },
                 () = tokio::time::sleep(BEAT) => {
@@ -57,12 +66,10 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
     Sse::new(events).keep_alive(KeepAlive::new().interval(BEAT)).into_response()
 }
 
-/// What happens next; never anything where nobody is asked.
-async fn next(
-    approvals: &mut Option<Receiver<strip::approval::Event>>,
-) -> Result<strip::approval::Event, RecvError> {
-    match approvals {
-        Some(approvals) => approvals.recv().await,
+/// What happens next; never anything where nobody listens.
+async fn next<T: Clone>(events: &mut Option<Receiver<T>>) -> Result<T, RecvError> {
+    match events {
+        Some(events) => events.recv().await,
         None => std::future::pending().await,
     }
 }

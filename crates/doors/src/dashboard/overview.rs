@@ -10,7 +10,7 @@ use strip::{AuditCount, AuditFilter, AuditRow};
 use super::layout::{Page, Room, heading};
 use super::viewer::Viewer;
 use super::words::{Tone, count, empty, inert, mark, short};
-use super::{Dashboard, approvals, calls, chart, time};
+use super::{Dashboard, approvals, calls, chart, runs, time};
 
 /// The picture shows ten minutes.
 const STRETCHES: u64 = 60;
@@ -32,6 +32,7 @@ pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Resp
         true => approvals::waiting(&board, viewer.tenant()).await,
         false => Vec::new(),
     };
+    let asking = runs::asking(&board, &viewer).await;
     let below = html! {
         @if health.ready { (mark(Tone::Good, "all is well")) } @else { (mark(Tone::Bad, "not ready")) }
         " · up " (time::uptime(health.uptime.as_secs()))
@@ -43,6 +44,7 @@ pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Resp
         div.tiles #tiles data-swap {
             (traffic(counts.unwrap_or_default()))
             (people(&viewer))
+            (questions(asking))
         }
         div #pending-list data-swap {
             @if !pending.is_empty() {
@@ -59,7 +61,7 @@ pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Resp
             div #recent-list data-swap { (latest(recent.map(|page| page.rows).unwrap_or_default(), &viewer)) }
         }
     };
-    Page { poll: 5, live: "catalog approvals", ..Page::new("Overview", Room::Overview, body) }
+    Page { poll: 5, live: "catalog approvals runs", ..Page::new("Overview", Room::Overview, body) }
         .show(&viewer)
 }
 
@@ -89,6 +91,16 @@ fn people(viewer: &Viewer) -> Markup {
             div.tile-head { h2 { "Approvals" } }
             p.number { (viewer.waiting) span.unit { " waiting" } }
             p.soft { @if viewer.waiting == 0 { "Nobody waits for you." } @else { "Calls wait until you decide." } }
+        }
+    }
+}
+
+fn questions(asking: usize) -> Markup {
+    html! {
+        a.tile href="/dashboard/runs" {
+            div.tile-head { h2 { "Questions" } }
+            p.number { (asking) span.unit { " open" } }
+            p.soft { @if asking == 0 { "No run asks you anything." } @else { "Runs wait for an answer." } }
         }
     }
 }

@@ -257,6 +257,8 @@ pub const ROUTES: &[Route] = &[
     page("GET, POST", dashboard::RULES, "what people approved once for all"),
     page("GET", dashboard::CALLS, "the audit trail"),
     page("GET", dashboard::TRACE, "the calls of one trace"),
+    page("GET", dashboard::RUNS, "runs of calls"),
+    page("GET, POST", dashboard::RUN, "one run, and a form to answer what it asks"),
     page("GET, POST", dashboard::FILES, "files and artifacts, and a form to hand one in"),
     page("GET, POST", dashboard::FILE, "one of them, and a form to delete it"),
     page("GET", dashboard::FILE_CONTENT, "its bytes"),

@@ -165,6 +165,23 @@ async fn a_try_belongs_to_the_session_that_made_it() {
 }
 
 #[tokio::test]
+async fn a_file_is_stored_only_for_the_session_that_sends_it() {
+    let gateway = gateway().start().await;
+    let person = Person::signed_in(&gateway).await;
+    let csrf = person.csrf().await;
+    for (why, token, status) in [
+        ("no token before the file", None, StatusCode::FORBIDDEN),
+        ("a wrong token", Some("x"), StatusCode::FORBIDDEN),
+        ("their own", Some(csrf.as_str()), StatusCode::SEE_OTHER),
+    ] {
+        let sent = person.upload("/dashboard/files", token, "a.txt", "secret words").await;
+        assert_eq!(sent.status, status, "{why}: {}", sent.text);
+    }
+    let list = person.get("/dashboard/files").await.text;
+    assert_eq!(list.matches("a.txt").count(), 1, "one of three was stored: {list}");
+}
+
+#[tokio::test]
 async fn the_trail_is_filtered_and_paged() {
     let gateway = gateway().start().await;
     for number in 0..60 {

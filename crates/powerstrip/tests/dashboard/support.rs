@@ -136,6 +136,28 @@ impl<'a> Person<'a> {
         self.answered(request).await
     }
 
+    /// Sends a file as a browser does, after the session's token if there is one.
+    pub(crate) async fn upload(
+        &self,
+        path: &str,
+        csrf: Option<&str>,
+        name: &str,
+        text: &str,
+    ) -> Page {
+        let part = |head: &str, body: &str| {
+            format!("--edge\r\ncontent-disposition: form-data; {head}\r\n\r\n{body}\r\n")
+        };
+        let token = csrf.map(|csrf| part("name=\"csrf\"", csrf)).unwrap_or_default();
+        let file = part(&format!("name=\"file\"; filename=\"{name}\""), text);
+        let request = self
+            .client
+            .post(self.gateway.url(path))
+            .header("content-type", "multipart/form-data; boundary=edge")
+            .header("origin", self.gateway.url(""))
+            .body(format!("{token}{file}--edge--\r\n"));
+        self.answered(request).await
+    }
+
     async fn answered(&self, mut request: RequestBuilder) -> Page {
         if let Some(cookie) = &self.cookie {
             request = request.header("cookie", cookie);

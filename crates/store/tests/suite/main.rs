@@ -4,6 +4,7 @@
 mod approvals;
 mod database;
 mod folder;
+mod pages;
 mod pins;
 mod process;
 mod support;

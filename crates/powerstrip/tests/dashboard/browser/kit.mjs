@@ -55,11 +55,11 @@ export async function signedIn(context, place = "/dashboard") {
 }
 
 /** Calls a tool as an app would; the envelope, when it is there. */
-export async function call(tool, input, signal) {
+export async function call(tool, input, signal, headers = {}) {
   const response = await fetch(`${GATEWAY}/mcp/tool/${tool}`, {
     method: "POST",
     signal,
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(input),
   });
   return response.json();

@@ -23,6 +23,22 @@ await play(async (context) => {
   await page.waitForSelector("#waiting li:nth-child(2)");
   const asked = await page.getAttribute("#waiting a.row", "href");
 
+  // A run that has called a few tools, and a file.
+  const run = { "powerstrip-run": "quarterly report" };
+  await call("demo.echo", { message: "one" }, undefined, run);
+  await Promise.all([call("time.now", {}, undefined, run), call("text.stats", { text: "two words" }, undefined, run)]);
+  await call("orders.create", { customer: "C-7", lines: [{ sku: "B-1" }] }, undefined, run);
+  await page.goto(`${GATEWAY}/dashboard/runs`);
+  const inRun = await page.getAttribute("#runs a.row:has-text('quarterly report')", "href");
+  await page.goto(`${GATEWAY}/dashboard/files`);
+  await page.setInputFiles("#file", { name: "notes <b>.txt", mimeType: "text/plain", buffer: Buffer.from("First line\n<script>alert(1)</script>\n") });
+  await page.click(".upload button");
+  await page.waitForSelector("#text");
+  assert.equal((await page.textContent("#text")).trim(), "First line\n<script>alert(1)</script>");
+  const inFile = new URL(page.url()).pathname;
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.click("text=Download")]);
+  assert.equal(await saved.failure(), null);
+
   // A try, and a call that is compared with an approved one.
   await page.goto(`${GATEWAY}${asked}`);
   await page.click("button[value=approve]");
@@ -45,6 +61,10 @@ await play(async (context) => {
     approvals: "/dashboard/approvals",
     approval: compared,
     rules: "/dashboard/rules",
+    runs: "/dashboard/runs",
+    run: inRun,
+    files: "/dashboard/files",
+    file: inFile,
     calls: "/dashboard/calls",
     trace: `/dashboard/calls/${meta.traceId}`,
     prompts: "/dashboard/prompts",

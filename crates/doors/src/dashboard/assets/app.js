@@ -74,16 +74,12 @@
   const topics = (document.body.dataset.live ?? "").split(" ").filter(Boolean);
   if (topics.length > 0 && "EventSource" in window) {
     let stream = null;
-    let missed = false;
     const listen = () => {
       stream = new EventSource("/dashboard/live");
       stream.addEventListener("open", () => {
         document.body.dataset.listening = "yes";
-        // What happened while nobody listened.
-        if (missed) {
-          redraw();
-        }
-        missed = true;
+        // What happened between the page and the stream, or while nobody listened.
+        redraw();
       });
       stream.addEventListener("change", (event) => {
         if (event.data.split(" ").some((topic) => topics.includes(topic))) {

@@ -86,8 +86,9 @@ async fn forms_of_other_pages_are_refused() {
     assert_eq!(rows.await, 1, "and no other");
     let signed_out = Person::new(&gateway);
     let token = token(&gateway);
-    let foreign = signed_out.post_from("/dashboard/sign-in", None, &[("token", &token)]);
-    assert_eq!(foreign.await.status, StatusCode::FORBIDDEN, "nobody is signed in by another page");
+    let fields: [(&str, &str); 1] = [("token", &token)];
+    let foreign = signed_out.post_from("/dashboard/sign-in", None, &fields).await;
+    assert_eq!(foreign.status, StatusCode::FORBIDDEN, "nobody is signed in by another page");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 mod approvals;
 mod database;
 mod folder;
+mod names;
 mod pins;
 mod process;
 mod support;

@@ -39,7 +39,7 @@ fn changed(pins: &Pins, change: impl FnOnce(&mut Descriptor)) -> Vec<&'static st
     change(&mut other);
     match pins.judge(OURS, &other) {
         Verdict::Trusted => Vec::new(),
-        Verdict::FirstSeen(_) => panic!("it is pinned"),
+        Verdict::FirstSeen(_) | Verdict::Crowded => panic!("it is pinned"),
         Verdict::Refused { why, changed, .. } => {
             assert_eq!(why, Why::Changed);
             changed

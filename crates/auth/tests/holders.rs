@@ -130,3 +130,28 @@ async fn a_shared_server_has_one_login_for_everybody() {
     assert!(token.is_some());
     assert_eq!(tokens.bearer(&person("a", "bob")).await, token);
 }
+
+/// What one person's token shows is not for others to see.
+#[tokio::test]
+async fn a_token_is_lent_where_there_are_more_people_than_the_local_user() {
+    let house = House::new().await;
+    let local = person("local", "local");
+    for (who, lent) in
+        [(local.clone(), false), (person("local", "key:ci"), true), (person("a", "ada"), true)]
+    {
+        let url = format!("{}?{lent}{who:?}", house.protected.url);
+        let tokens = house.server(&url, false);
+        assert!(!tokens.lends(), "nobody has logged in");
+        let outcome = tokens.challenged(&who, &url, Bearer::default(), None).await;
+        assert!(house.log_in(&link(outcome), "x").await);
+        assert_eq!(tokens.lends(), lent, "{who:?}");
+    }
+    let shared = house.server(&house.protected.url, true);
+    assert!(house.log_in(&link(house.challenge(&shared, &Holder::Gateway).await), "x").await);
+    house.keyring.serve_many();
+    assert!(!shared.lends(), "it is everybody's");
+    let tokens = house.server(&house.protected.url, false);
+    let outcome = house.challenge(&tokens, &local).await;
+    assert!(house.log_in(&link(outcome), "x").await);
+    assert!(tokens.lends(), "the local user is one of many");
+}

@@ -172,6 +172,9 @@ impl Gateway {
             .vault_key()
             .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
         let keyring = Keyring::new(database.clone(), key.clone(), clock.clone());
+        if config.auth.is_some() {
+            keyring.serve_many();
+        }
         let wires = servers::Wires {
             strip: &strip,
             runner: &runner,

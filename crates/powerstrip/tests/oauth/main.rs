@@ -3,6 +3,7 @@
 
 mod browsers;
 mod hostile;
+mod lists;
 mod login;
 mod machine;
 mod real;

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::{StreamExt as _, stream};
 use http::Method;
+use proto::TenantId;
 use serde_json::{Value, json};
 use strip::Asking;
 use tokio::sync::Notify;
@@ -114,14 +115,16 @@ async fn word_of_a_resource_counts_from_the_gateways_own_process_alone() {
     let house = House::with(vec![("py", server(&["tools=touch,pid"]))]).await;
     house.offers("py:touch").await;
     let mut updates = house.beside.updates();
-    let touch = async |who: &str, uri: &str| {
-        house.run(call_by(who, "py:touch", json!({"uri": uri}))).await.unwrap();
+    let touch = async |tenant: &str, subject: &str, uri: &str| {
+        let mut call = call_by(subject, "py:touch", json!({"uri": uri}));
+        Arc::make_mut(&mut call.principal).tenant = TenantId::new(tenant);
+        house.run(call).await.unwrap();
     };
-    // The first local caller shares the process that is listed; the next has one of their own.
-    touch("ann", "of:home").await;
-    assert_eq!(&*updates.try_recv().unwrap().uri, "of:home");
-    touch("bob", "of:bob").await;
-    touch("ann", "of:home").await;
+    // Where there are several people, the process that is listed is nobody's: each has one of their own.
+    touch("acme", "ann", "of:ann").await;
+    touch("local", "key:ci", "of:key").await;
+    // The local user shares it.
+    touch("local", "local", "of:home").await;
     assert_eq!(&*updates.try_recv().unwrap().uri, "of:home");
     assert_eq!(updates.try_recv(), Err(TryRecvError::Empty));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 
-use crate::support::{HttpFixture, command, listed, offers, over_http};
+use crate::support::{HttpFixture, command, listed, mcp, offers, over_http};
 
 fn token(gateway: &Gateway) -> String {
     let file = gateway.folder().join(".powerstrip/registration-token");
@@ -360,4 +360,30 @@ async fn registered_servers_bring_no_more_tools_together_than_the_config_lets_th
     offers(&gateway, "two__c").await;
     let names = listed(&gateway).await;
     assert!(!names.iter().any(|name| name.starts_with("three__")), "{names:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_leaves_takes_its_prompts_and_resources_along() {
+    let far = HttpFixture::start().await;
+    let gateway = Gateway::start().await;
+    let asked = Asked::of(&gateway);
+    assert_eq!(asked.register(announcement("far", &far.url)).await.0, 201);
+    offers(&gateway, "far__greet").await;
+    let url = gateway.url("/mcp");
+    let shown = async || {
+        let mut all = String::new();
+        for list in ["prompts/list", "resources/list", "resources/templates/list"] {
+            all += &mcp(&url, list, "", json!({})).await.to_string();
+        }
+        all
+    };
+    let theirs = ["far__test_simple_prompt", "test://static-text", "test://template/{id}/data"];
+    let before = shown().await;
+    assert!(theirs.iter().all(|name| before.contains(name)), "{before}");
+    assert_eq!(asked.send("DELETE", "/v1/servers/far", None, String::new()).await.0, 204);
+    let after = shown().await;
+    assert!(!theirs.iter().any(|name| after.contains(name)), "{after}");
+    let read =
+        mcp(&url, "resources/read", "test://static-text", json!({"uri": "test://static-text"}));
+    assert!(read.await["result"].is_null(), "what is gone is not read, either");
 }

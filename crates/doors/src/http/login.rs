@@ -54,7 +54,7 @@ pub(super) async fn depart(
         Err(fault) => return reply::refuse(StatusCode::BAD_REQUEST, &fault.failure(), trace),
     };
     let away = logins.depart(&String::from_utf8_lossy(&form), &cookies(&parts.headers));
-    match away.map(|away| HeaderValue::try_from(away)) {
+    match away.map(HeaderValue::try_from) {
         Ok(Ok(away)) => {
             let mut response = page(StatusCode::SEE_OTHER, "Going on", String::new());
             response.headers_mut().insert(LOCATION, away);

@@ -29,5 +29,5 @@ pub use options::{
     AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, check_url,
 };
 pub use secret::Secret;
-pub use signing::{ApprovalLinks, sign_webhook};
 pub use sessions::{NoRandomness, Session, Sessions};
+pub use signing::{ApprovalLinks, sign_webhook};

@@ -13,8 +13,8 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
 use crate::{
-    AuditCount, AuditFilter, AuditPage, AuditRow, KeyRow, Pin, PinnedDefinition, ServerNameRow, StoreError,
-    VaultPlace, VaultRow,
+    AuditCount, AuditFilter, AuditPage, AuditRow, KeyRow, Pin, PinnedDefinition, ServerNameRow,
+    StoreError, VaultPlace, VaultRow,
 };
 use kinds::Kinds;
 

@@ -85,9 +85,8 @@ async fn forms_of_other_pages_are_refused() {
     });
     assert_eq!(rows.await, 1, "and no other");
     let signed_out = Person::new(&gateway);
-    let token = token(&gateway);
-    let fields: [(&str, &str); 1] = [("token", &token)];
-    let foreign = signed_out.post_from("/dashboard/sign-in", None, &fields).await;
+    let admin = token(&gateway);
+    let foreign = signed_out.post_from("/dashboard/sign-in", None, &[("token", &admin)]).await;
     assert_eq!(foreign.status, StatusCode::FORBIDDEN, "nobody is signed in by another page");
 }
 

@@ -16,11 +16,13 @@ mod registration;
 mod resource;
 mod server;
 mod token;
+mod visit;
 
 pub use challenge::Bearer;
 pub use config::{ClientConfig, Grant, Resource, Subject, Unusable};
 pub use fault::Fault;
 pub use holder::Holder;
 pub use keyring::Keyring;
-pub use login::Landing;
+
 pub use server::ServerTokens;
+pub use visit::{Invitation, Landing};

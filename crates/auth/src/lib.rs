@@ -24,7 +24,7 @@ pub use admin::{AdminFault, AdminToken};
 pub use agent::as_agent;
 pub use fault::{TokenFault, Unreachable};
 pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
-pub use local::{LOCAL_TENANT, LocalAccess, Refusal};
+pub use local::{LOCAL_SUBJECT, LOCAL_TENANT, LocalAccess, Refusal};
 pub use options::{
     AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, check_url,
 };

@@ -15,6 +15,9 @@ use crate::scope;
 /// The tenant of the local user, and of keys that name no other.
 pub const LOCAL_TENANT: &str = "local";
 
+/// The local user's own name; keys have others.
+pub const LOCAL_SUBJECT: &str = "local";
+
 /// Why a request is turned away at the door.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -55,7 +58,7 @@ impl Default for LocalAccess {
         Self {
             user: Arc::new(Principal {
                 tenant: TenantId::new(LOCAL_TENANT),
-                subject: "local".to_owned(),
+                subject: LOCAL_SUBJECT.to_owned(),
                 agent: None,
                 scopes: scope::ALL.map(str::to_owned).to_vec(),
             }),

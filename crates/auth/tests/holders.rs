@@ -47,14 +47,25 @@ impl House {
         tokens.challenged(who, &self.protected.url, Bearer::default(), None).await
     }
 
-    /// Follows the link up to where the gateway would be asked, and asks it.
-    async fn log_in(&self, link: &str, who: &str) -> bool {
+    /// Opens the link and agrees to go on; gives the cookies, and the query with which the browser would come back.
+    async fn go(&self, link: &str, who: &str) -> Option<(String, String)> {
+        let (page, query) = link.split_once('?').unwrap();
+        assert_eq!(page, "http://127.0.0.1:7777/oauth/login");
+        let invitation = self.keyring.invite(query, "").ok()?;
+        let cookies = invitation.cookie.split(';').next().unwrap().to_owned();
+        let form = format!("state={}&check={}", invitation.state, invitation.check);
+        let away = self.keyring.depart(&form, &cookies).unwrap();
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-        let sent = client.build().unwrap().get(format!("{link}&login_hint={who}")).send().await;
+        let sent = client.build().unwrap().get(format!("{away}&login_hint={who}")).send().await;
         let back = sent.unwrap().headers()["location"].to_str().unwrap().to_owned();
         let (place, query) = back.split_once('?').unwrap();
         assert_eq!(place, "http://127.0.0.1:7777/oauth/callback");
-        self.keyring.land(query).await.accepted
+        Some((cookies, query.to_owned()))
+    }
+
+    async fn log_in(&self, link: &str, who: &str) -> bool {
+        let Some((cookies, query)) = self.go(link, who).await else { return false };
+        self.keyring.land(&query, &cookies).await.accepted
     }
 }
 
@@ -118,4 +129,29 @@ async fn a_shared_server_has_one_login_for_everybody() {
     let token = tokens.bearer(&Holder::Gateway).await;
     assert!(token.is_some());
     assert_eq!(tokens.bearer(&person("a", "bob")).await, token);
+}
+
+/// What one person's token shows is not for others to see.
+#[tokio::test]
+async fn a_token_is_lent_where_there_are_more_people_than_the_local_user() {
+    let house = House::new().await;
+    let local = person("local", "local");
+    for (who, lent) in
+        [(local.clone(), false), (person("local", "key:ci"), true), (person("a", "ada"), true)]
+    {
+        let url = format!("{}?{lent}{who:?}", house.protected.url);
+        let tokens = house.server(&url, false);
+        assert!(!tokens.lends(), "nobody has logged in");
+        let outcome = tokens.challenged(&who, &url, Bearer::default(), None).await;
+        assert!(house.log_in(&link(outcome), "x").await);
+        assert_eq!(tokens.lends(), lent, "{who:?}");
+    }
+    let shared = house.server(&house.protected.url, true);
+    assert!(house.log_in(&link(house.challenge(&shared, &Holder::Gateway).await), "x").await);
+    house.keyring.serve_many();
+    assert!(!shared.lends(), "it is everybody's");
+    let tokens = house.server(&house.protected.url, false);
+    let outcome = house.challenge(&tokens, &local).await;
+    assert!(house.log_in(&link(outcome), "x").await);
+    assert!(tokens.lends(), "the local user is one of many");
 }

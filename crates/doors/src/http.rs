@@ -164,6 +164,7 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         .route(routes::HEALTHZ, get(health::alive))
         .route(routes::READYZ, get(health::ready))
         .route(routes::METRICS, get(health::metrics))
+        .route(routes::OAUTH_LOGIN, get(login::invite).post(login::depart))
         .route(routes::OAUTH_CALLBACK, get(login::callback))
         .route(routes::OAUTH_CLIENT, get(login::client))
         .route(routes::RESOURCE, get(resource::metadata))

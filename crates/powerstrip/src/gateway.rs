@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 mod board;
 pub(crate) mod files;
+mod names;
 mod place;
 mod prompts;
 mod quarantine;
@@ -47,6 +48,8 @@ use crate::keys::KeyErrands;
 
 use approvals::{ApprovalErrands, Webhook};
 pub(crate) use board::Board;
+pub(crate) use names::{NAMES, RELEASE};
+use names::{NameDesk, StoredNames};
 pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
@@ -106,13 +109,14 @@ struct Desks {
     files: FileErrands<Arc<Strip>>,
     approvals: ApprovalErrands,
     runs: RunDesk,
+    names: NameDesk,
 }
 
 #[async_trait]
 impl Operator for Desks {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        let desks: [&dyn Operator; 5] =
-            [&self.keys, &self.files, &self.approvals, &self.runs, &*self.quarantine];
+        let desks: [&dyn Operator; 6] =
+            [&self.keys, &self.files, &self.approvals, &self.runs, &self.names, &*self.quarantine];
         for desk in desks {
             if let Some(answer) = desk.ask(method, params.clone()).await {
                 return Some(answer);
@@ -152,13 +156,15 @@ impl Gateway {
         let path = folder.path();
         let mut files = files::parts(config, environment, path, database.clone(), &client)?;
         files.text = Arc::new(TextExtractor::new(Arc::clone(&runner), Bounds::default()));
+        let held = names::holders(database.server_names().await?);
         let parts = Parts {
             audit: audit.clone(),
             database: database.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
             names: WireNames::from_stored(database.wire_names().await?),
-            pins: Pins::from_stored(database.pins().await?),
+            pins: Pins::from_stored(database.pins().await?)
+                .with_announced(held.keys().cloned(), config.registration.max_tools),
             files: Files::new(files),
         };
         let strip = Strip::new(config.settings(), parts);
@@ -171,13 +177,16 @@ impl Gateway {
             .vault_key()
             .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
         let keyring = Keyring::new(database.clone(), key.clone(), clock.clone());
+        if config.auth.is_some() {
+            keyring.serve_many();
+        }
         let wires = servers::Wires {
             strip: &strip,
             runner: &runner,
             client: client.clone(),
             keyring: &keyring,
             database: &database,
-            clock,
+            clock: clock.clone(),
             environment,
         };
         let upstreams = servers::start(servers, wires);
@@ -191,7 +200,8 @@ impl Gateway {
         let model = config.embeddings.path.clone();
         let keeper = Keeper::start(finder, Arc::clone(&strip), model, freshness, ending.clone());
 
-        let registry = Arc::new(Registry::new(Arc::clone(&upstreams), registration::terms(config)));
+        let (terms, kept) = (registration::terms(config), StoredNames::new(&database, &clock));
+        let registry = Arc::new(Registry::new(Arc::clone(&upstreams), terms, held, Arc::new(kept)));
         tokio::spawn({
             let (registry, ending) = (Arc::clone(&registry), ending.clone());
             async move { ending.run_until_cancelled(registry.tend()).await }
@@ -220,6 +230,7 @@ impl Gateway {
             files: FileErrands::new(Arc::clone(&strip)),
             approvals: ApprovalErrands(Arc::clone(&approvals)),
             runs: RunDesk(Arc::clone(&strip)),
+            names: NameDesk(Arc::clone(&registry)),
         });
         let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();

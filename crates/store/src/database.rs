@@ -8,8 +8,8 @@ use crate::audit::{AuditCount, AuditFilter, AuditPage, AuditRow};
 use crate::sqlite::Sqlite;
 use crate::vault::{VaultPlace, VaultRow};
 use crate::{
-    KeyRow, Pin, PinnedDefinition, QuestionRow, RunCallRow, RunFilter, RunName, RunRow, Settlement,
-    StoreError, folder,
+    KeyRow, Pin, PinnedDefinition, QuestionRow, RunCallRow, RunFilter, RunName, RunRow,
+    ServerNameRow, Settlement, StoreError, folder,
 };
 
 /// The database of a gateway.
@@ -74,6 +74,24 @@ impl Database {
     pub async fn key_used(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.key_used(id, at_unix_ms).await
+    }
+
+    /// Every name of a registered server that is somebody's, by name.
+    pub async fn server_names(&self) -> Result<Vec<ServerNameRow>, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.server_names().await
+    }
+
+    /// Makes a name somebody's; says no if it is taken, whoever has it.
+    pub async fn hold_server_name(&self, row: &ServerNameRow) -> Result<bool, StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.hold_server_name(row).await
+    }
+
+    /// Makes a name nobody's.
+    pub async fn release_server_name(&self, name: &str) -> Result<(), StoreError> {
+        let Engine::Sqlite(sqlite) = &self.0;
+        sqlite.release_server_name(name).await
     }
 
     /// Every pin, without the definitions.

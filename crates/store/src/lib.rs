@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod folder;
 mod keys;
+mod names;
 mod objects;
 mod pins;
 mod references;
@@ -26,6 +27,7 @@ pub use error::StoreError;
 pub use files::{FileFilter, FileRecord, Origin, UploadRow};
 pub use folder::{Claim, DataFolder, private_key};
 pub use keys::KeyRow;
+pub use names::ServerNameRow;
 pub use objects::{
     Appended, BucketOptions, Drafts, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
     HttpResponse, HttpResponseBody, HttpService, LinkHeaders, Met, ObjectKey, ObjectStream,

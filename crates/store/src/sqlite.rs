@@ -14,7 +14,8 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 use crate::folder::{self, DATABASE_FILE};
 use crate::{
     AuditCount, AuditFilter, AuditPage, AuditRow, KeyRow, Pin, PinnedDefinition, QuestionRow,
-    RunCallRow, RunFilter, RunName, RunRow, Settlement, StoreError, VaultPlace, VaultRow,
+    RunCallRow, RunFilter, RunName, RunRow, ServerNameRow, Settlement, StoreError, VaultPlace,
+    VaultRow,
 };
 use kinds::Kinds;
 
@@ -23,6 +24,7 @@ mod audit;
 mod files;
 mod keys;
 mod kinds;
+mod names;
 mod pins;
 mod references;
 mod runs;
@@ -118,6 +120,22 @@ impl Sqlite {
     pub(crate) async fn key_used(&self, id: &str, at_unix_ms: u64) -> Result<(), StoreError> {
         let mut connection = self.writer.acquire().await?;
         let result = keys::used(&mut connection, id, at_unix_ms).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn server_names(&self) -> Result<Vec<ServerNameRow>, StoreError> {
+        names::all(&self.readers).await
+    }
+
+    pub(crate) async fn hold_server_name(&self, row: &ServerNameRow) -> Result<bool, StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = names::hold(&mut connection, row).await;
+        settle(connection, result)
+    }
+
+    pub(crate) async fn release_server_name(&self, name: &str) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await?;
+        let result = names::release(&mut connection, name).await;
         settle(connection, result)
     }
 
@@ -282,6 +300,7 @@ fn migrations() -> Migrator {
     };
     let pins = include_str!("../migrations/sqlite/0005_pins.sql").into_sql_str();
     let kinds = include_str!("../migrations/sqlite/0006_audit_kinds.sql").into_sql_str();
+    let names = include_str!("../migrations/sqlite/0007_server_names.sql").into_sql_str();
     let files = include_str!("../migrations/sqlite/0008_files.sql").into_sql_str();
     let runs = include_str!("../migrations/sqlite/0010_runs.sql").into_sql_str();
     let foreign = include_str!("../migrations/sqlite/0011_foreign_refs.sql").into_sql_str();
@@ -293,6 +312,7 @@ fn migrations() -> Migrator {
         simple(4, "vault", vault),
         simple(5, "pins", pins),
         simple(6, "audit kinds", kinds),
+        simple(7, "server names", names),
         simple(8, "files", files),
         simple(10, "runs", runs),
         simple(11, "references of servers", foreign),

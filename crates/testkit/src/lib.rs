@@ -1,6 +1,7 @@
 //! What boundary tests are written with: a real gateway process on a free port, its data in a folder that goes
 //! away with the test, and clients for each of its doors.
 
+mod browser;
 mod doors;
 mod gateway;
 mod issuer;
@@ -10,6 +11,7 @@ mod service;
 mod signer;
 mod workspace;
 
+pub use browser::{Browser, Page};
 pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
 pub use issuer::Issuer;

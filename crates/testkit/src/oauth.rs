@@ -317,9 +317,20 @@ async fn serve(State(desk): State<Desk>, request: Request) -> Response {
     let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
     let result = match asked["method"].as_str().unwrap_or_default() {
         "server/discover" => {
-            json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+            json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "prompts": {}, "resources": {}}})
         }
-        "tools/list" => json!({"resultType": "complete", "tools": [tool("whoami"), tool("admin")]}),
+        // Each person is shown something that nobody else is.
+        "tools/list" => {
+            let tools = [tool("whoami"), tool("admin"), tool(&format!("of_{who}"))];
+            json!({"resultType": "complete", "tools": tools})
+        }
+        "prompts/list" => {
+            json!({"resultType": "complete", "prompts": [{"name": format!("of_{who}")}]})
+        }
+        "resources/list" => {
+            let resource = json!({"name": who, "uri": format!("crm://of_{who}")});
+            json!({"resultType": "complete", "resources": [resource]})
+        }
         "tools/call" if asked["params"]["name"] == "admin" && !scopes.contains("admin") => {
             return challenge(&desk, 403, "error=\"insufficient_scope\", scope=\"admin\"");
         }

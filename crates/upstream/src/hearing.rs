@@ -16,9 +16,20 @@ pub(crate) enum About {
     Anybody,
 }
 
-/// Takes a notification to whom it concerns. Progress that nobody asked for, and what cannot be read, is dropped.
+/// Where something is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where the gateway itself has asked to be told: its own stream, its own process.
+    Ours,
+    /// In one caller's exchange, session or process. What is said there is about what that caller sees.
+    Callers,
+}
+
+/// Takes a notification to whom it concerns. Progress that nobody asked for, and what cannot be read, is dropped; so is
+/// word of a resource that comes where nobody subscribed to it.
 pub(crate) fn hear(
     news: &News,
+    place: Place,
     method: &str,
     params: Option<&RawValue>,
     caller: impl FnOnce(About) -> Option<Arc<dyn Client>>,
@@ -28,7 +39,9 @@ pub(crate) fn hear(
         | "notifications/prompts/list_changed"
         | "notifications/resources/list_changed" => news.changed.notify_one(),
         "notifications/resources/updated" => {
-            if let Some(uri) = read(params).as_ref().and_then(|params| params["uri"].as_str()) {
+            if place == Place::Ours
+                && let Some(uri) = read(params).as_ref().and_then(|params| params["uri"].as_str())
+            {
                 news.updated(uri);
             }
         }

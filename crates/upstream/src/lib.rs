@@ -39,8 +39,8 @@ pub use deps::{Beside, Deps, ListStore, Publish, ToolList};
 pub use era::Era;
 pub use listing::ListFault;
 pub use registry::{
-    AddressFault, Announcement, Grant, Holder, LeaseStatus, Registry, RegistryFault, ReplicaLease,
-    Terms,
+    AddressFault, Announcement, Grant, Holder, LeaseStatus, NameStore, Registry, RegistryFault,
+    ReplicaLease, Terms,
 };
 pub use status::{ReplicaStatus, State, Status};
 pub use timing::Timing;

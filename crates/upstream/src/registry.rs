@@ -2,6 +2,7 @@
 
 mod address;
 mod lease;
+mod names;
 mod terms;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ use crate::upstreams::Upstreams;
 pub use address::AddressFault;
 use lease::{Holding, Lease};
 pub use lease::{LeaseStatus, ReplicaLease};
+pub use names::NameStore;
+use names::Names;
 pub use terms::{Announcement, Grant, Holder, RegistryFault, Terms};
 use terms::{MAX_REPLICAS, MAX_SERVERS};
 
@@ -26,6 +29,7 @@ pub struct Registry {
     upstreams: Arc<Upstreams>,
     terms: Terms,
     holdings: Mutex<Holdings>,
+    names: Names,
     /// Held while servers are put in place or taken out: one after the other. Heartbeats do not wait for it.
     changing: tokio::sync::Mutex<()>,
     /// The lease that runs out first may be another one now.
@@ -35,10 +39,16 @@ pub struct Registry {
 type Holdings = BTreeMap<String, Holding>;
 
 impl Registry {
-    /// A registry in which nobody stands yet.
-    pub fn new(upstreams: Arc<Upstreams>, terms: Terms) -> Self {
-        let changing = tokio::sync::Mutex::new(());
-        Self { upstreams, terms, holdings: Mutex::default(), changing, earlier: Notify::new() }
+    /// A registry in which nobody stands yet, though names may be somebody's.
+    pub fn new(
+        upstreams: Arc<Upstreams>,
+        terms: Terms,
+        held: BTreeMap<String, Holder>,
+        store: Arc<dyn NameStore>,
+    ) -> Self {
+        let (changing, holdings) = (tokio::sync::Mutex::new(()), Mutex::default());
+        let names = Names::new(held, store);
+        Self { upstreams, terms, holdings, names, changing, earlier: Notify::new() }
     }
 
     /// The leases that still count: the config may have taken a name over.
@@ -71,6 +81,7 @@ impl Registry {
             return Err(RegistryFault::Full { count: MAX_REPLICAS, what: "replicas" });
         }
         let replicas = leases.len();
+        self.names.hold(&name, holder).await?;
         self.seat(&name, holder, version, known, leases, tools).await?;
         tracing::info!(server = name, replicas, "a server registered itself");
         Ok(self.grant(&name, id, replicas))
@@ -145,6 +156,22 @@ impl Registry {
             tracing::warn!(server = name, "a lease ran out without a heartbeat");
             self.reduce(&name, known, lives).await;
         }
+    }
+
+    /// Whose each name is, whether a server stands under it or not.
+    pub fn names(&self) -> BTreeMap<String, Holder> {
+        self.names.all()
+    }
+
+    /// Makes a name nobody's, and takes out the server that stands under it; says whose it was.
+    pub async fn release(&self, name: &str) -> Result<Option<Holder>, RegistryFault> {
+        let _one = self.changing.lock().await;
+        let released = self.names.release(name).await?;
+        let known = self.holdings().get(name).cloned();
+        if let Some(known) = known {
+            self.reduce(name, known, |_| false).await;
+        }
+        Ok(released)
     }
 
     /// The leases, by server.

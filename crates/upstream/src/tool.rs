@@ -82,7 +82,9 @@ impl Tool for UpstreamTool {
         let own = config.document.as_deref().is_some_and(|place| !is_url(place));
         let pin = if own { Pin::Off } else { config.pin };
         let (server, tool) = (self.server.name.as_str(), self.remote());
-        (pin != Pin::Off).then_some(Pinning { server, tool, first_use: pin == Pin::FirstUse })
+        let announced = config.is_announced();
+        let first_use = pin == Pin::FirstUse;
+        (pin != Pin::Off).then_some(Pinning { server, tool, first_use, announced })
     }
 
     fn references(&self) -> bool {

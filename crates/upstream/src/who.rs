@@ -41,7 +41,8 @@ impl Who {
 
     /// Whether the caller is the user of this machine.
     pub(crate) fn is_local(&self) -> bool {
-        self.principal.tenant.as_str() == auth::LOCAL_TENANT
+        let Principal { tenant, subject, .. } = &*self.principal;
+        (tenant.as_str(), subject.as_str()) == (auth::LOCAL_TENANT, auth::LOCAL_SUBJECT)
     }
 
     /// Whether nothing can be asked.

@@ -1,6 +1,7 @@
 //! What all servers share: the vault, logins under way, and where browsers come back to.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
@@ -32,6 +33,8 @@ pub struct Keyring {
     pending: Mutex<HashMap<String, Pending>>,
     /// The callbacks that the document about us names.
     told: Mutex<Vec<String>>,
+    /// Whether there are more people than the local user.
+    many: AtomicBool,
 }
 
 impl Keyring {
@@ -45,7 +48,17 @@ impl Keyring {
             callback: ArcSwapOption::empty(),
             pending: Mutex::default(),
             told: Mutex::default(),
+            many: AtomicBool::new(false),
         })
+    }
+
+    /// Says that callers come with credentials of their own: the local user is one among several.
+    pub fn serve_many(&self) {
+        self.many.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn serves_many(&self) -> bool {
+        self.many.load(Ordering::Relaxed)
     }
 
     /// Says at which URL the gateway itself can be reached by a browser on this machine.

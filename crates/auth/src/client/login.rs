@@ -1,27 +1,26 @@
-//! A person's login: the link that they follow, and their coming back.
+//! A person's login: the link that they are given. What comes of it is a matter of their browser (`visit.rs`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use proto::Digest;
 use tokio::time::Instant;
-use url::{Url, form_urlencoded};
+use url::Url;
 
 use super::assertion::random_text;
 use super::authority::Authority;
 use super::fault::Fault;
 use super::holder::Holder;
 use super::keyring::Keyring;
-use super::resource::shown;
 use super::server::ServerTokens;
 use super::token::Terms;
 use crate::Secret;
 
 /// How long a person may take.
-const PATIENCE: Duration = Duration::from_secs(600);
+pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A link that is about to end is not given out again.
 const WORTH: Duration = Duration::from_secs(120);
@@ -37,21 +36,27 @@ pub(super) struct Pending {
     pub(super) terms: Terms,
     pub(super) redirect_uri: String,
     pub(super) verifier: Secret,
+    /// The page of ours that asks first.
     link: Arc<str>,
+    /// Where the authorization server is asked.
+    pub(super) away: String,
+    /// The browser that went there; no other can come back.
+    pub(super) browser: Option<Digest>,
     since: Instant,
 }
 
-/// What the browser is shown when it comes back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Landing {
-    pub accepted: bool,
-    /// Plain text, not yet fit for a page.
-    pub text: String,
-}
+impl Pending {
+    pub(super) fn is_over(&self) -> bool {
+        self.since.elapsed() >= PATIENCE
+    }
 
-impl Landing {
-    fn refused(text: impl Into<String>) -> Self {
-        Self { accepted: false, text: text.into() }
+    /// Who will use what the person agrees to.
+    pub(super) fn whom(&self) -> String {
+        match &self.holder {
+            Holder::Gateway => "everybody who uses this gateway".to_owned(),
+            Holder::Person { tenant, subject } if tenant == subject => subject.clone(),
+            Holder::Person { tenant, subject } => format!("{subject} of {tenant}"),
+        }
     }
 }
 
@@ -65,12 +70,13 @@ pub(super) fn begin(
     redirect_uri: String,
 ) -> Result<Arc<str>, Fault> {
     let mut pending = keyring.pending();
-    pending.retain(|_, login| login.since.elapsed() < PATIENCE);
+    pending.retain(|_, login| !login.is_over());
     let known = pending.values().find(|login| {
         Arc::ptr_eq(&login.server, server)
             && login.holder == *holder
             && login.terms == terms
             && login.redirect_uri == redirect_uri
+            && login.browser.is_none()
             && login.since.elapsed() + WORTH < PATIENCE
     });
     if let Some(known) = known {
@@ -85,11 +91,12 @@ pub(super) fn begin(
     let hash = digest::digest(&digest::SHA256, verifier.expose().as_bytes());
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(hash.as_ref());
 
-    let mut link: Url = authority
+    let link: Arc<str> = page(&redirect_uri, &state)?.as_str().into();
+    let mut away: Url = authority
         .authorization_endpoint()?
         .parse()
         .map_err(|_| Fault::unfit("the authorization endpoint", "is not a URL"))?;
-    let mut query = link.query_pairs_mut();
+    let mut query = away.query_pairs_mut();
     query
         .append_pair("response_type", "code")
         .append_pair("client_id", &terms.client.id)
@@ -105,7 +112,6 @@ pub(super) fn begin(
         query.append_pair("resource", resource);
     }
     drop(query);
-    let link: Arc<str> = link.as_str().into();
     let login = Pending {
         server: Arc::clone(server),
         holder: holder.clone(),
@@ -114,69 +120,21 @@ pub(super) fn begin(
         redirect_uri,
         verifier,
         link: Arc::clone(&link),
+        away: away.into(),
+        browser: None,
         since: Instant::now(),
     };
     pending.insert(state, login);
     Ok(link)
 }
 
-impl Keyring {
-    /// Takes a browser's coming back: the query of `/oauth/callback`. A state counts once.
-    pub async fn land(&self, query: &str) -> Landing {
-        let mut fields: HashMap<String, String> = HashMap::new();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()).take(32) {
-            if fields.insert(name.into_owned(), value.into_owned()).is_some() {
-                return Landing::refused("This address says something twice; it is not used.");
-            }
-        }
-        let login = fields.get("state").and_then(|state| self.pending().remove(state));
-        let Some(login) = login.filter(|login| login.since.elapsed() < PATIENCE) else {
-            return Landing::refused(
-                "This login is not known, was used already, or took longer than ten minutes. Ask for a new link.",
-            );
-        };
-        let server = login.server.name().to_owned();
-        // Another server's answer, mixed into this login (RFC 9207).
-        let iss = fields.get("iss");
-        let foreign = match iss {
-            Some(iss) => *iss != login.authority.issuer,
-            None => login.authority.says_iss,
-        };
-        if foreign {
-            tracing::warn!(server, "a login was answered by another issuer than it was sent to");
-            return Landing::refused(
-                "The answer is of another issuer than the login. It is not used.",
-            );
-        }
-        if let Some(error) = fields.get("error") {
-            return Landing::refused(format!("The login was refused: {}.", shown(error)));
-        }
-        let Some(code) = fields.remove("code").filter(|code| !code.is_empty()) else {
-            return Landing::refused("The login brought no code.");
-        };
-        let whom = match &login.holder {
-            Holder::Gateway => "everybody who uses this gateway".to_owned(),
-            Holder::Person { tenant, subject } if tenant == subject => subject.clone(),
-            Holder::Person { tenant, subject } => format!("{subject} of {tenant}"),
-        };
-        // Goes on when the browser leaves: a code counts once.
-        let finished = tokio::spawn(async move {
-            let tokens = Arc::clone(&login.server);
-            tokens.finish(login, Secret::new(code)).await
-        });
-        match finished.await.unwrap_or(Err(Fault::CutShort)) {
-            Ok(()) => Landing {
-                accepted: true,
-                text: format!(
-                    "The server {server} can now be used by {whom}. You may close this page."
-                ),
-            },
-            Err(fault) => {
-                tracing::warn!(server, %fault, "a login failed");
-                Landing::refused(
-                    "The authorization server gave no token. The gateway's log says why.",
-                )
-            }
-        }
-    }
+/// Our page lies beside the place that browsers come back to, so that one cookie reaches both.
+fn page(redirect_uri: &str, state: &str) -> Result<Url, Fault> {
+    let mut url: Url =
+        redirect_uri.parse().map_err(|_| Fault::unfit("the redirect URI", "is not a URL"))?;
+    let beside = url.path().strip_suffix("/callback").map(|folder| format!("{folder}/login"));
+    url.set_path(beside.as_deref().unwrap_or("/oauth/login"));
+    url.set_query(None);
+    url.query_pairs_mut().append_pair("state", state);
+    Ok(url)
 }

@@ -277,9 +277,10 @@ impl ServerTokens {
     /// the local user there is but one.
     pub fn lends(&self) -> bool {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let foreign = |holder: &Holder| holder.parts().0 != crate::LOCAL_TENANT;
-        self.personal
-            && slots.iter().any(|(holder, slot)| foreign(holder) && slot.current.load().is_some())
+        let local = (crate::LOCAL_TENANT, crate::LOCAL_SUBJECT);
+        let among_several = |holder: &Holder| self.keyring.serves_many() || holder.parts() != local;
+        let mut used = slots.iter().filter(|(_, slot)| slot.current.load().is_some());
+        self.personal && used.any(|(holder, _)| among_several(holder))
     }
 
     fn slot(&self, holder: &Holder) -> Arc<Slot> {

@@ -1,40 +1,126 @@
-//! Where a browser comes back to after a person has agreed to something elsewhere.
+//! Where a browser begins a login to a server, and where it comes back to after a person has agreed elsewhere.
 
+use auth::client::{Invitation, Landing};
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{RawQuery, State};
+use axum::extract::{RawQuery, Request, State};
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
-use http::{HeaderValue, StatusCode};
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, LOCATION, REFERRER_POLICY,
+    SET_COOKIE,
+};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use proto::{Code, TraceId};
 use strip::Failure;
 
-use super::{Shared, reply};
+use super::{Shared, body, reply};
 
 /// A longer query is nobody's answer.
 const MAX_QUERY_BYTES: usize = 16 * 1024;
 
-pub(super) async fn callback(
+/// Our form has two short fields.
+const MAX_FORM_BYTES: usize = 4 * 1024;
+
+/// Browsers hold a form to `form-action` through all redirects that follow, which lead wherever people log in.
+const POLICY: &str =
+    "default-src 'none'; form-action 'self' https: http:; base-uri 'none'; frame-ancestors 'none'";
+
+/// Asks the person who has opened a link whether it is them who wanted it.
+pub(super) async fn invite(
     State(shared): State<Shared>,
     RawQuery(query): RawQuery,
+    headers: HeaderMap,
     Extension(trace): Extension<TraceId>,
 ) -> Response {
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
-    let landing = logins.land(&query).await;
+    match logins.invite(&query, &cookies(&headers)) {
+        Ok(invitation) => asked(&invitation),
+        Err(refused) => landed(&refused),
+    }
+}
+
+/// Sends the browser of a person who has agreed to the authorization server.
+pub(super) async fn depart(
+    State(shared): State<Shared>,
+    Extension(trace): Extension<TraceId>,
+    request: Request,
+) -> Response {
+    let Some(logins) = &shared.options.logins else { return none(trace) };
+    let (parts, form) = request.into_parts();
+    let patience = shared.options.body_timeout;
+    let form = match body::read(&parts.headers, form, MAX_FORM_BYTES, patience).await {
+        Ok(form) => form,
+        Err(fault) => return reply::refuse(StatusCode::BAD_REQUEST, &fault.failure(), trace),
+    };
+    let away = logins.depart(&String::from_utf8_lossy(&form), &cookies(&parts.headers));
+    match away.map(HeaderValue::try_from) {
+        Ok(Ok(away)) => {
+            let mut response = page(StatusCode::SEE_OTHER, "Going on", String::new());
+            response.headers_mut().insert(LOCATION, away);
+            response
+        }
+        Ok(Err(_)) => none(trace),
+        Err(refused) => landed(&refused),
+    }
+}
+
+pub(super) async fn callback(
+    State(shared): State<Shared>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    Extension(trace): Extension<TraceId>,
+) -> Response {
+    let Some(logins) = &shared.options.logins else { return none(trace) };
+    let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
+    landed(&logins.land(&query, &cookies(&headers)).await)
+}
+
+/// All cookies that came, as one.
+fn cookies(headers: &HeaderMap) -> String {
+    let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    texts.collect::<Vec<_>>().join("; ")
+}
+
+fn asked(invitation: &Invitation) -> Response {
+    let Invitation { server, whom, issuer, state, check, cookie } = invitation;
+    let [server, whom, issuer, state, check] =
+        [server, whom, issuer, state, check].map(|text| inert(text));
+    let body = format!(
+        "<p>The server <strong>{server}</strong> wants a login. You will be asked at <strong>{issuer}</strong>, and what \
+         you agree to there will be used by <strong>{whom}</strong>.</p>\
+         <p>Go on only if that is you and you asked for this yourself: otherwise somebody else will use your account.</p>\
+         <form method=\"post\" action=\"login\"><input type=\"hidden\" name=\"state\" value=\"{state}\">\
+         <input type=\"hidden\" name=\"check\" value=\"{check}\"><button type=\"submit\">Go on</button></form>"
+    );
+    let mut response = page(StatusCode::OK, "Log in to a server", body);
+    let headers = response.headers_mut();
+    // Without a referrer the form would not say whose page it is on, either.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    if let Ok(cookie) = HeaderValue::try_from(cookie) {
+        headers.insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn landed(landing: &Landing) -> Response {
     let status = if landing.accepted { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let title = if landing.accepted { "Logged in" } else { "Not logged in" };
+    page(status, title, format!("<p>{}</p>", inert(&landing.text)))
+}
+
+fn page(status: StatusCode, title: &str, body: String) -> Response {
     let page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title></head>\
-         <body><h1>{title}</h1><p>{}</p></body></html>\n",
-        inert(&landing.text)
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title></head>\
+         <body><h1>{title}</h1>{body}</body></html>\n"
     );
     let mut response = Response::new(Body::from(page));
     *response.status_mut() = status;
     for (name, value) in [
         (CONTENT_TYPE, "text/html; charset=utf-8"),
-        (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-        // The address holds the code.
+        (CONTENT_SECURITY_POLICY, POLICY),
+        // The address holds the state or the code.
         (REFERRER_POLICY, "no-referrer"),
         (CACHE_CONTROL, "no-store"),
     ] {

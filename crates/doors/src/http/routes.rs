@@ -47,6 +47,7 @@ pub(super) const READYZ: &str = "/readyz";
 pub(super) const METRICS: &str = "/metrics";
 pub(super) const RESOURCE: &str = auth::METADATA_PATH;
 pub(super) const RESOURCE_OF: &str = "/.well-known/oauth-protected-resource/{*path}";
+pub(super) const OAUTH_LOGIN: &str = "/oauth/login";
 pub(super) const OAUTH_CALLBACK: &str = "/oauth/callback";
 pub(super) const OAUTH_CLIENT: &str = "/oauth/client.json";
 
@@ -224,6 +225,13 @@ pub const ROUTES: &[Route] = &[
     get(RESOURCE, RESOURCE, "who gives out tokens for this gateway (RFC 9728)", Needs::OurName),
     get(RESOURCE_OF, RESOURCE_OF, "the same for one of its doors", Needs::OurName),
     // A browser brings no token; what it brings instead was given to one person, for one use.
+    Route {
+        methods: "GET, POST",
+        pattern: OAUTH_LOGIN,
+        path: OAUTH_LOGIN,
+        purpose: "where a browser begins a login to a server",
+        needs: Needs::OurName,
+    },
     get(
         OAUTH_CALLBACK,
         OAUTH_CALLBACK,

@@ -72,6 +72,9 @@ struct Answer {
     text: Option<String>,
 }
 
+/// Prints what was told for people.
+type Printed = fn(&Value, Style) -> anyhow::Result<()>;
+
 impl RunsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
@@ -81,7 +84,7 @@ impl RunsCommand {
         let done = action.run(&access).await;
         access.close().await;
         telemetry.flush().await;
-        let (told, show): (Value, fn(&Value, Style) -> anyhow::Result<()>) = done?;
+        let (told, show): (Value, Printed) = done?;
         if context.global.json {
             output::json(&told)?;
         } else {

@@ -1,3 +1,5 @@
+mod names;
+
 use std::process::ExitCode;
 
 use clap::Args;
@@ -7,11 +9,14 @@ use crate::access::Access;
 use crate::context::Context;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
+use names::Action;
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip servers                  each server's state, tools and last error
   powerstrip servers --json           the same and more, for programs
+  powerstrip servers names            names of servers that registered themselves, and whose they are
+  powerstrip servers release words    let another token register a server `words`
 
 It asks the gateway that runs on this data folder; where none runs, the servers are started to see how they do.";
 
@@ -21,14 +26,24 @@ const STDERR_LINES: usize = 5;
 /// Show how the MCP servers behind the gateway are
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct ServersCommand {}
+pub(crate) struct ServersCommand {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
 
 impl ServersCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, None).await?;
+        if let Some(action) = self.action {
+            let ended = action.run(&access, context).await;
+            access.close().await;
+            telemetry.flush().await;
+            return ended;
+        }
         let servers = access.servers().await;
+        let held = names::held(&access).await;
         access.close().await;
         telemetry.flush().await;
         let servers = servers?;
@@ -36,6 +51,7 @@ impl ServersCommand {
             output::json(&servers)?;
         } else {
             list(&servers, Style::stdout(&context.environment))?;
+            names::list_unused(&held?)?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -13,10 +13,12 @@ use super::units::Span;
 pub(crate) struct Registration {
     /// How long a server stays without a heartbeat. It is told to send three in this time.
     pub(crate) lease: Span,
+    /// How many different tools all registered servers may bring together, counted over all that they ever brought.
+    pub(crate) max_tools: usize,
 }
 
 impl Default for Registration {
     fn default() -> Self {
-        Self { lease: Span(Duration::from_secs(30)) }
+        Self { lease: Span(Duration::from_secs(30)), max_tools: 20_000 }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::{KeyKind, KeyRing};
+use auth::{KeyKind, KeyRing, LOCAL_TENANT};
 use doors::{Announced, Declined, Granted, ServerDesk};
 use proto::{Digest, TraceId, digest};
 use serde_json::Value;
@@ -64,10 +64,13 @@ impl Desk {
     /// Whose servers a token speaks for.
     fn holder(&self, token: &str) -> Result<Holder, Declined> {
         if self.local == Some(digest(token.as_bytes())) {
-            return Ok(Holder::new("the token in the data folder"));
+            return Ok(Holder {
+                tenant: LOCAL_TENANT.to_owned(),
+                owner: "the token in the data folder".to_owned(),
+            });
         }
         let principal = self.keys.check(token, KeyKind::Registration).ok_or(Declined::Token)?;
-        Ok(Holder::new(format!("{} {}", principal.tenant, principal.subject)))
+        Ok(Holder { tenant: principal.tenant.to_string(), owner: principal.subject.clone() })
     }
 }
 
@@ -114,7 +117,9 @@ fn declined(fault: RegistryFault) -> Declined {
             Declined::Taken(why)
         }
         RegistryFault::NoLease(_) => Declined::Unknown(why),
-        RegistryFault::Full { .. } => Declined::Unavailable(why),
+        RegistryFault::Full { .. } | RegistryFault::ManyNames(_) | RegistryFault::Unkept(_) => {
+            Declined::Unavailable(why)
+        }
     }
 }
 

@@ -127,6 +127,11 @@ fn told(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Va
         .iter()
         .filter(|held| held.source == source)
         .map(|held| json!({"tool": held.id, "reason": held.reason()}));
+    let mut faults = json!(status.faults);
+    if let Value::Array(faults) = &mut faults {
+        let ours = snapshot.faults().iter().filter(|fault| fault.source == source);
+        faults.extend(ours.map(|fault| json!({"tool": fault.tool, "reason": fault.reason})));
+    }
     let replicas = status.replicas.iter().map(|replica| {
         json!({
             "url": replica.url,
@@ -144,7 +149,7 @@ fn told(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Va
         "server": status.server,
         "tools": status.tools,
         "listAgeMs": ms(status.list_age),
-        "faults": status.faults,
+        "faults": faults,
         "hiddenCharacters": hiding.collect::<Vec<_>>(),
         "quarantined": quarantined.collect::<Vec<_>>(),
         "lastError": status.last_error,

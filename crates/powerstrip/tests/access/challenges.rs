@@ -30,7 +30,7 @@ async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
                 Needs::Nothing | Needs::OurName => {
                     // A browser without the state of a login, and a client document that nobody asked for.
                     let expected = match pattern {
-                        "/oauth/callback" => 400,
+                        "/oauth/login" | "/oauth/callback" => 400,
                         "/oauth/client.json" => 404,
                         _ => 200,
                     };

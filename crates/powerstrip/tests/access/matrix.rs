@@ -63,6 +63,7 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
             "/v1/approvals/{id}" => unscoped(&cast, &["POST"], "/v1/approvals/x").await,
             "/v1/approvals/rules/{id}" => standing_rules(&house, &cast).await,
             "/approve/{token}" => alike(&cast, "/approve/made.up").await,
+            "/oauth/login" => alike(&cast, "/oauth/login?state=x").await,
             "/oauth/callback" => alike(&cast, "/oauth/callback?state=x&code=y").await,
             "/oauth/client.json" => alike(&cast, route.pattern).await,
             "/mcp/prompt/{domain}/{name}/{major}" => alike(&cast, "/mcp/prompt/a/b/1").await,

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use testkit::Response;
+use testkit::{Response, eventually, powerstrip_binary};
 
 use crate::support::{Caller, House, MODERN, OLD, call_message, challenge};
 
@@ -121,5 +121,45 @@ async fn scopes_may_have_names_of_the_identity_provider_and_come_by_role() {
             200,
             "{changes}"
         );
+    }
+}
+
+/// Whatever reaches a server makes it work: to be allowed to look at our lists is not enough.
+#[tokio::test]
+async fn a_token_to_read_reaches_no_prompt_and_no_resource_of_a_server() {
+    let fixture = powerstrip_binary().with_file_name("powerstrip-fixture");
+    assert!(fixture.is_file(), "build it first: cargo build -p fixture");
+    let servers = format!("servers:\n  far: {{ command: '{}' }}\n", fixture.display());
+    let house = House::with(&servers, |gateway| gateway).await;
+    let (reader, ann) = (house.caller(json!({"scope": "tools:read"})), house.caller(json!({})));
+    eventually("the server's lists are there", || async {
+        let listed = reader.modern("prompts/list", json!({})).await.body.to_string();
+        listed.contains("far__test_simple_prompt").then_some(())
+    })
+    .await;
+    let prompt = json!({"type": "ref/prompt", "name": "far__test_prompt_with_arguments"});
+    for (method, params, answered) in [
+        ("prompts/get", json!({"name": "far__test_simple_prompt"}), "messages"),
+        ("resources/read", json!({"uri": "test://static-text"}), "contents"),
+        (
+            "completion/complete",
+            json!({"ref": prompt, "argument": {"name": "arg1", "value": "par"}}),
+            "completion",
+        ),
+    ] {
+        let refused = reader.modern(method, params.clone()).await.body;
+        assert!(refused["result"].is_null(), "{method}: {refused}");
+        assert!(
+            refused.to_string().contains("the token does not cover this"),
+            "{method}: {refused}"
+        );
+        let given = ann.modern(method, params.clone()).await.body;
+        assert!(!given["result"][answered].is_null(), "{method}: {given}");
+        for version in OLD {
+            let session = reader.session(version).await;
+            let message = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
+            let refused = reader.old(version, &session, &message).await.body;
+            assert!(refused["result"].is_null(), "{version} {method}: {refused}");
+        }
     }
 }

@@ -142,7 +142,7 @@ impl<'a> Caller<'a> {
             .header("accept", "application/json, text/event-stream")
             .header("mcp-protocol-version", MODERN)
             .header("mcp-method", method);
-        if let Some(name) = params["name"].as_str() {
+        if let Some(name) = params["name"].as_str().or_else(|| params["uri"].as_str()) {
             request = request.header("mcp-name", name);
         }
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});

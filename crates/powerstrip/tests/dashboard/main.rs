@@ -1,5 +1,5 @@
 //! The dashboard: its guards over plain HTTP, and its pages in a real Chromium.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 mod browser;
 mod guards;

@@ -1,7 +1,7 @@
 //! Tokens that a person agrees to, each for themselves.
 
 use serde_json::{Value, json};
-use testkit::{CANARY, Gateway, Protected, eventually};
+use testkit::{Browser, CANARY, Gateway, Protected, eventually};
 
 use crate::support::{call, command, gateway, keeps_secrets};
 
@@ -19,26 +19,21 @@ async fn link(gateway: &Gateway) -> String {
     .await
 }
 
-/// Follows a link as a browser does: the authorization server agrees, and sends it back.
-async fn follow(link: &str) -> (u16, String) {
-    let response = reqwest::get(link).await.expect("an answer");
-    let headers = response.headers().clone();
-    let status = response.status().as_u16();
-    assert_eq!(headers["referrer-policy"], "no-referrer", "the page of the gateway");
-    (status, response.text().await.expect("a page"))
-}
-
 #[tokio::test]
 async fn pain_5_a_person_logs_in_and_calls_with_a_token_of_their_own() {
     let protected = Protected::start().await;
     let gateway = gateway(&entry(&protected)).await;
     let link = link(&gateway).await;
-    assert!(link.starts_with(&format!("{}/authorize?", protected.issuer)), "{link}");
+    assert!(link.starts_with(&gateway.url("/oauth/login?")), "{link}");
     assert_eq!(self::link(&gateway).await, link, "one link at a time");
 
-    let (status, page) = follow(&format!("{link}&login_hint=ada")).await;
-    assert_eq!(status, 200, "{page}");
-    assert!(page.contains("crm") && !page.contains(CANARY), "{page}");
+    let mut browser = Browser::default();
+    let away = browser.agree(&link).await;
+    assert!(away.starts_with(&format!("{}/authorize?", protected.issuer)), "{away}");
+    let page = browser.open(&format!("{away}&login_hint=ada")).await;
+    assert_eq!(page.status, 200, "{page:?}");
+    assert_eq!(page.headers["referrer-policy"], "no-referrer", "the address holds the code");
+    assert!(page.text.contains("crm") && !page.text.contains(CANARY), "{page:?}");
     let answer = call(&gateway, "crm:whoami").await;
     assert_eq!(answer["data"]["who"], json!("ada"), "{answer}");
     assert_eq!(command(&gateway, &["login", "crm"]).await["login"], Value::Null);
@@ -55,7 +50,7 @@ async fn pain_5_a_person_logs_in_and_calls_with_a_token_of_their_own() {
 async fn a_call_without_a_login_is_denied_and_says_where_to_go() {
     let protected = Protected::start().await;
     let gateway = gateway(&entry(&protected)).await;
-    follow(&link(&gateway).await).await;
+    Browser::default().log_in(&link(&gateway).await).await;
     call(&gateway, "crm:whoami").await;
     protected.revoke();
     let answer = eventually("the token is old enough to be given up", || async {
@@ -65,7 +60,7 @@ async fn a_call_without_a_login_is_denied_and_says_where_to_go() {
     .await;
     let error = &answer["errors"][0];
     let login = error["details"]["login"].as_str().expect("a link");
-    assert!(login.starts_with(&format!("{}/authorize?", protected.issuer)), "{answer}");
+    assert!(login.starts_with(&gateway.url("/oauth/login?")), "{answer}");
     assert!(error["message"].as_str().expect("a message").contains(login));
     assert!(!answer.to_string().contains(CANARY), "{answer}");
 }
@@ -75,19 +70,25 @@ async fn a_state_counts_once_and_another_issuers_answer_never() {
     let protected = Protected::start().await;
     let gateway = gateway(&entry(&protected)).await;
     protected.iss("https://evil.example");
-    let (status, page) = follow(&link(&gateway).await).await;
-    assert_eq!((status, protected.requests().len()), (400, 0), "{page}");
+    let mut browser = Browser::default();
+    let page = browser.log_in(&link(&gateway).await).await;
+    assert_eq!((page.status, protected.requests().len()), (400, 0), "{page:?}");
 
     protected.iss(&protected.issuer);
     let link = link(&gateway).await;
-    assert_eq!(follow(&link).await.0, 200);
-    let (status, page) = follow(&link).await;
-    assert_eq!(status, 400, "the same state again: {page}");
+    let away = browser.agree(&link).await;
+    assert_eq!(browser.open(&away).await.status, 200);
+    let page = browser.open(&away).await;
+    assert_eq!(page.status, 400, "the same state again: {page:?}");
+    assert_eq!(browser.open(&link).await.status, 400, "and the link again");
 
-    for query in ["", "?state=x&code=y", "?state=a&state=b", "?error=<script>alert(1)</script>"] {
-        let (status, page) = follow(&gateway.url(&format!("/oauth/callback{query}"))).await;
-        assert_eq!(status, 400, "{query}");
-        assert!(!page.contains("<script>"), "{page}");
+    for path in ["callback", "login"] {
+        for query in ["", "?state=x&code=y", "?state=a&state=b", "?error=<script>alert(1)</script>"]
+        {
+            let page = browser.open(&gateway.url(&format!("/oauth/{path}{query}"))).await;
+            assert_eq!(page.status, 400, "{path}{query}");
+            assert!(!page.text.contains("<script>"), "{page:?}");
+        }
     }
     assert_eq!(protected.requests().len(), 1);
 }
@@ -97,7 +98,7 @@ async fn an_expired_token_is_refreshed_and_the_new_refresh_token_kept() {
     let protected = Protected::start().await;
     protected.life(5);
     let gateway = gateway(&entry(&protected)).await;
-    follow(&link(&gateway).await).await;
+    Browser::default().log_in(&link(&gateway).await).await;
     for round in 1..=2 {
         eventually("a refreshed token", || async {
             call(&gateway, "crm:whoami").await;
@@ -124,11 +125,17 @@ async fn a_document_about_the_gateway_is_its_name_where_that_is_enough() {
     let gateway = gateway(&config).await;
     assert_eq!(gateway.get("/oauth/client.json").await.status, 404, "nobody was told of it yet");
     let link = link(&gateway).await;
+    let query = link.strip_prefix("https://gateway.example/oauth/login").expect("our page");
+    let page = gateway.url(&format!("/oauth/login{query}"));
+    let away = Browser::default().agree(&page).await;
     let id = "https://gateway.example/oauth/client.json";
     assert!(
-        link.contains("client_id=https%3A%2F%2Fgateway.example%2Foauth%2Fclient.json"),
-        "{link}"
+        away.contains("client_id=https%3A%2F%2Fgateway.example%2Foauth%2Fclient.json"),
+        "{away}"
     );
+    let cookie = Browser::default().look(&page).await.headers["set-cookie"].clone();
+    let cookie = cookie.to_str().expect("text");
+    assert!(cookie.starts_with("__Host-") && cookie.ends_with("; Path=/; Secure"), "{cookie}");
     let document = gateway.get("/oauth/client.json").await.body;
     assert_eq!(document["client_id"], json!(id));
     assert_eq!(document["redirect_uris"], json!(["https://gateway.example/oauth/callback"]));

@@ -1,11 +1,10 @@
 //! The same against a real authorization server, `oidc-provider`, with tokens that are signed for one resource.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually};
+use testkit::{Browser, Gateway, eventually};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -101,43 +100,14 @@ async fn client_credentials_with_a_secret_and_with_a_key() {
     }
 }
 
-/// Follows a link with cookies, as a browser does; answers with the last page.
-async fn browse(link: &str) -> (u16, String) {
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .expect("a client");
-    let mut cookies: BTreeMap<String, String> = BTreeMap::new();
-    let mut place: reqwest::Url = link.parse().expect("a URL");
-    for _ in 0..20 {
-        let jar: Vec<_> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let request = client.get(place.clone()).header("cookie", jar.join("; "));
-        let response = request.send().await.expect("an answer");
-        for cookie in response.headers().get_all("set-cookie") {
-            let pair = cookie.to_str().expect("text").split(';').next().expect("a pair");
-            let (name, value) = pair.split_once('=').expect("a name");
-            // A cookie that is taken back was for another path, which this jar does not know.
-            let gone = value.is_empty() || cookie.to_str().is_ok_and(|text| text.contains("1970"));
-            if !gone {
-                cookies.insert(name.to_owned(), value.to_owned());
-            }
-        }
-        let Some(next) = response.headers().get("location") else {
-            let status = response.status().as_u16();
-            return (status, response.text().await.expect("a page"));
-        };
-        place = place.join(next.to_str().expect("text")).expect("a URL");
-    }
-    panic!("too many redirects");
-}
-
 #[tokio::test]
 async fn a_person_logs_in_after_registration_and_the_token_is_refreshed() {
     let Some(provider) = Provider::start().await else { return };
     let gateway = provider.gateway("scopes: [read]").await;
     let link = command(&gateway, &["login", "crm"]).await["login"].as_str().map(str::to_owned);
-    let (status, page) = browse(&link.expect("a link")).await;
-    assert_eq!(status, 200, "{page}");
+    let mut browser = Browser::default();
+    let page = browser.log_in(&link.expect("a link")).await;
+    assert_eq!(page.status, 200, "{page:?}");
     let first = call(&gateway, "crm:whoami").await;
     assert_eq!(first["data"]["sub"], json!("ada"), "{first}");
     assert_eq!(first["data"]["aud"], json!(provider.url));
@@ -153,8 +123,9 @@ async fn a_person_logs_in_after_registration_and_the_token_is_refreshed() {
     let answer = call(&gateway, "crm:admin").await;
     assert_eq!(answer["errors"][0]["code"], json!("DENIED"), "{answer}");
     let link = answer["errors"][0]["details"]["login"].as_str().expect("a link").to_owned();
-    assert!(link.contains("scope=admin+read"), "{link}");
-    assert_eq!(browse(&link).await.0, 200);
+    let away = browser.agree(&link).await;
+    assert!(away.contains("scope=admin+read"), "{away}");
+    assert_eq!(browser.open(&away).await.status, 200);
     assert_eq!(call(&gateway, "crm:admin").await["data"]["sub"], json!("ada"));
     keeps_secrets(&gateway);
 }

@@ -4,6 +4,7 @@
 mod approvals;
 mod database;
 mod folder;
+mod names;
 mod pages;
 mod pins;
 mod process;

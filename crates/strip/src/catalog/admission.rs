@@ -8,7 +8,7 @@ use proto::ToolId;
 use serde_json::Value;
 use store::PinnedDefinition;
 
-use super::pins::Verdict;
+use super::pins::{CROWDED, Verdict};
 use super::{Entry, Fault, Pins, Quarantined, Terms};
 use crate::files::{FilePlan, widen};
 use crate::{Schema, Tool};
@@ -186,6 +186,7 @@ impl Offer<'_> {
         match pins.judge(pinning, offered) {
             Verdict::Trusted => Ok(None),
             Verdict::FirstSeen(pin) => Ok(Some(pin)),
+            Verdict::Crowded => Err(Kept::Out(crowded(self.source, &offered.id))),
             Verdict::Refused { why, changed, definition } => {
                 Err(Kept::Waiting(Box::new(Quarantined {
                     id: offered.id.clone(),
@@ -201,6 +202,10 @@ impl Offer<'_> {
             }
         }
     }
+}
+
+pub(super) fn crowded(source: &str, tool: &ToolId) -> Fault {
+    fault(source, tool, CROWDED.to_owned())
 }
 
 fn fault(source: &str, tool: &ToolId, reason: String) -> Fault {

@@ -1,7 +1,7 @@
 //! Which definition of a server's tool is trusted. A server may change what its tools say of themselves after somebody
 //! has come to trust them: a tool whose definition is not the pinned one is not served until it is approved.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proto::{Descriptor, Digest, canonical, digest, digest_of_parts};
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ pub struct Pinning<'a> {
     /// The server's own name for it: under another name in the catalog it is still the same tool.
     pub tool: &'a str,
     pub first_use: bool,
+    /// Whether the server named itself, and so may come back under ever new names.
+    pub announced: bool,
 }
 
 /// Why a tool is not served.
@@ -46,6 +48,8 @@ pub(super) enum Verdict {
     Trusted,
     /// It may be served, and is pinned with it.
     FirstSeen(Box<PinnedDefinition>),
+    /// It would be one too many of servers that named themselves.
+    Crowded,
     Refused {
         why: Why,
         changed: Vec<&'static str>,
@@ -53,15 +57,31 @@ pub(super) enum Verdict {
     },
 }
 
+/// What is said of a tool that is one too many of servers that named themselves. Nothing of it is kept.
+pub(super) const CROWDED: &str = "servers that register themselves have brought as many different tools as \
+    `registration.max_tools` lets them; raise it, or free names with `powerstrip servers release NAME`";
+
 /// Every pin there is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pins {
     by_server: HashMap<String, HashMap<String, Pinned>>,
+    /// Servers that named themselves.
+    announced: HashSet<String>,
+    /// How many pins those have together, and how many they may have.
+    theirs: usize,
+    room: usize,
     new: Vec<PinnedDefinition>,
 }
 
 /// The sums of what is pinned; none if they were made in a way that this version does not know.
 type Pinned = Option<Sums>;
+
+impl Default for Pins {
+    fn default() -> Self {
+        let (by_server, announced) = (HashMap::new(), HashSet::new());
+        Self { by_server, announced, theirs: 0, room: MAX_PINS, new: Vec::new() }
+    }
+}
 
 impl Pins {
     /// Starts from stored pins.
@@ -73,20 +93,54 @@ impl Pins {
         pins
     }
 
+    /// The same, knowing which servers named themselves and how many pins those may have together.
+    #[must_use]
+    pub fn with_announced(
+        mut self,
+        servers: impl IntoIterator<Item = String>,
+        room: usize,
+    ) -> Self {
+        for server in servers {
+            self.announce(&server);
+        }
+        self.room = room;
+        self
+    }
+
     /// Trusts a definition in place of the one before.
     pub(super) fn set(&mut self, pin: &Pin) {
         let sums = Sums::stored(pin);
-        self.by_server.entry(pin.server.clone()).or_default().insert(pin.tool.clone(), sums);
+        let known = self.by_server.entry(pin.server.clone()).or_default();
+        let is_new = known.insert(pin.tool.clone(), sums).is_none();
+        self.theirs += usize::from(is_new && self.announced.contains(&pin.server));
     }
 
-    /// Trusts a definition that was seen for the first time, and remembers to store it.
-    pub(super) fn add(&mut self, pin: PinnedDefinition) {
+    fn announce(&mut self, server: &str) {
+        if self.announced.insert(server.to_owned()) {
+            self.theirs += self.by_server.get(server).map_or(0, HashMap::len);
+        }
+    }
+
+    /// Trusts a definition that was seen for the first time, and remembers to store it; says no if there is no room.
+    pub(super) fn add(&mut self, pin: PinnedDefinition, announced: bool) -> bool {
+        if announced {
+            self.announce(&pin.pin.server);
+            if self.is_crowded() {
+                return false;
+            }
+        }
         self.set(&pin.pin);
         self.new.push(pin);
+        true
     }
 
     pub(super) fn take_new(&mut self) -> Vec<PinnedDefinition> {
         std::mem::take(&mut self.new)
+    }
+
+    /// Whether servers that named themselves have as many pins as they may have.
+    fn is_crowded(&self) -> bool {
+        self.theirs >= self.room
     }
 
     pub(super) fn judge(&self, pinning: Pinning<'_>, offered: &Descriptor) -> Verdict {
@@ -106,6 +160,7 @@ impl Pins {
             None if known.is_some_and(|known| known.len() >= MAX_PINS) => {
                 refused(Why::TooMany, Vec::new())
             }
+            None if pinning.announced && self.is_crowded() => Verdict::Crowded,
             None => Verdict::FirstSeen(Box::new(made(pinning, sums, &parts))),
         }
     }

@@ -37,7 +37,8 @@ impl PartialEq for Quarantined {
 impl Quarantined {
     /// The pin by which the tool would be served as it is now.
     pub fn pin(&self) -> PinnedDefinition {
-        let pinning = Pinning { server: &self.server, tool: &self.tool, first_use: false };
+        let pinning =
+            Pinning { server: &self.server, tool: &self.tool, first_use: false, announced: false };
         pins::pin(pinning, self.offered.descriptor())
     }
 

@@ -158,8 +158,10 @@ impl Snapshot {
             let entry = match admitted {
                 Ok(Admitted::Known(entry)) => entry,
                 Ok(Admitted::New(mut entry, pin)) => {
-                    if let Some(pin) = pin {
-                        pins.add(*pin);
+                    let announced = || entry.tool.pinning().is_some_and(|pins| pins.announced);
+                    if pin.is_some_and(|pin| !pins.add(*pin, announced())) {
+                        faults.push(admission::crowded(&entry.source, &entry.descriptor.id));
+                        continue;
                     }
                     let major = entry.descriptor.version.major;
                     let older = entry.superseded_by.map(|_| major);

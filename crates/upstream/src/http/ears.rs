@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strip::Client;
 
-use crate::hearing::About;
+use crate::hearing::{About, Place};
 
 /// Whose stream it is.
 #[derive(Clone, Copy)]
 pub(super) enum Ears<'a> {
-    /// The gateway's own.
+    /// The gateway's own, on which it wants to hear of changes.
     Gateway,
+    /// A request's for which nobody listens.
+    Nobody,
     /// One request's, with its id.
     Request(u64, &'a Arc<dyn Client>),
     /// A caller's session's, on which a server says what belongs to no request in particular.
@@ -19,10 +21,18 @@ pub(super) enum Ears<'a> {
 }
 
 impl Ears<'_> {
+    /// Whether the gateway subscribed here.
+    pub(super) fn place(self) -> Place {
+        match self {
+            Ears::Gateway => Place::Ours,
+            Ears::Nobody | Ears::Request(..) | Ears::Session(_) => Place::Callers,
+        }
+    }
+
     /// Who is meant by a message.
     pub(super) fn of(self, about: &About) -> Option<Arc<dyn Client>> {
         match (self, about) {
-            (Ears::Gateway, _) => None,
+            (Ears::Gateway | Ears::Nobody, _) => None,
             (Ears::Request(id, _), About::Token(token)) if *token != id => None,
             (Ears::Request(_, client), _) => Some(Arc::clone(client)),
             (Ears::Session(callers), About::Token(token)) => callers.table().get(token).cloned(),

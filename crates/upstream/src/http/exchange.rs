@@ -209,7 +209,7 @@ impl Exchange {
         client: Option<&Arc<dyn Client>>,
     ) -> Result<Answer, Broken> {
         let mut found = None;
-        let ears = client.map_or(Ears::Gateway, |client| Ears::Request(id, client));
+        let ears = client.map_or(Ears::Nobody, |client| Ears::Request(id, client));
         let rest = self.events(way, body, ears, |(answered, answer)| {
             if answered != Some(id) {
                 self.odd.fetch_add(1, Ordering::Relaxed);
@@ -268,7 +268,8 @@ impl Exchange {
                         }
                     }
                     Ok(Message::Notification { method, params }) => {
-                        hearing::hear(&self.news, &method, params, |about| ears.of(&about));
+                        let place = ears.place();
+                        hearing::hear(&self.news, place, &method, params, |about| ears.of(&about));
                     }
                     Err(why) => fault = Some(Broken::malformed(why)),
                 });

@@ -8,6 +8,9 @@ use crate::ConfigFault;
 /// How many servers may stand by announcement at once.
 pub(super) const MAX_SERVERS: usize = 1_000;
 
+/// How many names one holder may have, whether servers stand under them or not: each is kept for ever.
+pub(super) const MAX_NAMES: usize = 1_000;
+
 /// How many replicas one of them may have.
 pub(super) const MAX_REPLICAS: usize = 64;
 
@@ -77,13 +80,10 @@ pub struct Announcement {
 
 /// Who announces: what one holder has registered, another cannot touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder(String);
-
-impl Holder {
-    /// The holder that a token belongs to.
-    pub fn new(id: impl Into<String>) -> Self {
-        Self(id.into())
-    }
+pub struct Holder {
+    pub tenant: String,
+    /// Whom the registration token was given to.
+    pub owner: String,
 }
 
 /// A lease that was given or renewed.
@@ -106,8 +106,18 @@ pub enum RegistryFault {
     Reserved(String),
     #[error("the config file has a server `{0}`, and only one can bear the name")]
     Configured(String),
-    #[error("`{0}` is registered with another token")]
+    #[error(
+        "the name `{0}` belongs to another registration token; the operator can free it with \
+         `powerstrip servers release {0}`"
+    )]
     Held(String),
+    #[error(
+        "this token holds {0} names already, and no more are taken; the operator can free those that are not used with \
+         `powerstrip servers release NAME`"
+    )]
+    ManyNames(usize),
+    #[error("whose name it is cannot be kept: {0}")]
+    Unkept(String),
     #[error("`url`: {0}")]
     Address(#[from] AddressFault),
     #[error(

@@ -15,6 +15,7 @@ use super::pipes::{self, Reader, StderrTail};
 use crate::broken::Broken;
 use crate::config::ServerConfig;
 use crate::era::Era;
+use crate::hearing::Place;
 use crate::link::News;
 use crate::rpc::{Ask, Params};
 use crate::who::Who;
@@ -75,7 +76,8 @@ impl Launch {
         let began = timeout(timing.start, async {
             let piped = self.runner.spawn_piped(self.spec.clone()).await;
             let piped = piped.map_err(|why| Broken::Unreachable(why.to_string().into()))?;
-            let mut child = self.attach(piped, stderr);
+            let place = if who.is_none() { Place::Ours } else { Place::Callers };
+            let mut child = self.attach(piped, stderr, place);
             let connection = Arc::clone(&child.connection);
             let greeting = tokio::select! {
                 greeting = handshake::greet(&connection, self.known_era(), who, timing) => greeting,
@@ -107,7 +109,7 @@ impl Launch {
         Ok(child)
     }
 
-    fn attach(&self, piped: Piped, stderr: &Arc<StderrTail>) -> Child {
+    fn attach(&self, piped: Piped, stderr: &Arc<StderrTail>, place: Place) -> Child {
         let Piped { stdin, stdout, stderr: complaints, process } = piped;
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let pending = Arc::new(Pending::default());
@@ -117,6 +119,7 @@ impl Launch {
             news: Arc::clone(&self.news),
             odd: Arc::clone(&self.odd),
             shared: self.shared,
+            place,
         };
         let writing = tokio::spawn(pipes::write(stdin, queue));
         let reading =

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::connection::{Pending, ended_line};
 use crate::broken::Broken;
 use crate::gather::{Gathered, Gathering};
-use crate::hearing::{self, About};
+use crate::hearing::{self, About, Place};
 use crate::link::{MAX_ANSWER_BYTES, News};
 use crate::questions;
 use crate::rpc::Message;
@@ -51,6 +51,8 @@ pub(super) struct Reader {
     pub(super) odd: Arc<AtomicU64>,
     /// Whether several callers use this process.
     pub(super) shared: bool,
+    /// Whether it is the gateway's own process or a caller's.
+    pub(super) place: Place,
 }
 
 impl Reader {
@@ -105,7 +107,7 @@ impl Reader {
                 None
             }
             Ok(Message::Notification { method, params }) => {
-                hearing::hear(&self.news, &method, params, |about| match about {
+                hearing::hear(&self.news, self.place, &method, params, |about| match about {
                     About::Token(token) => self.pending.client_of(token),
                     About::Anybody => self.pending.client_meant(self.shared),
                 });

@@ -106,7 +106,7 @@ fn sent(messages: stream::BoxStream<'static, Value>) -> Response {
 
 /// A caller that answers every question with the same name.
 #[derive(Debug)]
-struct Caller {
+pub(crate) struct Caller {
     capabilities: Map<String, Value>,
     meta: Map<String, Value>,
     asking: Asking,
@@ -116,7 +116,7 @@ struct Caller {
 }
 
 impl Caller {
-    fn new(asking: Asking, capabilities: Value) -> Self {
+    pub(crate) fn new(asking: Asking, capabilities: Value) -> Self {
         Self {
             capabilities: capabilities.as_object().unwrap().clone(),
             meta: Map::new(),
@@ -178,7 +178,7 @@ async fn house() -> (Desk, Fake, House) {
     (desk, fake, house)
 }
 
-fn by(subject: &str, tool: &str, client: &Arc<Caller>) -> Call {
+pub(crate) fn by(subject: &str, tool: &str, client: &Arc<Caller>) -> Call {
     let mut call = call_by(subject, tool, json!({}));
     call.client = Some(Arc::clone(client) as Arc<dyn Client>);
     call

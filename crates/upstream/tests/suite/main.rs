@@ -4,6 +4,7 @@
 mod bridging;
 mod fake;
 mod fixture;
+mod hearing;
 mod isolation;
 mod legacy;
 mod liars;

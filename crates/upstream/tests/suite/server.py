@@ -96,6 +96,9 @@ def call(id, name, arguments, meta):
         answer(ask(arguments["method"]))
     elif name == "env":
         answer(dict(os.environ))
+    elif name == "touch":
+        send({"method": "notifications/resources/updated", "params": {"uri": arguments["uri"]}})
+        answer("touched")
     elif name == "add":
         tools.append("added")
         changed()

@@ -141,7 +141,7 @@ impl Wire {
         if body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let body = body.map(|body| body.to_string()).unwrap_or_default().into();
+        let body = body.map(|body| body.to_string()).unwrap_or_default().into_bytes().into();
         let request = Request { method, url, headers, body };
         let sent = self.client.send(request, &self.limits, &Scope::everything()).await;
         let response = sent.map_err(|error| Refused::Away(error.to_string()))?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 
-use crate::support::{HttpFixture, command, listed, offers, over_http};
+use crate::support::{HttpFixture, command, listed, mcp, offers, over_http};
 
 fn token(gateway: &Gateway) -> String {
     let file = gateway.folder().join(".powerstrip/registration-token");
@@ -260,4 +260,130 @@ async fn where_callers_need_credentials_nobody_registers_an_address_of_this_mach
     let asked = Asked { gateway: &gateway, token };
     let (status, refused) = asked.register(announcement("words", NOWHERE)).await;
     assert_eq!(status, 400, "{refused}");
+}
+
+impl<'a> Asked<'a> {
+    /// With a new registration key of this name.
+    async fn with_key(gateway: &'a Gateway, name: &str) -> Self {
+        let key = command(gateway, &["keys", "add", name, "--registration"]).await;
+        Self { gateway, token: key["secret"].as_str().expect("a key").to_owned() }
+    }
+
+    /// The message with which a name is refused as somebody else's.
+    async fn refused(&self, name: &str) -> String {
+        let (status, answer) = self.register(announcement(name, NOWHERE)).await;
+        assert_eq!((status, &answer["errors"][0]["code"]), (409, &json!("DENIED")), "{answer}");
+        answer["errors"][0]["message"].as_str().expect("a message").to_owned()
+    }
+}
+
+/// Agents trust a name: a stranger who waits until its server is away does not get it.
+#[tokio::test]
+async fn a_name_stays_with_its_token_after_goodbye_and_restart_until_the_operator_releases_it() {
+    let gateway = Gateway::start().await;
+    let mine = Asked::with_key(&gateway, "mine").await;
+    let (key, stranger) = (mine.token.clone(), Asked::with_key(&gateway, "stranger").await.token);
+    assert_eq!(mine.register(announcement("words", NOWHERE)).await.0, 201);
+    assert_eq!(mine.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
+    let other = Asked { gateway: &gateway, token: stranger.clone() };
+    let said = other.refused("words").await;
+    assert!(said.contains("powerstrip servers release words"), "{said}");
+
+    let gateway = gateway.restart().await;
+    let mine = Asked { gateway: &gateway, token: key };
+    let other = Asked { gateway: &gateway, token: stranger };
+    other.refused("words").await;
+    let held = json!({"name": "words", "tenant": "local", "owner": "key:mine", "served": false});
+    assert_eq!(command(&gateway, &["servers", "names"]).await, json!([held]));
+    assert_eq!(mine.register(announcement("words", NOWHERE)).await.0, 201, "it is still mine");
+
+    // Released while a server stands, it takes the server out.
+    let released = command(&gateway, &["servers", "release", "words"]).await;
+    assert_eq!(released["owner"], json!("key:mine"), "{released}");
+    assert_eq!(command(&gateway, &["servers"]).await, json!([]));
+    assert_eq!(other.register(announcement("words", NOWHERE)).await.0, 201);
+    mine.refused("words").await;
+    let gateway = gateway.restart().await;
+    let held = command(&gateway, &["servers", "names"]).await;
+    assert_eq!(held[0]["owner"], json!("key:stranger"), "{held}");
+}
+
+#[tokio::test]
+async fn a_name_stays_with_its_token_after_the_lease_has_run_out() {
+    let gateway = Gateway::with().config("registration: { lease: 1s }\n").start().await;
+    let (mine, other) = (Asked::of(&gateway), Asked::with_key(&gateway, "other").await);
+    assert_eq!(mine.register(announcement("words", NOWHERE)).await.0, 201);
+    eventually("the lease has run out", || async {
+        (command(&gateway, &["servers"]).await == json!([])).then_some(())
+    })
+    .await;
+    other.refused("words").await;
+}
+
+/// One key cannot fill the database with ever new tools under ever new names.
+#[tokio::test]
+async fn registered_servers_bring_no_more_tools_together_than_the_config_lets_them() {
+    let far = HttpFixture::start().await;
+    let servers = over_http("far", &far.url);
+    let config = format!("registration: {{ max_tools: 3 }}\nservers:\n{servers}");
+    let gateway = Gateway::with().config(&config).start().await;
+    let asked = Asked::of(&gateway);
+    let bringing = |name: &str, tools: [&str; 2]| {
+        let schema = json!({"type": "object"});
+        let tool = |name| json!({"name": name, "description": "Counts.", "inputSchema": schema});
+        let mut body = announcement(name, NOWHERE);
+        body["tools"] = json!(tools.map(tool));
+        body
+    };
+    assert_eq!(asked.register(bringing("one", ["a", "b"])).await.0, 201);
+    offers(&gateway, "one__b").await;
+    assert_eq!(asked.register(bringing("two", ["c", "d"])).await.0, 201);
+    offers(&gateway, "two__c").await;
+    let told = eventually("the last tool is refused", || async {
+        let told = command(&gateway, &["servers"]).await;
+        let two = told.as_array()?.iter().find(|server| server["name"] == json!("two"))?.clone();
+        two["faults"][0].is_object().then_some(two)
+    })
+    .await;
+    let fault = &told["faults"][0];
+    assert_eq!(fault["tool"], json!("two:d"), "{told}");
+    assert!(fault["reason"].as_str().is_some_and(|why| why.contains("registration.max_tools")));
+    assert!(!listed(&gateway).await.contains(&"two__d".to_owned()));
+    offers(&gateway, "far__greet").await;
+
+    // Servers that are gone count, for what they brought is kept; and after a restart it is as much.
+    assert_eq!(asked.send("DELETE", "/v1/servers/one", None, String::new()).await.0, 204);
+    let gateway = gateway.restart().await;
+    let asked = Asked::of(&gateway);
+    assert_eq!(asked.register(bringing("three", ["e", "f"])).await.0, 201);
+    assert_eq!(asked.register(bringing("two", ["c", "d"])).await.0, 201);
+    offers(&gateway, "two__c").await;
+    let names = listed(&gateway).await;
+    assert!(!names.iter().any(|name| name.starts_with("three__")), "{names:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_leaves_takes_its_prompts_and_resources_along() {
+    let far = HttpFixture::start().await;
+    let gateway = Gateway::start().await;
+    let asked = Asked::of(&gateway);
+    assert_eq!(asked.register(announcement("far", &far.url)).await.0, 201);
+    offers(&gateway, "far__greet").await;
+    let url = gateway.url("/mcp");
+    let shown = async || {
+        let mut all = String::new();
+        for list in ["prompts/list", "resources/list", "resources/templates/list"] {
+            all += &mcp(&url, list, "", json!({})).await.to_string();
+        }
+        all
+    };
+    let theirs = ["far__test_simple_prompt", "test://static-text", "test://template/{id}/data"];
+    let before = shown().await;
+    assert!(theirs.iter().all(|name| before.contains(name)), "{before}");
+    assert_eq!(asked.send("DELETE", "/v1/servers/far", None, String::new()).await.0, 204);
+    let after = shown().await;
+    assert!(!theirs.iter().any(|name| after.contains(name)), "{after}");
+    let read =
+        mcp(&url, "resources/read", "test://static-text", json!({"uri": "test://static-text"}));
+    assert!(read.await["result"].is_null(), "what is gone is not read, either");
 }

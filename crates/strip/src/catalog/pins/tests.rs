@@ -3,7 +3,8 @@ use semver::Version;
 
 use super::{Descriptor, FORM, MAX_PINS, Pin, Pinning, Pins, Verdict, Why, json, pin};
 
-const OURS: Pinning<'static> = Pinning { server: "crm", tool: "search", first_use: true };
+const OURS: Pinning<'static> =
+    Pinning { server: "crm", tool: "search", first_use: true, announced: false };
 
 fn search() -> Descriptor {
     Descriptor {
@@ -28,7 +29,7 @@ fn pinned() -> Pins {
     let mut pins = Pins::default();
     let Verdict::FirstSeen(first) = pins.judge(OURS, &search()) else { panic!("not trusted") };
     assert_eq!(*first, pin(OURS, &search()));
-    pins.add(*first);
+    assert!(pins.add(*first, false));
     pins
 }
 
@@ -38,7 +39,7 @@ fn changed(pins: &Pins, change: impl FnOnce(&mut Descriptor)) -> Vec<&'static st
     change(&mut other);
     match pins.judge(OURS, &other) {
         Verdict::Trusted => Vec::new(),
-        Verdict::FirstSeen(_) => panic!("it is pinned"),
+        Verdict::FirstSeen(_) | Verdict::Crowded => panic!("it is pinned"),
         Verdict::Refused { why, changed, .. } => {
             assert_eq!(why, Why::Changed);
             changed
@@ -85,7 +86,7 @@ fn a_new_tool_waits_where_the_operator_is_strict() {
     assert!(matches!(verdict, Verdict::Refused { why: Why::New, .. }));
     assert!(matches!(pinned().judge(strict, &search()), Verdict::Trusted));
     // Another server's tool of the same name is another tool.
-    let other = Pinning { server: "cr", tool: "search", first_use: true };
+    let other = Pinning { server: "cr", tool: "search", first_use: true, announced: false };
     assert!(matches!(pinned().judge(other, &search()), Verdict::FirstSeen(_)));
 }
 
@@ -100,6 +101,29 @@ fn ever_new_names_come_to_an_end() {
     assert!(matches!(verdict, Verdict::Refused { why: Why::TooMany, .. }));
     let known = Pinning { tool: "7", ..OURS };
     assert!(matches!(pins.judge(known, &search()), Verdict::Trusted));
+}
+
+#[test]
+fn servers_that_name_themselves_share_one_room() {
+    let stored = |server: &str| Pin { server: server.into(), ..pin(OURS, &search()).pin };
+    let mut pins = Pins::from_stored([stored("one"), stored("ours")])
+        .with_announced(["one".to_owned(), "empty".to_owned()], 3);
+    let theirs = |server, tool| Pinning { server, tool, first_use: true, announced: true };
+    for (server, tool) in [("two", "a"), ("one", "b")] {
+        let Verdict::FirstSeen(first) = pins.judge(theirs(server, tool), &search()) else {
+            panic!("{server} has room")
+        };
+        assert!(pins.add(*first, true));
+    }
+    for server in ["one", "two", "three"] {
+        let verdict = pins.judge(theirs(server, "c"), &search());
+        assert!(matches!(verdict, Verdict::Crowded), "{server}");
+        assert!(!pins.add(pin(theirs(server, "c"), &search()), true), "also if judged before");
+    }
+    assert_eq!(pins.take_new().len(), 2, "of what is refused nothing is kept");
+    assert!(matches!(pins.judge(theirs("two", "a"), &search()), Verdict::Trusted));
+    let configured = Pinning { server: "ours", tool: "c", ..OURS };
+    assert!(matches!(pins.judge(configured, &search()), Verdict::FirstSeen(_)));
 }
 
 #[test]

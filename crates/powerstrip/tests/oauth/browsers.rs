@@ -1,0 +1,117 @@
+//! A login belongs to the browser in which somebody has read for whom it is.
+
+use serde_json::Value;
+use testkit::{Browser, Gateway, Protected, eventually};
+
+use crate::support::{command, gateway};
+
+struct House {
+    protected: Protected,
+    gateway: Gateway,
+    link: String,
+}
+
+impl House {
+    async fn open() -> Self {
+        let protected = Protected::start().await;
+        let (url, issuer) = (&protected.url, &protected.issuer);
+        let config =
+            format!("servers:\n  crm: {{ url: '{url}', auth: {{ issuer: '{issuer}' }} }}\n");
+        let gateway = gateway(&config).await;
+        let link = link(&gateway).await;
+        Self { protected, gateway, link }
+    }
+
+    /// Whether nobody's account is used for anything.
+    async fn is_logged_out(&self) -> bool {
+        let asked = command(&self.gateway, &["login", "crm"]).await;
+        self.protected.requests().is_empty() && asked["login"].is_string()
+    }
+}
+
+async fn link(gateway: &Gateway) -> String {
+    let asked = || async { command(gateway, &["login", "crm"]).await["login"].take() };
+    eventually("a link", || async {
+        match asked().await {
+            Value::String(link) => Some(link),
+            _ => None,
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_link_opens_a_page_of_ours_that_says_for_whom_the_login_is() {
+    let house = House::open().await;
+    let page = Browser::default().look(&house.link).await;
+    assert_eq!(page.status, 200, "{page:?}");
+    for part in ["<strong>crm</strong>", "<strong>local</strong>", &house.protected.issuer] {
+        assert!(page.text.contains(part), "{part}: {}", page.text);
+    }
+    assert!(!page.text.contains("<script") && !page.text.contains("style"), "{}", page.text);
+    let header = |name: &str| page.headers[name].to_str().expect("text").to_owned();
+    let policy = header("content-security-policy");
+    for rule in ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"] {
+        assert!(policy.contains(rule), "{policy}");
+    }
+    assert_eq!(header("cache-control"), "no-store");
+    // Without a referrer a browser says `Origin: null`, and its form would be refused.
+    assert_eq!(header("referrer-policy"), "same-origin");
+    let cookie = header("set-cookie");
+    for part in ["; HttpOnly", "; SameSite=Lax", "; Path=/oauth", "; Max-Age=600"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains("Secure"), "over http it would be lost: {cookie}");
+}
+
+/// The attack: somebody begins a login for themselves, and sends the authorization server's link to their victim, who
+/// may have agreed there long ago.
+#[tokio::test]
+async fn a_browser_that_did_not_begin_a_login_does_not_end_it() {
+    let house = House::open().await;
+    let away = Browser::default().agree(&house.link).await;
+    let page = Browser::default().open(&format!("{away}&login_hint=victim")).await;
+    assert_eq!(page.status, 400, "{page:?}");
+    assert!(page.text.contains("another browser"), "{page:?}");
+    // A victim that has another login under way brings the cookie of that one.
+    let mut victim = Browser::default();
+    victim.agree(&link(&house.gateway).await).await;
+    let page = victim.open(&format!("{away}&login_hint=victim")).await;
+    assert_eq!(page.status, 400, "{page:?}");
+    assert!(house.is_logged_out().await);
+}
+
+#[tokio::test]
+async fn nobody_goes_on_without_having_seen_the_page() {
+    let house = House::open().await;
+    let (_, query) = house.link.split_once('?').expect("a state");
+    // A form of another page, which brings no cookie; and one that brings a cookie but cannot know what the page says.
+    let mut browser = Browser::default();
+    let page = browser.look(&house.link).await;
+    let blank = Browser::default().submit(&page).await;
+    assert_eq!(blank.status, 400, "{blank:?}");
+    let cookie = page.headers["set-cookie"].to_str().expect("text").split(';').next();
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let client = client.build().expect("a client");
+    for body in [query.to_owned(), format!("{query}&check=x"), "check=x".to_owned()] {
+        let request = client.post(house.gateway.url("/oauth/login")).body(body.clone());
+        let answer = request.header("cookie", cookie.expect("a pair")).send().await;
+        assert_eq!(answer.expect("an answer").status().as_u16(), 400, "{body}");
+    }
+    let foreign = client.post(house.gateway.url("/oauth/login")).body(page.form());
+    let foreign = foreign.header("cookie", cookie.expect("a pair"));
+    let answer = foreign.header("origin", "https://evil.example").send().await;
+    assert_eq!(answer.expect("an answer").status().as_u16(), 403);
+    let long = client.post(house.gateway.url("/oauth/login")).body("x".repeat(5_000)).send().await;
+    assert_eq!(long.expect("an answer").status().as_u16(), 400);
+
+    assert_eq!(browser.submit(&page).await.status, 303);
+    // Once somebody has gone on, nobody else does; the same browser may, in another tab.
+    let mut other = Browser::default();
+    let late = other.look(&house.link).await;
+    let late = other.submit(&late).await;
+    assert_eq!(late.status, 400, "{late:?}");
+    assert!(late.text.contains("another browser"), "{late:?}");
+    assert_eq!(browser.log_in(&house.link).await.status, 200);
+    assert_eq!(command(&house.gateway, &["login", "crm"]).await["login"], Value::Null);
+}

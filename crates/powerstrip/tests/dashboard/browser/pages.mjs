@@ -21,7 +21,7 @@ await play(async (context) => {
   ];
   const page = await signedIn(context, "/dashboard/approvals");
   await page.waitForSelector("#waiting li:nth-child(2)");
-  const asked = await page.getAttribute("#waiting a.row", "href");
+  const asked = await page.getAttribute("#waiting a.row:has-text('2026-118')", "href");
 
   // A run that has called a few tools, and a file.
   const run = { "powerstrip-run": "quarterly report" };
@@ -46,7 +46,7 @@ await play(async (context) => {
   left[0] = waits( { to: "ann@example.com", subject: "Invoice 2026-119", body: "Dear Ann,\nthis is the corrected invoice.\n" });
   await page.goto(`${GATEWAY}/dashboard/approvals`);
   await page.waitForSelector("#waiting li:nth-child(2)");
-  const compared = await page.getAttribute("#waiting li:nth-child(2) a.row", "href");
+  const compared = await page.getAttribute("#waiting a.row:has-text('2026-119')", "href");
   await page.goto(`${GATEWAY}/dashboard/tools/demo.echo`);
   await page.fill("[name='v/message']", "Hello from the dashboard");
   await page.click("form.try button.primary");

@@ -264,7 +264,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // rmcp never answers a request whose handler panicked: its client would wait for ever.
-        AssertUnwindSafe(self.call(request, context)).catch_unwind().await.unwrap_or_else(|_| {
+        // Apart from the others: the library holds one future that has room for the largest of all handlers.
+        let call = Box::pin(self.call(request, context));
+        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!("a tool call's handler panicked");
             Err(ErrorData::internal_error("the gateway failed on this call", None))
         })

@@ -153,7 +153,8 @@ impl Runs {
             RunOf::Joined(run) if run.owner().is(principal) => return Ok(Arc::clone(run)),
             RunOf::Joined(run) => return Err(no_such_run(run.id())),
             RunOf::Named(name) if kind::is_id(name) => {
-                let found = self.by_id(name).await?.filter(|run| run.owner().is(principal));
+                let found = Box::pin(self.by_id(name)).await?;
+                let found = found.filter(|run| run.owner().is(principal));
                 return found.ok_or_else(|| no_such_run(name));
             }
             RunOf::Named(name) => (Kind::Named, Some(&**name)),
@@ -167,7 +168,8 @@ impl Runs {
         if let Some(run) = before.filter(|run| !run.is_over(now, IDLE)) {
             return Ok(run);
         }
-        let restored = if first { self.restored(&key).await? } else { None };
+        // Set apart, as the first call of a run alone needs it.
+        let restored = if first { Box::pin(self.restored(&key)).await? } else { None };
         let restored = restored.filter(|run| !run.is_over(now, IDLE));
         let begun = restored.is_none();
         let run = restored

@@ -42,7 +42,7 @@ pub use attach::{Attachments, Piece};
 pub use carve::{Carved, Carver};
 pub use extracted::{PlainText, plain_or_not};
 pub(crate) use fill::{Filled, fill};
-pub(crate) use foreign::{issued, remember};
+pub(crate) use foreign::{issued, lent, remember};
 pub use keep::{KeepRules, Reference, data_of};
 pub(crate) use keep::{is_large, keep, keep_failed, references_in};
 pub use link::{Grant, InvalidLink};

@@ -31,6 +31,18 @@ async fn a_paper_goes_from_server_to_server_without_entering_a_context() {
     let stamped = ask("near__stamp_field", json!({"file_id": reference})).await;
     let last = stamped["structuredContent"]["pdf"]["ref_id"].as_str().unwrap().to_owned();
 
+    let stored =
+        ask("powerstrip__store_artifact", json!({"file_name": "cv.pdf", "content_ref_id": last}))
+            .await;
+    let stored = stored["structuredContent"].clone();
+    assert_eq!(stored["media_type"], "application/pdf", "{stored}");
+    let artifact = stored["file_id"].as_str().unwrap();
+    assert_eq!(house.bytes(artifact).await, house.bytes(&last).await);
+    // What a server keeps itself is fetched from there.
+    let lent = json!({"file_name": "parsed.pdf", "content_ref_id": kept});
+    let stored = ask("powerstrip__store_artifact", lent).await["structuredContent"].clone();
+    assert_eq!(house.bytes(stored["file_id"].as_str().unwrap()).await, paper);
+
     let end = b"\n% for the role of Countess\n\n% stamped\n";
     assert_eq!(house.bytes(&last).await, [paper.as_slice(), end].concat());
     traces.are_not_in("an answer", &read);

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use store::FileRecord;
 
 use super::attach::in_base64;
-use super::foreign::{self, fetch};
+use super::foreign::{self, fetch, lent};
 use super::{Attachments, FilePlan, Files, Secrets, Slot};
 use crate::catalog::Entry;
 use crate::servers::Servers;
@@ -186,9 +186,9 @@ async fn found(
     let id = match id {
         Id::Ours(id) => return files.find(&call.principal, id).await.map(Some),
         Id::Lent(id) => {
-            return match foreign::issuer(files, call, id).await? {
-                Some(issued) => fetch(files, servers, call, &issued).await.map(Some),
+            return match lent(files, servers, call, id).await? {
                 None => files.find(&call.principal, id).await.map(Some),
+                found => Ok(found),
             };
         }
         Id::Foreign(id) => id,

@@ -97,6 +97,20 @@ pub(crate) async fn issuer(
     files.database.foreign_reference(tenant, reference, now).await.map_err(broken)
 }
 
+/// What a server keeps under a reference that it issued, wherever it is wanted; none if no server is known to have
+/// issued it.
+pub(crate) async fn lent(
+    files: &Arc<Files>,
+    servers: &Servers,
+    call: &Call,
+    reference: &str,
+) -> Result<Option<FileRecord>, Failure> {
+    match issuer(files, call, reference).await? {
+        Some(issued) => fetch(files, servers, call, &issued).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 /// The bytes behind a reference that a server issued: from what we keep, or from that server.
 pub(crate) async fn fetch(
     files: &Arc<Files>,

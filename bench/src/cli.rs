@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Strip(StripRun),
     Gateway(GatewayRun),
     Files(FilesRun),
+    Chain(ChainRun),
     Quality(crate::quality::QualityRun),
     /// The echo handler on axum alone.
     #[command(hide = true)]
@@ -78,6 +79,17 @@ Build both first, in the same profile:
   cargo build --release -p powerstrip -p powerstrip-bench
   target/release/powerstrip-bench files")]
 pub(crate) struct FilesRun {
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+/// Measure a chain: a large paper through five tools of two servers, what an agent reads and what the gateway holds.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build all first, in the same profile:
+  cargo build --release -p powerstrip -p fixture -p powerstrip-bench
+  target/release/powerstrip-bench chain")]
+pub(crate) struct ChainRun {
     #[command(flatten)]
     pub(crate) how: How,
 }

@@ -34,6 +34,9 @@ fn main() -> ExitCode {
         Command::Files(run) => {
             measure(&run.how, async |binary| rows::files::measure(&run, binary).await)
         }
+        Command::Chain(run) => {
+            measure(&run.how, async |binary| rows::chain::measure(&run, binary).await)
+        }
         Command::Quality(run) => quality::run(&run),
         Command::BareHttp => serve(bare::http()),
         Command::BareFiles(copy) => serve(bare::files(copy)),

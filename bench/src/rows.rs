@@ -2,6 +2,7 @@
 
 mod calls;
 mod catalog;
+pub(crate) mod chain;
 pub(crate) mod files;
 pub(crate) mod gateway;
 mod packs;

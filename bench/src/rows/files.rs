@@ -99,7 +99,10 @@ async fn sides(run: &FilesRun, binary: &Path, rows: &mut Vec<Row>) -> anyhow::Re
 }
 
 /// Does something while looking at how much memory the gateway holds; gives the most.
-async fn watched<T>(gateway: &Gateway, work: impl Future<Output = T>) -> anyhow::Result<(T, f64)> {
+pub(super) async fn watched<T>(
+    gateway: &Gateway,
+    work: impl Future<Output = T>,
+) -> anyhow::Result<(T, f64)> {
     let mut work = std::pin::pin!(work);
     let mut ticks = tokio::time::interval(GLANCE);
     let mut peak = 0.0_f64;
@@ -111,7 +114,7 @@ async fn watched<T>(gateway: &Gateway, work: impl Future<Output = T>) -> anyhow:
     }
 }
 
-async fn upload(
+pub(super) async fn upload(
     address: SocketAddr,
     request: &str,
     chunk: &[u8],

@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Where a server's listing says in which form a tool takes files, in the tool's `_meta`.
+pub const FILE_STRATEGY_META: &str = "powerstrip/file_strategy";
+
+/// Where it says under which names.
+pub const FILE_ARGS_META: &str = "powerstrip/file_args";
+
 /// In which form a tool takes a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

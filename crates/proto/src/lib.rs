@@ -25,6 +25,8 @@ pub use discovery::{
 };
 pub use envelope::{Envelope, ErrorItem, Meta};
 pub use file::{FILE_ID_BYTES, FileId, FileKind, InvalidFileId, UploadId};
-pub use file_rule::{FileArgs, FileRule, FileStrategy, WrittenFileArgs};
+pub use file_rule::{
+    FILE_ARGS_META, FILE_STRATEGY_META, FileArgs, FileRule, FileStrategy, WrittenFileArgs,
+};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use http::HeaderName;
 use proto::{
-    Annotations, Caps, Descriptor, FileRule, FileStrategy, RequestedLimits, ToolId, WrittenFileArgs,
+    Annotations, Caps, Descriptor, FILE_ARGS_META, FILE_STRATEGY_META, FileRule, FileStrategy,
+    RequestedLimits, ToolId, WrittenFileArgs,
 };
 use semver::Version;
 use serde::Deserialize as _;
@@ -14,10 +15,6 @@ use crate::selection::Selection;
 
 /// The largest definition of one tool: more than this no model should read.
 const MAX_BYTES: usize = 128 * 1024;
-
-/// Where a server says in which form its tool takes files, and under which names.
-const FILE_STRATEGY: &str = "powerstrip/file_strategy";
-const FILE_ARGS: &str = "powerstrip/file_args";
 
 /// How deep a schema is searched for header parameters.
 const MAX_DEPTH: usize = 16;
@@ -114,16 +111,16 @@ fn annotations(value: &Value) -> Annotations {
 fn files(meta: &Value) -> Result<Option<FileRule>, String> {
     let unclear =
         |key: &str, why: serde_json::Error| format!("its `_meta[\"{key}\"]` is unclear: {why}");
-    let strategy = match meta.get(FILE_STRATEGY) {
+    let strategy = match meta.get(FILE_STRATEGY_META) {
         None => return Ok(None),
         Some(strategy) => {
-            FileStrategy::deserialize(strategy).map_err(|why| unclear(FILE_STRATEGY, why))?
+            FileStrategy::deserialize(strategy).map_err(|why| unclear(FILE_STRATEGY_META, why))?
         }
     };
-    let args = match meta.get(FILE_ARGS) {
+    let args = match meta.get(FILE_ARGS_META) {
         None => Vec::new(),
         Some(args) => {
-            WrittenFileArgs::deserialize(args).map_err(|why| unclear(FILE_ARGS, why))?.into()
+            WrittenFileArgs::deserialize(args).map_err(|why| unclear(FILE_ARGS_META, why))?.into()
         }
     };
     Ok(Some(FileRule { strategy, args }))

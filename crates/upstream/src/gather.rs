@@ -78,17 +78,14 @@ impl Gathering {
 }
 
 impl Gathered {
-    /// Opens the message. Only an answer is passed on with parts set aside; whatever else it is gets them back.
+    /// Opens the message. Only a result is passed on with parts set aside; whatever else it is gets them back.
     pub(crate) fn open<T>(&mut self, read: impl FnOnce(Result<Message<'_>, String>) -> T) -> T {
         let carved = self.carved.take();
         match (Message::parse(&self.json), carved) {
-            (Ok(Message::Answer { id, answer }), carved) => read(Ok(Message::Answer {
-                id,
-                answer: answer.map(|mut given| {
-                    given.carved = carved;
-                    given
-                }),
-            })),
+            (Ok(Message::Answer { id, answer: Ok(mut given) }), carved) => {
+                given.carved = carved;
+                read(Ok(Message::Answer { id, answer: Ok(given) }))
+            }
             (_, Some(carved)) => {
                 let whole = carved.restored(&String::from_utf8_lossy(&self.json));
                 read(Message::parse(whole.as_bytes()))
@@ -97,3 +94,6 @@ impl Gathered {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,13 +77,20 @@ impl Blocks {
     }
 }
 
+impl Blocks {
+    /// The blocks as a result, to which more can be added by hand.
+    pub fn into_result(self) -> CallToolResult {
+        CallToolResult::success(self.0)
+    }
+}
+
 impl Answer for Blocks {
     fn output_schema() -> Option<Arc<JsonObject>> {
         None
     }
 
     fn into_response(self) -> Result<CallToolResponse, Fault> {
-        Ok(CallToolResult::success(self.0).into())
+        Ok(self.into_result().into())
     }
 }
 
@@ -100,7 +107,7 @@ impl Raw {
 
 impl From<Blocks> for Raw {
     fn from(blocks: Blocks) -> Self {
-        Self::new(CallToolResult::success(blocks.0))
+        Self::new(blocks.into_result())
     }
 }
 

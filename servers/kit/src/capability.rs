@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestMethod, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    GetPromptResponse, Implementation, InputResponses, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsRequestMethod, ListToolsResult, PaginatedRequestParams,
     PromptsCapability, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse,
@@ -16,6 +16,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use crate::call;
+use crate::kept::Pantry;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{Locator, Reader, RegisteredTemplate};
 use crate::tool::RegisteredTool;
@@ -30,6 +31,7 @@ pub(crate) struct Parts {
     pub(crate) prompts: Vec<RegisteredPrompt>,
     pub(crate) resources: Vec<(Resource, Reader)>,
     pub(crate) templates: Vec<RegisteredTemplate>,
+    pub(crate) pantry: Option<Arc<Pantry>>,
 }
 
 /// A server ready to be served; cheap to clone, one clone per session.
@@ -46,7 +48,17 @@ impl Capability {
     }
 
     fn offers_resources(&self) -> bool {
-        !(self.parts.resources.is_empty() && self.parts.templates.is_empty())
+        let parts = &self.parts;
+        !(parts.resources.is_empty() && parts.templates.is_empty()) || parts.pantry.is_some()
+    }
+
+    fn ctx(
+        &self,
+        context: RequestContext<RoleServer>,
+        responses: Option<InputResponses>,
+        state: Option<String>,
+    ) -> Ctx {
+        Ctx::new(context, responses, state, self.parts.pantry.clone())
     }
 
     fn find_resource(&self, uri: &str) -> Option<(Locator, &Reader)> {
@@ -117,7 +129,7 @@ impl ServerHandler for Capability {
         else {
             return Err(ErrorData::invalid_params(format!("unknown tool: {}", request.name), None));
         };
-        let ctx = Ctx::new(context, request.input_responses, request.request_state);
+        let ctx = self.ctx(context, request.input_responses, request.request_state);
         call::run(tool, request.arguments.unwrap_or_default(), ctx, self.parts.limits).await
     }
 
@@ -151,7 +163,7 @@ impl ServerHandler for Capability {
                 None,
             ));
         };
-        let ctx = Ctx::new(context, request.input_responses, request.request_state);
+        let ctx = self.ctx(context, request.input_responses, request.request_state);
         let arguments = request.arguments.unwrap_or_default();
         call::guard(prompt.get(arguments, ctx.clone()), &ctx, self.parts.limits.timeout)
             .await
@@ -180,7 +192,9 @@ impl ServerHandler for Capability {
             return Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>());
         }
         first_page(request)?;
-        let listed = self.parts.templates.iter().map(|template| template.listing.clone()).collect();
+        let templates = self.parts.templates.iter().map(|template| template.listing.clone());
+        let listed =
+            templates.chain(self.parts.pantry.iter().map(|pantry| pantry.template())).collect();
         Ok(ListResourceTemplatesResult::with_all_items(listed))
     }
 
@@ -192,13 +206,17 @@ impl ServerHandler for Capability {
         if !self.offers_resources() {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
+        if let Some(kept) = self.parts.pantry.as_ref().and_then(|pantry| pantry.read(&request.uri))
+        {
+            return Ok(ReadResourceResult::new(vec![kept.map_err(Fault::into_error)?]).into());
+        }
         let Some((locator, read)) = self.find_resource(&request.uri) else {
             return Err(ErrorData::resource_not_found(
                 "resource not found",
                 Some(json!({ "uri": request.uri })),
             ));
         };
-        let ctx = Ctx::new(context, request.input_responses, request.request_state);
+        let ctx = self.ctx(context, request.input_responses, request.request_state);
         let contents = call::guard(read(locator, ctx.clone()), &ctx, self.parts.limits.timeout)
             .await
             .map_err(Fault::into_error)?;

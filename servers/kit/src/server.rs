@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::capability::Parts;
+use crate::kept::Pantry;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{self, RegisteredTemplate};
 use crate::tool::RegisteredTool;
-use crate::{Answer, Capability, Ctx, Fault, Limits, Locator, PromptArguments, ToolSpec};
+use crate::{Answer, Capability, Ctx, Fault, Keeping, Limits, Locator, PromptArguments, ToolSpec};
 
 /// Why a server's description cannot be served: a mistake of its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +21,8 @@ pub enum BuildError {
     ToolName(String),
     #[error("the schema of tool `{tool}` cannot be used: {reason}")]
     Schema { tool: String, reason: String },
+    #[error("tool `{0}` has `file_args` and no `file_strategy` that they could belong to")]
+    FileArgs(String),
     #[error("`{0}` is no URI template with named variables")]
     UriTemplate(String),
     #[error("{kind} `{name}` is described twice")]
@@ -68,6 +71,12 @@ impl Server {
             Ok(tool) => self.parts.tools.push(tool),
             Err(fault) => self.faults.push(fault),
         }
+        self
+    }
+
+    /// Lets handlers keep bytes under references of the server's own ([`Ctx::keep`]), within these bounds.
+    pub fn keeps(mut self, keeping: Keeping) -> Self {
+        self.parts.pantry = Some(Arc::new(Pantry::new(self.name, keeping)));
         self
     }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jsonschema::Validator;
+use proto::{FILE_ARGS_META, FILE_STRATEGY_META, FileArgs, FileStrategy};
 use rmcp::handler::server::common::schema_for_input;
-use rmcp::model::{CallToolResponse, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResponse, JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Answer, BuildError, Ctx, Fault};
 
@@ -23,6 +24,8 @@ pub struct ToolSpec {
     annotations: Option<ToolAnnotations>,
     input_schema: Option<JsonObject>,
     timeout: Option<Duration>,
+    file_strategy: Option<FileStrategy>,
+    file_args: Vec<FileArgs>,
 }
 
 impl ToolSpec {
@@ -38,6 +41,8 @@ impl ToolSpec {
             annotations: None,
             input_schema: None,
             timeout: None,
+            file_strategy: None,
+            file_args: Vec::new(),
         }
     }
 
@@ -64,6 +69,35 @@ impl ToolSpec {
         self.timeout = Some(timeout);
         self
     }
+
+    /// In which form the tool takes files: behind a gateway its callers then name them by id.
+    pub fn file_strategy(mut self, strategy: FileStrategy) -> Self {
+        self.file_strategy = Some(strategy);
+        self
+    }
+
+    /// The names of the arguments for one more file, where the usual ones do not fit.
+    pub fn file_args(mut self, args: FileArgs) -> Self {
+        self.file_args.push(args);
+        self
+    }
+
+    /// What the listing says of files.
+    fn meta(&self) -> Result<Option<MetaObject>, BuildError> {
+        let Some(strategy) = self.file_strategy else {
+            return if self.file_args.is_empty() {
+                Ok(None)
+            } else {
+                Err(BuildError::FileArgs(self.name.to_string()))
+            };
+        };
+        let mut meta = MetaObject::new();
+        meta.0.insert(FILE_STRATEGY_META.to_owned(), json!(strategy));
+        if !self.file_args.is_empty() {
+            meta.0.insert(FILE_ARGS_META.to_owned(), json!(self.file_args));
+        }
+        Ok(Some(meta))
+    }
 }
 
 pub(crate) type CallFuture = Pin<Box<dyn Future<Output = Result<CallToolResponse, Fault>> + Send>>;
@@ -88,6 +122,7 @@ impl RegisteredTool {
         if !is_tool_name(&spec.name) {
             return Err(BuildError::ToolName(spec.name.into_owned()));
         }
+        let meta = spec.meta()?;
         let input_schema = match spec.input_schema {
             Some(schema) => Arc::new(schema),
             None => schema_for_input::<I>()
@@ -101,6 +136,7 @@ impl RegisteredTool {
         let mut listing = Tool::new(spec.name, spec.description, input_schema);
         listing.title = spec.title;
         listing.annotations = spec.annotations;
+        listing.meta = meta;
         listing.output_schema = object_schema(&listing.name, O::output_schema())?;
 
         let handler = Arc::new(handler);
@@ -141,9 +177,9 @@ fn refusal(breaches: Vec<(String, String)>) -> Fault {
         breaches.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
     let details: Vec<Value> = breaches
         .into_iter()
-        .map(|(path, reason)| serde_json::json!({ "path": path, "reason": reason }))
+        .map(|(path, reason)| json!({ "path": path, "reason": reason }))
         .collect();
-    Fault::invalid_input(lines.join("\n")).details(serde_json::json!({ "errors": details }))
+    Fault::invalid_input(lines.join("\n")).details(json!({ "errors": details }))
 }
 
 /// Legacy revisions know structured answers as objects only.

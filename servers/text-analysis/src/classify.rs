@@ -5,14 +5,17 @@ use language::classify;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::{Reading, read};
+use crate::reading::{Reading, given, read};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// The text.
+    /// The text, unless a file is given.
     #[schemars(length(min = 1))]
-    text: String,
+    text: Option<String>,
+    /// The text in a file; a gateway fills it in.
+    #[schemars(length(min = 1))]
+    file_text: Option<String>,
     /// What the text may be; each a name, or a name with a description and examples.
     #[schemars(length(min = 2, max = 100))]
     labels: Vec<Label>,
@@ -66,7 +69,7 @@ pub(crate) async fn classify(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
     {
         return Err(Fault::invalid_input(format!("/labels: `{}` is there twice", twice.name)));
     }
-    read(input.text, move |prose, read| {
+    read(given(input.text, input.file_text)?, move |prose, read| {
         let verdicts = classify::classify(prose, &labels);
         let verdicts: Vec<_> = verdicts
             .into_iter()

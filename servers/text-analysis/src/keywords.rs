@@ -3,14 +3,17 @@ use language::keywords::{LONGEST, keywords};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::{Reading, read};
+use crate::reading::{Reading, given, read};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// The text.
+    /// The text, unless a file is given.
     #[schemars(length(min = 1))]
-    text: String,
+    text: Option<String>,
+    /// The text in a file; a gateway fills it in.
+    #[schemars(length(min = 1))]
+    file_text: Option<String>,
     /// How many phrases at most.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 100))]
@@ -48,8 +51,8 @@ struct Keyword {
 }
 
 pub(crate) async fn extract(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
-    let Input { text, limit, max_words } = input;
-    read(text, move |prose, read| {
+    let Input { text, file_text, limit, max_words } = input;
+    read(given(text, file_text)?, move |prose, read| {
         let found = keywords(prose, limit, max_words.min(LONGEST));
         let keywords = found.into_iter().map(|found| Keyword {
             phrase: found.phrase,

@@ -27,6 +27,15 @@ impl Reading {
     }
 }
 
+/// The text that is meant: the caller's own, or that of a file.
+pub(crate) fn given(text: Option<String>, file_text: Option<String>) -> Result<String, Fault> {
+    match (text, file_text) {
+        (Some(text), None) | (None, Some(text)) => Ok(text),
+        (Some(_), Some(_)) => Err(Fault::invalid_input("/text: give a text or a file, not both")),
+        (None, None) => Err(Fault::invalid_input("/text: give a text, or a file")),
+    }
+}
+
 /// Reads a text away from the threads that serve, and hands it to the work.
 pub(crate) async fn read<T: Send + 'static>(
     text: String,

@@ -4,7 +4,7 @@ use language::summary::{Length, summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::{Reading, read};
+use crate::reading::{Reading, given, read};
 
 /// The longest summary.
 const MAX_SENTENCES: usize = 100;
@@ -14,9 +14,12 @@ const USUAL_SENTENCES: usize = 3;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// The text.
+    /// The text, unless a file is given.
     #[schemars(length(min = 1))]
-    text: String,
+    text: Option<String>,
+    /// The text in a file; a gateway fills it in.
+    #[schemars(length(min = 1))]
+    file_text: Option<String>,
     /// How many sentences at most.
     #[schemars(range(min = 1, max = 100))]
     sentences: Option<usize>,
@@ -52,8 +55,8 @@ pub(crate) async fn summarize(input: Input, _ctx: Ctx) -> Result<Output, Fault> 
     if input.sentences.is_some() && input.ratio.is_some() {
         return Err(Fault::invalid_input("/ratio: give `sentences` or `ratio`, not both"));
     }
-    let Input { text, sentences, max_words, ratio } = input;
-    read(text, move |prose, read| {
+    let Input { text, file_text, sentences, max_words, ratio } = input;
+    read(given(text, file_text)?, move |prose, read| {
         let length =
             Length { sentences: wanted(prose, sentences, max_words, ratio), words: max_words };
         let points = summary(prose, length);

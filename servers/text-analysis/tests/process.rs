@@ -78,6 +78,7 @@ fn bad_input_is_told_apart_from_a_bad_tool() {
         ("extract_keywords", json!({"text": "a text", "limit": 0}), "limit"),
         ("extract_keywords", json!({"text": "a text", "limit": 1000}), "limit"),
         ("extract_keywords", json!({"text": 7}), "text"),
+        ("extract_keywords", json!({"text": "a text", "file_text": "b"}), "not both"),
         ("extract_keywords", json!({"text": "a text", "file": "/etc/passwd"}), "file"),
         ("summarize_text", json!({"text": "A text.", "sentences": 1, "ratio": 0.5}), "not both"),
         ("summarize_text", json!({"text": "A text.", "ratio": 7}), "ratio"),

@@ -146,18 +146,18 @@ impl Offer<'_> {
         let definition = descriptor.definition_hash();
         let files = rule.map(|rule| FilePlan::of(rule, &descriptor.input_schema)).transpose();
         let files = files.map_err(|unfit| unusable("input", &unfit))?.flatten();
-        let (files, shown) = files.unzip();
-        let input = Schema::compile(shown.as_ref().unwrap_or(&descriptor.input_schema))
-            .map_err(|f| unusable("input", &f))?;
+        let asked = files.as_ref().map_or(&descriptor.input_schema, |planned| &planned.asked);
+        let input = Schema::compile(asked).map_err(|f| unusable("input", &f))?;
         let output = descriptor
             .output_schema
             .as_ref()
             .map(Schema::compile)
             .transpose()
             .map_err(|f| unusable("output", &f))?;
-        if let Some(shown) = shown {
-            descriptor.input_schema = shown;
-        }
+        let files = files.map(|planned| {
+            descriptor.input_schema = planned.shown;
+            planned.plan
+        });
         if self.tool.references() {
             descriptor.output_schema.iter_mut().for_each(widen);
         }

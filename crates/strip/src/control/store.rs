@@ -9,7 +9,7 @@ use proto::{Code, Descriptor, FileKind, RequestedLimits};
 use serde_json::{Value, json};
 
 use super::{STORE_ARTIFACT, Sheet, invalid, run_of, strip_of};
-use crate::files::{FileRecord, NewFile};
+use crate::files::{FileRecord, NewFile, lent};
 use crate::runs::Run;
 use crate::{Call, Failure, Output, Strip, Tool};
 
@@ -121,7 +121,10 @@ async fn stored(
             let source = match files.find(principal, id).await {
                 // It may be the name that a server gave it.
                 Err(missing) if missing.code == Code::NotFound => {
-                    files.find_by_origin(principal, None, id).await?.ok_or(missing)?
+                    match lent(files, strip.servers(), call, id).await? {
+                        Some(lent) => lent,
+                        None => files.find_by_origin(principal, None, id).await?.ok_or(missing)?,
+                    }
                 }
                 found => found?,
             };

@@ -17,9 +17,21 @@ pub struct Carver {
     escaped: bool,
     /// How many characters of base64 came last.
     run: usize,
-    open: Option<Run>,
+    open: Option<Open>,
     carved: Carved,
     bytes: usize,
+}
+
+/// A run that has not ended yet.
+#[derive(Debug)]
+enum Open {
+    New(Run),
+    /// So far it is the beginning of another: servers repeat their structured answers as text, and large ones need not be
+    /// held twice.
+    Again {
+        known: usize,
+        length: usize,
+    },
 }
 
 /// A run of base64, in the pieces that it came in.
@@ -33,6 +45,40 @@ impl Run {
     fn add(&mut self, piece: Bytes) {
         self.length += piece.len();
         self.pieces.push(piece);
+    }
+
+    /// Whether it goes on with these bytes at a place.
+    fn has_at(&self, mut place: usize, mut bytes: &[u8]) -> bool {
+        for piece in &self.pieces {
+            if place >= piece.len() {
+                place -= piece.len();
+                continue;
+            }
+            let part = &piece[place..];
+            let length = part.len().min(bytes.len());
+            if part[..length] != bytes[..length] {
+                return false;
+            }
+            bytes = &bytes[length..];
+            place = 0;
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        bytes.is_empty()
+    }
+
+    fn prefix(&self, mut length: usize) -> Self {
+        let mut prefix = Self::default();
+        for piece in &self.pieces {
+            let part = piece.slice(..length.min(piece.len()));
+            length -= part.len();
+            prefix.add(part);
+            if length == 0 {
+                break;
+            }
+        }
+        prefix
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -74,11 +120,11 @@ impl Carver {
             }
             let encoded =
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
-            if let Some(run) = &mut self.open {
+            if self.open.is_some() {
                 if encoded {
                     continue;
                 }
-                run.add(chunk.slice(from..at));
+                self.grow(chunk.slice(from..at));
                 from = at;
                 self.close();
             }
@@ -92,7 +138,11 @@ impl Carver {
                     from = at + 1;
                     let begun = self.rest.split_off(self.rest.len() - self.run);
                     let length = begun.len();
-                    self.open = Some(Run { pieces: vec![begun.into()], length });
+                    let known = self.carved.runs.iter().position(|run| run.has_at(0, &begun));
+                    self.open = Some(match known {
+                        Some(known) => Open::Again { known, length },
+                        None => Open::New(Run { pieces: vec![begun.into()], length }),
+                    });
                     self.run = 0;
                 }
             } else {
@@ -101,11 +151,29 @@ impl Carver {
                 self.in_text = byte != b'"';
             }
         }
-        match &mut self.open {
-            Some(run) => run.add(chunk.slice(from..)),
-            None => self.rest.extend_from_slice(&chunk[from..]),
+        if self.open.is_some() {
+            self.grow(chunk.slice(from..));
+        } else {
+            self.rest.extend_from_slice(&chunk[from..]);
         }
         self.bytes += chunk.len();
+    }
+
+    fn grow(&mut self, piece: Bytes) {
+        match &mut self.open {
+            Some(Open::New(run)) => run.add(piece),
+            Some(Open::Again { known, length }) => {
+                let run = &self.carved.runs[*known];
+                if run.has_at(*length, &piece) {
+                    *length += piece.len();
+                } else {
+                    let mut run = run.prefix(*length);
+                    run.add(piece);
+                    self.open = Some(Open::New(run));
+                }
+            }
+            None => {}
+        }
     }
 
     /// How many bytes came in so far, and how many of them are left in the JSON.
@@ -121,8 +189,11 @@ impl Carver {
     }
 
     fn close(&mut self) {
-        let Some(run) = self.open.take() else { return };
-        // Servers repeat their structured answers as text: both are then the same run.
+        let run = match self.open.take() {
+            None => return,
+            Some(Open::New(run)) => run,
+            Some(Open::Again { known, length }) => self.carved.runs[known].prefix(length),
+        };
         let known = self.carved.runs.iter().position(|known| known.is_same(&run));
         let at = known.unwrap_or_else(|| {
             self.carved.runs.push(run);
@@ -209,6 +280,8 @@ mod tests {
     fn texts() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             Just("QUJD".repeat(LONG / 4 + 1)),
+            Just("QUJD".repeat(LONG / 4 + 1) + "Rg"),
+            Just("QUJD".repeat(LONG / 2)),
             Just("a".repeat(LONG - 1)),
             Just("\"\\\\\n".to_owned()),
             any::<String>(),

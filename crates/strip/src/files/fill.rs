@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use store::FileRecord;
 
 use super::attach::in_base64;
-use super::foreign::{self, fetch};
+use super::foreign::{self, fetch, lent};
 use super::{Attachments, FilePlan, Files, Secrets, Slot};
 use crate::catalog::Entry;
 use crate::servers::Servers;
@@ -77,6 +77,7 @@ pub(crate) async fn fill(
         }
     }
     let Filling { attached, secrets, .. } = filling;
+    filled.retain(|argument, _| !plan.is_only_ours(argument));
     let filled = Value::Object(filled);
     check(plan, &filled).map_err(|failure| secrets.out_of_failure(failure))?;
     call.asked = Some(std::mem::replace(&mut call.input, Arc::new(filled)));
@@ -87,7 +88,16 @@ pub(crate) async fn fill(
 /// A file of ours, or what a server keeps under a reference of its own.
 enum Id<'a> {
     Ours(&'a str),
+    /// In an argument that is the tool's own, or may be: its server knows what it issued.
     Foreign(&'a str),
+    /// In the place of a file's id, where the tool takes nothing but the file.
+    Lent(&'a str),
+}
+
+impl<'a> Id<'a> {
+    fn of(id: &'a str, otherwise: fn(&'a str) -> Self) -> Self {
+        if id.parse::<FileId>().is_ok() { Self::Ours(id) } else { otherwise(id) }
+    }
 }
 
 /// The ids that a caller gave, by slot.
@@ -105,15 +115,8 @@ impl<'a> Named<'a> {
                 let message = format!("`{name}` is filled in from `{}`: leave it out", slot.id);
                 return Err(Failure::new(Code::InvalidInput, message));
             }
-            slots.push(
-                input
-                    .get(&slot.id)
-                    .map(ids)
-                    .unwrap_or_default()
-                    .into_iter()
-                    .map(Id::Ours)
-                    .collect(),
-            );
+            let given = input.get(&slot.id).map(ids).unwrap_or_default();
+            slots.push(given.into_iter().map(|id| Id::of(id, Id::Lent)).collect());
         }
         for (argument, value) in input {
             let own = plan.slots.iter().any(|slot| slot.id == *argument);
@@ -137,10 +140,7 @@ impl<'a> Named<'a> {
                 );
                 return Err(Failure::new(Code::InvalidInput, message));
             }
-            slots[at] = given
-                .into_iter()
-                .map(|id| if id.parse::<FileId>().is_ok() { Id::Ours(id) } else { Id::Foreign(id) })
-                .collect();
+            slots[at] = given.into_iter().map(|id| Id::of(id, Id::Foreign)).collect();
         }
         for (slot, ids) in plan.slots.iter().zip(&slots) {
             if ids.is_empty() && slot.required {
@@ -185,6 +185,12 @@ async fn found(
 ) -> Result<Option<FileRecord>, Failure> {
     let id = match id {
         Id::Ours(id) => return files.find(&call.principal, id).await.map(Some),
+        Id::Lent(id) => {
+            return match lent(files, servers, call, id).await? {
+                None => files.find(&call.principal, id).await.map(Some),
+                found => Ok(found),
+            };
+        }
         Id::Foreign(id) => id,
     };
     match foreign::issuer(files, call, id).await? {

@@ -4,15 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use futures_util::stream;
-use proto::{Code, FileId, FileKind};
+use futures_util::{StreamExt as _, stream};
+use proto::{Blame, Code, FileId, FileKind};
 use serde_json::{Value, json};
 use store::{FileRecord, ForeignReference, Origin};
 
-use super::{Files, NewFile, broken};
+use super::letters::in_bytes;
+use super::{FileStream, Files, NewFile, broken};
 use crate::servers::Servers;
 use crate::{Call, Failure, Output};
 
@@ -98,6 +97,20 @@ pub(crate) async fn issuer(
     files.database.foreign_reference(tenant, reference, now).await.map_err(broken)
 }
 
+/// What a server keeps under a reference that it issued, wherever it is wanted; none if no server is known to have
+/// issued it.
+pub(crate) async fn lent(
+    files: &Arc<Files>,
+    servers: &Servers,
+    call: &Call,
+    reference: &str,
+) -> Result<Option<FileRecord>, Failure> {
+    match issuer(files, call, reference).await? {
+        Some(issued) => fetch(files, servers, call, &issued).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 /// The bytes behind a reference that a server issued: from what we keep, or from that server.
 pub(crate) async fn fetch(
     files: &Arc<Files>,
@@ -127,15 +140,13 @@ pub(crate) async fn fetch(
     let answer =
         lender.request("resources/read", &asked).await.map_err(|failure| lost(&failure.message))?;
     let content = &answer.data["contents"][0];
-    let text = |field: &str| {
-        let text = content[field].as_str()?;
-        Some(answer.carved.as_ref().map_or_else(|| text.to_owned(), |carved| carved.restored(text)))
-    };
-    let bytes = match (text("blob"), text("text")) {
-        (Some(blob), _) => BASE64_STANDARD
-            .decode(blob)
-            .map_err(|_| lost("it answered with base64 that cannot be read"))?,
-        (None, Some(text)) => text.into_bytes(),
+    let carved = answer.carved.as_ref();
+    let bytes: FileStream = match (content["blob"].as_str(), content["text"].as_str()) {
+        (Some(blob), _) => in_bytes(carved, blob).boxed(),
+        (None, Some(text)) => {
+            let text = carved.map_or_else(|| text.to_owned(), |carved| carved.restored(text));
+            stream::iter([Ok(Bytes::from(text))]).boxed()
+        }
         (None, None) => return Err(lost("it answered with neither bytes nor text")),
     };
     let name = content["name"]
@@ -147,5 +158,10 @@ pub(crate) async fn fetch(
         origin: Some(Origin { server: server.clone(), reference: Some(reference.clone()) }),
         ..NewFile::new(FileKind::Reference, name)
     };
-    files.put(principal, new, stream::iter([Ok(Bytes::from(bytes))])).await
+    files.put(principal, new, bytes).await.map_err(|failure| match failure.code {
+        Code::Internal if failure.blame == Blame::Tool => {
+            lost("it answered with base64 that cannot be read")
+        }
+        _ => failure,
+    })
 }

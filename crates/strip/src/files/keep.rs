@@ -3,36 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::alphabet as letters;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::GeneralPurpose;
 use bytes::Bytes;
-use futures_util::{Stream, stream};
-use proto::{Code, FileId, FileKind};
+use futures_util::stream;
+use proto::{FileId, FileKind};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use store::{FileRecord, Origin};
 
 use super::carve::{Carved, Run};
-use super::{Files, NewFile};
+use super::letters::{alphabet, decoded, is_data_url};
+use super::{Files, NewFile, Secrets};
 use crate::catalog::Entry;
 use crate::{Call, Failure, Output};
 
 /// How much of a kept text is shown.
 const PREVIEW_CHARS: usize = 200;
-
-/// As much is decoded at a time; a multiple of four.
-const STEP: usize = 64 * 1024;
-
-/// So many different letters a long base64 has at least.
-const MIN_LETTERS: u32 = 10;
-
-/// Some encoders leave bits behind that mean nothing.
-const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
-    .with_decode_allow_trailing_bits(true)
-    .with_decode_padding_mode(DecodePaddingMode::Indifferent);
-static STANDARD: GeneralPurpose = GeneralPurpose::new(&letters::STANDARD, LENIENT);
-static URL_SAFE: GeneralPurpose = GeneralPurpose::new(&letters::URL_SAFE, LENIENT);
 
 /// What of an answer is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +78,15 @@ pub(crate) fn references_in(value: &Value) -> Vec<Reference> {
 }
 
 /// Whether anything in an output is so large that it may have to be kept.
-pub(crate) fn is_large(rules: KeepRules, entry: &Entry, output: &Output) -> bool {
+pub(crate) fn is_large(
+    rules: KeepRules,
+    entry: &Entry,
+    secrets: &Secrets,
+    output: &Output,
+) -> bool {
     let least = (rules.binary / 3 * 4).min(longest_text(rules, entry));
     let value = output.native.as_ref().unwrap_or(&output.data);
-    output.carved.is_some() || has_longer(value, least)
+    output.carved.is_some() || has_longer(value, least) || secrets.are_in(value)
 }
 
 /// A tool that declares that it answers with so much is taken at its word: search results are to be read.
@@ -109,10 +100,11 @@ pub(crate) async fn keep(
     files: &Arc<Files>,
     rules: KeepRules,
     entry: &Entry,
-    call: &Call,
+    (call, secrets): (&Call, &Secrets),
     mut output: Output,
 ) -> Result<Output, Failure> {
     let mut keeper = Keeper::new(files, rules, entry, call, output.carved.take());
+    keeper.secrets = secrets.clone();
     match &mut output.native {
         Some(native) => {
             let result = Arc::make_mut(native);
@@ -159,6 +151,8 @@ struct Keeper<'a> {
     text: usize,
     carved: Option<Carved>,
     kept: Vec<Reference>,
+    /// What begins like a file that the tool was given is kept, however small it is: it may be the file, or made of it.
+    secrets: Secrets,
     /// What was kept already, by its text: servers repeat themselves.
     known: HashMap<[u8; 32], Value>,
 }
@@ -198,7 +192,8 @@ impl<'a> Keeper<'a> {
     ) -> Self {
         let text = longest_text(rules, entry);
         let (kept, known) = (Vec::new(), HashMap::new());
-        Self { files, entry, call, binary: rules.binary, text, carved, kept, known }
+        let secrets = Secrets::default();
+        Self { files, entry, call, binary: rules.binary, text, carved, kept, secrets, known }
     }
 
     /// Whether a walk is worth its while.
@@ -216,11 +211,16 @@ impl<'a> Keeper<'a> {
             self.value(place).await?;
         }
         let kept = result.get("structuredContent").cloned();
+        for (key, value) in result.as_object_mut().into_iter().flatten() {
+            if key != "content" && key != "structuredContent" {
+                self.value(value).await?;
+            }
+        }
         let Some(blocks) = result.get_mut("content").and_then(Value::as_array_mut) else {
             return Ok(());
         };
         for block in blocks {
-            let Some(fields) = block.as_object() else { continue };
+            let Some(fields) = block.as_object_mut() else { continue };
             let repeats = |text: &str| {
                 let read: Option<Value> = serde_json::from_str(text).ok();
                 read.is_some() && read == structured
@@ -232,7 +232,8 @@ impl<'a> Keeper<'a> {
                     }
                 }
                 Some("resource") => {
-                    let Some(resource) = fields.get("resource").and_then(Value::as_object) else {
+                    let Some(resource) = fields.get_mut("resource").and_then(Value::as_object_mut)
+                    else {
                         continue;
                     };
                     let name = resource.get("uri").and_then(Value::as_str).map(str::to_owned);
@@ -264,11 +265,12 @@ impl<'a> Keeper<'a> {
     /// A text that is JSON and holds something large.
     fn json(&self, text: &str) -> Option<Value> {
         let marked = self.carved.as_ref().is_some_and(|carved| carved.marks(text));
-        if !(marked || text.len() > self.binary) || !text.trim_start().starts_with(['{', '[']) {
+        let large = marked || text.len() > self.binary || self.secrets.is_in(text);
+        if !large || !text.trim_start().starts_with(['{', '[']) {
             return None;
         }
         let value: Value = serde_json::from_str(text).ok()?;
-        self.is_large_in(&value).then_some(value)
+        (self.is_large_in(&value) || self.secrets.are_in(&value)).then_some(value)
     }
 
     /// Any value: every large text in it gives way to a reference.
@@ -317,6 +319,7 @@ impl<'a> Keeper<'a> {
     fn looks_large(&self, text: &str) -> bool {
         text.len() > (self.binary / 3 * 4).min(self.text)
             || self.carved.as_ref().is_some_and(|carved| carved.marks(text))
+            || self.secrets.is_in(text)
     }
 
     fn restored(&self, text: &str) -> String {
@@ -335,7 +338,7 @@ impl<'a> Keeper<'a> {
             Some((before, encoded)) if is_data_url(&format!("{before};base64,")) => encoded,
             _ => &text,
         };
-        if encoded.len() > self.binary / 3 * 4
+        if (encoded.len() > self.binary / 3 * 4 || self.secrets.begin(encoded))
             && let Some(engine) = alphabet(encoded.len(), encoded.bytes())
         {
             return Some(Large::Binary(Source::Text(encoded.to_owned()), engine));
@@ -346,7 +349,7 @@ impl<'a> Keeper<'a> {
     /// The reference that takes the place of one field of a block, if it is large.
     async fn in_field(
         &mut self,
-        fields: &Map<String, Value>,
+        fields: &mut Map<String, Value>,
         field: &str,
         name: Option<&str>,
     ) -> Result<Option<Value>, Failure> {
@@ -354,7 +357,11 @@ impl<'a> Keeper<'a> {
         if !self.looks_large(text) {
             return Ok(None);
         }
-        let Some(large) = self.large(text) else { return Ok(None) };
+        let Some(large) = self.large(text) else {
+            let whole = self.restored(text);
+            fields.insert(field.to_owned(), Value::from(whole));
+            return Ok(None);
+        };
         let media_type = fields.get("mimeType").and_then(Value::as_str);
         let name = name.and_then(|uri| uri.rsplit('/').find(|part| !part.is_empty()));
         self.reference(large, media_type, name.unwrap_or("result")).await.map(Some)
@@ -389,7 +396,9 @@ impl<'a> Keeper<'a> {
                 (self.files.put(principal, new, decoded(pieces, engine)).await?, None)
             }
             Large::Text(text) => {
-                let preview: String = text.chars().take(PREVIEW_CHARS).collect();
+                let mut preview: String = text.chars().take(20 * PREVIEW_CHARS).collect();
+                self.secrets.out_of_text(&mut preview);
+                let preview = preview.chars().take(PREVIEW_CHARS).collect();
                 let whole = stream::iter([Ok(Bytes::from(text))]);
                 (self.files.put(principal, new, whole).await?, Some(preview))
             }
@@ -436,58 +445,4 @@ fn has_longer(value: &Value, least: usize) -> bool {
         Value::Object(map) => map.values().any(|item| has_longer(item, least)),
         _ => false,
     }
-}
-
-fn is_data_url(before: &str) -> bool {
-    before.len() < 200 && before.starts_with("data:") && before.ends_with(";base64,")
-}
-
-/// With which letters a long text is base64, of whole groups; none if it is none.
-fn alphabet(length: usize, bytes: impl Iterator<Item = u8>) -> Option<&'static GeneralPurpose> {
-    let (mut plain, mut url_safe, mut padding) = (false, false, 0);
-    let mut seen = 0_u128;
-    for byte in bytes {
-        seen |= 1_u128.checked_shl(u32::from(byte)).unwrap_or(0);
-        match byte {
-            b'=' => padding += 1,
-            _ if padding > 0 => return None,
-            b'+' | b'/' => plain = true,
-            b'-' | b'_' => url_safe = true,
-            byte if byte.is_ascii_alphanumeric() => {}
-            _ => return None,
-        }
-    }
-    let engine = if url_safe { &URL_SAFE } else { &STANDARD };
-    // The bytes of a file use many letters; a text that repeats itself does not.
-    let varied = seen.count_ones() >= MIN_LETTERS;
-    (varied && length.is_multiple_of(4) && padding < 3 && !(plain && url_safe)).then_some(engine)
-}
-
-/// The bytes of base64, a step at a time.
-fn decoded(
-    pieces: Vec<Bytes>,
-    engine: &'static GeneralPurpose,
-) -> impl Stream<Item = Result<Bytes, Failure>> {
-    let mut pieces = pieces.into_iter();
-    let mut current = Bytes::new();
-    let mut waiting: Vec<u8> = Vec::with_capacity(STEP);
-    stream::iter(std::iter::from_fn(move || {
-        while waiting.len() < STEP {
-            if current.is_empty() {
-                let Some(next) = pieces.next() else { break };
-                current = next;
-            }
-            let part = current.split_to(current.len().min(STEP - waiting.len()));
-            waiting.extend_from_slice(&part);
-        }
-        if waiting.is_empty() {
-            return None;
-        }
-        let bytes = engine.decode(&waiting).map(Bytes::from).map_err(|error| {
-            Failure::new(Code::Internal, "the tool answered with base64 that cannot be read")
-                .caused_by(error)
-        });
-        waiting.clear();
-        Some(bytes)
-    }))
 }

@@ -1,5 +1,7 @@
 //! What becomes of a tool's schema when its caller names files and the tool gets what is in them.
 
+use std::collections::BTreeSet;
+
 use proto::{FileArgs, FileRule, FileStrategy};
 use serde_json::{Map, Value, json};
 
@@ -15,6 +17,18 @@ pub struct FilePlan {
     pub slots: Vec<Slot>,
     /// The tool's own schema, which holds once the files are put in.
     pub own: Schema,
+    /// The only arguments that the tool takes, if it takes no others.
+    known: Option<BTreeSet<String>>,
+}
+
+/// A plan, and what becomes of the tool's input schema by it.
+#[derive(Debug)]
+pub struct Planned {
+    pub plan: FilePlan,
+    /// What callers are shown.
+    pub shown: Value,
+    /// What they are held to: a reference may take the place of a file's id, whatever its argument is called.
+    pub asked: Value,
 }
 
 /// One place for a file, or for a list of them.
@@ -54,7 +68,7 @@ pub enum Unfit {
 impl FilePlan {
     /// The plan of a rule for a tool with this input schema, and the schema that callers see; none where nothing is
     /// put in.
-    pub fn of(rule: &FileRule, schema: &Value) -> Result<Option<(Self, Value)>, Unfit> {
+    pub fn of(rule: &FileRule, schema: &Value) -> Result<Option<Planned>, Unfit> {
         let Some(names) = rule.strategy.names() else {
             return if rule.args.is_empty() { Ok(None) } else { Err(Unfit::NothingToName) };
         };
@@ -77,8 +91,17 @@ impl FilePlan {
             }
         }
         let shown = form.shown(&slots);
+        let asked = form.asked(&slots, shown.clone());
         let own = Schema::compile(schema)?;
-        Ok(Some((Self { strategy: rule.strategy, slots, own }, shown)))
+        let names = || form.properties.into_iter().flat_map(Map::keys).cloned().collect();
+        let known = (!form.open).then(names);
+        let plan = Self { strategy: rule.strategy, slots, own, known };
+        Ok(Some(Planned { plan, shown, asked }))
+    }
+
+    /// Whether an argument names a reference and means nothing to the tool itself.
+    pub fn is_only_ours(&self, argument: &str) -> bool {
+        refers(argument) && self.known.as_ref().is_some_and(|known| !known.contains(argument))
     }
 
     /// The slot that a reference fills: the one of the same prefix, or else the first that nothing has filled.
@@ -195,8 +218,7 @@ impl<'a> Form<'a> {
     fn shown(&self, slots: &[Slot]) -> Value {
         let mut shown = self.schema.clone();
         let Some(schema) = shown.as_object_mut() else { return shown };
-        let refers = |name: &String| name.ends_with("ref_id") || name.ends_with("ref_ids");
-        let by_reference = self.properties.into_iter().flat_map(Map::keys).any(refers);
+        let by_reference = self.properties.into_iter().flat_map(Map::keys).any(|name| refers(name));
         let properties = schema.entry("properties").or_insert_with(|| json!({}));
         let Some(properties) = properties.as_object_mut() else { return shown };
         for slot in slots {
@@ -228,6 +250,29 @@ impl<'a> Form<'a> {
         }
         shown
     }
+
+    /// The schema that calls are held to. Whether a file is missing is asked when they are put in.
+    fn asked(&self, slots: &[Slot], mut asked: Value) -> Value {
+        let Some(schema) = asked.as_object_mut() else { return asked };
+        if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+            required.retain(|name| {
+                let put_in = slots.iter().any(|slot| slot.required && *name == slot.id);
+                !put_in || self.requires(name.as_str().unwrap_or_default())
+            });
+        }
+        if !self.open {
+            let patterns = schema.entry("patternProperties").or_insert_with(|| json!({}));
+            if let Some(patterns) = patterns.as_object_mut() {
+                patterns.insert("ref_ids?$".to_owned(), json!({}));
+            }
+        }
+        asked
+    }
+}
+
+/// Whether an argument names a reference.
+fn refers(argument: &str) -> bool {
+    argument.ends_with("ref_id") || argument.ends_with("ref_ids")
 }
 
 /// Whether a schema asks nothing of a text, or of the texts in a list.

@@ -10,6 +10,12 @@ use url::Url;
 use crate::{Failure, Output};
 use std::sync::Arc;
 
+/// Encoders break base64 into lines that are no shorter than this.
+const LEAST_LINE: usize = 60;
+
+/// So much of the beginning of a secret gives it away.
+const LEAST_BEGUN: usize = 24;
+
 /// Texts that give something away, and the files that they belong to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets(Vec<Secret>);
@@ -20,7 +26,45 @@ struct Secret {
     needle: String,
     /// What belongs to it after that.
     goes_on: fn(char) -> bool,
+    /// Whether it may be broken into lines.
+    in_lines: bool,
     instead: String,
+}
+
+impl Secret {
+    /// How much of a text that begins with it belongs to it.
+    fn length(&self, text: &str) -> usize {
+        let mut end = self.needle.len();
+        let mut line = 0;
+        loop {
+            let rest = &text[end..];
+            end += rest.find(|c| !(self.goes_on)(c)).unwrap_or(rest.len());
+            // Base64 is often broken into lines, in JSON with the breaks written out.
+            let rest = &text[end..];
+            let broken = ["\r\n", "\n", "\\r\\n", "\\n"];
+            let Some(next) = broken.iter().find_map(|end| rest.strip_prefix(end)) else {
+                return end;
+            };
+            let full = end - line >= LEAST_LINE;
+            let word = next.find(|c| !(self.goes_on)(c)).unwrap_or(next.len());
+            if !(self.in_lines && full && word > 0) {
+                return end;
+            }
+            line = text.len() - next.len();
+            end = line;
+        }
+    }
+
+    /// Where a text ends with the beginning of it, because the text was cut.
+    fn begun(&self, text: &str) -> Option<usize> {
+        let text = text.trim_end_matches(['…', '.']);
+        let tail = text.len().saturating_sub(self.needle.len() - 1);
+        let tail = (tail..text.len()).find(|at| text.is_char_boundary(*at))?;
+        let starts = text[tail..].char_indices().map(|(at, _)| tail + at);
+        starts
+            .take_while(|at| text.len() - at >= LEAST_BEGUN)
+            .find(|at| self.needle.starts_with(&text[*at..]))
+    }
 }
 
 impl Secrets {
@@ -37,7 +81,7 @@ impl Secrets {
         for needle in [BASE64_STANDARD.encode(head), BASE64_URL_SAFE.encode(head)] {
             let goes_on =
                 |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_');
-            self.0.push(Secret { needle, goes_on, instead: instead.clone() });
+            self.0.push(Secret { needle, goes_on, in_lines: true, instead: instead.clone() });
         }
     }
 
@@ -47,9 +91,10 @@ impl Secrets {
         // Its path alone would be enough to see where it leads; with the query it opens the file.
         let mut bare = url.clone();
         bare.set_query(None);
-        self.0.push(Secret { needle: bare.into(), goes_on, instead: instead.clone() });
-        if let Some(query) = url.query() {
-            self.0.push(Secret { needle: query.to_owned(), goes_on, instead });
+        let (needle, in_lines) = (bare.into(), false);
+        self.0.push(Secret { needle, goes_on, in_lines, instead: instead.clone() });
+        if let Some(query) = url.query().filter(|query| !query.is_empty()) {
+            self.0.push(Secret { needle: query.to_owned(), goes_on, in_lines, instead });
         }
     }
 
@@ -57,18 +102,38 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    fn is_in(&self, text: &str) -> bool {
-        self.0.iter().any(|secret| text.contains(&secret.needle))
+    /// Whether a text holds any of them.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.0.iter().any(|secret| text.contains(&secret.needle) || secret.begun(text).is_some())
+    }
+
+    /// Whether any text in a value holds any of them.
+    pub(super) fn are_in(&self, value: &Value) -> bool {
+        !self.is_empty()
+            && match value {
+                Value::String(text) => self.is_in(text),
+                Value::Array(items) => items.iter().any(|item| self.are_in(item)),
+                Value::Object(map) => {
+                    map.iter().any(|(key, item)| self.is_in(key) || self.are_in(item))
+                }
+                _ => false,
+            }
+    }
+
+    /// Whether a text begins with one of them.
+    pub(super) fn begin(&self, text: &str) -> bool {
+        self.0.iter().any(|secret| text.starts_with(&secret.needle))
     }
 
     /// The text without what is secret in it.
     pub(crate) fn out_of_text(&self, text: &mut String) {
         for secret in &self.0 {
             while let Some(start) = text.find(&secret.needle) {
-                let after = start + secret.needle.len();
-                let rest =
-                    text[after..].find(|c| !(secret.goes_on)(c)).unwrap_or(text.len() - after);
-                text.replace_range(start..after + rest, &secret.instead);
+                let end = start + secret.length(&text[start..]);
+                text.replace_range(start..end, &secret.instead);
+            }
+            if let Some(start) = secret.begun(text) {
+                text.replace_range(start.., &secret.instead);
             }
         }
     }
@@ -115,50 +180,4 @@ impl Secrets {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
-    use proto::FileKind;
-    use serde_json::json;
-
-    use super::*;
-
-    fn secrets() -> (Secrets, String, String) {
-        let mut secrets = Secrets::default();
-        let id = FileId::from_random(FileKind::File, [7; 16]);
-        let bytes: Vec<u8> = (0..=255).collect();
-        secrets.add_bytes(&bytes[..48], &id);
-        let url = Url::parse("http://127.0.0.1:7/v1/files/x/content?expires=1&sig=abc").unwrap();
-        secrets.add_link(&url, &id);
-        (secrets, BASE64_STANDARD.encode(&bytes), url.into())
-    }
-
-    #[test]
-    fn neither_bytes_nor_links_come_back() {
-        let (secrets, bytes, link) = secrets();
-        let mut value = json!({"echo": bytes, "said": format!("cannot open {link}, sorry"), link.clone(): [
-            format!("'{}…' is too short", &bytes[..80]), "expires=1&sig=abc", 5]});
-        secrets.out_of(&mut value);
-        let text = value.to_string();
-        assert!(
-            !text.contains(&bytes[..64])
-                && !text.contains("sig=abc")
-                && !text.contains("/v1/files"),
-            "{text}"
-        );
-        assert!(text.contains("cannot open [link to file_"), "{text}");
-        assert!(text.contains("' is too short") || text.contains("…' is too short"), "{text}");
-    }
-
-    #[test]
-    fn a_failure_tells_nothing_either() {
-        let (secrets, bytes, link) = secrets();
-        let failure = Failure::new(proto::Code::Internal, format!("bad: {bytes}"))
-            .details(json!({"url": link}))
-            .native(Arc::new(json!({"content": [{"text": link}]})))
-            .caused_by(std::io::Error::other(link.clone()));
-        let failure = secrets.out_of_failure(failure);
-        let told = format!("{failure:?}");
-        assert!(!told.contains("sig=abc") && !told.contains(&bytes[..64]), "{told}");
-    }
-}
+mod tests;

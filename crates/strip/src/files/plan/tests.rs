@@ -5,7 +5,8 @@ use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use super::*;
 
 fn plan(strategy: FileStrategy, schema: Value) -> (FilePlan, Value) {
-    FilePlan::of(&strategy.into(), &schema).unwrap().unwrap()
+    let Planned { plan, shown, .. } = FilePlan::of(&strategy.into(), &schema).unwrap().unwrap();
+    (plan, shown)
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn names_can_be_chosen() {
     let rule = FileRule { strategy: FileStrategy::PlainTextText, args };
     let schema = json!({"type": "object", "additionalProperties": false, "required": ["cv_text"],
         "properties": {"cv_text": {"type": "string"}, "job_text": {"type": "string"}, "text": {"type": "string"}}});
-    let (_, shown) = FilePlan::of(&rule, &schema).unwrap().unwrap();
+    let Planned { shown, .. } = FilePlan::of(&rule, &schema).unwrap().unwrap();
     let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["cv", "job", "text"]);
     assert_eq!(shown["required"], json!(["cv"]));
@@ -137,7 +138,7 @@ fn schemas() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn callers_never_see_what_is_put_in(schema in schemas()) {
-        let Ok(Some((plan, shown))) = FilePlan::of(&FileStrategy::BinaryBase64.into(), &schema) else { return Ok(()) };
+        let Ok(Some(Planned { plan, shown, .. })) = FilePlan::of(&FileStrategy::BinaryBase64.into(), &schema) else { return Ok(()) };
         let named = |key: &str| -> Vec<String> { match &shown[key] {
             Value::Object(map) => map.keys().cloned().collect(),
             Value::Array(names) => names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),

@@ -1,0 +1,51 @@
+//! The chain of papers: parse, tailor, stamp, across two servers, and no byte of it where a model could read it.
+
+use serde_json::json;
+
+use crate::silence::Traces;
+use crate::support::{House, pdf};
+
+#[tokio::test]
+async fn a_paper_goes_from_server_to_server_without_entering_a_context() {
+    let house = House::open().await;
+    let paper = pdf(200_000);
+    let traces = Traces::of(&paper);
+    let id = house.put("cv.pdf", paper.clone()).await;
+    let mut read = String::new();
+    let mut ask = async |tool: &str, input: serde_json::Value| {
+        let params = json!({"name": tool, "arguments": input});
+        let text = house.mcp_text("tools/call", tool, params).await;
+        read.push_str(&text);
+        let start = text.find(['{']).unwrap();
+        let end = text.rfind('}').unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&text[start..=end]).unwrap();
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        answer["result"].clone()
+    };
+    let parsed = ask("near__parse_document", json!({"file_id": id})).await;
+    let kept = parsed["structuredContent"]["ref_id"].clone();
+    let input = json!({"source_ref_id": kept, "target_role": "Countess"});
+    let tailored = ask("far__tailor_resume", input).await;
+    let block = tailored["content"].as_array().unwrap().last().unwrap();
+    let reference = block["uri"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let stamped = ask("near__stamp_field", json!({"file_id": reference})).await;
+    let last = stamped["structuredContent"]["pdf"]["ref_id"].as_str().unwrap().to_owned();
+
+    let stored =
+        ask("powerstrip__store_artifact", json!({"file_name": "cv.pdf", "content_ref_id": last}))
+            .await;
+    let stored = stored["structuredContent"].clone();
+    assert_eq!(stored["media_type"], "application/pdf", "{stored}");
+    let artifact = stored["file_id"].as_str().unwrap();
+    assert_eq!(house.bytes(artifact).await, house.bytes(&last).await);
+    // What a server keeps itself is fetched from there.
+    let lent = json!({"file_name": "parsed.pdf", "content_ref_id": kept});
+    let stored = ask("powerstrip__store_artifact", lent).await["structuredContent"].clone();
+    assert_eq!(house.bytes(stored["file_id"].as_str().unwrap()).await, paper);
+
+    let end = b"\n% for the role of Countess\n\n% stamped\n";
+    assert_eq!(house.bytes(&last).await, [paper.as_slice(), end].concat());
+    traces.are_not_in("an answer", &read);
+    assert!(read.len() < 4_096, "{} bytes: {read}", read.len());
+    traces.are_not_in("the log", &house.gateway.log());
+}

@@ -1,0 +1,10 @@
+//! Files in tools and references in answers, with real servers that take and make papers.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+mod chain;
+mod forms;
+mod packs;
+mod references;
+mod refusals;
+mod silence;
+mod support;

@@ -1,0 +1,227 @@
+//! What is large in an answer is kept; its reference is as good as the bytes, at every server.
+
+use serde_json::{Value, json};
+use strip::Schema;
+
+use crate::support::{House, pdf, sum};
+
+const STAMP: &[u8] = b"\n% stamped\n";
+
+fn stamped(paper: &[u8]) -> Vec<u8> {
+    [paper, STAMP].concat()
+}
+
+/// The reference in a text block.
+fn told(result: &Value) -> Value {
+    let blocks = result["content"].as_array().unwrap();
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    texts
+        .filter_map(|text| serde_json::from_str::<Value>(text).ok())
+        .find_map(|told| {
+            let inner = told.get("paper").cloned();
+            inner.or(Some(told)).filter(|told| told["ref_id"].is_string())
+        })
+        .unwrap_or_else(|| panic!("{result}"))
+}
+
+#[tokio::test]
+async fn large_parts_of_every_form_become_references() {
+    let house = House::open().await;
+    let paper = pdf(30_000);
+    let id = house.put("a.pdf", paper.clone()).await;
+    for server in ["near", "far"] {
+        for form in ["image", "audio", "blob", "text", "data_url", "document"] {
+            let name = format!("{server}__stamp");
+            let result = house.result(&name, json!({"file_id": id, "form": form})).await;
+            assert_ne!(result["isError"], true, "{form}: {result}");
+            assert!(result.to_string().len() < 2_000, "{form}: {result}");
+            assert_eq!(result["content"][0]["text"], "Stamped.");
+            let told = told(&result);
+            let reference = told["ref_id"].as_str().unwrap();
+            assert_eq!(told["size"], stamped(&paper).len(), "{form}: {told}");
+            assert_eq!(told["media_type"], "application/pdf", "{form}: {told}");
+            assert_eq!(house.bytes(reference).await, stamped(&paper), "{form}");
+            let uri = format!("powerstrip://files/{reference}");
+            let blocks = result["content"].as_array().unwrap();
+            let links = |block: &&Value| block["type"] == "resource_link" && block["uri"] == uri;
+            assert_eq!(blocks.iter().filter(links).count(), 1, "{form}: {result}");
+            let read = house.mcp("resources/read", &uri, json!({"uri": uri})).await;
+            assert!(read["result"]["contents"][0]["blob"].is_string(), "{form}: {read}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_structured_answer_fits_the_schema_that_is_shown() {
+    let house = House::open().await;
+    for size in [10, 30_000, 500_000] {
+        let paper = pdf(size);
+        let id = house.put("a.pdf", paper.clone()).await;
+        for server in ["near", "far"] {
+            let path = format!("/mcp/schema/{server}:stamp_field@1/output");
+            let shown = house.gateway.get(&path).await.body;
+            let listed = house.listed(&format!("{server}__stamp_field")).await;
+            assert_eq!(listed["outputSchema"], shown);
+            let data = house.data(&format!("{server}:stamp_field"), json!({"file_id": id})).await;
+            assert_eq!(Schema::compile(&shown).unwrap().violations(&data), [], "{data}");
+            // However small it is: it begins with the caller's own bytes.
+            let reference = data["pdf"]["ref_id"].as_str().unwrap_or_else(|| panic!("{data}"));
+            assert_eq!(house.bytes(reference).await, stamped(&paper));
+            let result =
+                house.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
+            let structured = &result["structuredContent"];
+            assert_eq!(structured["pdf"]["sha256"], data["pdf"]["sha256"], "{result}");
+            assert!(result.to_string().len() < 2_000, "{result}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_small_stays_and_so_does_everything_where_references_are_off() {
+    let house = House::open().await;
+    for server in ["near", "far"] {
+        let name = format!("{server}__draw");
+        let small = house.result(&name, json!({"bytes": 16_000})).await;
+        assert!(small["content"][0]["data"].as_str().unwrap().len() > 21_000);
+        assert_eq!(small["content"][0]["type"], "image");
+        let large = house.result(&name, json!({"bytes": 17_000})).await;
+        assert_eq!(told(&large)["media_type"], "image/png", "{large}");
+
+        let name = format!("{server}:write");
+        for structured in [false, true] {
+            let text = |data: &Value| match structured {
+                true => data["text"].clone(),
+                false => data["content"][0]["text"].clone(),
+            };
+            let short = json!({"words": 12_000, "structured": structured});
+            let short = house.data(&name, short).await;
+            assert_eq!(text(&short).as_str().unwrap().len(), 60_000);
+            let long = json!({"words": 20_000, "structured": structured});
+            let long = text(&house.data(&name, long).await);
+            let long =
+                long.as_str().map_or(long.clone(), |text| serde_json::from_str(text).unwrap());
+            assert_eq!(long["size"], 100_000, "{long}");
+            assert!(long["preview"].as_str().unwrap().starts_with("word word"), "{long}");
+            assert_eq!(house.bytes(long["ref_id"].as_str().unwrap()).await.len(), 100_000);
+        }
+    }
+    let off = House::with("limits: { max_output_bytes: 1000000 }\n", "    references: off\n").await;
+    for server in ["near", "far"] {
+        let result = off.result(&format!("{server}__draw"), json!({"bytes": 90_000})).await;
+        assert_eq!(result["content"][0]["data"].as_str().map(str::len), Some(120_000));
+        let shown = off.gateway.get(&format!("/mcp/schema/{server}:stamp_field@1/output")).await;
+        assert_eq!(shown.body["properties"]["pdf"]["type"], "string");
+    }
+}
+
+#[tokio::test]
+async fn a_reference_is_taken_by_each_tool_in_its_own_form() {
+    let house = House::open().await;
+    for size in [100, 500_000] {
+        let paper = pdf(size);
+        let id = house.put("a.pdf", paper.clone()).await;
+        for (maker, taker) in [("near", "far"), ("far", "near")] {
+            let made = house.data(&format!("{maker}:stamp_field"), json!({"file_id": id})).await;
+            let reference = made["pdf"]["ref_id"].clone();
+            for argument in ["file_id", "source_ref_id", "content_ref_id", "ref_id"] {
+                let input = json!({argument: reference});
+                let got = house.data(&format!("{taker}:take_bytes"), input.clone()).await;
+                assert_eq!(got["sum"], sum(&stamped(&paper)), "{argument}");
+                // A tool that names all its arguments gets none that it does not know.
+                let got = house.data(&format!("{taker}:take_text"), input).await;
+                assert!(got["size"].as_u64() > Some(10), "{got}");
+            }
+            let got =
+                house.data(&format!("{taker}:take_link"), json!({"file_id": reference})).await;
+            assert_eq!(got["sum"], sum(&stamped(&paper)));
+            let got = house
+                .data(
+                    &format!("{taker}:take_two"),
+                    json!({"old_ref_id": reference, "new_file_id": id}),
+                )
+                .await;
+            assert_eq!(got["got"][0]["sum"], sum(&stamped(&paper)));
+            assert_eq!(got["got"][1]["sum"], sum(&paper));
+            let got = house
+                .data(&format!("{taker}:take_list"), json!({"source_ref_ids": [reference, id]}))
+                .await;
+            assert_eq!(got["got"][1]["sum"], sum(&paper));
+            let (code, _) =
+                house.refusal(&format!("{taker}:take_image"), json!({"file_id": reference})).await;
+            assert_eq!(code, "INVALID_INPUT");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_keeps_itself_is_fetched_from_there() {
+    let house = House::open().await;
+    let paper = pdf(200_000);
+    let id = house.put("a.pdf", paper.clone()).await;
+    for (maker, taker) in [("near", "far"), ("far", "near")] {
+        let parsed = house.data(&format!("{maker}:parse_document"), json!({"file_id": id})).await;
+        assert_eq!(parsed["page_count"], 2, "{parsed}");
+        let kept = parsed["ref_id"].as_str().unwrap();
+        assert!(kept.starts_with("kept_"), "{parsed}");
+        for server in [maker, taker] {
+            let input = json!({"source_ref_id": kept, "target_role": "Countess"});
+            let made = house.result(&format!("{server}__tailor_resume"), input).await;
+            let tailored = house.bytes(told(&made)["ref_id"].as_str().unwrap()).await;
+            assert!(tailored.starts_with(&paper), "{made}");
+            assert!(tailored.ends_with(b"for the role of Countess\n"));
+        }
+        for argument in ["file_id", "source_ref_id"] {
+            let got = house.data(&format!("{taker}:take_bytes"), json!({argument: kept})).await;
+            assert_eq!(got["sum"], sum(&paper), "{argument}");
+        }
+        let got = house.data(&format!("{maker}:take_bytes"), json!({"file_id": kept})).await;
+        assert_eq!(got["sum"], sum(&paper));
+
+        house.data(&format!("{maker}:issue"), json!({})).await;
+        let input = json!({"file_id": "desk-7"});
+        let (code, said) = house.refusal(&format!("{taker}:take_bytes"), input).await;
+        assert_eq!(code, "NOT_FOUND", "{said}");
+        assert!(
+            said.contains(&format!("`desk-7` of server `{maker}` cannot be fetched")),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_with_references_is_given_again_and_can_be_verified() {
+    let house = House::with("", "    deterministic: [stamp_field]\n").await;
+    let id = house.put("a.pdf", pdf(30_000)).await;
+    for server in ["near", "far"] {
+        let tool = format!("{server}:stamp_field");
+        let first = house.data(&tool, json!({"file_id": id})).await;
+        let again = house.data(&tool, json!({"file_id": id})).await;
+        assert_eq!(first, again);
+        let result = house.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
+        assert_eq!(result["structuredContent"], first);
+        let link =
+            result["content"].as_array().unwrap().iter().any(|block| {
+                block["type"] == "resource_link" && block["uri"] == first["pdf"]["uri"]
+            });
+        assert!(link, "{result}");
+        let input = json!({"file_id": id});
+        let verified =
+            house.gateway.call_with(&tool, &input, &[("powerstrip-verify", "true")]).await.body;
+        assert_eq!(verified["data"], first, "{verified}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_looks_like_base64_is_handed_on_unchanged() {
+    let house = House::open().await;
+    let letters = "a".repeat(30_000);
+    for server in ["near", "far"] {
+        let result = house.result(&format!("{server}__spell"), json!({"bytes": 30_000})).await;
+        let blocks = result["content"].as_array().unwrap();
+        assert_eq!(told(&result)["media_type"], "image/png");
+        assert!(blocks[1]["text"] == letters, "{}", result.to_string().replace(&letters, "…"));
+        assert!(blocks[2]["text"] == format!("{letters}, {letters}"));
+        assert!(blocks[3]["resource"]["text"] == letters);
+        assert!(result["_meta"]["papers/letters"] == letters);
+    }
+}

@@ -1,0 +1,78 @@
+//! Whatever a server says of its input, nobody else reads the bytes of a file or a link that opens it.
+
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use serde_json::json;
+
+use crate::support::{House, noise, pdf, picture};
+
+/// What gives a file away.
+pub(crate) struct Traces(Vec<String>);
+
+impl Traces {
+    /// Pieces of the file from all over it, in base64.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut pieces = Vec::new();
+        for engine in [BASE64_STANDARD, BASE64_URL_SAFE] {
+            let encoded = engine.encode(bytes);
+            let step = (encoded.len() / 50).max(40);
+            let starts = (0..encoded.len().saturating_sub(40)).step_by(step);
+            pieces.extend(starts.map(|at| encoded[at..at + 40].to_owned()));
+        }
+        Self(pieces)
+    }
+
+    fn and(mut self, piece: &str) -> Self {
+        self.0.push(piece.to_owned());
+        self
+    }
+
+    pub(crate) fn are_not_in(&self, what: &str, text: &str) {
+        for trace in &self.0 {
+            if let Some(at) = text.find(trace.as_str()) {
+                let from = text[..at].char_indices().rev().nth(300).map_or(0, |(at, _)| at);
+                panic!("{what} holds `{trace}`: …{}…", &text[from..at + trace.len()]);
+            }
+        }
+    }
+}
+
+const FORMS: [&str; 8] =
+    ["answer", "field", "key", "error", "details", "protocol", "progress", "log"];
+
+#[tokio::test]
+async fn a_server_that_repeats_its_input_gives_nothing_away() {
+    let house = House::with("limits: { max_output_bytes: 10000000 }\n", "").await;
+    for paper in [pdf(2_000), picture(40), pdf(400_000), noise(9_000)] {
+        let traces = Traces::of(&paper).and("signature=").and("/content?");
+        let id = house.put("a", paper.clone()).await;
+        for server in ["near", "far"] {
+            for tool in ["echo_bytes", "echo_link"] {
+                for form in FORMS {
+                    let what = format!("{server}:{tool} as {form} of {} bytes", paper.len());
+                    let input = json!({"file_id": id, "form": form});
+                    let name = format!("{server}__{tool}");
+                    let params = json!({"name": name, "arguments": input,
+                        "_meta": {"progressToken": "p", "io.modelcontextprotocol/logLevel": "debug"}});
+                    let told = house.mcp_text("tools/call", &name, params).await;
+                    traces.are_not_in(&what, &told);
+                    match form {
+                        "progress" => assert!(told.contains("notifications/progress"), "{told}"),
+                        "log" => assert!(told.contains("notifications/message"), "{told}"),
+                        _ => {}
+                    }
+                    let answer = house.call(&format!("{server}:{tool}"), input).await;
+                    traces.are_not_in(&what, &answer.to_string());
+                }
+            }
+        }
+        traces.are_not_in("the log", &house.gateway.log());
+    }
+    let folder = house.gateway.folder().join(".powerstrip");
+    let rows = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let traces = Traces::of(&pdf(2_000)).and("signature=");
+    for database in rows.filter(|path| path.is_file()) {
+        let text = String::from_utf8_lossy(&std::fs::read(&database).unwrap()).into_owned();
+        traces.are_not_in(&database.display().to_string(), &text);
+    }
+}

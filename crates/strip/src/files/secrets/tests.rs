@@ -1,0 +1,109 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use proptest::prelude::{Just, any, prop, prop_assert, prop_oneof, proptest};
+use proto::FileKind;
+use serde_json::json;
+
+use super::*;
+
+fn secrets() -> (Secrets, String, String) {
+    let mut secrets = Secrets::default();
+    let id = FileId::from_random(FileKind::File, [7; 16]);
+    let bytes: Vec<u8> = (0..=255).collect();
+    secrets.add_bytes(&bytes[..48], &id);
+    let url = Url::parse("http://127.0.0.1:7/v1/files/x/content?expires=1&sig=abc").unwrap();
+    secrets.add_link(&url, &id);
+    (secrets, BASE64_STANDARD.encode(&bytes), url.into())
+}
+
+#[test]
+fn neither_bytes_nor_links_come_back() {
+    let (secrets, bytes, link) = secrets();
+    let mut value = json!({"echo": bytes, "said": format!("cannot open {link}, sorry"), link.clone(): [
+        format!("'{}…' is too short", &bytes[..80]), "expires=1&sig=abc", 5]});
+    secrets.out_of(&mut value);
+    let text = value.to_string();
+    assert!(
+        !text.contains(&bytes[..64]) && !text.contains("sig=abc") && !text.contains("/v1/files"),
+        "{text}"
+    );
+    assert!(text.contains("cannot open [link to file_"), "{text}");
+    assert!(text.contains("' is too short") || text.contains("…' is too short"), "{text}");
+}
+
+#[test]
+fn a_failure_tells_nothing_either() {
+    let (secrets, bytes, link) = secrets();
+    let failure = Failure::new(proto::Code::Internal, format!("bad: {bytes}"))
+        .details(json!({"url": link}))
+        .native(Arc::new(json!({"content": [{"text": link}]})))
+        .caused_by(std::io::Error::other(link.clone()));
+    let failure = secrets.out_of_failure(failure);
+    let told = format!("{failure:?}");
+    assert!(!told.contains("sig=abc") && !told.contains(&bytes[..64]), "{told}");
+}
+
+#[test]
+fn base64_in_lines_goes_as_a_whole() {
+    let (secrets, bytes, _) = secrets();
+    let lines: Vec<_> = bytes.as_bytes().chunks(76).map(String::from_utf8_lossy).collect();
+    for (between, after) in [("\n", "\nand more"), ("\r\n", " is bad"), ("\\n", "\" is bad")] {
+        let mut text = format!("the input {}{after}", lines.join(between));
+        secrets.out_of_text(&mut text);
+        assert!(text.starts_with("the input [bytes of file_"), "{text}");
+        assert!(lines.iter().all(|line| !text.contains(&**line)), "{text}");
+        assert!(text.ends_with("more") || text.ends_with("bad"), "{text}");
+    }
+}
+
+#[test]
+fn a_text_that_was_cut_gives_nothing_away() {
+    let (secrets, bytes, link) = secrets();
+    for secret in [&bytes, &link] {
+        for end in [24, 40, 63] {
+            let secret = &secret[..end.min(secret.len() - 1)];
+            let mut text = format!("cannot read {secret}…");
+            secrets.out_of_text(&mut text);
+            assert!(!text.contains(secret), "{text}");
+        }
+    }
+    let mut text = "cannot read http://127.0.0.1:9".to_owned();
+    secrets.out_of_text(&mut text);
+    assert_eq!(text, "cannot read http://127.0.0.1:9");
+}
+
+proptest! {
+    #[test]
+    fn no_echo_of_a_file_is_left(
+        bytes in prop::collection::vec(any::<u8>(), 12..600),
+        before in "[ -~]{0,40}",
+        after in "([^A-Za-z0-9+/=_-][ -~]{0,40})?",
+        url_safe in any::<bool>(),
+        line in prop_oneof![Just(usize::MAX), Just(64), Just(76)],
+    ) {
+        let mut secrets = Secrets::default();
+        let id = FileId::from_random(FileKind::File, [7; 16]);
+        secrets.add_bytes(&bytes[..bytes.len().min(48)], &id);
+        let encoded =
+            if url_safe { BASE64_URL_SAFE.encode(&bytes) } else { BASE64_STANDARD.encode(&bytes) };
+        let lines: Vec<_> =
+            encoded.as_bytes().chunks(line.min(encoded.len())).map(String::from_utf8_lossy).collect();
+        let mut value = json!({"said": [format!("{before}{}{after}", lines.join("\n"))], "n": 1});
+        secrets.out_of(&mut value);
+        let text = value["said"][0].as_str().unwrap();
+        for line in &lines {
+            let piece = &line[..line.len().min(40)];
+            prop_assert!(piece.len() < 16 || !text.contains(piece), "{text}");
+        }
+        prop_assert!(text.contains("[bytes of file_"), "{text}");
+    }
+
+    #[test]
+    fn whatever_is_no_secret_stays(text in "[^\0]{0,200}") {
+        let (secrets, _, _) = secrets();
+        let mut value = json!({&text: text});
+        let whole = value.clone();
+        secrets.out_of(&mut value);
+        prop_assert!(value == whole);
+    }
+}

@@ -197,7 +197,6 @@ fn skills_that_hold_nothing_are_warned_about() {
          skills:\n  \
            fine: { servers: [crm], tools: ['good.*', 'demo.echo', 'crm:read_*', 'powerstrip:search_tools', '*'] }\n  \
            odd: { tools: ['gone.*', 'crn:read'], approve: { 'nothing.here': never } }\n  \
-           gated: { tools: ['good.greet'], auto_approve: false }\n\
          agents: { one: { skills: [fine, odd] } }\n\
          embeddings: { path: ./nowhere }\n",
     );
@@ -207,12 +206,11 @@ fn skills_that_hold_nothing_are_warned_about() {
         "skills.odd.tools: `gone.*` names no tool at present",
         "skills.odd.tools: `crn:read` names no tool at present",
         "skills.odd.approve: `nothing.here` names no tool at present",
-        "skills.gated: approvals are read but not yet asked for",
         "embeddings.path: ",
     ] {
         assert!(shown.contains(warning), "{warning}\n{shown}");
     }
     assert!(!shown.contains("skills.fine"), "{shown}");
-    assert!(shown.contains("0 errors, 5 warnings"), "{shown}");
+    assert!(shown.contains("0 errors, 4 warnings"), "{shown}");
     assert_eq!(project.run(&["check", "--strict"]).code, Some(1));
 }

@@ -118,11 +118,8 @@ impl Agent {
             .with_context(|| format!("{tool} answered with no JSON: {answer}"))?;
         let result = &message["result"];
         ensure!(result.is_object() && result["isError"] != true, "{tool} failed: {message}");
-        // A model reads the blocks, and the structured answer where there is one.
+        // Structured answers say the same again; a model reads one of them.
         self.read += result["content"].to_string().len();
-        if let Some(structured) = result.get("structuredContent") {
-            self.read += structured.to_string().len();
-        }
         let told = result.to_string().replace('\\', "");
         let start = told.find("\"ref_id\":\"").context("no reference")? + 10;
         Ok(told[start..].chars().take_while(|c| *c != '"').collect())

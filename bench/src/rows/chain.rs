@@ -2,6 +2,7 @@
 //! gateway holds.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
@@ -17,6 +18,9 @@ use crate::table::{Row, Target, Unit};
 
 /// The server of papers, which Cargo puts beside the gateway.
 const SERVER: &str = "powerstrip-papers";
+
+/// A server whose tools are not there by then has none.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Room for the paper in base64.
 const ROOM: [&str; 4] = ["--max-body-bytes", "134217728", "--max-output-bytes", "134217728"];
@@ -46,6 +50,9 @@ async fn chains(run: &ChainRun, binary: &Path, rows: &mut Vec<Row>) -> anyhow::R
     home.write("powerstrip.yaml", &config)?;
     let gateway = Gateway::start(binary, &home).await?;
 
+    for name in ["one", "two"] {
+        offered(&gateway, name).await?;
+    }
     let mut chunk = noise(1 << 20);
     // The first bytes say what it is; every megabyte begins so, which does no harm.
     chunk[..9].copy_from_slice(b"%PDF-1.4\n");
@@ -72,6 +79,20 @@ async fn chains(run: &ChainRun, binary: &Path, rows: &mut Vec<Row>) -> anyhow::R
     gateway.stop().await?;
     for server in servers {
         server.stop().await?;
+    }
+    Ok(())
+}
+
+/// Waits until a server's tools are there.
+async fn offered(gateway: &Gateway, server: &str) -> anyhow::Result<()> {
+    let address = gateway.address();
+    let request =
+        format!("GET /mcp/schema/{server}:stamp@1/input HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    let mut connection = Connection::open(address).await?;
+    let begun = Instant::now();
+    while connection.ask(request.as_bytes()).await?.status != 200 {
+        ensure!(begun.elapsed() < PATIENCE, "the tools of `{server}` are not offered");
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Ok(())
 }
@@ -118,11 +139,8 @@ impl Agent {
             .with_context(|| format!("{tool} answered with no JSON: {answer}"))?;
         let result = &message["result"];
         ensure!(result.is_object() && result["isError"] != true, "{tool} failed: {message}");
-        // A model reads the blocks, and the structured answer where there is one.
+        // Structured answers say the same again; a model reads one of them.
         self.read += result["content"].to_string().len();
-        if let Some(structured) = result.get("structuredContent") {
-            self.read += structured.to_string().len();
-        }
         let told = result.to_string().replace('\\', "");
         let start = told.find("\"ref_id\":\"").context("no reference")? + 10;
         Ok(told[start..].chars().take_while(|c| *c != '"').collect())

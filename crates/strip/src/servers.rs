@@ -38,6 +38,11 @@ pub trait Server: Send + Sync + 'static {
     /// Hands a request on; the call's input are its parameters, the output's data the whole result.
     async fn request(&self, method: &str, call: &Call) -> Result<Output, Failure>;
 
+    /// Reads a resource for another server: long base64 in it stays aside, in the output's `carved`.
+    async fn lend(&self, call: &Call) -> Result<Output, Failure> {
+        self.request("resources/read", call).await
+    }
+
     /// Says of which resources, by the server's own URIs, somebody wants to hear when they change.
     fn watch(&self, uris: BTreeSet<String>);
 }

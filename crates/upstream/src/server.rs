@@ -1,5 +1,6 @@
 //! A server as doors see it: prompts, resources, completions and tasks, handed on as they are.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use strip::{Call, Failure, Output, Reply};
 
 use crate::broken::Broken;
 use crate::conversation::{Request, Said};
-use crate::rpc::Params;
+use crate::rpc::{Given, Params};
 use crate::upstream::Shared;
 
 /// Methods that change nothing.
@@ -33,6 +34,27 @@ impl Server for Shared {
     }
 
     async fn request(&self, method: &str, call: &Call) -> Result<Output, Failure> {
+        let whole = self.asked(method, call, Given::whole).await?;
+        Ok(Output { carved: None, ..whole })
+    }
+
+    async fn lend(&self, call: &Call) -> Result<Output, Failure> {
+        self.asked("resources/read", call, |given| given.get().into()).await
+    }
+
+    fn watch(&self, uris: BTreeSet<String>) {
+        self.news.watched.send_replace(uris);
+    }
+}
+
+impl Shared {
+    /// Hands a request on; `text` says whether what was set aside of the result is put back.
+    async fn asked(
+        &self,
+        method: &str,
+        call: &Call,
+        text: fn(&Given) -> Cow<'_, str>,
+    ) -> Result<Output, Failure> {
         let Value::Object(params) = &*call.input else {
             return Err(Failure::new(Code::InvalidInput, "parameters are an object"));
         };
@@ -53,10 +75,12 @@ impl Server for Shared {
                 return Err(Failure::new(Code::Unavailable, "the caller cancelled the request"));
             }
         };
+        let mut carved = None;
         let (data, reply) = match said {
             Said::Result(given) => {
-                let result = serde_json::from_str(&given.whole())
+                let result = serde_json::from_str(&text(&given))
                     .map_err(|why| Broken::malformed(why.to_string()).failure(&self.name))?;
+                carved = given.carved;
                 (result, Reply::Done)
             }
             Said::NeedsInput(question) => (question, Reply::NeedsInput),
@@ -66,10 +90,6 @@ impl Server for Shared {
         if method.starts_with("tasks/") {
             self.desk.seal_task(&self.name, &call.principal, &mut data);
         }
-        Ok(Output { reply, ..Output::new(data) })
-    }
-
-    fn watch(&self, uris: BTreeSet<String>) {
-        self.news.watched.send_replace(uris);
+        Ok(Output { reply, carved, ..Output::new(data) })
     }
 }

@@ -45,7 +45,8 @@ pub struct Kept {
     pub name: String,
     /// In bytes.
     pub size: usize,
-    /// Where it can be read.
+    /// Where it can be read; answers say so in links.
+    #[serde(skip)]
     pub uri: String,
 }
 

@@ -11,15 +11,16 @@ async fn a_paper_goes_from_server_to_server_without_entering_a_context() {
     let paper = pdf(200_000);
     let traces = Traces::of(&paper);
     let id = house.put("cv.pdf", paper.clone()).await;
-    let mut read = String::new();
+    let (mut said, mut read) = (String::new(), 0);
     let mut ask = async |tool: &str, input: serde_json::Value| {
         let params = json!({"name": tool, "arguments": input});
         let text = house.mcp_text("tools/call", tool, params).await;
-        read.push_str(&text);
+        said.push_str(&text);
         let start = text.find(['{']).unwrap();
         let end = text.rfind('}').unwrap();
         let answer: serde_json::Value = serde_json::from_str(&text[start..=end]).unwrap();
         assert_ne!(answer["result"]["isError"], true, "{answer}");
+        read += answer["result"]["content"].to_string().len();
         answer["result"].clone()
     };
     let parsed = ask("near__parse_document", json!({"file_id": id})).await;
@@ -45,7 +46,8 @@ async fn a_paper_goes_from_server_to_server_without_entering_a_context() {
 
     let end = b"\n% for the role of Countess\n\n% stamped\n";
     assert_eq!(house.bytes(&last).await, [paper.as_slice(), end].concat());
-    traces.are_not_in("an answer", &read);
-    assert!(read.len() < 4_096, "{} bytes: {read}", read.len());
+    traces.are_not_in("an answer", &said);
+    // Structured answers say the same again; a model reads one of them.
+    assert!(read < 2_048, "{read} bytes: {said}");
     traces.are_not_in("the log", &house.gateway.log());
 }

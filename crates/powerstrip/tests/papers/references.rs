@@ -199,10 +199,12 @@ async fn an_answer_with_references_is_given_again_and_can_be_verified() {
         assert_eq!(first, again);
         let result = house.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
         assert_eq!(result["structuredContent"], first);
-        let link =
-            result["content"].as_array().unwrap().iter().any(|block| {
-                block["type"] == "resource_link" && block["uri"] == first["pdf"]["uri"]
-            });
+        let uri = format!("powerstrip://files/{}", first["pdf"]["ref_id"].as_str().unwrap());
+        let link = result["content"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|block| block["type"] == "resource_link" && block["uri"] == uri);
         assert!(link, "{result}");
         let input = json!({"file_id": id});
         let verified =

@@ -19,7 +19,6 @@ async fn callers_name_files_and_send_none() {
             json!({}),
             json!({"file_id": 7}),
             json!({"file_id": [id]}),
-            json!({"file_id": ""}),
             json!({"file_id": id, "source_ref_id": id}),
         ] {
             let (code, said) = house.refusal(&tool("take_bytes"), input.clone()).await;

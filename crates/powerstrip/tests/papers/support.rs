@@ -11,6 +11,10 @@ use tokio::process::{Child, ChildStdout, Command};
 /// Room for large papers.
 const ROOM: [&str; 4] = ["--max-body-bytes", "67108864", "--max-output-bytes", "67108864"];
 
+/// All that our own code logs.
+const LOG: &str =
+    "info,powerstrip=trace,strip=trace,upstream=trace,doors=trace,egress=trace,store=trace";
+
 fn program() -> PathBuf {
     let program = powerstrip_binary().with_file_name("powerstrip-papers");
     assert!(program.is_file(), "build it first: cargo build -p fixture");
@@ -65,7 +69,7 @@ impl House {
         let gateway = Gateway::with()
             .config(&servers)
             .config(config)
-            .env("POWERSTRIP_LOG", "trace")
+            .env("POWERSTRIP_LOG", LOG)
             .start()
             .await;
         for server in ["near", "far"] {

@@ -137,8 +137,7 @@ pub(crate) async fn fetch(
         Call::new("resources/read", json!({"uri": uri}), Arc::clone(principal), call.door);
     asked.trace = call.trace;
     asked.cancel = call.cancel.clone();
-    let answer =
-        lender.request("resources/read", &asked).await.map_err(|failure| lost(&failure.message))?;
+    let answer = lender.lend(&asked).await.map_err(|failure| lost(&failure.message))?;
     let content = &answer.data["contents"][0];
     let carved = answer.carved.as_ref();
     let bytes: FileStream = match (content["blob"].as_str(), content["text"].as_str()) {

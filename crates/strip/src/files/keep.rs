@@ -425,7 +425,6 @@ fn shown(record: &FileRecord, declared: Option<&str>, preview: Option<String>) -
         "name": record.name,
         "size": record.size,
         "sha256": record.sha256.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
-        "uri": format!("powerstrip://files/{}", record.id),
     });
     if let Some(preview) = preview {
         shown["preview"] = Value::from(preview);
@@ -433,9 +432,13 @@ fn shown(record: &FileRecord, declared: Option<&str>, preview: Option<String>) -
     shown
 }
 
-/// A reference as a block of text, which every model reads.
+/// A reference as a block of text, which every model reads. Its name stands in the link beside it.
 fn told(reference: &Value) -> Value {
-    json!({"type": "text", "text": reference.to_string()})
+    let mut told = reference.clone();
+    if let Some(fields) = told.as_object_mut() {
+        fields.remove("name");
+    }
+    json!({"type": "text", "text": told.to_string()})
 }
 
 fn has_longer(value: &Value, least: usize) -> bool {

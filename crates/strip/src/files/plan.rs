@@ -168,7 +168,10 @@ impl<'a> Form<'a> {
             .map(|prefix| FileArgs {
                 id: (!prefix.is_empty()).then(|| self.id(prefix, &format!("{prefix}{data}"))),
                 data: Some(format!("{prefix}{data}")),
-                media_type: media_type.map(|media_type| format!("{prefix}{media_type}")),
+                // A tool that names its arguments, and no media type, wants none.
+                media_type: media_type
+                    .map(|media_type| format!("{prefix}{media_type}"))
+                    .filter(|name| self.open || self.property(name).is_some()),
             })
             .collect()
     }

@@ -135,6 +135,15 @@ fn schemas() -> impl Strategy<Value = Value> {
     })
 }
 
+#[test]
+fn a_tool_that_names_no_media_type_gets_none() {
+    let schema = json!({"type": "object", "additionalProperties": false, "required": ["old_file_data"],
+        "properties": {"old_file_data": {"type": "string"}, "file_data": {"type": "string"}}});
+    let (plan, shown) = plan(FileStrategy::BinaryBase64, schema);
+    assert!(plan.slots.iter().all(|slot| slot.media_type.is_none()), "{plan:?}");
+    assert_eq!(shown["required"], json!(["old_file_id"]));
+}
+
 proptest! {
     #[test]
     fn callers_never_see_what_is_put_in(schema in schemas()) {

@@ -31,7 +31,7 @@ async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
                     // A browser without the state of a login, and a client document that nobody asked for.
                     let expected = match pattern {
                         "/oauth/login" | "/oauth/callback" => 400,
-                        "/oauth/client.json" => 404,
+                        "/oauth/client.json" | "/approve/{token}" => 404,
                         _ => 200,
                     };
                     assert_eq!(answer.status, expected, "{method} {path}: {answer:?}");

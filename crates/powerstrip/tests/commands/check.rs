@@ -196,7 +196,7 @@ fn skills_that_hold_nothing_are_warned_about() {
         "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
          skills:\n  \
            fine: { servers: [crm], tools: ['good.*', 'demo.echo', 'crm:read_*', 'powerstrip:search_tools', '*'] }\n  \
-           odd: { tools: ['gone.*', 'crn:read'], approve: { 'nothing.here': never } }\n  \
+           odd: { tools: ['gone.*', 'crn:read'], approve: { 'nothing.here': never } }\n\
          agents: { one: { skills: [fine, odd] } }\n\
          embeddings: { path: ./nowhere }\n",
     );

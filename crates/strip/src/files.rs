@@ -4,6 +4,7 @@
 mod attach;
 mod carve;
 mod extracted;
+mod failures;
 mod fill;
 mod foreign;
 mod keep;
@@ -35,6 +36,7 @@ use store::{Database, Drafts, FileFilter, ObjectKey, Objects, PutFault, StoreErr
 use url::Url;
 
 use crate::Failure;
+use failures::{broken, not_found, over_quota, too_large, unreadable};
 use link::LinkKey;
 use text::TextOf;
 
@@ -469,34 +471,4 @@ fn read_cursor(text: &str) -> Result<(u64, FileId), Failure> {
     read().ok_or_else(|| {
         Failure::new(Code::InvalidInput, "the cursor is none that this gateway gave out")
     })
-}
-
-fn not_found(id: &str) -> Failure {
-    let shown: String = proto::clean::visible(id).chars().take(80).collect();
-    let message = format!("there is no file `{shown}`; it may have expired, or was never yours");
-    Failure::new(Code::NotFound, message)
-}
-
-fn too_large(rules: &FileRules) -> Failure {
-    let message = format!("the file is larger than {} bytes", rules.max_bytes);
-    Failure::new(Code::InvalidInput, message).details(json!({"limit": rules.max_bytes}))
-}
-
-fn over_quota(rules: &FileRules) -> Failure {
-    let quota = rules.quota.unwrap_or(u64::MAX);
-    let message = format!("all files together may have {quota} bytes; delete some first");
-    Failure::new(Code::InvalidInput, message).details(json!({"quota": quota}))
-}
-
-/// The record is there and its bytes are not: it went away a moment ago, or the storage lost it.
-fn unreadable(record: &FileRecord, error: StoreError) -> Failure {
-    match error {
-        StoreError::NoObject(_) => not_found(record.id.as_str()).caused_by(error),
-        error => broken(error),
-    }
-}
-
-fn broken(error: StoreError) -> Failure {
-    tracing::error!(%error, "files cannot be stored or read");
-    Failure::new(Code::Unavailable, "the file storage cannot be reached now").caused_by(error)
 }

@@ -74,14 +74,33 @@ pub(crate) struct Server {
 }
 
 /// Whether large answers are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub(crate) enum Kept {
+    Said(bool),
+    Word(OnOff),
+}
+
+/// The word for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnOff {
     /// They are kept, and a reference is handed on.
-    #[default]
     On,
     /// They are handed on whole.
     Off,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self::Word(OnOff::On)
+    }
+}
+
+impl Kept {
+    fn is_on(self) -> bool {
+        matches!(self, Self::Said(true) | Self::Word(OnOff::On))
+    }
 }
 
 impl Default for Server {
@@ -306,7 +325,7 @@ impl Server {
                 PinWhen::Strict => Pin::Strict,
                 PinWhen::Off => Pin::Off,
             },
-            references: self.references == Kept::On,
+            references: self.references.is_on(),
             reach: upstream::Reach::Named,
         }
     }

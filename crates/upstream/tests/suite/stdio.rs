@@ -241,7 +241,7 @@ async fn pain_3_callers_do_not_share_a_process_unless_the_server_is_shared() {
     assert_eq!(said("bob", "own:count").await, "1", "bob sees nothing of ann");
     assert_eq!(said("ann", "own:count").await, "4", "and ann keeps her own");
     assert_ne!(said("ann", "own:pid").await, said("bob", "own:pid").await);
-    assert_eq!(house.status("own").sessions, 2);
+    assert_eq!(house.status("own").sessions, 3, "theirs, and the one that the gateway listens to");
 
     assert_eq!(said("ann", "shared:count").await, "1");
     assert_eq!(said("bob", "shared:count").await, "2");
@@ -257,9 +257,9 @@ async fn pain_3_a_process_of_a_caller_who_left_is_stopped() {
     for subject in ["ann", "bob", "cem"] {
         house.run(call_by(subject, "py:pid", json!({}))).await.unwrap();
     }
-    assert_eq!(alive(&needle).len(), 3);
+    assert_eq!(alive(&needle).len(), 4, "theirs, and the one that the gateway listens to");
     // The eager one stays.
-    eventually("two are gone", || alive(&needle).len() == 1).await;
+    eventually("three are gone", || alive(&needle).len() == 1).await;
     let again = house.run(call_by("cem", "py:count", json!({}))).await.unwrap();
     assert_eq!(text(&again), "1", "a new process for who comes back");
 }

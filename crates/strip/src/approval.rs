@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use desk::Approvals;
 pub(crate) use leave::{Grounds, Leave};
 pub(crate) use rules::Asked;
-pub use shown::{ShownFile, ShowsFiles, inert, view};
+pub use shown::{ShownFile, inert, view};
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
 
 /// Who decides.

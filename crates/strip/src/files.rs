@@ -13,6 +13,7 @@ mod link;
 mod name;
 mod plan;
 mod secrets;
+mod shown;
 mod strategies;
 mod sweep;
 pub mod text;

@@ -188,6 +188,7 @@ impl Strip {
 
     /// Says who is asked about calls that a person must approve. Once.
     pub fn set_approvals(&self, approvals: Arc<Approvals>) {
+        approvals.show_files(Arc::clone(&self.files));
         let _ = self.guards.approvals.set(approvals);
     }
 

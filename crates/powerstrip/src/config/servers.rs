@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
+use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use upstream::{Kind, Pin, SandboxMode, ServerConfig, Start};
 
@@ -73,33 +74,39 @@ pub(crate) struct Server {
     pub(crate) references: Kept,
 }
 
-/// Whether large answers are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum Kept {
-    Said(bool),
-    Word(OnOff),
-}
-
-/// The word for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+/// Whether large answers are kept: `on` or `off`, or what YAML makes of them elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum OnOff {
+pub(crate) enum Kept {
     /// They are kept, and a reference is handed on.
     On,
     /// They are handed on whole.
     Off,
 }
 
-impl Default for Kept {
-    fn default() -> Self {
-        Self::Word(OnOff::On)
-    }
-}
+impl<'de> Deserialize<'de> for Kept {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Switch;
+        impl Visitor<'_> for Switch {
+            type Value = Kept;
 
-impl Kept {
-    fn is_on(self) -> bool {
-        matches!(self, Self::Said(true) | Self::Word(OnOff::On))
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`on` or `off`")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<Kept, E> {
+                Ok(if on { Kept::On } else { Kept::Off })
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Kept, E> {
+                match word {
+                    "on" => Ok(Kept::On),
+                    "off" => Ok(Kept::Off),
+                    other => Err(E::custom(format!("`{other}` is not one of `on`, `off`"))),
+                }
+            }
+        }
+        deserializer.deserialize_any(Switch)
     }
 }
 
@@ -129,7 +136,7 @@ impl Default for Server {
             clean_results: false,
             deterministic: Vec::new(),
             pin: PinWhen::default(),
-            references: Kept::default(),
+            references: Kept::On,
         }
     }
 }
@@ -325,7 +332,7 @@ impl Server {
                 PinWhen::Strict => Pin::Strict,
                 PinWhen::Off => Pin::Off,
             },
-            references: self.references.is_on(),
+            references: self.references == Kept::On,
             reach: upstream::Reach::Named,
         }
     }

@@ -390,7 +390,7 @@ fn a_bad_server_names_its_key() {
            e: {}\n  \
            f: { url: 'ftp://x' }\n  \
            g: { command: x, env: { TOKEN: { env: UNSET } } }\n  \
-           h: { command: x, references: true }\n  \
+           h: { command: x, references: maybe }\n  \
            i: { url: 'http://127.0.0.1:1/mcp', headers: { Host: x } }\n  \
            j: { command: x, timeout: 5 }\n  \
            powerstrip: { command: x }\n  \

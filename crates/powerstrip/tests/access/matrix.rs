@@ -93,9 +93,10 @@ async fn pages(cast: &Cast<'_>, route: &Route) {
             let answer = answered(caller.request(method.parse().unwrap(), &path)).await;
             let text = answer.body.to_string();
             match (route.needs, method) {
-                // A redirect to the way in was followed.
                 (Needs::Session, "GET") => {
-                    assert!(text.contains("Sign in"), "{path} for {who}: {text}")
+                    let led_to = answer.headers["location"].to_str().unwrap();
+                    assert_eq!(answer.status, 303, "{path} for {who}: {text}");
+                    assert!(led_to.starts_with("/dashboard/sign-in"), "{path}: {led_to}");
                 }
                 (Needs::Session, _) => assert_eq!(answer.status, 401, "{method} {path} for {who}"),
                 (_, "POST") => {

@@ -76,7 +76,12 @@ pub(crate) struct Caller<'a> {
 impl<'a> Caller<'a> {
     pub(crate) fn new(gateway: &'a Gateway, token: Option<String>) -> Self {
         // A connection whose request was refused before it was read is closed; one from a pool may be just that.
-        let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+        let client = reqwest::Client::builder()
+            .pool_max_idle_per_host(0)
+            // Where it is led is a part of the answer.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
         Self { gateway, token, client }
     }
 

@@ -120,6 +120,11 @@ async fn the_gate_holds_at_every_door_for_a_pack_a_built_in_and_a_servers_tool()
     let call = gateway.call("powerstrip:call_tool", &input);
     let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
     assert_eq!((answer.status, &row["tool"]), (403, &json!("demo.echo")), "{answer:?}");
+    let batch = json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "in a batch"}}]});
+    let call = answered(reqwest::Client::new().post(gateway.url("/v1/calls")).json(&batch));
+    let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
+    assert_eq!(row["tool"], "demo.echo");
+    assert!(answer.body.to_string().contains("DENIED"), "{answer:?}");
     let url = gateway.url("/agents/bot/mcp");
     let call = mcp_call(&url, "pack_note", json!({"text": "by MCP"}));
     let (answer, _) = tokio::join!(call, reviewer.decides("reject"));

@@ -15,10 +15,9 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use super::rules::{Asked, Rules};
-use super::{
-    Decider, Decision, Event, EventKind, Outcome, ShownFile, ShowsFiles, Terms, Undecided, Verdict,
-};
+use super::{Decider, Decision, Event, EventKind, Outcome, ShownFile, Terms, Undecided, Verdict};
 use crate::Failure;
+use crate::files::Files;
 
 /// Events that a slow listener may fall behind before it misses some.
 const MAX_EVENTS: usize = 1_024;
@@ -50,7 +49,7 @@ pub struct Approvals {
     /// Calls that were interrupted by a question of their tool, how often, and until when.
     continued: Mutex<HashMap<Digest, (u32, Instant)>>,
     terms: ArcSwap<Terms>,
-    files: OnceLock<Arc<dyn ShowsFiles>>,
+    files: OnceLock<Arc<Files>>,
     events: broadcast::Sender<Event>,
     ending: CancellationToken,
 }
@@ -123,7 +122,7 @@ impl Approvals {
     }
 
     /// Says who knows the files that arguments name. Once.
-    pub fn show_files(&self, files: Arc<dyn ShowsFiles>) {
+    pub(crate) fn show_files(&self, files: Arc<Files>) {
         let _ = self.files.set(files);
     }
 

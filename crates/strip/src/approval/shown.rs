@@ -1,7 +1,6 @@
 //! What a reviewer is shown: everything, and nothing that acts on the screen it is shown on.
 
-use async_trait::async_trait;
-use proto::{Principal, clean};
+use proto::clean;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::ApprovalRow;
@@ -13,13 +12,6 @@ pub struct ShownFile {
     pub name: String,
     pub size: u64,
     pub sha256: String,
-}
-
-/// Knows the files that arguments name.
-#[async_trait]
-pub trait ShowsFiles: Send + Sync + 'static {
-    /// The files of this caller that these arguments name.
-    async fn shown(&self, principal: &Principal, input: &Value) -> Vec<ShownFile>;
 }
 
 /// Arguments as a person reads them: laid out, whole, with all that would not be seen written as JSON escapes. Read as

@@ -62,6 +62,7 @@ mod tests {
             ("../../etc/passwd", "passwd"),
             ("..\\..\\boot.ini", "boot.ini"),
             ("a\0b.txt", "ab.txt"),
+            ("a\r\nContent-Type: x", "aContent-Type: x"),
             ("a\r\nContent-Type: text/html", "html"),
             ("invoice\u{202e}fdp.exe", "invoicefdp.exe"),
             ("..", "file"),

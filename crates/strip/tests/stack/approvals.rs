@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use proto::{APPROVALS_DECIDE, Code, Principal};
-use serde_json::{Value, json};
+use proto::{APPROVALS_DECIDE, Code, FileKind, Principal};
+use serde_json::json;
 use store::{ApprovalFilter, ApprovalRow, ApprovalState};
 use strip::agents::{Profiles, Skill};
-use strip::approval::{
-    Approvals, Decider, Decision, ShownFile, ShowsFiles, Terms, Undecided, Verdict,
-};
+use strip::approval::{Approvals, Decider, Decision, Terms, Undecided, Verdict};
+use strip::files::NewFile;
 use strip::{Answer, Call, Output};
 
 use crate::support::{Bench, Fake, ask, bench, code, principal, shared, tool};
@@ -404,23 +403,20 @@ async fn what_nobody_can_be_asked_about_is_refused() {
     assert_eq!((code(&answer), runs.load(Ordering::SeqCst)), (Some(Code::Denied), 0));
 }
 
-struct OneFile(&'static str);
-
-#[async_trait::async_trait]
-impl ShowsFiles for OneFile {
-    async fn shown(&self, _principal: &Principal, _input: &Value) -> Vec<ShownFile> {
-        let (id, name) = ("file-1".to_owned(), "cv.pdf".to_owned());
-        vec![ShownFile { id, name, size: 9, sha256: self.0.to_owned() }]
-    }
-}
-
 #[tokio::test]
 async fn the_files_of_a_call_are_shown_with_it() {
     let gate = Gate::within(30.0).await;
-    gate.approvals.show_files(Arc::new(OneFile("aa")));
-    let call = gate.begin(write(1));
+    let call = write(1);
+    let bytes = futures_util::stream::iter([Ok("what is in it".into())]);
+    let new = NewFile::new(FileKind::File, "cv.txt");
+    let file = gate.bench.strip.files().put(&call.principal, new, bytes).await.unwrap();
+    let strange = format!("file_{}", "0".repeat(32));
+    let input = json!({"n": 1, "papers": [{"file_id": file.id}, strange]});
+    let call = gate.begin(Call { input: Arc::new(input), ..call });
     let row = gate.waits(1).await.remove(0);
     let shown = strip::approval::view(&row);
-    assert_eq!(shown["files"][0]["sha256"], "aa");
+    let sum = strip::files::hex(&file.sha256);
+    let expected = json!([{"id": file.id, "name": "cv.txt", "size": 13, "sha256": sum}]);
+    assert_eq!(shown["files"], expected);
     call.abort();
 }

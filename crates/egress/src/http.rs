@@ -11,6 +11,7 @@ mod connect;
 mod dial;
 mod error;
 mod host;
+mod lines;
 mod listeners;
 mod policy;
 mod redirect;

@@ -101,9 +101,12 @@ pub(super) async fn serve(
     }
 
     if parts.method == Method::POST
-        && let Some(response) = direct::answer(&door.core, &parts, &bytes, &principal).await
+        && let Some(response) = direct::answer(door, &parts, &bytes, &principal).await
     {
         return response;
+    }
+    if let Some(id) = &session {
+        door.sessions.touch(id);
     }
     let listens = parts.method == Method::GET;
     let request = http::Request::from_parts(parts, Full::new(bytes.clone()));

@@ -204,6 +204,35 @@ async fn a_cancelled_notification_reaches_the_call() {
     drop(response);
 }
 
+/// A plain call is answered by one document, and whatever may have to say more by a stream.
+#[tokio::test]
+async fn an_answer_that_stands_alone_is_one_document() {
+    let mut gateway = gateway().await;
+    let (client, _) = Client::connect(&gateway, "2025-11-25").await;
+    let kind = |reply: &Reply| reply.headers["content-type"].to_str().unwrap().to_owned();
+    let call = |id: u64, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+    let plain = client.send(&call(1, json!({"name": "test_echo", "arguments": {"a": 1}}))).await;
+    assert_eq!(kind(&plain), "application/json");
+    assert_eq!(plain.json()["result"]["structuredContent"], json!({"a": 1}));
+    let reports = json!({"name": "test_echo", "_meta": {"progressToken": 7}});
+    let told = client.send(&call(2, reports)).await;
+    assert_eq!((kind(&told).as_str(), told.messages().len()), ("text/event-stream", 1));
+
+    let headers = client.headers.clone();
+    let slow = gateway.mcp(&headers, &call(3, json!({"name": "test_slow"})));
+    let response = gateway.open(slow).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream", "it takes its time");
+    gateway.gate.begun.recv().await.unwrap();
+    drop(response);
+    // The client is gone and the call is not: it ends when it is cancelled, and not before.
+    tokio::task::yield_now().await;
+    assert!(gateway.gate.cancelled.try_recv().is_err());
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}});
+    assert_eq!(gateway.send(gateway.mcp(&headers, &cancel)).await.status, StatusCode::ACCEPTED);
+    gateway.gate.cancelled.recv().await.unwrap();
+}
+
 #[tokio::test]
 async fn two_hundred_sessions_with_the_same_ids_get_their_own_answers() {
     let gateway = Arc::new(gateway().await);

@@ -12,12 +12,13 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use tokio::io::AsyncRead;
 use tokio::time::{Instant, Sleep};
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use super::error::{FetchError, Part, Phase};
+use super::lines::Arriving;
 
 type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, FetchError>> + Send>>;
 
@@ -46,7 +47,7 @@ pub struct BodyStream {
 impl BodyStream {
     /// Wraps what arrives; unpacks it if `unpack` is set, and then takes the headers that no longer hold out.
     pub(super) fn new(
-        incoming: Incoming,
+        incoming: Arriving,
         headers: &mut HeaderMap,
         unpack: bool,
         limit: u64,
@@ -120,7 +121,7 @@ fn too_large(limit: u64) -> FetchError {
 }
 
 /// Bytes as they arrive, capped too: packed data beyond the cap can only unpack to more.
-fn capped_wire(incoming: Incoming, limit: u64) -> Chunks {
+fn capped_wire(incoming: Arriving, limit: u64) -> Chunks {
     let mut left = limit;
     Box::pin(incoming.into_data_stream().map(move |chunk| {
         let chunk = chunk.map_err(|e| FetchError::Protocol { why: e.to_string() })?;

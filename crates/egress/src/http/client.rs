@@ -1,6 +1,5 @@
 //! Sending a request and following where it leads.
 
-use std::error::Error;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,7 +10,6 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE, USER_AGENT,
 };
 use http::{HeaderMap, Method, StatusCode};
-use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -21,7 +19,8 @@ use url::Url;
 
 use super::body::{BodyStream, Deadline, OFFERED};
 use super::connect::Connector;
-use super::error::{FetchError, Part, Phase, Refusal};
+use super::error::{FetchError, HEADER_CEILING, Part, Phase, Refusal, cause};
+use super::lines::{Arriving, IDLE, IDLE_PER_HOST, Lines};
 use super::policy::AddressPolicy;
 use super::redirect::{Message, location};
 use super::resolve::{Resolve, SystemResolver};
@@ -32,15 +31,6 @@ use super::tls::Tls;
 
 /// The most redirects anyone may follow.
 const MAX_REDIRECTS: u8 = 5;
-
-/// The most header bytes that a connection reads before it gives up.
-const HEADER_CEILING: u32 = 64 * 1024;
-
-const IDLE: Duration = Duration::from_secs(60);
-
-/// As many calls at once can end without closing a connection that the next call would have to dial again. An MCP
-/// server behind the gateway is called by all of its clients at once.
-const IDLE_PER_HOST: usize = 256;
 
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("powerstrip/", env!("CARGO_PKG_VERSION")));
@@ -145,7 +135,15 @@ type Connections = legacy::Client<Connector, Sending>;
 /// Idle connections, all dialled under one policy and one set of own listeners.
 struct Pool {
     generation: u64,
+    /// Those under TLS, which may turn out to be shared by many requests.
     connections: Connections,
+    lines: Arc<Lines>,
+}
+
+impl Pool {
+    fn new(generation: u64, connector: &Connector) -> Self {
+        Self { generation, connections: connections(connector), lines: Arc::default() }
+    }
 }
 
 /// Puts a [`Client`] together.
@@ -202,7 +200,7 @@ impl Client {
 
     fn over(connector: Connector) -> Self {
         let generation = connector.policy.own_listeners().generation();
-        let pool = Mutex::new(Pool { generation, connections: connections(&connector) });
+        let pool = Mutex::new(Pool::new(generation, &connector));
         Self(Arc::new(Inner { connector, pool }))
     }
 
@@ -283,35 +281,42 @@ impl Client {
         target: &Target,
         message: &Message,
         limits: &Limits,
-    ) -> Result<http::Response<Incoming>, FetchError> {
+    ) -> Result<http::Response<Arriving>, FetchError> {
         let mut request = http::Request::new(message.body.sending());
         *request.method_mut() = message.method.clone();
         *request.uri_mut() = target.uri()?;
         *request.headers_mut() = message.headers.clone();
+        if target.url().scheme() == "http" {
+            let lines = self.pooled(|pool| Arc::clone(&pool.lines));
+            return lines.request(&self.0.connector, request, limits.connect).await;
+        }
+        let connections = self.pooled(|pool| pool.connections.clone());
         let captured = capture_connection(&mut request);
         tokio::select! {
-            answer = self.connections().request(request) => answer.map_err(|e| cause(&e)),
+            answer = connections.request(request) => {
+                answer.map(|answer| answer.map(Arriving::from)).map_err(|e| cause(&e))
+            }
             () = unconnected(captured, limits.connect) => {
                 Err(FetchError::Timeout { phase: Phase::Connect, after: limits.connect })
             }
         }
     }
 
-    /// The pool, emptied if a door of our own has opened since its connections were dialled.
-    fn connections(&self) -> Connections {
+    /// What is wanted of the pool, emptied if a door of our own has opened since its connections were dialled.
+    fn pooled<T>(&self, wanted: impl FnOnce(&Pool) -> T) -> T {
         let generation = self.policy().own_listeners().generation();
         let mut pool = self.0.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.generation != generation {
-            *pool = Pool { generation, connections: connections(&self.0.connector) };
+            *pool = Pool::new(generation, &self.0.connector);
         }
-        pool.connections.clone()
+        wanted(&pool)
     }
 }
 
 /// The last hop's answer before its body is read.
 struct Answer {
     target: Target,
-    response: http::Response<Incoming>,
+    response: http::Response<Arriving>,
     unpack: bool,
 }
 
@@ -351,21 +356,4 @@ async fn unconnected(mut captured: CaptureConnection, allowance: Duration) {
     if tokio::time::timeout(allowance, captured.wait_for_connection_metadata()).await.is_ok() {
         std::future::pending::<()>().await;
     }
-}
-
-/// Finds our own error among the causes of hyper's, or describes hyper's.
-fn cause(error: &legacy::Error) -> FetchError {
-    let mut next: Option<&(dyn Error + 'static)> = Some(error);
-    let mut last = String::new();
-    while let Some(error) = next {
-        if let Some(own) = error.downcast_ref::<FetchError>() {
-            return own.clone();
-        }
-        if error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large) {
-            return FetchError::TooLarge { part: Part::Headers, limit: u64::from(HEADER_CEILING) };
-        }
-        last = error.to_string();
-        next = error.source();
-    }
-    FetchError::Protocol { why: last }
 }

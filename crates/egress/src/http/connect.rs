@@ -36,7 +36,7 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    async fn connect(self, uri: Uri) -> Result<TokioIo<Wire>, FetchError> {
+    pub(super) async fn connect(self, uri: Uri) -> Result<TokioIo<Wire>, FetchError> {
         // hyper hands on scheme and authority only; parsing them again applies the guard again.
         let target = Target::parse(&uri.to_string())?;
         let attempt = async {

@@ -2,10 +2,14 @@
 //!
 //! No text here repeats a path, a query or a header: those may hold secrets.
 
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use super::address::Class;
+
+/// The most header bytes that a connection reads before it gives up.
+pub(super) const HEADER_CEILING: u32 = 64 * 1024;
 
 /// Why a fetch gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -155,4 +159,21 @@ pub enum Refusal {
         /// How many were followed.
         limit: u8,
     },
+}
+
+/// Finds our own error among the causes of hyper's, or describes hyper's.
+pub(super) fn cause(error: &(dyn Error + 'static)) -> FetchError {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    let mut last = String::new();
+    while let Some(error) = next {
+        if let Some(own) = error.downcast_ref::<FetchError>() {
+            return own.clone();
+        }
+        if error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large) {
+            return FetchError::TooLarge { part: Part::Headers, limit: u64::from(HEADER_CEILING) };
+        }
+        last = error.to_string();
+        next = error.source();
+    }
+    FetchError::Protocol { why: last }
 }

@@ -1,8 +1,14 @@
 //! Connections are kept, and only those that would pass the checks today.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use egress::http::{AddressPolicy, Client, FetchError, OwnListeners, Refusal, Resolve};
+use egress::http::{
+    AddressPolicy, Client, FetchError, Limits, OwnListeners, Refusal, Request, Resolve, Scope,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 use crate::server::{Script, Server, client, get, reply, scripted};
 
@@ -72,4 +78,54 @@ async fn a_crowd_that_comes_again_finds_its_connections() {
     }
     // Who found a free connection while dialling has dialled for the next one.
     assert!(server.connections() < 2 * CROWD, "{} connections", server.connections());
+}
+
+#[tokio::test]
+async fn an_answer_without_a_body_gives_its_connection_back() {
+    let server = Server::start(|_| reply(204, "")).await;
+    let client = client(&["127.0.0.1"]);
+    for _ in 0..5 {
+        get(&client, &server.url("/")).await.unwrap();
+    }
+    assert_eq!((server.seen().len(), server.connections()), (5, 1));
+}
+
+/// What is still to come of the first answer must not be taken for the second.
+#[tokio::test]
+async fn an_answer_that_was_not_read_takes_its_connection_with_it() {
+    let server = Server::start(|_| reply(200, "x".repeat(1 << 20))).await;
+    let client = client(&["127.0.0.1"]);
+    for _ in 0..3 {
+        let request = Request::get(server.url("/"));
+        let answer = client.stream(request, &Limits::default(), &Scope::everything()).await;
+        drop(answer.unwrap());
+    }
+    assert_eq!(get(&client, &server.url("/")).await.unwrap().body.len(), 1 << 20);
+    assert_eq!(server.connections(), 4);
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_closed_is_not_used_again() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let closed = Arc::new(Notify::new());
+    let closing = Arc::clone(&closed);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut asked = [0; 1024];
+            let _ = stream.read(&mut asked).await.unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi").await.unwrap();
+            drop(stream);
+            closing.notify_one();
+        }
+    });
+    let other = Server::start(|_| reply(200, "hello")).await;
+    let client = client(&["127.0.0.1"]);
+    for _ in 0..20 {
+        assert_eq!(get(&client, &url).await.unwrap().body, "hi");
+        closed.notified().await;
+        // News from this server come no later than that the first one has closed.
+        get(&client, &other.url("/")).await.unwrap();
+    }
 }

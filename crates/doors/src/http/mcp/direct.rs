@@ -1,8 +1,10 @@
 //! The short way of a plain `tools/call` or `tools/list`: read once, answered, written once. The protocol library, which
 //! can do all that a request may need, takes several times as long about it.
 //!
-//! What is not beyond doubt (another era, a header that does not fit, a wish for progress, a caller that can be asked
+//! What is not beyond doubt (a header that does not fit, a wish for progress, a caller that can be asked
 //! questions by a server) is left to the library, and so are all of its refusals: here nothing is ever refused.
+
+mod session;
 
 use std::sync::Arc;
 
@@ -19,6 +21,7 @@ use strip::runs::RunOf;
 use strip::{Call, Door};
 
 use super::super::reply;
+use super::McpDoor;
 use crate::mcp::{self, Core};
 
 const VERSION: &str = "2026-07-28";
@@ -40,7 +43,7 @@ struct Message<'a, P> {
 struct CallParams<'a> {
     name: &'a str,
     arguments: Option<Map<String, Value>>,
-    #[serde(borrow, rename = "_meta")]
+    #[serde(borrow, default, rename = "_meta")]
     meta: Meta<'a>,
 }
 
@@ -53,13 +56,13 @@ struct ListParams<'a> {
 }
 
 /// Words that change nothing about how a request is answered, and our own wishes. Any other is for the library.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Meta<'a> {
     #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
-    version: &'a str,
+    version: Option<&'a str>,
     #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
-    capabilities: Map<String, Value>,
+    capabilities: Option<Map<String, Value>>,
     #[serde(rename = "io.modelcontextprotocol/clientInfo")]
     _client: Option<serde::de::IgnoredAny>,
     #[serde(rename = "traceparent")]
@@ -91,11 +94,8 @@ impl Meta<'_> {
 }
 
 impl<P> Message<'_, P> {
-    fn is_plain(&self, method: &str, meta: impl FnOnce(&P) -> &str) -> bool {
-        self.jsonrpc == "2.0"
-            && self.method == method
-            && meta(&self.params) == VERSION
-            && is_id(self.id)
+    fn is_plain(&self, method: &str) -> bool {
+        self.jsonrpc == "2.0" && self.method == method && is_id(self.id)
     }
 }
 
@@ -111,21 +111,31 @@ struct Answer<'a, R> {
 
 /// Answers the request, if it is one that can go the short way.
 pub(super) async fn answer(
-    core: &Core,
+    door: &McpDoor,
     parts: &Parts,
     body: &[u8],
     principal: &Arc<Principal>,
 ) -> Option<Response> {
-    match plain_method(&parts.headers)? {
-        CALL => call(core, parts, body, principal).await,
-        LIST => list(core, body, principal),
+    if !is_plain(&parts.headers) {
+        return None;
+    }
+    if parts.headers.contains_key(super::SESSION_ID) {
+        return session::answer(door, parts, body, principal).await;
+    }
+    if only(&parts.headers, "mcp-protocol-version") != Some(VERSION) {
+        return None;
+    }
+    match only(&parts.headers, "mcp-method")? {
+        CALL => call(&door.core, parts, body, principal).await,
+        LIST => list(&door.core, body, principal),
         _ => None,
     }
 }
 
 fn list(core: &Core, body: &[u8], principal: &Principal) -> Option<Response> {
     let message: Message<'_, ListParams<'_>> = serde_json::from_slice(body).ok()?;
-    if !message.is_plain(LIST, |params| params.meta.version) {
+    let Meta { version, capabilities, .. } = &message.params.meta;
+    if !message.is_plain(LIST) || *version != Some(VERSION) || capabilities.is_none() {
         return None;
     }
     let result: Option<Arc<RawValue>> = Some(core.page(principal, message.params.cursor)?);
@@ -144,51 +154,60 @@ async fn call(
         return None;
     }
     let message: Message<'_, CallParams<'_>> = serde_json::from_slice(body).ok()?;
-    let plain = message.is_plain(CALL, |params| params.meta.version);
+    let plain = message.is_plain(CALL) && message.params.meta.version == Some(VERSION);
     let CallParams { name, arguments, meta } = message.params;
+    let capabilities = meta.capabilities.as_ref()?;
     if !plain
         || only(&parts.headers, "mcp-name") != Some(name)
-        || (core.may_ask(name) && !meta.capabilities.is_empty())
+        || (core.may_ask(name) && !capabilities.is_empty())
         || core.takes_headers(principal, name)
     {
         return None;
     }
-    let wishes = mcp::wishes(|key| meta.wish(key)).and_then(|mut wishes| {
-        mcp::run_of_header(&parts.headers, &mut wishes)?;
-        Ok(wishes)
-    });
-    let (result, error): (Option<CallToolResult>, _) = match wishes {
-        Ok(wishes) => {
-            let input = Value::Object(arguments.unwrap_or_default());
-            let mut call = Call::new(name, input, Arc::clone(principal), Door::McpHttp);
-            call.trace = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
-            call.run = RunOf::Current;
-            wishes.grant(&mut call);
-            // A client that leaves drops this future; the call's audit row tells so.
-            match mcp::call(core, call, true).await {
-                Ok(result) => (Some(result), None),
-                Err(error) => (None, Some(error)),
-            }
-        }
-        Err(unclear) => (None, Some(unclear)),
+    // A client that leaves drops this future; the call's audit row tells so.
+    let answered = match asked(parts, (name, arguments), &meta, principal, RunOf::Current) {
+        Ok(call) => mcp::call(core, call, true).await,
+        Err(unclear) => Err(unclear),
+    };
+    Some(written(message.id, answered))
+}
+
+/// The call that a message stands for; it belongs to this run unless it names another.
+fn asked(
+    parts: &Parts,
+    (name, arguments): (&str, Option<Map<String, Value>>),
+    meta: &Meta<'_>,
+    principal: &Arc<Principal>,
+    run: RunOf,
+) -> Result<Call, ErrorData> {
+    let mut wishes = mcp::wishes(|key| meta.wish(key))?;
+    mcp::run_of_header(&parts.headers, &mut wishes)?;
+    let input = Value::Object(arguments.unwrap_or_default());
+    let mut call = Call::new(name, input, Arc::clone(principal), Door::McpHttp);
+    call.trace = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
+    call.run = run;
+    wishes.grant(&mut call);
+    Ok(call)
+}
+
+fn written(id: &RawValue, answered: Result<CallToolResult, ErrorData>) -> Response {
+    let (result, error) = match answered {
+        Ok(result) => (Some(result), None),
+        Err(error) => (None, Some(error)),
     };
     // As the library has it: what the caller lacks is a bad request, all else is an answer.
     let lacks = error.as_ref().is_some_and(|error| error.code.0 == mcp::MISSING_CAPABILITY);
     let status = if lacks { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let answer = Answer { jsonrpc: "2.0", id: message.id, result, error };
-    Some(reply::json(status, &answer))
+    reply::json(status, &Answer { jsonrpc: "2.0", id, result, error })
 }
 
-/// The method that a request names, if its headers ask for nothing special.
-fn plain_method(headers: &HeaderMap) -> Option<&str> {
+/// Whether a request's headers ask for nothing special.
+fn is_plain(headers: &HeaderMap) -> bool {
     let accepts = |kind| only(headers, ACCEPT).is_some_and(|accepted| accepted.contains(kind));
-    let plain = only(headers, "mcp-protocol-version") == Some(VERSION)
-        && !headers.contains_key(super::SESSION_ID)
-        && only(headers, CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"))
+    only(headers, CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"))
         && accepts("application/json")
         && accepts("text/event-stream")
-        && !headers.keys().any(|name| name.as_str().starts_with("mcp-param-"));
-    only(headers, "mcp-method").filter(|_| plain)
+        && !headers.keys().any(|name| name.as_str().starts_with("mcp-param-"))
 }
 
 /// A header's value, if it stands there once.
@@ -211,37 +230,28 @@ mod tests {
 
     use super::*;
 
-    fn headers(extra: &[(&'static str, &'static str)]) -> HeaderMap {
-        let usual = [
-            ("mcp-protocol-version", VERSION),
-            ("mcp-method", CALL),
-            ("content-type", "application/json; charset=utf-8"),
-            ("accept", "application/json, text/event-stream"),
-        ];
-        let pairs = usual.iter().chain(extra);
-        pairs
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
-            .collect()
-    }
-
     #[test]
-    fn only_a_plain_call_goes_the_short_way() {
-        assert_eq!(plain_method(&headers(&[])), Some(CALL));
-        for extra in [
-            ("mcp-session-id", "1"),
-            ("mcp-param-city", "Bern"),
-            ("mcp-method", "tools/call"),
-            ("mcp-protocol-version", "2025-11-25"),
-            ("accept", "*/*"),
-        ] {
-            let mut more = headers(&[]);
+    fn only_plain_headers_go_the_short_way() {
+        let headers = || -> HeaderMap {
+            let usual = [
+                ("content-type", "application/json; charset=utf-8"),
+                ("accept", "application/json, text/event-stream"),
+            ];
+            let pair =
+                |(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value));
+            usual.into_iter().map(pair).collect()
+        };
+        assert!(is_plain(&headers()));
+        for extra in [("mcp-param-city", "Bern"), ("accept", "*/*"), ("content-type", "text/plain")]
+        {
+            let mut more = headers();
             more.append(extra.0, HeaderValue::from_static(extra.1));
-            assert!(plain_method(&more).is_none(), "{extra:?}");
+            assert!(!is_plain(&more), "{extra:?}");
         }
-        for missing in ["mcp-protocol-version", "mcp-method", "content-type", "accept"] {
-            let mut fewer = headers(&[]);
+        for missing in ["content-type", "accept"] {
+            let mut fewer = headers();
             fewer.remove(missing);
-            assert!(plain_method(&fewer).is_none(), "{missing}");
+            assert!(!is_plain(&fewer), "{missing}");
         }
     }
 
@@ -273,7 +283,6 @@ mod tests {
         {
             assert!(!read(&message("", &format!("{meta},{more}"))), "{more}");
         }
-        assert!(!read(&message("", "")), "required fields are missing");
     }
 
     #[test]

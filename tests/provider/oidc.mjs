@@ -13,13 +13,22 @@ const program = (client_id) => ({
   response_types: [],
 });
 
+// People sign in to a dashboard on any port of this machine, on the provider's own pages.
+const dashboard = {
+  client_id: 'dashboard',
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+  redirect_uris: ['http://127.0.0.1/dashboard/sign-in/callback'],
+};
+
 const server = createServer();
 server.listen(0, '127.0.0.1', () => {
   const provider = new Provider(`http://127.0.0.1:${server.address().port}`, {
-    clients: [program('signed'), program('opaque'), program('gateway')],
+    clients: [program('signed'), program('opaque'), program('gateway'), dashboard],
     extraTokenClaims: () => ({ org: 'acme' }),
+    issueRefreshToken: async () => true,
     features: {
-      devInteractions: { enabled: false },
+      devInteractions: { enabled: true },
       clientCredentials: { enabled: true },
       introspection: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {
@@ -27,12 +36,16 @@ server.listen(0, '127.0.0.1', () => {
         getResourceServerInfo: (_, resource, client) => ({
           scope: 'tools:read tools:call',
           audience: resource,
-          accessTokenFormat: client.clientId === 'signed' ? 'jwt' : 'opaque',
+          accessTokenFormat: client.clientId === 'opaque' ? 'opaque' : 'jwt',
           jwt: { sign: { alg: 'RS256' } },
         }),
       },
     },
   });
+  const { redirectUriAllowed } = provider.Client.prototype;
+  provider.Client.prototype.redirectUriAllowed = function (uri) {
+    return redirectUriAllowed.call(this, uri.replace(/^(http:\/\/127\.0\.0\.1):\d+/, '$1'));
+  };
   server.on('request', provider.callback());
   console.log(provider.issuer);
 });

@@ -36,6 +36,8 @@ server.listen(0, '127.0.0.1', () => {
         getResourceServerInfo: (_, resource, client) => ({
           scope: 'tools:read tools:call',
           audience: resource,
+          // People stay for longer than their first token.
+          accessTokenTTL: client.clientId === 'dashboard' ? 5 : 600,
           accessTokenFormat: client.clientId === 'opaque' ? 'opaque' : 'jwt',
           jwt: { sign: { alg: 'RS256' } },
         }),
@@ -46,6 +48,9 @@ server.listen(0, '127.0.0.1', () => {
   provider.Client.prototype.redirectUriAllowed = function (uri) {
     return redirectUriAllowed.call(this, uri.replace(/^(http:\/\/127\.0\.0\.1):\d+/, '$1'));
   };
-  server.on('request', provider.callback());
+  let renewals = 0;
+  provider.on('grant.success', (ctx) => { renewals += ctx.oidc.params.grant_type === 'refresh_token' ? 1 : 0; });
+  const serve = provider.callback();
+  server.on('request', (request, response) => request.url === '/renewals' ? response.end(String(renewals)) : serve(request, response));
   console.log(provider.issuer);
 });

@@ -19,7 +19,6 @@ pub struct OidcProvider {
 
 impl OidcProvider {
     /// Starts it, if it is installed; says so if it is not.
-    #[expect(clippy::disallowed_methods, reason = "tests start what they need")]
     pub async fn start() -> Option<Self> {
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);

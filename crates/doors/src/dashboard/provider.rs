@@ -186,7 +186,7 @@ fn refused(status: StatusCode, text: &str, hint: Markup) -> Response {
         h1 { "Not signed in" }
         p.fault role="alert" { (text) }
         p.hint { (hint) }
-        p { a.button href=(SIGN_IN) { "Back to the sign-in page" } }
+        div.buttons { a.button href=(SIGN_IN) { "Back to the sign-in page" } }
     };
     layout::bare("Not signed in", status, body)
 }

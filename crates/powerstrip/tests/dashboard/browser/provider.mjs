@@ -42,6 +42,14 @@ await play(async (context, errors) => {
   await page.goBack();
   assert.equal(page.url(), wanted, "no step of the sign-in stays in the history");
 
+  // Her token lives for five seconds; the gateway has the next one before it ends, and she notices nothing.
+  const renewals = async () => Number(await (await fetch(`${ISSUER}/renewals`)).text());
+  for (const until = Date.now() + 20_000; (await renewals()) < 2;) {
+    assert.ok(Date.now() < until, "the token is renewed, and the renewed one, too");
+    await page.reload();
+    assert.equal(page.url(), wanted, "she is still in");
+  }
+
   await page.click("text=Sign out");
   await page.waitForURL(`${GATEWAY}/dashboard/sign-in`);
   await page.goto(`${GATEWAY}/dashboard/calls`);

@@ -1,8 +1,8 @@
-// A real authorization server for tests: `node oidc.mjs NODE_MODULES` prints its issuer URL and serves until it is ended.
+// A real authorization server for tests: `node oidc.mjs NODE_MODULES HOST` prints its issuer URL and serves until it is ended.
 import { createServer } from 'node:http';
 import { pathToFileURL } from 'node:url';
 
-const modules = process.argv[2];
+const [modules, host] = process.argv.slice(2);
 const { default: Provider } = await import(pathToFileURL(`${modules}/oidc-provider/lib/index.js`));
 
 const program = (client_id) => ({
@@ -23,7 +23,7 @@ const dashboard = {
 
 const server = createServer();
 server.listen(0, '127.0.0.1', () => {
-  const provider = new Provider(`http://127.0.0.1:${server.address().port}`, {
+  const provider = new Provider(`http://${host}:${server.address().port}`, {
     clients: [program('signed'), program('opaque'), program('gateway'), dashboard],
     extraTokenClaims: () => ({ org: 'acme' }),
     issueRefreshToken: async () => true,

@@ -20,6 +20,15 @@ pub struct OidcProvider {
 impl OidcProvider {
     /// Starts it, if it is installed; says so if it is not.
     pub async fn start() -> Option<Self> {
+        Self::start_at("127.0.0.1").await
+    }
+
+    /// The same under another name of this machine, which to browsers is another site than its address.
+    pub async fn start_as_another_site() -> Option<Self> {
+        Self::start_at("localhost").await
+    }
+
+    async fn start_at(host: &str) -> Option<Self> {
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
         let modules = cache.join("powerstrip/node-tools").join(PACKAGE).join("node_modules");
@@ -34,6 +43,7 @@ impl OidcProvider {
         let mut child = Command::new("node")
             .arg(script)
             .arg(&modules)
+            .arg(host)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -44,7 +54,7 @@ impl OidcProvider {
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         stdout.read_line(&mut issuer).await.expect("it says where it is");
         let issuer = issuer.trim().to_owned();
-        assert!(issuer.starts_with("http://127.0.0.1:"), "it ended early: {issuer}");
+        assert!(issuer.starts_with(&format!("http://{host}:")), "it ended early: {issuer}");
         Some(Self { _child: child, _stdout: stdout, issuer })
     }
 

@@ -431,6 +431,28 @@ async fn metadata_that_does_not_fit_sends_nobody_away() {
 }
 
 #[tokio::test]
+async fn a_provider_that_says_little_of_itself_will_do() {
+    let house = House::open().await;
+    let url = house.issuer.url();
+    // It knows PKCE and does not say so, takes secrets in the form, and does not name itself in its answers.
+    house.issuer.claim_to_be(json!({
+        "issuer": url, "jwks_uri": format!("{url}/keys"), "authorization_endpoint": format!("{url}/authorize"),
+        "token_endpoint": format!("{url}/token"), "token_endpoint_auth_methods_supported": ["client_secret_post"],
+    }));
+    let trip = house.depart("/dashboard").await;
+    assert_eq!(trip.to["code_challenge_method"], "S256");
+    let (access, id) = (house.access_token(json!({})), house.id_token(&trip, json!({})));
+    let answer = json!({"access_token": access, "token_type": "bearer", "id_token": id});
+    house.issuer.grants("code", answer);
+    let query = format!("state={}&code=code", trip.to["state"]);
+    let page = house.back(Some(&trip.cookie), &query).await;
+    assert!(session(&page).is_some(), "{}", page.text);
+    let asked = &house.issuer.token_requests()[0];
+    assert_eq!((&*asked["client_id"], &*asked["client_secret"]), ("board", SECRET));
+    assert!(!asked.contains_key("authorization"));
+}
+
+#[tokio::test]
 async fn where_browsers_come_by_https_cookies_say_so() {
     let house = House::with(&format!("{CLIENT}\npublic_url: https://strip.example")).await;
     let origin = Some("https://strip.example");

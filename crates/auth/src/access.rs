@@ -10,6 +10,7 @@ use proto::{Clock, Principal};
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::client::SignIn;
 use crate::fault::Rejected;
 use crate::issuer::Issuer;
 use crate::keys::{KeyKind, KeyRing};
@@ -36,6 +37,7 @@ pub enum Access {
 pub struct Guarded {
     options: AccessOptions,
     issuer: Option<Issuer>,
+    sign_in: Option<Arc<SignIn>>,
     keys: Arc<KeyRing>,
     origin: Option<String>,
 }
@@ -54,11 +56,12 @@ impl Access {
         client: &Client,
         clock: Clock,
     ) -> Self {
-        let issuer = options.issuer.as_ref();
-        let issuer = issuer.map(|issuer| Issuer::new(issuer, &options, client, clock));
+        let named = options.issuer.as_ref();
+        let issuer = named.map(|issuer| Issuer::new(issuer, &options, client, clock.clone()));
+        let sign_in = issuer.as_ref().and_then(|issuer| SignIn::new(&options, issuer, clock));
         let origin =
             Url::parse(&options.public_url).ok().map(|url| url.origin().ascii_serialization());
-        Self::Guarded(Arc::new(Guarded { options, issuer, keys, origin }))
+        Self::Guarded(Arc::new(Guarded { options, issuer, sign_in, keys, origin }))
     }
 
     /// Who asks, by a request's headers; every request is looked at anew.
@@ -148,6 +151,12 @@ impl Access {
     pub fn origin(&self) -> Option<&str> {
         let Self::Guarded(guarded) = self else { return None };
         guarded.origin.as_deref()
+    }
+
+    /// How people sign in at the identity provider, where that was said.
+    pub fn sign_in(&self) -> Option<&Arc<SignIn>> {
+        let Self::Guarded(guarded) = self else { return None };
+        guarded.sign_in.as_ref()
     }
 
     /// Whether callers need credentials.

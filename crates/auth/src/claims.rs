@@ -139,7 +139,7 @@ fn is_door(path: &str) -> bool {
 }
 
 /// Until when the token is good, if it is good now.
-fn in_time(claims: &Map<String, Value>, now_ms: u64) -> Result<u64, TokenFault> {
+pub(crate) fn in_time(claims: &Map<String, Value>, now_ms: u64) -> Result<u64, TokenFault> {
     let now = now_ms as f64 / 1000.0;
     let expires = claims.get("exp").and_then(Value::as_f64);
     let expires = expires.ok_or_else(|| TokenFault::Claim("exp".to_owned()))?;

@@ -39,6 +39,7 @@ pub(crate) fn limits() -> Limits {
 }
 
 /// An identity provider whose tokens are taken.
+#[derive(Clone)]
 pub(crate) struct Issuer(Arc<Inner>);
 
 struct Inner {
@@ -112,19 +113,29 @@ impl Issuer {
         if let Some(Ok(bearer)) = inner.remembered.recall(sum, inner.clock.unix_ms()) {
             return Ok(bearer);
         }
-        let fetched = self.keys().await?;
-        let claims = match fetched.keys.claims(token) {
-            // The issuer may have begun to sign with another key.
-            Err(TokenFault::Key) => match inner.refetch(fetched.at_ms).await {
-                Some(newer) => newer.keys.claims(token),
-                None => Err(TokenFault::Key),
-            },
-            claims => claims,
-        }?;
+        let claims = self.claims(token).await?;
         let now = inner.clock.unix_ms();
         let bearer = inner.rules.bearer(&claims, now)?;
         inner.remembered.keep(sum, Ok(bearer.clone()), now, REMEMBERED_MS);
         Ok(bearer)
+    }
+
+    /// What a token says that this issuer signed, whatever it is for.
+    pub(crate) async fn claims(&self, token: &str) -> Result<Map<String, Value>, Rejected> {
+        let fetched = self.keys().await?;
+        Ok(match fetched.keys.claims(token) {
+            // The issuer may have begun to sign with another key.
+            Err(TokenFault::Key) => match self.0.refetch(fetched.at_ms).await {
+                Some(newer) => newer.keys.claims(token),
+                None => Err(TokenFault::Key),
+            },
+            claims => claims,
+        }?)
+    }
+
+    /// The client that may reach it.
+    pub(crate) fn http(&self) -> &Client {
+        &self.0.client
     }
 
     /// The keys at hand; the first caller fetches them, and one who finds them old has them fetched for later callers.

@@ -26,8 +26,9 @@ pub use fault::{TokenFault, Unreachable};
 pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
 pub use local::{LOCAL_SUBJECT, LOCAL_TENANT, LocalAccess, Refusal};
 pub use options::{
-    AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, check_url,
+    AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, SignInOptions,
+    check_url,
 };
 pub use secret::Secret;
-pub use sessions::{NoRandomness, Session, Sessions};
+pub use sessions::{Credential, NoRandomness, Session, Sessions};
 pub use signing::{ApprovalLinks, sign_webhook};

@@ -6,7 +6,8 @@ use std::fmt;
 use secrecy::SecretString;
 use url::Url;
 
-use crate::scope;
+use crate::client::Resource;
+use crate::{Secret, scope};
 
 /// Who is asked about callers, and what their answers mean here. The default is keys of our own and nobody else.
 #[derive(Clone, Debug)]
@@ -40,6 +41,21 @@ pub struct IssuerOptions {
     pub roles: BTreeMap<String, Vec<String>>,
     /// Where tokens that say nothing by themselves are looked up.
     pub introspection: Option<IntrospectionOptions>,
+    /// How people sign in there with a browser.
+    pub sign_in: Option<SignInOptions>,
+}
+
+/// How people sign in at the identity provider with a browser.
+#[derive(Clone, Debug)]
+pub struct SignInOptions {
+    /// The name under which it knows the gateway.
+    pub client_id: String,
+    /// What shows that it is the gateway; without one it is a public client, which PKCE protects.
+    pub client_secret: Option<Secret>,
+    /// What is asked for; empty for `openid`, and without roles the scopes for looking and calling.
+    pub scopes: Vec<String>,
+    /// Whom the token is to be meant for; by default this gateway.
+    pub resource: Resource,
 }
 
 /// Where opaque tokens are looked up (RFC 7662).

@@ -12,6 +12,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use proto::{Clock, Digest, Principal, digest};
 
 use crate::Secret;
+use crate::client::Stay;
 
 /// After so long without a request a session ends.
 const IDLE: Duration = Duration::from_secs(2 * 60 * 60);
@@ -27,12 +28,31 @@ const MAX_FAILURES: usize = 10;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// What a session rests on.
+#[derive(Clone, Debug)]
+pub enum Credential {
+    /// A token or key that somebody showed; it is as it is.
+    Shown(Secret),
+    /// The tokens of somebody who signed in at the identity provider; they are renewed.
+    Stay(Arc<Stay>),
+}
+
+impl Credential {
+    /// The token to look at now; none when the identity provider gives no further one.
+    pub async fn token(&self) -> Option<Secret> {
+        match self {
+            Self::Shown(secret) => Some(secret.clone()),
+            Self::Stay(stay) => stay.token().await,
+        }
+    }
+}
+
 /// One person in one browser.
 #[derive(Debug)]
 pub struct Session {
     pub principal: Arc<Principal>,
-    /// The token or key that they signed in with, where that may end before the session does.
-    credential: Option<Secret>,
+    /// What they signed in with, where that may end before the session does.
+    credential: Option<Credential>,
     csrf: String,
     place: Digest,
 }
@@ -44,7 +64,7 @@ impl Session {
     }
 
     /// What the session was begun with, to be looked at anew with every request.
-    pub fn credential(&self) -> Option<&Secret> {
+    pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }
 
@@ -82,7 +102,7 @@ impl Sessions {
     pub fn begin(
         &self,
         principal: Arc<Principal>,
-        credential: Option<Secret>,
+        credential: Option<Credential>,
     ) -> Result<String, NoRandomness> {
         let (id, csrf) = (random()?, random()?);
         let place = digest(id.as_bytes());

@@ -17,6 +17,7 @@ mod live;
 mod overview;
 mod posted;
 mod prompts;
+mod provider;
 mod runs;
 mod settings;
 mod sign_in;
@@ -47,6 +48,8 @@ use crate::http::ServerDesk;
 
 pub(crate) const HOME: &str = "/dashboard";
 pub(crate) const SIGN_IN: &str = "/dashboard/sign-in";
+pub(crate) const START: &str = "/dashboard/sign-in/start";
+pub(crate) const CALLBACK: &str = auth::client::SIGN_IN_CALLBACK;
 pub(crate) const SIGN_OUT: &str = "/dashboard/sign-out";
 pub(crate) const THEME: &str = "/dashboard/theme";
 pub(crate) const ASSET: &str = "/dashboard/assets/{name}";
@@ -117,6 +120,8 @@ impl Dashboard {
         Router::new()
             .route(HOME, get(overview::page))
             .route(SIGN_IN, get(sign_in::page).post(sign_in::enter))
+            .route(START, post(provider::start))
+            .route(CALLBACK, get(provider::callback))
             .route(SIGN_OUT, post(sign_in::leave))
             .route(THEME, post(theme::choose))
             .route(ASSET, get(assets::serve))
@@ -151,10 +156,14 @@ impl Dashboard {
     /// Whether the credential that a session was begun with still opens what it did.
     pub(crate) async fn still_stands(&self, session: &Session) -> bool {
         let Some(credential) = session.credential() else { return true };
-        let stands = match self.parts.access.admit_bearer(credential).await {
-            Ok(principal) => *principal == *session.principal,
-            // An issuer that is down takes nobody's session away: the token was good, and still has its time.
-            Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
+        let stands = match credential.token().await {
+            Some(token) => match self.parts.access.admit_bearer(&token).await {
+                Ok(principal) => *principal == *session.principal,
+                // An issuer that is down takes nobody's session away: the token was good, and still has its time.
+                Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
+            },
+            // It has said that there will be no further one.
+            None => false,
         };
         if !stands {
             self.sessions.end(session);

@@ -17,6 +17,7 @@ mod registration;
 mod secret;
 mod server_auth;
 mod servers;
+mod sign_in;
 mod telemetry;
 mod tree;
 mod units;

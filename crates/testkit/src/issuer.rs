@@ -31,6 +31,8 @@ struct Shared {
     down: bool,
     fetches: usize,
     introspections: usize,
+    grants: BTreeMap<String, Value>,
+    token_requests: Vec<BTreeMap<String, String>>,
 }
 
 type Told = State<Arc<Mutex<Shared>>>;
@@ -49,11 +51,14 @@ impl Issuer {
             down: false,
             fetches: 0,
             introspections: 0,
+            grants: BTreeMap::new(),
+            token_requests: Vec::new(),
         }));
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(metadata))
             .route("/keys", get(keys))
             .route("/introspect", post(introspect))
+            .route("/token", post(token))
             .with_state(Arc::clone(&shared));
         let task = tokio::spawn(async move {
             axum::serve(listener, router).await.expect("the issuer runs");
@@ -105,6 +110,16 @@ impl Issuer {
         self.lock().introspected.insert(token.to_owned(), answer);
     }
 
+    /// Gives this, once, for a code or a refresh token.
+    pub fn grants(&self, proof: &str, answer: Value) {
+        self.lock().grants.insert(proof.to_owned(), answer);
+    }
+
+    /// The forms that its token endpoint was sent so far, with the header `authorization` among the fields.
+    pub fn token_requests(&self) -> Vec<BTreeMap<String, String>> {
+        self.lock().token_requests.clone()
+    }
+
     /// How often its keys were asked for.
     pub fn fetches(&self) -> usize {
         self.lock().fetches
@@ -133,6 +148,10 @@ async fn metadata(State(shared): Told) -> Response {
         "issuer": shared.url,
         "jwks_uri": format!("{}/keys", shared.url),
         "introspection_endpoint": format!("{}/introspect", shared.url),
+        "authorization_endpoint": format!("{}/authorize", shared.url),
+        "token_endpoint": format!("{}/token", shared.url),
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": true,
     });
     answer(&shared, shared.metadata.clone().unwrap_or(usual))
 }
@@ -154,6 +173,24 @@ async fn introspect(
         headers.get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let known = form.get("token").and_then(|token| shared.introspected.get(token)).cloned();
     answer(&shared, known.unwrap_or(json!({"active": false})))
+}
+
+async fn token(
+    State(shared): Told,
+    headers: HeaderMap,
+    Form(mut form): Form<BTreeMap<String, String>>,
+) -> Response {
+    let mut shared = shared.lock().expect("the state");
+    let proof = form.get("code").or_else(|| form.get("refresh_token")).cloned();
+    if let Some(value) = headers.get("authorization").and_then(|value| value.to_str().ok()) {
+        form.insert("authorization".to_owned(), value.to_owned());
+    }
+    shared.token_requests.push(form);
+    match proof.and_then(|proof| shared.grants.remove(&proof)) {
+        Some(granted) => answer(&shared, granted),
+        None if shared.down => answer(&shared, Value::Null),
+        None => (StatusCode::BAD_REQUEST, Json(json!({"error": "invalid_grant"}))).into_response(),
+    }
 }
 
 fn answer(shared: &Shared, body: Value) -> Response {

@@ -122,3 +122,9 @@ fn message(header: &Value, claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     format!("{}.{}", part(header), part(claims))
 }
+
+/// What PKCE makes of a verifier.
+pub fn s256(verifier: &str) -> String {
+    let sum = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, verifier.as_bytes());
+    URL_SAFE_NO_PAD.encode(sum.as_ref())
+}

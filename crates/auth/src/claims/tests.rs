@@ -16,6 +16,7 @@ fn issuer() -> IssuerOptions {
         roles_claim: Some("realm.roles".to_owned()),
         roles: BTreeMap::from([("analyst".to_owned(), vec!["tools:call".to_owned()])]),
         introspection: None,
+        sign_in: None,
     }
 }
 

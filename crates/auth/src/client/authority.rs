@@ -18,10 +18,10 @@ pub(super) struct Authority {
     /// The client registers itself here, if it may.
     pub(super) registration_endpoint: Option<String>,
     authorization_endpoint: Option<String>,
-    /// Whether it knows PKCE with S256.
-    s256: bool,
+    /// Whether it knows PKCE with S256, if it says which methods it knows.
+    s256: Option<bool>,
     /// Whether its answers to browsers must bear its name.
-    pub(super) says_iss: bool,
+    says_iss: bool,
     /// Whether a URL that leads to our metadata is enough of a name.
     pub(super) takes_documents: bool,
     auth_methods: Option<Vec<String>>,
@@ -112,7 +112,7 @@ fn read(metadata: Metadata, issuer: &str, url: &Url) -> Result<Authority, Fault>
         )?,
         s256: metadata
             .code_challenge_methods_supported
-            .is_some_and(|methods| methods.iter().any(|method| method == "S256")),
+            .map(|methods| methods.iter().any(|method| method == "S256")),
         says_iss: metadata.authorization_response_iss_parameter_supported.unwrap_or(false),
         takes_documents: metadata.client_id_metadata_document_supported.unwrap_or(false),
         auth_methods: metadata.token_endpoint_auth_methods_supported,
@@ -135,7 +135,17 @@ fn checked(name: &str, written: String, issuer: &Url) -> Result<String, Fault> {
 impl Authority {
     /// Where people agree; refused where PKCE would not protect them.
     pub(super) fn authorization_endpoint(&self) -> Result<&str, Fault> {
-        if !self.s256 {
+        self.endpoint_for_people(self.s256.unwrap_or(false))
+    }
+
+    /// The same at the identity provider that the config names. Some know PKCE and do not say so; there, the nonce ties
+    /// the answer to the browser as well.
+    pub(super) fn sign_in_endpoint(&self) -> Result<&str, Fault> {
+        self.endpoint_for_people(self.s256.unwrap_or(true))
+    }
+
+    fn endpoint_for_people(&self, protected: bool) -> Result<&str, Fault> {
+        if !protected {
             return Err(Fault::unfit(
                 WHAT,
                 "does not offer PKCE with S256, without which no login is begun",
@@ -146,6 +156,14 @@ impl Authority {
             .ok_or_else(|| Fault::unfit(WHAT, "has no authorization_endpoint"))
     }
 
+    /// Whether an answer that names this issuer, or nobody, is its own and not another's mixed in (RFC 9207).
+    pub(super) fn answers(&self, iss: Option<&str>) -> bool {
+        match iss {
+            Some(iss) => iss == self.issuer,
+            None => !self.says_iss,
+        }
+    }
+
     /// Whether a way for a client to show who it is can be used. What is not said means `client_secret_basic`.
     pub(super) fn takes(&self, method: &str) -> bool {
         match &self.auth_methods {
@@ -153,6 +171,14 @@ impl Authority {
             None => method == "client_secret_basic",
         }
     }
+}
+
+/// An authority as its metadata tells, for the tests of those who ask one.
+#[cfg(test)]
+pub(super) fn of(metadata: serde_json::Value) -> Option<Authority> {
+    let metadata: Metadata = serde_json::from_value(metadata).ok()?;
+    let issuer = metadata.issuer.clone();
+    read(metadata, &issuer, &issuer.parse().ok()?).ok()
 }
 
 #[cfg(test)]

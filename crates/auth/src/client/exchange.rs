@@ -33,6 +33,23 @@ impl Form {
         Self::default().with("grant_type", grant)
     }
 
+    /// What a browser brought back becomes a token.
+    pub(super) fn of_code(
+        code: &Secret,
+        redirect_uri: &str,
+        verifier: &Secret,
+        terms: &Terms,
+    ) -> Self {
+        let form = Self::of("authorization_code")
+            .with("code", code.expose())
+            .with("redirect_uri", redirect_uri)
+            .with("code_verifier", verifier.expose());
+        match &terms.resource {
+            Some(resource) => form.with("resource", resource),
+            None => form,
+        }
+    }
+
     pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.0.push((name, Zeroizing::new(value.into())));
         self
@@ -74,6 +91,7 @@ struct Granted {
     refresh_token: Option<String>,
     expires_in: Option<Value>,
     scope: Option<String>,
+    id_token: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -97,6 +115,30 @@ impl Asker<'_> {
         form: Form,
         terms: Terms,
     ) -> Result<Kept, Fault> {
+        Ok(self.ask_who(authority, form, terms).await?.0)
+    }
+
+    /// Asks for the token that follows one with a refresh token.
+    pub(super) async fn refresh(&self, authority: &Authority, last: &Kept) -> Result<Kept, Fault> {
+        let Some(refresh) = &last.refresh else { return Err(Fault::CutShort) };
+        let mut form = Form::of("refresh_token").with("refresh_token", refresh.expose());
+        // Without `scope`, what was granted stays granted.
+        if let Some(resource) = &last.terms.resource {
+            form = form.with("resource", resource);
+        }
+        let mut kept = self.ask(authority, form, last.terms.clone()).await?;
+        // A server that does not rotate gives no new one.
+        kept.refresh = kept.refresh.or_else(|| last.refresh.clone());
+        Ok(kept)
+    }
+
+    /// Asks for a token, and takes what comes with it about who the person is.
+    pub(super) async fn ask_who(
+        &self,
+        authority: &Authority,
+        form: Form,
+        terms: Terms,
+    ) -> Result<(Kept, Option<Secret>), Fault> {
         let (form, authorization) = self.identified(authority, form, &terms.client)?;
         let content = ("application/x-www-form-urlencoded", form.body().into());
         let endpoint = &authority.token_endpoint;
@@ -112,9 +154,10 @@ impl Asker<'_> {
                 Err(_) => Fault::unfit(WHAT, format!("answers HTTP {status} without saying why")),
             });
         }
-        let granted: Granted = serde_json::from_slice(&response.body)
+        let mut granted: Granted = serde_json::from_slice(&response.body)
             .map_err(|_| Fault::unfit(WHAT, "answers with something that is no token"))?;
-        self.taken(granted, terms)
+        let id_token = granted.id_token.take().map(Secret::new);
+        Ok((self.taken(granted, terms)?, id_token))
     }
 
     fn taken(&self, granted: Granted, mut terms: Terms) -> Result<Kept, Fault> {

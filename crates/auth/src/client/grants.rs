@@ -109,17 +109,8 @@ impl ServerTokens {
     }
 
     async fn refresh(&self, last: &Kept) -> Result<Kept, Fault> {
-        let Some(refresh) = &last.refresh else { return Err(Fault::CutShort) };
         let authority = self.authority(&last.terms.issuer).await?;
-        let mut form = Form::of("refresh_token").with("refresh_token", refresh.expose());
-        // Without `scope`, what was granted stays granted.
-        if let Some(resource) = &last.terms.resource {
-            form = form.with("resource", resource);
-        }
-        let mut kept = self.asker().ask(&authority, form, last.terms.clone()).await?;
-        // A server that does not rotate gives no new one.
-        kept.refresh = kept.refresh.or_else(|| last.refresh.clone());
-        Ok(kept)
+        self.asker().refresh(&authority, last).await
     }
 
     /// A token that needs nobody's help.
@@ -140,14 +131,7 @@ impl ServerTokens {
 
     /// Ends a login: the code becomes a token of its person.
     pub(super) async fn finish(&self, login: Pending, code: Secret) -> Result<(), Fault> {
-        let form = Form::of("authorization_code")
-            .with("code", code.expose())
-            .with("redirect_uri", &login.redirect_uri)
-            .with("code_verifier", login.verifier.expose());
-        let form = match &login.terms.resource {
-            Some(resource) => form.with("resource", resource),
-            None => form,
-        };
+        let form = Form::of_code(&code, &login.redirect_uri, &login.verifier, &login.terms);
         let outcome = self.asker().ask(&login.authority, form, login.terms).await;
         if let Err(Fault::Refused { code, .. }) = &outcome
             && code == "invalid_client"

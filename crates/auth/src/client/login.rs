@@ -3,9 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::digest;
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use proto::Digest;
 use tokio::time::Instant;
 use url::Url;
@@ -17,6 +14,7 @@ use super::holder::Holder;
 use super::keyring::Keyring;
 use super::server::ServerTokens;
 use super::token::Terms;
+use super::visit::sum;
 use crate::Secret;
 
 /// How long a person may take.
@@ -88,30 +86,10 @@ pub(super) fn begin(
     let no_luck = || Fault::unfit("the login", "needs random numbers, which this machine lacks");
     let state = random_text().ok_or_else(no_luck)?;
     let verifier = Secret::new(random_text().ok_or_else(no_luck)?);
-    let hash = digest::digest(&digest::SHA256, verifier.expose().as_bytes());
-    let challenge = BASE64_URL_SAFE_NO_PAD.encode(hash.as_ref());
 
     let link: Arc<str> = page(&redirect_uri, &state)?.as_str().into();
-    let mut away: Url = authority
-        .authorization_endpoint()?
-        .parse()
-        .map_err(|_| Fault::unfit("the authorization endpoint", "is not a URL"))?;
-    let mut query = away.query_pairs_mut();
-    query
-        .append_pair("response_type", "code")
-        .append_pair("client_id", &terms.client.id)
-        .append_pair("redirect_uri", &redirect_uri)
-        .append_pair("state", &state)
-        .append_pair("code_challenge", &challenge)
-        .append_pair("code_challenge_method", "S256");
-    if !terms.scopes.is_empty() {
-        let list: Vec<&str> = terms.scopes.iter().map(String::as_str).collect();
-        query.append_pair("scope", &list.join(" "));
-    }
-    if let Some(resource) = &terms.resource {
-        query.append_pair("resource", resource);
-    }
-    drop(query);
+    let endpoint = authority.authorization_endpoint()?;
+    let away = away(endpoint, &terms, &redirect_uri, &state, &verifier)?;
     let login = Pending {
         server: Arc::clone(server),
         holder: holder.clone(),
@@ -126,6 +104,35 @@ pub(super) fn begin(
     };
     pending.insert(state, login);
     Ok(link)
+}
+
+/// Where a browser is sent to get a code.
+pub(super) fn away(
+    endpoint: &str,
+    terms: &Terms,
+    redirect_uri: &str,
+    state: &str,
+    verifier: &Secret,
+) -> Result<Url, Fault> {
+    let mut away: Url =
+        endpoint.parse().map_err(|_| Fault::unfit("the authorization endpoint", "is not a URL"))?;
+    let mut query = away.query_pairs_mut();
+    query
+        .append_pair("response_type", "code")
+        .append_pair("client_id", &terms.client.id)
+        .append_pair("redirect_uri", redirect_uri)
+        .append_pair("state", state)
+        .append_pair("code_challenge", &sum(verifier.expose()))
+        .append_pair("code_challenge_method", "S256");
+    if !terms.scopes.is_empty() {
+        let list: Vec<&str> = terms.scopes.iter().map(String::as_str).collect();
+        query.append_pair("scope", &list.join(" "));
+    }
+    if let Some(resource) = &terms.resource {
+        query.append_pair("resource", resource);
+    }
+    drop(query);
+    Ok(away)
 }
 
 /// Our page lies beside the place that browsers come back to, so that one cookie reaches both.

@@ -33,6 +33,10 @@ impl Landing {
         Self { accepted: false, text: text.into() }
     }
 
+    fn twice() -> Self {
+        Self::refused("This address says something twice; it is not used.")
+    }
+
     fn unknown() -> Self {
         Self::refused(
             "This login is not known, was used already, or took longer than ten minutes. Ask for a new link.",
@@ -58,7 +62,7 @@ pub struct Invitation {
 impl Keyring {
     /// Asks the person who has opened a link, by the query of `/oauth/login` and the browser's cookies.
     pub fn invite(&self, query: &str, cookies: &str) -> Result<Invitation, Landing> {
-        let mut fields = fields(query)?;
+        let mut fields = fields(query).ok_or_else(Landing::twice)?;
         let state = fields.remove("state").unwrap_or_default();
         let pending = self.pending();
         let login = under_way(&pending, &state)?;
@@ -87,7 +91,7 @@ impl Keyring {
 
     /// Sends a browser on whose person has agreed, by the form of our page and the browser's cookies: says where to.
     pub fn depart(&self, form: &str, cookies: &str) -> Result<String, Landing> {
-        let fields = fields(form)?;
+        let fields = fields(form).ok_or_else(Landing::twice)?;
         let state = fields.get("state").map_or("", String::as_str);
         let said = fields.get("check");
         let mut pending = self.pending();
@@ -110,21 +114,13 @@ impl Keyring {
 
     /// Takes a browser's coming back: the query of `/oauth/callback`, and its cookies. A state counts once.
     pub async fn land(&self, query: &str, cookies: &str) -> Landing {
-        let mut fields = match fields(query) {
-            Ok(fields) => fields,
-            Err(refused) => return refused,
-        };
+        let Some(mut fields) = fields(query) else { return Landing::twice() };
         let login = match self.arrived(fields.get("state").map_or("", String::as_str), cookies) {
             Ok(login) => login,
             Err(refused) => return refused,
         };
         let server = login.server.name().to_owned();
-        // Another server's answer, mixed into this login (RFC 9207).
-        let foreign = match fields.get("iss") {
-            Some(iss) => *iss != login.authority.issuer,
-            None => login.authority.says_iss,
-        };
-        if foreign {
+        if !login.authority.answers(fields.get("iss").map(String::as_str)) {
             tracing::warn!(server, "a login was answered by another issuer than it was sent to");
             return Landing::refused(
                 "The answer is of another issuer than the login. It is not used.",
@@ -185,17 +181,19 @@ fn under_way<'a>(
     pending.get(state).filter(|login| !login.is_over()).ok_or_else(Landing::unknown)
 }
 
-fn fields(text: &str) -> Result<HashMap<String, String>, Landing> {
+/// The fields of a query or a form; none if it says something twice.
+pub(super) fn fields(text: &str) -> Option<HashMap<String, String>> {
     let mut fields = HashMap::new();
     for (name, value) in form_urlencoded::parse(text.as_bytes()).take(32) {
         if fields.insert(name.into_owned(), value.into_owned()).is_some() {
-            return Err(Landing::refused("This address says something twice; it is not used."));
+            return None;
         }
     }
-    Ok(fields)
+    Some(fields)
 }
 
-fn sum(text: &str) -> String {
+/// The SHA-256 of a text, in letters that fit everywhere.
+pub(super) fn sum(text: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest::digest(&digest::SHA256, text.as_bytes()).as_ref())
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn options(issuer: &str) -> AccessOptions {
             roles_claim: None,
             roles: BTreeMap::new(),
             introspection: None,
+            sign_in: None,
         }),
         api_keys: true,
         scopes: ScopeNames::default(),

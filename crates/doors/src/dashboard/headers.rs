@@ -55,6 +55,25 @@ pub(super) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
     found.next().is_none().then_some(value)
 }
 
+/// The name of the cookie by which a browser is known that comes back from the identity provider, one for each time
+/// that it went.
+pub(super) fn sign_in_cookie(tag: &str, secure: bool) -> String {
+    let prefix = if secure { "__Host-" } else { "" };
+    format!("{prefix}powerstrip-sign-in-{tag}")
+}
+
+/// A `Set-Cookie` that also comes along when another site sends the browser to us; gone after so many seconds.
+pub(super) fn set_returning_cookie(
+    name: &str,
+    value: &str,
+    seconds: u64,
+    secure: bool,
+) -> Option<HeaderValue> {
+    let secure = if secure { "; Secure" } else { "" };
+    let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+    HeaderValue::from_str(&text).ok()
+}
+
 /// A `Set-Cookie` that only we are sent, and only by our own pages; with no lifetime it goes with the browser.
 pub(super) fn set_cookie(
     name: &str,

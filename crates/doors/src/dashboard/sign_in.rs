@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use auth::Secret;
+use auth::{Credential, Secret};
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use http::header::{RETRY_AFTER, SET_COOKIE};
-use http::{HeaderValue, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use maud::{Markup, html};
 use proto::Principal;
 use serde::Deserialize;
 
 use super::posted::{Posted, fields, foreign, see_other, trouble};
-use super::{Dashboard, HOME, SIGN_IN, headers, layout, words};
+use super::{Dashboard, HOME, SIGN_IN, START, headers, layout, words};
 
 /// No token that is ours is longer.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -60,10 +60,21 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
         let text = "That is not a token that opens this dashboard.";
         return form(&board, StatusCode::UNAUTHORIZED, next, Some(text));
     };
+    begin(&board, &parts.headers, principal, credential, see_other(next))
+}
+
+/// Begins a session; the answer takes its cookie along.
+pub(super) fn begin(
+    board: &Dashboard,
+    headers: &HeaderMap,
+    principal: Arc<Principal>,
+    credential: Option<Credential>,
+    mut answer: Response,
+) -> Response {
     let (secure, who) = (board.is_secure(), principal.subject.clone());
     let begun = board.sessions.begin(principal, credential).ok();
     let cookie = begun.and_then(|id| {
-        let name = headers::session_cookie(&parts.headers, secure);
+        let name = headers::session_cookie(headers, secure);
         headers::set_cookie(&name, &id, None, secure)
     });
     let Some(cookie) = cookie else {
@@ -73,13 +84,12 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
         );
     };
     tracing::info!(who, "somebody signed in to the dashboard");
-    let mut response = see_other(next);
-    response.headers_mut().append(SET_COOKIE, cookie);
-    response
+    answer.headers_mut().append(SET_COOKIE, cookie);
+    answer
 }
 
 /// Who a token stands for: the operator, or with `auth:` the person whom a token or a key names.
-async fn known(board: &Dashboard, token: &str) -> Option<(Arc<Principal>, Option<Secret>)> {
+async fn known(board: &Dashboard, token: &str) -> Option<(Arc<Principal>, Option<Credential>)> {
     if token.is_empty() || token.len() > MAX_TOKEN {
         return None;
     }
@@ -89,7 +99,7 @@ async fn known(board: &Dashboard, token: &str) -> Option<(Arc<Principal>, Option
     }
     let credential = Secret::new(token);
     let principal = board.parts.access.admit_bearer(&credential).await.ok()?;
-    Some((principal, Some(credential)))
+    Some((principal, Some(Credential::Shown(credential))))
 }
 
 pub(super) async fn leave(State(board): State<Dashboard>, posted: Posted) -> Response {
@@ -113,18 +123,26 @@ pub(super) fn refuse() -> Response {
 }
 
 fn form(board: &Dashboard, status: StatusCode, next: &str, fault: Option<&str>) -> Response {
+    let provider = board.parts.access.sign_in().map(|sign_in| sign_in.host());
     let body: Markup = html! {
         h1 { "Sign in" }
+        @if let Some(host) = &provider {
+            form.provider method="post" action=(START) {
+                input type="hidden" name="next" value=(next);
+                button.primary type="submit" autofocus[fault.is_none()] { "Sign in with " (words::inert(host)) }
+            }
+            @if board.parts.admin.is_some() { p.or { "or" } }
+        }
         @if board.parts.admin.is_some() {
             form method="post" action=(SIGN_IN) {
                 input type="hidden" name="next" value=(next);
                 // Lets password managers keep the token under a name.
                 input.hidden type="text" name="username" value="admin" autocomplete="username" readonly tabindex="-1" aria-hidden="true";
                 label for="token" { @if board.parts.access.is_guarded() { "Token or key" } @else { "Admin token" } }
-                input #token type="password" name="token" required autofocus autocomplete="current-password"
+                input #token type="password" name="token" required autofocus[provider.is_none() || fault.is_some()] autocomplete="current-password"
                     spellcheck="false" aria-describedby="hint" aria-invalid=[fault.map(|_| "true")];
                 @if let Some(fault) = fault { p.fault role="alert" { (fault) } }
-                button.primary type="submit" { "Sign in" }
+                button.primary[provider.is_none()] type="submit" { "Sign in" @if provider.is_some() { " with a token" } }
             }
             p.hint #hint {
                 @if board.parts.access.is_guarded() {

@@ -252,6 +252,20 @@ pub const ROUTES: &[Route] = &[
         purpose: "sign in to the dashboard",
         needs: Needs::OurName,
     },
+    // Nobody is known yet; the handlers see to it that one browser begins and ends it.
+    Route {
+        methods: "POST",
+        pattern: dashboard::START,
+        path: dashboard::START,
+        purpose: "go to the identity provider to sign in",
+        needs: Needs::OurName,
+    },
+    get(
+        dashboard::CALLBACK,
+        dashboard::CALLBACK,
+        "where a browser comes back to from there",
+        Needs::OurName,
+    ),
     get(dashboard::ASSET, dashboard::ASSET, "its stylesheet and script", Needs::OurName),
     page("POST", dashboard::SIGN_OUT, "sign out of the dashboard"),
     page("POST", dashboard::THEME, "choose its colours"),

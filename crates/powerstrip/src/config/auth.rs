@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::secret::HeaderSource;
 use super::servers::Unusable;
+use super::sign_in::SignIn;
 use crate::environment::Environment;
 
 /// Who may come in. Where this section stands, every caller over HTTP needs a token or a key, and the gateway may
@@ -38,6 +39,8 @@ pub(crate) struct Auth {
     pub(crate) roles: BTreeMap<String, Vec<String>>,
     /// Where tokens that are not signed are looked up (RFC 7662).
     pub(crate) introspection: Option<Introspection>,
+    /// How people sign in to the dashboard there; without it, by a token or key that they have.
+    pub(crate) sign_in: Option<SignIn>,
     /// Whether keys made by `powerstrip keys add` are taken.
     pub(crate) api_keys: bool,
 }
@@ -54,6 +57,7 @@ impl Default for Auth {
             roles_claim: None,
             roles: BTreeMap::new(),
             introspection: None,
+            sign_in: None,
             api_keys: true,
         }
     }
@@ -173,6 +177,7 @@ impl Auth {
                 ("agent_claim", self.agent_claim.is_some()),
                 ("roles_claim", self.roles_claim.is_some()),
                 ("introspection", self.introspection.is_some()),
+                ("sign_in", self.sign_in.is_some()),
             ];
             for (key, _) in idle.into_iter().filter(|(_, set)| *set) {
                 fault(&[key], "means nothing without `auth.issuer`".to_owned());
@@ -203,6 +208,13 @@ impl Auth {
                 }
             },
         });
+        let own = self.sign_in.as_ref().map(|own| own.resolve(environment, base)).transpose();
+        let sign_in = own.unwrap_or_else(|unusable| {
+            for (key, message) in unusable {
+                fault(&["sign_in", key], message);
+            }
+            None
+        });
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -215,6 +227,7 @@ impl Auth {
             roles_claim: self.roles_claim.clone(),
             roles: self.roles.clone(),
             introspection,
+            sign_in,
         });
         let scopes = ScopeNames { read: self.scopes.read.clone(), call: self.scopes.call.clone() };
         Ok(AccessOptions { public_url, issuer, api_keys: self.api_keys, scopes })

@@ -222,7 +222,8 @@ fn who_may_come_in_is_read_with_its_secret() {
         "public_url: https://tools.example/\nauth:\n  issuer: https://id.example\n  audience: https://a.example\n  \
          tenant_claim: org\n  agent_claim: agent\n  jwks_uri: https://id.example/keys\n  \
          scopes: { read: mcp.read }\n  roles_claim: realm.roles\n  roles: { analyst: [tools:call] }\n  \
-         introspection: { url: 'https://id.example/i', client_id: gw, client_secret: { env: SECRET } }\n",
+         introspection: { url: 'https://id.example/i', client_id: gw, client_secret: { env: SECRET } }\n  \
+         sign_in: { client_id: board, client_secret: { env: SECRET }, scopes: [openid, 'tools:read'], resource: false }\n",
     );
     let environment = Environment::with([("SECRET", "s3cret")]);
     let loaded = load(&fixture.flags(), &environment).unwrap();
@@ -238,6 +239,10 @@ fn who_may_come_in_is_read_with_its_secret() {
     assert_eq!(issuer.tenant_claim.as_deref(), Some("org"));
     assert_eq!(issuer.roles["analyst"], ["tools:call"]);
     assert_eq!(issuer.introspection.unwrap().client_id, "gw");
+    let sign_in = issuer.sign_in.unwrap();
+    assert_eq!((&*sign_in.client_id, sign_in.client_secret.unwrap().expose()), ("board", "s3cret"));
+    assert_eq!(sign_in.scopes, ["openid", "tools:read"]);
+    assert_eq!(sign_in.resource, ::auth::client::Resource::Unsaid);
     let many = Fixture::new("auth: { issuer: 'https://x', audience: [a, b] }\n").load().unwrap();
     assert_eq!(many.access.unwrap().issuer.unwrap().audience, ["a", "b"]);
 }
@@ -266,6 +271,32 @@ fn bad_rules_for_who_may_come_in_name_their_key() {
         (
             "auth: { issuer: 'https://x', introspection: { url: 'https://x/i', client_id: a, client_secret: { env: A } } }",
             "auth.introspection.client_secret: the environment variable `A` is not set",
+        ),
+        (
+            "auth: { sign_in: { client_id: a } }",
+            "auth.sign_in: means nothing without `auth.issuer`",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client: a } }",
+            "auth.sign_in.client: there is no such key; did you mean `client_id`?",
+        ),
+        ("auth: { issuer: 'https://x', sign_in: {} }", "auth.sign_in: "),
+        ("auth: { issuer: 'https://x', sign_in: { client_id: '' } }", "auth.sign_in.client_id: "),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, client_secret: b } }",
+            "auth.sign_in.client_secret: ",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, client_secret: { env: A } } }",
+            "auth.sign_in.client_secret: the environment variable `A` is not set",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, scopes: ['a b'] } }",
+            "auth.sign_in.scopes: `a b` is not one scope",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, resource: nowhere } }",
+            "auth.sign_in.resource: is not a URL",
         ),
         ("public_url: https://x/y\nauth: {}", "public_url: must end after the host"),
         ("public_url: x", "public_url: is not a URL"),

@@ -32,6 +32,9 @@ async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
                     let expected = match pattern {
                         "/oauth/login" | "/oauth/callback" => 400,
                         "/oauth/client.json" | "/approve/{token}" => 404,
+                        // A form that no page of ours sent, and a browser that nobody could have sent away.
+                        "/dashboard/sign-in/start" => 403,
+                        "/dashboard/sign-in/callback" => 404,
                         path if path.starts_with("/dashboard/assets/") => 404,
                         _ => 200,
                     };

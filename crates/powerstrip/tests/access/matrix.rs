@@ -76,6 +76,10 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
             }
             // Numbers of all tenants together: not for tenants at all.
             "/metrics" => metrics(&house).await,
+            "/dashboard/sign-in/callback" => {
+                alike(&cast, "/dashboard/sign-in/callback?state=x&code=y").await;
+                pages(&cast, route).await;
+            }
             pattern if pattern.starts_with("/dashboard") => pages(&cast, route).await,
             unknown => panic!(
                 "the matrix does not know {unknown}: say what a caller gets there with an id of another tenant"

@@ -1,54 +1,13 @@
 //! A real authorization server, `oidc-provider`, on loopback: the tokens that it gives out for this gateway open it.
 
-use std::path::PathBuf;
-use std::process::Stdio;
-
 use serde_json::{Value, json};
-use testkit::Gateway;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use testkit::{Gateway, OidcProvider};
 
 use crate::support::{Caller, answered, challenge};
 
-/// As `scripts/test` installs it.
-const PACKAGE: &str = "oidc-provider@9.13.3";
-
-struct Provider {
-    _child: Child,
-    issuer: String,
-}
+struct Provider(OidcProvider);
 
 impl Provider {
-    /// Starts it, if it is installed.
-    async fn start() -> Option<Self> {
-        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
-        let modules = cache.join("powerstrip/node-tools").join(PACKAGE).join("node_modules");
-        if !modules.join("oidc-provider").is_dir() {
-            #[expect(clippy::print_stderr, reason = "whoever runs the tests must know")]
-            {
-                eprintln!("skipped: {PACKAGE} is not installed; scripts/test installs it");
-            }
-            return None;
-        }
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/provider/oidc.mjs");
-        let mut child = Command::new("node")
-            .arg(script)
-            .arg(&modules)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut issuer = String::new();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        stdout.read_line(&mut issuer).await.unwrap();
-        let issuer = issuer.trim().to_owned();
-        assert!(issuer.starts_with("http://127.0.0.1:"), "it ended early: {issuer}");
-        Some(Self { _child: child, issuer })
-    }
-
     /// A token for a resource, as a program asks for one.
     async fn token(&self, client: &str, resource: &str, scope: &str) -> String {
         let form = format!(
@@ -57,7 +16,7 @@ impl Provider {
             scope.replace(' ', "+")
         );
         let request = reqwest::Client::new()
-            .post(format!("{}/token", self.issuer))
+            .post(format!("{}/token", self.0.issuer()))
             .basic_auth(client, Some(format!("{client}-secret")))
             .header("content-type", "application/x-www-form-urlencoded")
             .body(form);
@@ -68,13 +27,13 @@ impl Provider {
 
 #[tokio::test]
 async fn tokens_of_a_real_authorization_server_open_the_gateway() {
-    let Some(provider) = Provider::start().await else { return };
+    let Some(provider) = OidcProvider::start().await.map(Provider) else { return };
     let gateway = Gateway::with()
         .env("CLIENT_SECRET", "gateway-secret")
         .config(&format!(
             "auth:\n  issuer: {0}\n  tenant_claim: org\n  introspection: {{ url: '{0}/token/introspection', \
              client_id: gateway, client_secret: {{ env: CLIENT_SECRET }} }}",
-            provider.issuer
+            provider.0.issuer()
         ))
         .start()
         .await;
@@ -84,7 +43,7 @@ async fn tokens_of_a_real_authorization_server_open_the_gateway() {
     let place = challenge(&refused).split("resource_metadata=\"").nth(1).unwrap();
     let place = place.split('"').next().unwrap().replace(&gateway.url(""), "");
     let metadata = stranger.get(&place).await.body;
-    assert_eq!(metadata["authorization_servers"], json!([provider.issuer]));
+    assert_eq!(metadata["authorization_servers"], json!([provider.0.issuer()]));
     let resource = metadata["resource"].as_str().unwrap();
 
     for client in ["signed", "opaque"] {

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use testkit::{GatewayBuilder, OidcProvider};
 use tokio::process::Command;
 
 use crate::support::{gateway, token};
@@ -25,6 +26,10 @@ fn programs() -> Result<(PathBuf, PathBuf), &'static str> {
 }
 
 async fn played(name: &str) {
+    played_at(name, gateway(), &[]).await;
+}
+
+async fn played_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &str)]) {
     let (modules, browser) = match programs() {
         Ok(programs) => programs,
         Err(why) => {
@@ -35,7 +40,7 @@ async fn played(name: &str) {
             return;
         }
     };
-    let gateway = gateway().start().await;
+    let gateway = gateway.start().await;
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = testkit::powerstrip_binary();
     let target = target.parent().and_then(Path::parent).unwrap();
@@ -46,6 +51,7 @@ async fn played(name: &str) {
         .env("GATEWAY", gateway.url(""))
         .env("TOKEN", token(&gateway))
         .env("SCREENS", target.join("screens"))
+        .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output()
@@ -63,6 +69,18 @@ async fn played(name: &str) {
 #[tokio::test]
 async fn signing_in_and_out() {
     played("sign_in.mjs").await;
+}
+
+#[tokio::test]
+async fn signing_in_at_a_real_identity_provider() {
+    // On the same site, a browser would send all cookies with all that it does.
+    let Some(provider) = OidcProvider::start_as_another_site().await else { return };
+    let auth = format!(
+        "auth: {{ issuer: '{}', tenant_claim: org, sign_in: {{ client_id: dashboard }} }}",
+        provider.issuer()
+    );
+    let gateway = gateway().config(&auth).env("POWERSTRIP_LOG", "debug");
+    played_at("provider.mjs", gateway, &[("ISSUER", provider.issuer())]).await;
 }
 
 #[tokio::test]

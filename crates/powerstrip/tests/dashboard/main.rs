@@ -3,5 +3,6 @@
 
 mod browser;
 mod guards;
+mod oidc;
 mod support;
 mod tenants;

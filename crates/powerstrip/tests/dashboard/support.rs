@@ -175,7 +175,7 @@ impl<'a> Person<'a> {
     }
 }
 
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let step = |byte: u8| match plain(byte) {
         true => char::from(byte).to_string(),

@@ -1,0 +1,73 @@
+//! What an ID token must say (OpenID Connect Core, section 3.1.3.7) once its signature holds.
+
+use serde_json::{Map, Value};
+
+use crate::claims::in_time;
+use crate::fault::TokenFault;
+
+/// Makes sure that it is of this issuer, for this client, about this sign-in, and not of the past.
+pub(super) fn check(
+    claims: &Map<String, Value>,
+    issuer: &str,
+    client: &str,
+    nonce: &str,
+    now_ms: u64,
+) -> Result<(), TokenFault> {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    if text("iss") != Some(issuer) {
+        return Err(TokenFault::Issuer);
+    }
+    let ours = match claims.get("aud") {
+        Some(Value::String(one)) => one == client,
+        Some(Value::Array(many)) => many.iter().any(|one| one.as_str() == Some(client)),
+        _ => false,
+    };
+    // Whom it was given to must be us, too, where that is said.
+    let given = claims.get("azp").is_none_or(|party| party.as_str() == Some(client));
+    if !ours || !given {
+        return Err(TokenFault::Audience);
+    }
+    if text("nonce") != Some(nonce) {
+        return Err(TokenFault::Claim("nonce".to_owned()));
+    }
+    in_time(claims, now_ms).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn judged(changes: Value) -> Result<(), TokenFault> {
+        let mut claims = json!({"iss": "https://id", "aud": "strip", "nonce": "n", "exp": 1_000});
+        for (name, value) in changes.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        check(claims.as_object().unwrap(), "https://id", "strip", "n", 900_000)
+    }
+
+    #[test]
+    fn an_id_token_is_for_one_client_and_one_sign_in() {
+        for good in [json!({}), json!({"aud": ["x", "strip"], "azp": "strip"})] {
+            assert_eq!(judged(good.clone()), Ok(()), "{good}");
+        }
+        for (bad, why) in [
+            (json!({"iss": "https://id/"}), TokenFault::Issuer),
+            (json!({"iss": null}), TokenFault::Issuer),
+            (json!({"aud": "other"}), TokenFault::Audience),
+            (json!({"aud": ["other"]}), TokenFault::Audience),
+            (json!({"aud": null}), TokenFault::Audience),
+            (json!({"aud": ["x", "strip"], "azp": "x"}), TokenFault::Audience),
+            (json!({"azp": 7}), TokenFault::Audience),
+            (json!({"nonce": "m"}), TokenFault::Claim("nonce".to_owned())),
+            (json!({"nonce": null}), TokenFault::Claim("nonce".to_owned())),
+            (json!({"exp": 800}), TokenFault::Expired),
+            (json!({"exp": null}), TokenFault::Claim("exp".to_owned())),
+        ] {
+            assert_eq!(judged(bad.clone()), Err(why), "{bad}");
+        }
+    }
+}

@@ -1,9 +1,11 @@
 //! Deciding about a confirmation, or letting its time end: once, and to the end even if the decider leaves meanwhile.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::{APPROVALS_DECIDE, Principal, TenantId, TraceId};
 use store::{ApprovalRow, ApprovalRuleRow, ApprovalState, AuditRow, Ruling, StoreError};
+use tokio::time::Instant;
 
 use super::desk::{locked, millis, to_its_end};
 use super::rules::Rules;
@@ -130,7 +132,13 @@ impl Approvals {
             return Ok(None);
         }
         if let Some(rule) = standing {
-            self.rules.stand(rule);
+            self.rules.stand(rule, fate.at_unix_ms);
+        }
+        if outcome.state == ApprovalState::Approved {
+            let good_for =
+                fate.good_until_unix_ms.unwrap_or_default().saturating_sub(fate.at_unix_ms);
+            let until = Instant::now() + Duration::from_millis(good_for);
+            locked(&self.good).insert(id.clone(), until);
         }
         let row = self.get(None, &id).await;
         if let Ok(Some(row)) = &row {

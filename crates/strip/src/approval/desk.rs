@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use proto::{Clock, Code, Digest, Principal, digest_of_parts};
-use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, AuditTrail, Database, StoreError};
+use store::{
+    ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, AuditTrail, Database, StoreError,
+};
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +27,10 @@ const CONTINUED_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// For how long decided confirmations are kept.
 const KEPT_MS: u64 = 90 * 24 * 60 * 60 * 1_000;
 
+/// Confirmations of everybody, a page at a time.
+const EVERY: ApprovalFilter =
+    ApprovalFilter { tenant: None, state: None, after: None, limit: 1_000 };
+
 /// How often deadlines are looked at for which nobody waits.
 const ROUND: Duration = Duration::from_secs(1);
 
@@ -35,6 +41,8 @@ pub struct Approvals {
     pub(super) trail: AuditTrail,
     pub(super) rules: Rules,
     seats: Mutex<HashMap<String, Seat>>,
+    /// Until when an approval may be used, by the clock that nobody can set.
+    pub(super) good: Mutex<HashMap<String, Instant>>,
     /// When the time of each is over by the clock that nobody can set.
     pub(super) due: Mutex<HashMap<String, Instant>>,
     /// Calls that were interrupted by a question of their tool, each with the state that it was given, and until when
@@ -63,14 +71,24 @@ impl Approvals {
         let (now, began) = (clock.unix_ms(), Instant::now());
         database.forget_approvals(now.saturating_sub(KEPT_MS)).await?;
         let open = database.open_approvals().await?;
-        let due = open.into_iter().map(|(id, created, deadline)| {
-            // A clock that was set back meanwhile gives nobody more time than they had at first.
-            let left = deadline.saturating_sub(now).min(deadline.saturating_sub(created));
-            (id, began + Duration::from_millis(left))
-        });
+        let due = open
+            .into_iter()
+            .map(|(id, created, deadline)| (id, began + left((created, deadline), now)));
+        let mut unused = ApprovalFilter { state: Some(ApprovalState::Approved), ..EVERY };
+        let mut good = HashMap::new();
+        loop {
+            let page = database.approvals(&unused).await?;
+            let Some(last) = page.last() else { break };
+            unused.after = Some((last.created_unix_ms, last.id.clone()));
+            good.extend(page.into_iter().filter_map(|row| {
+                let times = (row.decided_unix_ms?, row.good_until_unix_ms?);
+                Some((row.id, began + left(times, now)))
+            }));
+        }
         Ok(Arc::new(Self {
-            rules: Rules::open(database.clone()).await?,
+            rules: Rules::open(database.clone(), now).await?,
             due: Mutex::new(due.collect()),
+            good: Mutex::new(good),
             database,
             clock,
             trail,
@@ -100,6 +118,7 @@ impl Approvals {
                 }
             }
             locked(&self.continued).retain(|_, until| *until > now);
+            locked(&self.good).retain(|_, until| *until > now);
         }
     }
 
@@ -199,7 +218,7 @@ impl Approvals {
     /// Takes the seat at an approval whose caller had left.
     pub(crate) fn hold(&self, id: &str) -> bool {
         let mut seats = locked(&self.seats);
-        let free = !seats.contains_key(id);
+        let free = self.is_good(id) && !seats.contains_key(id);
         if free {
             seats.insert(id.to_owned(), Seat::Held);
         }
@@ -240,6 +259,9 @@ impl Approvals {
     }
 
     pub(super) async fn consume(&self, id: &str) -> Result<bool, Failure> {
+        if !self.is_good(id) {
+            return Ok(false);
+        }
         let now = self.clock.unix_ms();
         let used = self.database.consume_approval(id, now).await.map_err(unkept)?;
         if used && let Some(row) = self.get(None, id).await.map_err(unkept)? {
@@ -267,6 +289,11 @@ impl Approvals {
         until.is_some_and(|until| until > Instant::now())
     }
 
+    /// Whether the time of an approval is not over.
+    fn is_good(&self, id: &str) -> bool {
+        locked(&self.good).get(id).is_some_and(|until| *until > Instant::now())
+    }
+
     pub(super) fn is_overdue(&self, id: &str) -> bool {
         self.due(id).is_some_and(|due| due <= Instant::now())
     }
@@ -287,6 +314,12 @@ impl Approvals {
         // Nobody listening is no fault.
         let _ = self.events.send(Event { kind, row: Arc::new(row.clone()) });
     }
+}
+
+/// What is left of the time between two moments. A clock that was set back meanwhile gives nobody more than they had at
+/// first.
+pub(super) fn left((from_ms, until_ms): (u64, u64), now_ms: u64) -> Duration {
+    Duration::from_millis(until_ms.saturating_sub(now_ms).min(until_ms.saturating_sub(from_ms)))
 }
 
 /// What one interruption of a call is known by.

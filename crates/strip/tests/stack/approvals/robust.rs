@@ -293,3 +293,33 @@ async fn an_approval_for_one_agent_is_not_anothers() {
     assert_eq!(gate.runs(), 1);
     others.iter().for_each(tokio::task::JoinHandle::abort);
 }
+
+#[tokio::test]
+async fn a_clock_set_back_lengthens_no_approval_and_no_rule() {
+    let gate = Gate::within(30.0).await;
+    let brief = Duration::from_millis(400);
+    gate.approvals.set_terms(Terms { good_for: brief, ..Terms::default() });
+    let left = gate.begin(write(1));
+    let row = gate.waits(1).await.remove(0);
+    left.abort();
+    let _ = left.await;
+    let standing = Some(Standing { arguments: Extent::Any, run: false, seconds: Some(1) });
+    let decision = Decision { decision: Verdict::Approve, reason: None, standing };
+    gate.approvals.decide(&row.id, &Decider::Operator, decision).await.unwrap();
+    // The clock of the tests stands still; so does one that is set back all the time.
+    let ruled = gate.bench.strip.call(write(2)).await;
+    assert!(ruled.result.is_ok() && gate.runs() == 1, "the rule holds for now");
+
+    // Another life begins with a clock that shows a day earlier.
+    let clock = proto::Clock::manual(1_800_000_000_000 - 86_400_000);
+    let database = gate.bench.database.clone();
+    let reborn = strip::approval::Approvals::open(database, clock, gate.bench.trail.clone());
+    let reborn = reborn.await.unwrap();
+    assert_eq!(reborn.rules(None).len(), 1);
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    assert_eq!((gate.approvals.rules(None), reborn.rules(None)), (Vec::new(), Vec::new()));
+    let asks = [gate.begin(write(1)), gate.begin(write(2))];
+    gate.waits(2).await;
+    assert_eq!(gate.runs(), 1, "their time is over");
+    asks.iter().for_each(tokio::task::JoinHandle::abort);
+}

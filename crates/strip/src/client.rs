@@ -112,7 +112,7 @@ pub(crate) struct Terse {
 }
 
 impl Terse {
-    pub(crate) fn new(client: Arc<dyn Client>) -> Arc<dyn Client> {
+    pub(crate) fn of(client: Arc<dyn Client>) -> Arc<dyn Client> {
         let told = |(key, value): &(&String, &Value)| {
             *key == TRACE_PARENT && value.as_str().is_some_and(is_trace_parent)
         };

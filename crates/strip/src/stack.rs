@@ -100,7 +100,7 @@ impl Guards {
                 };
                 let approvals = self.approvals.get().ok_or_else(nobody)?;
                 // What a reviewer does not see, the tool does not, either.
-                call.client = call.client.take().map(Terse::new);
+                call.client = call.client.take().map(Terse::of);
                 let revision = entry.tool.revision();
                 let gated = Gated { approvals, entry: &entry, revision, arguments, timeout };
                 match Box::pin(gated.passage(call)).await? {

@@ -3,6 +3,7 @@
 
 mod dashboard;
 mod http;
+mod lapse;
 mod lsp;
 mod mcp;
 mod metrics;

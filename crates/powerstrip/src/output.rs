@@ -92,3 +92,13 @@ fn wants_colour(environment: &Environment) -> bool {
     environment.text("NO_COLOR").is_none()
         && environment.text("TERM").is_none_or(|term| term != "dumb")
 }
+
+/// A text of somebody else's as one line that a person may see: no character of it acts on the terminal, and none hides.
+pub(crate) fn shown(text: &str) -> String {
+    proto::clean::visible(text).replace(['\n', '\t'], " ")
+}
+
+/// A field of what was told, as a person may see it.
+pub(crate) fn field(of: &serde_json::Value, name: &str) -> String {
+    shown(of[name].as_str().unwrap_or("-"))
+}

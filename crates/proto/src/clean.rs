@@ -60,8 +60,8 @@ pub fn json_in_place(value: &mut Value) -> usize {
 pub fn visible(input: &str) -> String {
     let mut out = String::with_capacity(input.len());
     for character in input.chars() {
-        let shown = matches!(character, '\t' | '\n') || keeps(character, None, None);
-        if shown && character != '\r' {
+        let shown = keeps(character, None, None) && !is_blank(character);
+        if matches!(character, '\t' | '\n') || shown {
             out.push(character);
         } else {
             out.extend(character.escape_unicode());
@@ -75,8 +75,7 @@ pub fn visible(input: &str) -> String {
 pub fn visible_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
-        let blank = character.is_whitespace() && character != ' ' || is_blank(character);
-        if character == '\n' || keeps(character, None, None) && !blank {
+        if character == '\n' || keeps(character, None, None) && !is_blank(character) {
             out.push(character);
         } else {
             let mut units = [0; 2];
@@ -88,12 +87,20 @@ pub fn visible_json(json: &str) -> String {
     out
 }
 
-/// Letters and signs that leave their place empty.
+/// Letters and signs that leave their place empty, as a plain space does.
 fn is_blank(character: char) -> bool {
-    matches!(
-        character,
-        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
-    )
+    let space = character.is_whitespace() && character != ' ';
+    space
+        || matches!(
+            character,
+            '\u{115f}'
+                | '\u{1160}'
+                | '\u{17b4}'
+                | '\u{17b5}'
+                | '\u{2800}'
+                | '\u{3164}'
+                | '\u{ffa0}'
+        )
 }
 
 /// The length in bytes of an ANSI sequence or an HTML comment at the start of the text.
@@ -130,7 +137,10 @@ fn keeps(character: char, before: Option<char>, after: Option<char>) -> bool {
         '\u{200c}' | '\u{200d}' => {
             before.is_some_and(needs_joiners) && after.is_some_and(needs_joiners)
         }
-        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => before.is_some_and(takes_variation),
+        '\u{180b}'..='\u{180d}'
+        | '\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}' => before.is_some_and(takes_variation),
         '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'
@@ -139,8 +149,10 @@ fn keeps(character: char, before: Option<char>, after: Option<char>) -> bool {
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
         | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => false,
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => false,
         _ => true,
     }
 }
@@ -208,6 +220,43 @@ mod tests {
         let hidden = "a\u{200b}b\u{202e}\u{1b}[31m\u{e0041}\u{200d}\r\n\tö👩";
         let shown = "a\\u{200b}b\\u{202e}\\u{1b}[31m\\u{e0041}\\u{200d}\\u{d}\n\tö👩";
         assert_eq!(visible(hidden), shown);
+    }
+
+    #[test]
+    fn nothing_that_leaves_no_ink_passes_a_reviewer() {
+        // Unicode's Default_Ignorable_Code_Point, and what looks like a space or like nothing.
+        let ranges = [
+            0xad..=0xad,
+            0x34f..=0x34f,
+            0x61c..=0x61c,
+            0x115f..=0x1160,
+            0x17b4..=0x17b5,
+            0x180b..=0x180f,
+            0x200b..=0x200f,
+            0x2028..=0x202e,
+            0x2060..=0x206f,
+            0x2800..=0x2800,
+            0x3164..=0x3164,
+            0xfe00..=0xfe0f,
+            0xfeff..=0xfeff,
+            0xffa0..=0xffa0,
+            0xfff0..=0xfffb,
+            0x1bca0..=0x1bca3,
+            0x1d173..=0x1d17a,
+            0xe0000..=0xe0fff,
+            0xa0..=0xa0,
+            0x2000..=0x200a,
+            0x3000..=0x3000,
+        ];
+        for code in ranges.into_iter().flatten() {
+            let character = char::from_u32(code).expect("a character");
+            let text = format!("a{character}b");
+            assert!(!visible(&text).contains(character), "U+{code:04X}");
+            assert!(!visible_json(&text).contains(character), "U+{code:04X}");
+        }
+        // Mongolian letters take variations; elsewhere they only hide.
+        assert_eq!(text("\u{1820}\u{180b}"), ("\u{1820}\u{180b}".to_owned(), 0));
+        assert_eq!(text("a\u{180b}\u{1d173}"), ("a".to_owned(), 2));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Who waits: each call has a confirmation of its own. Only when a caller has left, the next equal call (same caller,
 //! tool, definition, arguments and files) takes its place, and finds what was decided meanwhile.
 
+mod deciding;
 mod desk;
 mod leave;
 pub(crate) mod question;

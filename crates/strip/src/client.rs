@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
+/// Under this name W3C's trace parent stands in `_meta`.
+const TRACE_PARENT: &str = "traceparent";
+
 /// How a question reaches a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
@@ -99,6 +102,65 @@ pub struct Resume {
     pub responses: Map<String, Value>,
     /// The state that came with the questions. Untrusted until whoever sealed it has opened it.
     pub state: Option<String>,
+}
+
+/// A caller of whose `_meta` only the trace is handed on: for calls that a person approves, who is not shown it.
+#[derive(Debug)]
+pub(crate) struct Terse {
+    client: Arc<dyn Client>,
+    meta: Map<String, Value>,
+}
+
+impl Terse {
+    pub(crate) fn of(client: Arc<dyn Client>) -> Arc<dyn Client> {
+        let told = |(key, value): &(&String, &Value)| {
+            *key == TRACE_PARENT && value.as_str().is_some_and(is_trace_parent)
+        };
+        let meta = client.meta().iter().filter(told);
+        let meta = meta.map(|(key, value)| (key.clone(), value.clone())).collect();
+        Arc::new(Self { client, meta })
+    }
+}
+
+/// Whether it has the letters of a W3C trace parent, and room for nothing else.
+fn is_trace_parent(text: &str) -> bool {
+    text.len() == "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".len()
+        && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f' | b'-'))
+}
+
+#[async_trait]
+impl Client for Terse {
+    fn capabilities(&self) -> &Map<String, Value> {
+        self.client.capabilities()
+    }
+
+    fn meta(&self) -> &Map<String, Value> {
+        &self.meta
+    }
+
+    fn asking(&self) -> Asking {
+        self.client.asking()
+    }
+
+    fn wants_progress(&self) -> bool {
+        self.client.wants_progress()
+    }
+
+    fn progress(&self, report: Map<String, Value>) {
+        self.client.progress(report);
+    }
+
+    fn log_level(&self) -> Option<LogLevel> {
+        self.client.log_level()
+    }
+
+    fn log(&self, message: Map<String, Value>) {
+        self.client.log(message);
+    }
+
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, Unasked> {
+        self.client.ask(method, params).await
+    }
 }
 
 /// A caller and the time that it took to answer questions, which is not the tool's.

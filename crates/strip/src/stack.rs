@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::ApprovalRule;
 use crate::approval::Leave;
 use crate::catalog::{Entry, Snapshot};
+use crate::client::Terse;
 use crate::control::Part;
 use crate::guard::approval::{Gated, Passage};
 use crate::guard::arguments::Arguments;
@@ -98,10 +99,15 @@ impl Guards {
                     Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
                 };
                 let approvals = self.approvals.get().ok_or_else(nobody)?;
-                let gated = Gated { approvals, entry: &entry, arguments, timeout };
+                // What a reviewer does not see, the tool does not, either.
+                call.client = call.client.take().map(Terse::of);
+                let revision = entry.tool.revision();
+                let gated = Gated { approvals, entry: &entry, revision, arguments, timeout };
                 match Box::pin(gated.passage(call)).await? {
                     Passage::Asked(output) => return Ok(Admitted::Asked(output)),
-                    Passage::Granted(leave) => (readmitted(strip, call, &entry)?, Some(leave)),
+                    Passage::Granted(leave) => {
+                        (readmitted(strip, call, (&entry, revision))?, Some(leave))
+                    }
                 }
             }
         };
@@ -253,10 +259,14 @@ enum Admitted {
 }
 
 /// The tool once more, after a person has thought: it must still be there for this caller, and be what they saw.
-fn readmitted(strip: &Strip, call: &Call, seen: &Entry) -> Result<Arc<Entry>, Failure> {
+fn readmitted(
+    strip: &Strip,
+    call: &Call,
+    (seen, revision): (&Entry, u64),
+) -> Result<Arc<Entry>, Failure> {
     let view = strip.view(&call.principal);
     let entry = view.tools().resolve(&call.tool)?;
-    if entry.definition != seen.definition {
+    if entry.definition != seen.definition || entry.tool.revision() != revision {
         let message = "the tool changed while a person thought about the call, so it was not run; call again to ask anew";
         return Err(Failure::new(Code::Denied, message).retryable(true));
     }

@@ -43,7 +43,7 @@ impl Guards {
             if let (Some(leave), Ok((output, _))) = (leave, &worked)
                 && output.reply == Reply::NeedsInput
             {
-                leave.interrupted();
+                leave.interrupted(output);
             }
             worked
         }

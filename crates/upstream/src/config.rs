@@ -228,6 +228,12 @@ const OURS: [&str; 9] = [
 ];
 
 impl ServerConfig {
+    /// A number for where the server is: another one, if it is elsewhere or another program.
+    pub(crate) fn whereabouts(&self) -> u64 {
+        let sum = self.origin();
+        sum.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
     /// Every URL, `url` first.
     pub fn all_urls(&self) -> impl Iterator<Item = &str> {
         self.url.iter().chain(&self.urls).map(String::as_str)

@@ -24,6 +24,8 @@ const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// A state that names a call which waits here, rather than one of the server's.
 const PARKED: &str = "parked:";
 const STATE: &str = "state:";
+/// A state of ours for a server that asked without one of its own.
+const ASKED: &str = "asked:";
 
 /// What a caller wants of a server.
 pub(crate) struct Request<'a> {
@@ -86,8 +88,7 @@ impl Shared {
             };
             return self.listen(Live::begin(shared, owned, client), purpose).await;
         }
-        let mut state =
-            opened.map(|state| state.strip_prefix(STATE).unwrap_or_default().to_owned());
+        let mut state = opened.and_then(|state| state.strip_prefix(STATE).map(str::to_owned));
         for round in 0..MAX_ROUNDS {
             let retried = round > 0 || call.resume.is_some();
             let answers = Answers { responses: &responses, state: state.as_deref() };
@@ -109,10 +110,10 @@ impl Shared {
             }
             let given = interim["requestState"].as_str().map(str::to_owned);
             if client.asking() == Asking::Rounds {
-                if let Some(given) = given {
-                    let sealed = self.desk.close(purpose, &format!("{STATE}{given}"));
-                    interim["requestState"] = sealed.into();
-                }
+                // Also where the server gives none: by its state a call that goes on is told from one that begins.
+                let kept =
+                    given.map_or_else(|| ASKED.to_owned(), |given| format!("{STATE}{given}"));
+                interim["requestState"] = self.desk.close(purpose, &kept).into();
                 return Ok(Said::NeedsInput(interim));
             }
             responses =

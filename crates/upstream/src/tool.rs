@@ -21,11 +21,14 @@ pub(crate) struct UpstreamTool {
     /// As it was listed, to see whether it has changed.
     listed: Arc<Value>,
     server: Arc<Shared>,
+    /// Changes with where the server is.
+    revision: u64,
 }
 
 impl UpstreamTool {
     pub(crate) fn new(definition: Definition, listed: Arc<Value>, server: Arc<Shared>) -> Self {
-        Self { definition, listed, server }
+        let revision = server.config.whereabouts();
+        Self { definition, listed, server, revision }
     }
 
     pub(crate) fn id(&self) -> &ToolId {
@@ -74,6 +77,10 @@ fn interim(native: Value, reply: Reply) -> Output {
 impl Tool for UpstreamTool {
     fn descriptor(&self) -> &Descriptor {
         &self.definition.descriptor
+    }
+
+    fn revision(&self) -> u64 {
+        self.revision
     }
 
     fn pinning(&self) -> Option<Pinning<'_>> {

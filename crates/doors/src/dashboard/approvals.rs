@@ -36,13 +36,17 @@ pub(super) fn place(id: &str) -> String {
 /// What waits and may be seen, the oldest first.
 pub(super) async fn waiting(board: &Dashboard, tenant: Option<String>) -> Vec<ApprovalRow> {
     let Some(approvals) = board.parts.strip.approvals() else { return Vec::new() };
-    let filter = ApprovalFilter {
-        tenant,
-        state: Some(ApprovalState::Pending),
-        limit: MAX_WAITING,
-        ..ApprovalFilter::default()
-    };
-    listed(approvals, &filter).await
+    waiting_after(approvals, tenant, None).await
+}
+
+/// A page of what waits and may be seen, the oldest first.
+async fn waiting_after(
+    approvals: &Approvals,
+    tenant: Option<String>,
+    after: Option<(u64, String)>,
+) -> Vec<ApprovalRow> {
+    let state = Some(ApprovalState::Pending);
+    listed(approvals, &ApprovalFilter { tenant, state, after, limit: MAX_WAITING }).await
 }
 
 async fn listed(approvals: &Approvals, filter: &ApprovalFilter) -> Vec<ApprovalRow> {

@@ -1,21 +1,19 @@
 //! Tells open pages that something has changed; they fetch themselves anew.
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::sync::Arc;
 
 use auth::scope;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Dashboard;
 use super::viewer::Viewer;
-
-/// How long a stream may be silent, and the longest that it outlives its session.
-const BEAT: Duration = Duration::from_secs(15);
+use crate::lapse::{LOOK, lapsed};
 
 pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Response {
     let catalog = board.parts.strip.catalog().changes();
@@ -23,10 +21,12 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
     let approvals = board.parts.strip.approvals().filter(|_| viewer.may(scope::APPROVALS_READ));
     let approvals = approvals.map(|approvals| approvals.events());
     let runs = viewer.may(scope::RUNS_READ).then(|| board.parts.strip.runs().events());
-    let state = (board, viewer.session, catalog, approvals, runs);
+    let shutdown = board.parts.shutdown.clone();
+    let session = viewer.session;
+    let state = (catalog, approvals, runs);
     let events = stream::unfold((state, tenant), |(mut state, tenant)| async move {
         loop {
-            let (board, session, catalog, approvals, runs) = &mut state;
+            let (catalog, approvals, runs) = &mut state;
             let topic = tokio::select! {
                 changed = catalog.changed() => {
                     changed.ok()?;
@@ -49,13 +49,6 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
                     Err(RecvError::Lagged(_)) => Some("runs"),
                     Err(RecvError::Closed) => return None,
                 },
-                () = tokio::time::sleep(BEAT) => {
-                    if !board.sessions.stands(session) {
-                        return None;
-                    }
-                    None
-                }
-                () = board.parts.shutdown.cancelled() => return None,
             };
             if let Some(topic) = topic {
                 let told = Event::default().event("change").data(topic);
@@ -63,7 +56,12 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
             }
         }
     });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(BEAT)).into_response()
+    let lapsing = lapsed(LOOK, move || {
+        let (board, session) = (board.clone(), Arc::clone(&session));
+        async move { board.sessions.stands(&session) && board.still_stands(&session).await }
+    });
+    let events = events.take_until(shutdown.cancelled_owned()).take_until(Box::pin(lapsing));
+    Sse::new(events).keep_alive(KeepAlive::new().interval(LOOK)).into_response()
 }
 
 /// What happens next; never anything where nobody listens.

@@ -7,7 +7,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
-use http::header::CONNECTION;
+use http::header::{CONNECTION, CONTENT_TYPE, ORIGIN};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proto::{Code, TraceId};
 use strip::Failure;
@@ -38,7 +38,7 @@ pub(super) async fn admit(
         "request",
         %trace,
         method = %request.method(),
-        path = request.uri().path(),
+        path = traced(request.uri().path()),
         parent = field::Empty,
     );
     if let Some(parent) = traceparent(request.headers()) {
@@ -68,6 +68,13 @@ pub(super) async fn admit(
     shared.meter.count(route, response.status(), took);
     span.in_scope(|| tracing::debug!(status = response.status().as_u16(), ?took, "answered"));
     response
+}
+
+/// A path as logs and traces may have it: what opens something by itself is left out.
+fn traced(path: &str) -> &str {
+    let link = routes::APPROVAL_LINK;
+    let before = link.split('{').next().unwrap_or(link);
+    if path.starts_with(before) { link } else { path }
 }
 
 /// What a request asks for.
@@ -164,6 +171,10 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
             None
         }
         Some(Needs::Scope(scope) | Needs::LinkOr(scope)) => {
+            if let Some(origin) = foreign_page(shared, request) {
+                let why = auth::Refusal::ForeignOrigin(origin);
+                return Err(TurnedAway::Refused(why, None));
+            }
             let admin = shared.options.admin.as_deref();
             let admitted = access.admit_with(scope, headers, authority, admin).await;
             Some(admitted.map_err(|why| TurnedAway::Refused(why, Some(scope)))?)
@@ -182,6 +193,22 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
         request.extensions_mut().insert(principal);
     }
     Ok(())
+}
+
+/// The origin of a page that is not ours and posts what browsers send without asking us first, as they do with all but a
+/// few media types. A page of another port may well be on this machine, and speak for nobody who uses it.
+fn foreign_page(shared: &Shared, request: &Request) -> Option<String> {
+    let headers = request.headers();
+    let origin = headers.get(ORIGIN).filter(|_| request.method() == Method::POST)?;
+    let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
+    let essence = kind.as_deref().map(|kind| kind.split(';').next().unwrap_or_default().trim());
+    let unasked = essence.is_none_or(|kind| {
+        ["", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded"]
+            .iter()
+            .any(|simple| kind.eq_ignore_ascii_case(simple))
+    });
+    let foreign = unasked && !shared.dashboard.is_own_form(headers);
+    foreign.then(|| String::from_utf8_lossy(origin.as_bytes()).into_owned())
 }
 
 /// Whether a query has a signature in it, good or bad.

@@ -10,19 +10,19 @@ use crate::access::Access;
 use crate::config::Span;
 use crate::context::Context;
 use crate::gateway::approvals::{DECIDE, LIST, NEXT, REMOVE_RULE, RULES, SHOW};
-use crate::output::{self, Style};
+use crate::output::{self, Style, field as text};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip approvals                                 what waits for a decision
-  powerstrip approvals show 3f2a                       all of one, with its whole arguments
-  powerstrip approvals approve 3f2a
-  powerstrip approvals reject 3f2a --reason 'not this customer'
-  powerstrip approvals approve 3f2a --standing --for 8h
+  powerstrip approvals show 3f2a91c0                       all of one, with its whole arguments
+  powerstrip approvals approve 3f2a91c0
+  powerstrip approvals reject 3f2a91c0 --reason 'not this customer'
+  powerstrip approvals approve 3f2a91c0 --standing --for 8h
   powerstrip approvals watch                           tell what comes, until Ctrl-C
 
-The first letters of an id are enough. Arguments are shown whole; what could not be seen, or would act on the terminal,
+The first eight letters of an id are enough. Arguments are shown whole; what could not be seen, or would act on the terminal,
 is written as escapes such as \\u202e.";
 
 /// Decide about calls that wait for a person
@@ -113,7 +113,10 @@ impl Action {
             }
             Self::Watch => return watch(access, style, as_json).await,
         };
-        let answer = access.operate(method, params).await?;
+        let answer = match &self {
+            Self::Ls { all: false } => waiting(access).await?,
+            _ => access.operate(method, params).await?,
+        };
         if as_json {
             output::json(&answer)?;
             return Ok(());
@@ -149,11 +152,23 @@ impl Approve {
     }
 }
 
+/// All that waits, page after page: nothing stands behind what others have sent.
+async fn waiting(access: &Access) -> anyhow::Result<Value> {
+    let (mut rows, mut after) = (Vec::new(), Value::Null);
+    loop {
+        let page = access.operate(LIST, json!({"all": false, "after": after})).await?;
+        let page = page.as_array().cloned().unwrap_or_default();
+        let Some(last) = page.last() else { return Ok(rows.into()) };
+        after = json!([last["createdUnixMs"], last["id"]]);
+        rows.extend(page);
+    }
+}
+
 /// Tells what comes and goes. What is listed is what counts: nothing is missed, however long a round takes.
 async fn watch(access: &Access, style: Style, as_json: bool) -> anyhow::Result<()> {
     let mut known = BTreeSet::new();
     loop {
-        let rows = access.operate(LIST, json!({"all": false})).await?;
+        let rows = waiting(access).await?;
         let rows = rows.as_array().cloned().unwrap_or_default();
         let now: BTreeSet<_> = rows.iter().map(|row| text(row, "id")).collect();
         for row in rows.iter().filter(|row| !known.contains(&text(row, "id"))) {
@@ -272,9 +287,4 @@ fn span(until_unix_ms: u64) -> String {
         120..7_200 => format!("{} min", seconds / 60),
         _ => format!("{} h", seconds / 3_600),
     }
-}
-
-/// A field as a person may see it: no character of it acts on the terminal, and none hides.
-fn text(row: &Value, field: &str) -> String {
-    clean::visible(row[field].as_str().unwrap_or("-")).replace(['\n', '\t'], " ")
 }

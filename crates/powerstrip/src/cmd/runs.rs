@@ -2,13 +2,14 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use proto::clean;
 use serde_json::{Value, json};
 
 use super::Usage;
 use crate::access::Access;
 use crate::context::Context;
 use crate::gateway::runs::{ANSWER, LIST, SHOW};
-use crate::output::{self, Style};
+use crate::output::{self, Style, field as text, shown};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -161,12 +162,15 @@ fn only_question(run: &Value) -> anyhow::Result<String> {
     match open.as_slice() {
         [slot] => Ok((*slot).to_owned()),
         [] => bail!("the run asks nothing"),
-        several => bail!("the run asks for {}; name one with --slot", several.join(", ")),
+        several => {
+            bail!("the run asks for {}; name one with --slot", shown(&several.join(", ")))
+        }
     }
 }
 
-fn text<'a>(of: &'a Value, key: &str) -> &'a str {
-    of[key].as_str().unwrap_or("-")
+/// A value as a person may see it.
+fn value(value: &Value) -> String {
+    clean::visible_json(&value.to_string())
 }
 
 fn list(runs: &Value, style: Style) -> anyhow::Result<()> {
@@ -175,20 +179,20 @@ fn list(runs: &Value, style: Style) -> anyhow::Result<()> {
         output::line("no runs")?;
     }
     for run in runs {
-        let state = match text(run, "state") {
+        let state = match text(run, "state").as_str() {
             "waiting" => style.doubtful(format_args!("{:9}", "waiting")),
             state => format!("{state:9}"),
         };
         let who = match run["agent"].as_str() {
-            Some(agent) => format!("{} as {agent}", text(run, "owner")),
-            None => text(run, "owner").to_owned(),
+            Some(agent) => format!("{} as {}", text(run, "owner"), shown(agent)),
+            None => text(run, "owner"),
         };
         output::line(format_args!(
             "{}  {state}  {:7}  {who}  {} data tools  {}",
             style.bold(text(run, "id")),
             text(run, "kind"),
             run["data_tools"],
-            run["name"].as_str().unwrap_or_default(),
+            shown(run["name"].as_str().unwrap_or_default()),
         ))?;
     }
     Ok(())
@@ -197,16 +201,17 @@ fn list(runs: &Value, style: Style) -> anyhow::Result<()> {
 fn show(run: &Value, style: Style) -> anyhow::Result<()> {
     list(&json!([run]), style)?;
     if let Some(summary) = run["summary"].as_str() {
-        output::line(format_args!("  summary: {summary}"))?;
+        output::line(format_args!("  summary: {}", shown(summary)))?;
     }
     for artifact in run["artifacts"].as_array().into_iter().flatten() {
-        output::line(format_args!("  artifact: {}", artifact.as_str().unwrap_or_default()))?;
+        let artifact = shown(artifact.as_str().unwrap_or_default());
+        output::line(format_args!("  artifact: {artifact}"))?;
     }
     for question in run["questions"].as_array().into_iter().flatten() {
         let options: Vec<_> = question["options"].as_array().into_iter().flatten().collect();
         let offered = match options.is_empty() {
             true => String::new(),
-            false => format!(" {}", question["options"]),
+            false => format!(" {}", value(&question["options"])),
         };
         output::line(format_args!(
             "  {} {} ({}{offered}): {}",
@@ -218,7 +223,7 @@ fn show(run: &Value, style: Style) -> anyhow::Result<()> {
         if question["state"] == "answered" {
             output::line(format_args!(
                 "    {} by {}",
-                question["value"],
+                value(&question["value"]),
                 text(question, "answered_by")
             ))?;
         }
@@ -237,5 +242,5 @@ fn show(run: &Value, style: Style) -> anyhow::Result<()> {
 }
 
 fn answered(question: &Value, _: Style) -> anyhow::Result<()> {
-    Ok(output::line(format_args!("{}: {}", text(question, "slot_id"), question["value"]))?)
+    Ok(output::line(format_args!("{}: {}", text(question, "slot_id"), value(&question["value"])))?)
 }

@@ -2,6 +2,7 @@
 
 mod webhook;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ pub(crate) const NEXT: &str = "powerstrip.approvals.next";
 
 /// How long a command waits for something to happen before it asks again.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Fewer letters of an id than this are too soon mistyped into another's.
+const LETTERS: usize = 8;
 
 /// So many are listed at once.
 const PAGE: u32 = 100;
@@ -97,13 +101,22 @@ impl ApprovalErrands {
         if self.0.get(None, id).await.map_err(told)?.is_some() {
             return Ok(id.to_owned());
         }
-        let filter = |state| ApprovalFilter { state, limit: 1_000, ..ApprovalFilter::default() };
-        let rows = self.0.list(&filter(Some(ApprovalState::Pending))).await.map_err(told)?;
-        let mut begun = rows.iter().filter(|row| id.len() >= 4 && row.id.starts_with(id));
-        match (begun.next(), begun.next()) {
-            (Some(row), None) => Ok(row.id.clone()),
-            (Some(_), Some(_)) => Err(format!("several confirmations begin with `{id}`")),
-            _ => Err(format!("there is no confirmation `{id}`")),
+        if id.len() < LETTERS {
+            return Err(format!(
+                "there is no confirmation `{id}`; at least {LETTERS} letters of an id are needed"
+            ));
+        }
+        // Also among those that are decided: the one that was meant may be over, and another one begin like it.
+        let mut begun = BTreeSet::new();
+        for state in [Some(ApprovalState::Pending), None] {
+            let filter = ApprovalFilter { state, limit: 1_000, ..ApprovalFilter::default() };
+            let rows = self.0.list(&filter).await.map_err(told)?;
+            begun.extend(rows.into_iter().map(|row| row.id).filter(|other| other.starts_with(id)));
+        }
+        match (begun.pop_first(), begun.is_empty()) {
+            (Some(id), true) => Ok(id),
+            (Some(_), false) => Err(format!("several confirmations begin with `{id}`")),
+            (None, _) => Err(format!("there is no confirmation `{id}`")),
         }
     }
 
@@ -163,3 +176,6 @@ impl Operator for ApprovalErrands {
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, String> {
     serde_json::from_value(params).map_err(|error| format!("the params cannot be read: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

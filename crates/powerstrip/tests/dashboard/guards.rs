@@ -36,9 +36,11 @@ async fn only_the_admin_token_signs_in_and_guessing_has_an_end() {
         assert!(refused.header("set-cookie").is_empty());
         assert!(!refused.text.contains("psa_wrong"));
     }
-    let late = stranger.sign_in(&token(&gateway)).await;
+    let late = stranger.sign_in("psa_wrong").await;
     assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS);
     assert!(late.header("retry-after").parse::<u64>().unwrap() <= 60);
+    let operator = stranger.sign_in(&token(&gateway)).await;
+    assert_eq!(operator.status, StatusCode::SEE_OTHER, "guessing locks nobody else out");
     assert_eq!(person.get("/dashboard").await.status, StatusCode::OK, "who is in stays in");
 }
 
@@ -132,6 +134,9 @@ async fn every_page_is_guarded_by_its_headers_and_closed_to_strangers() {
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
         assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(page.header("referrer-policy"), "same-origin", "{path}");
+        assert_eq!(page.header("x-frame-options"), "DENY", "{path}");
+        assert_eq!(page.header("cross-origin-opener-policy"), "same-origin", "{path}");
+        assert_eq!(page.header("cross-origin-resource-policy"), "same-origin", "{path}");
         assert_eq!(page.header("cache-control"), "no-store", "{path}");
         for inline in ["<style", " style=", "<script>", "onclick", "javascript:"] {
             assert!(!page.text.contains(inline), "{path} holds {inline}");
@@ -207,4 +212,112 @@ async fn the_trail_is_filtered_and_paged() {
     assert_eq!(rows(&person.get("/dashboard/calls?caller=nobody").await.text), 0);
     assert_eq!(rows(&person.get("/dashboard/calls?to=2020-01-01").await.text), 0);
     assert_eq!(rows(&person.get("/dashboard/calls?after=rubbish&from=x").await.text), 50);
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_ours_opens_no_page() {
+    let gateway = gateway().start().await;
+    let person = Person::signed_in(&gateway).await;
+    for host in ["evil.example", "localhost.evil.example", "10.0.0.1"] {
+        for path in ["/dashboard", "/dashboard/sign-in", "/dashboard/live", "/dashboard/approvals"]
+        {
+            let request = reqwest::Client::new().get(gateway.url(path)).header("host", host);
+            let request = request.header("cookie", person.cookie.as_deref().unwrap());
+            let page = request.send().await.unwrap();
+            assert_eq!(page.status(), StatusCode::FORBIDDEN, "{host}{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_of_other_ports_call_nothing() {
+    let gateway = gateway().start().await;
+    let send = |path: &'static str,
+                origin: Option<String>,
+                kind: Option<&'static str>,
+                body: &'static str| {
+        let mut request = reqwest::Client::new().post(gateway.url(path)).body(body);
+        if let Some(kind) = kind {
+            request = request.header("content-type", kind);
+        }
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        async move { request.send().await.unwrap().status() }
+    };
+    let multipart = "multipart/form-data; boundary=e";
+    let file = "--e\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx\r\n--e--\r\n";
+    let call = r#"{"message": "x"}"#;
+    let echo = "/mcp/tool/demo.echo";
+    for foreign in ["http://localhost:1", "http://127.0.0.1:1", "https://localhost"] {
+        for (path, kind, body) in [
+            (echo, Some("text/plain"), call),
+            (echo, Some("Text/Plain;charset=utf-8"), call),
+            (echo, Some("application/x-www-form-urlencoded"), call),
+            (echo, None, call),
+            ("/v1/calls", Some("text/plain"), r#"{"calls": []}"#),
+            ("/agents/assistant/mcp/tool/demo.echo", Some("text/plain"), call),
+            ("/v1/files", Some(multipart), file),
+        ] {
+            let status = send(path, Some(foreign.to_owned()), kind, body).await;
+            assert_eq!(status, StatusCode::FORBIDDEN, "{foreign} {path} {kind:?}");
+        }
+    }
+    let own = Some(gateway.url(""));
+    for (path, origin, kind, body) in [
+        (echo, Some("http://localhost:1".to_owned()), Some("application/json"), call),
+        (echo, own.clone(), Some("text/plain"), call),
+        (echo, None, None, call),
+        ("/v1/files", own, Some(multipart), file),
+        ("/v1/files", None, Some(multipart), file),
+    ] {
+        let status = send(path, origin.clone(), kind, body).await;
+        assert!(status.is_success(), "{origin:?} {path} {kind:?}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn who_sends_many_calls_hides_nobody_elses() {
+    let gateway = gateway().start().await;
+    let mut calls = tokio::task::JoinSet::new();
+    let call = |path: &str, to: String| {
+        let request = reqwest::Client::new().post(gateway.url(path)).json(&json!({"to": to}));
+        async move { request.send().await.unwrap().status() }
+    };
+    for n in 0..120 {
+        calls.spawn(call("/agents/assistant/mcp/tool/mail.send", format!("{n}@example.com")));
+    }
+    for _ in 0..20 {
+        let refused = calls.join_next().await.unwrap().unwrap();
+        assert_eq!(refused, StatusCode::TOO_MANY_REQUESTS);
+    }
+    calls.spawn(call("/mcp/tool/mail.send", "somebody-elses@example.com".to_owned()));
+    let person = Person::signed_in(&gateway).await;
+    let later = eventually("it is listed", || async {
+        let first = person.get("/dashboard/approvals").await.text;
+        assert!(!first.contains("somebody-elses"), "the page holds the oldest");
+        let (_, later) = first.split_once("id=\"later\" href=\"")?;
+        let later = format!("/dashboard/approvals{}", later.split('"').next()?);
+        let later = person.get(&later).await.text;
+        later.contains("somebody-elses").then_some(later)
+    });
+    assert_eq!(later.await.matches("data-approval").count(), 1, "it alone came later");
+}
+
+#[tokio::test]
+async fn what_a_link_opens_with_stays_out_of_logs_and_traces() {
+    let gateway = gateway().env("POWERSTRIP_LOG", "info,doors=trace").start().await;
+    for path in ["/approve/canary", "/approve/canary/", "/approve/canary?x=1", "/approve/a/canary"]
+    {
+        let _ = reqwest::get(gateway.url(path)).await.unwrap();
+        let _ = reqwest::Client::new().put(gateway.url(path)).send().await.unwrap();
+    }
+    let _ = reqwest::get(gateway.url("/healthz")).await.unwrap();
+    eventually("requests are logged", || async {
+        gateway.log().contains("/healthz").then_some(())
+    })
+    .await;
+    let log = gateway.log();
+    let told: Vec<_> = log.lines().filter(|line| line.contains("canary")).collect();
+    assert!(told.is_empty() && log.contains("/approve/{token}"), "{told:?}");
 }

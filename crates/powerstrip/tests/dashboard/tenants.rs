@@ -1,8 +1,12 @@
 //! With an identity provider: each person sees their tenant, and what their token covers, for as long as it does.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use testkit::{Gateway, Issuer, Signer, eventually};
+use testkit::{Gateway, Issuer, Signer, eventually, powerstrip_binary};
+use tokio::process::Command;
 
 use crate::support::{Person, gateway, token};
 
@@ -105,4 +109,60 @@ async fn a_session_is_worth_what_its_token_covers_and_ends_with_it() {
         let refused = nobody.sign_in(&house.token(claims)).await;
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{why}");
     }
+}
+
+/// Runs a command beside a gateway, and what it said.
+async fn command(gateway: &Gateway, arguments: &[&str]) -> String {
+    let output = Command::new(powerstrip_binary())
+        .args(arguments)
+        .args(["--config", "powerstrip.yaml"])
+        .current_dir(gateway.folder())
+        .stdin(Stdio::null())
+        .output();
+    let output = output.await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[tokio::test]
+async fn sessions_and_streams_end_with_the_key_that_opened_them() {
+    let gateway = gateway().config("auth: {}\n").start().await;
+    let key = async |name: &str, tenant: &str| {
+        let scopes = ["--scope", "approvals:read", "--scope", "tools:call"];
+        let named = ["keys", "add", name, "--tenant", tenant];
+        command(&gateway, &[&named[..], &scopes[..]].concat()).await
+    };
+    let (ann, bob) = (key("ann", "acme").await, key("bob", "globex").await);
+    let person = Person::with(&gateway, &ann).await;
+    let other = Person::with(&gateway, &bob).await;
+    let open = |path: &str, header: &'static str, value: String| {
+        reqwest::Client::new().get(gateway.url(path)).header(header, value).send()
+    };
+    let cookie = |person: &Person<'_>| person.cookie.clone().unwrap();
+    let hers =
+        open("/v1/approvals/events", "authorization", format!("Bearer {ann}")).await.unwrap();
+    let live = open("/dashboard/live", "cookie", cookie(&person)).await.unwrap();
+    let mut foreign = open("/dashboard/live", "cookie", cookie(&other)).await.unwrap();
+    assert_eq!((hers.status(), live.status()), (StatusCode::OK, StatusCode::OK));
+
+    // Whoever listens hears of their own tenant's calls, and of no others.
+    let call = reqwest::Client::new().post(gateway.url("/mcp/tool/mail.send")).bearer_auth(&ann);
+    let call = tokio::spawn(call.json(&json!({"to": "x@example.com"})).send());
+    let mut live = live;
+    let heard = live.chunk().await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&heard).contains("data: approvals"), "{heard:?}");
+    let silent = tokio::time::timeout(Duration::from_millis(300), foreign.chunk()).await;
+    assert!(silent.is_err(), "another tenant's call: {silent:?}");
+
+    command(&gateway, &["keys", "revoke", "ann"]).await;
+    assert_eq!(person.get("/dashboard").await.status, StatusCode::SEE_OTHER, "signed out");
+    let ends = async {
+        let told = hers.text().await.unwrap();
+        while live.chunk().await.unwrap().is_some() {}
+        told
+    };
+    let told = tokio::time::timeout(Duration::from_secs(25), ends).await.expect("streams end");
+    assert!(told.contains("event: created") && !told.contains("globex"), "{told}");
+    assert_eq!(other.get("/dashboard").await.status, StatusCode::OK, "who has a key stays");
+    call.abort();
 }

@@ -296,3 +296,31 @@ async fn a_batch_over_rest_runs_its_end_last_and_says_what_is_wrong_before_it_be
         "{own:?}"
     );
 }
+
+#[tokio::test]
+async fn what_a_run_says_does_not_act_on_the_terminal() {
+    let gateway = Gateway::start().await;
+    let hostile = "\u{1b}[2J\u{1b}]0;gone\u{7}\u{202e}x\u{9b}31m";
+    two_data_tools(&gateway, "r").await;
+    let ask = json!({"slot_type": "choice", "slot_id": format!("s{hostile}"), "prompt_key": format!("p{hostile}"),
+        "options": [format!("o{hostile}"), "b"]});
+    let asked = within(&gateway, "r", ASK, ask).await;
+    two_data_tools(&gateway, "e").await;
+    let ended = within(&gateway, "e", END, json!({"summary": format!("done {hostile}")})).await;
+    assert_eq!(ended.status, 200, "{ended:?}");
+    let (_, runs) = command(&gateway, &["runs", "ls", "--json"]).await;
+    let runs: Value = serde_json::from_str(&runs).unwrap();
+    let mut said = command(&gateway, &["runs", "ls"]).await.1;
+    for run in runs.as_array().unwrap() {
+        let id = run["id"].as_str().unwrap();
+        said += &command(&gateway, &["runs", "show", id]).await.1;
+        if run["state"] == "waiting" {
+            let answer = serde_json::to_string(&format!("o{hostile}")).unwrap();
+            said += &command(&gateway, &["runs", "answer", id, "--value", &answer]).await.1;
+        }
+    }
+    assert!(said.contains("\\u{1b}[2J"), "{said:?}");
+    assert!(said.contains("done "), "{said:?}");
+    let acts = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    assert!(!said.contains(acts), "{asked:?}: {said:?}");
+}

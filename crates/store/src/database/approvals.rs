@@ -6,20 +6,22 @@ use super::{Database, Engine};
 use crate::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, Ruling, StoreError};
 
 impl Database {
-    /// Keeps a new confirmation.
-    pub async fn add_approval(&self, row: &ApprovalRow) -> Result<(), StoreError> {
+    /// Keeps a new confirmation; says no if so many of the same caller (tenant, subject, agent) wait already.
+    pub async fn add_approval(&self, row: &ApprovalRow, most: u64) -> Result<bool, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.add_approval(row).await
+        sqlite.add_approval(row, most).await
     }
 
-    /// Decides about a pending confirmation; says no if somebody, or its deadline, was faster.
+    /// Decides about a pending confirmation, and keeps the standing rule that comes with it; says no, and keeps
+    /// nothing, if somebody, or its deadline, was faster.
     pub async fn rule_on_approval(
         &self,
         id: &str,
         ruling: &Ruling<'_>,
+        standing: Option<&ApprovalRuleRow>,
     ) -> Result<bool, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.rule_on_approval(id, ruling).await
+        sqlite.rule_on_approval(id, ruling, standing).await
     }
 
     /// Uses an approval up; says no if it cannot be used, or not any more.
@@ -54,15 +56,6 @@ impl Database {
         sqlite.approval(tenant, id).await
     }
 
-    /// How many confirmations of one caller (tenant, subject, agent) wait.
-    pub async fn approvals_waiting(
-        &self,
-        caller: (&str, &str, Option<&str>),
-    ) -> Result<u64, StoreError> {
-        let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.approvals_waiting(caller).await
-    }
-
     /// A page of confirmations: oldest first of those that wait, newest first of others.
     pub async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<ApprovalRow>, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
@@ -79,12 +72,6 @@ impl Database {
     pub async fn forget_approvals(&self, before_unix_ms: u64) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.forget_approvals(before_unix_ms).await
-    }
-
-    /// Keeps a standing rule.
-    pub async fn add_approval_rule(&self, rule: &ApprovalRuleRow) -> Result<(), StoreError> {
-        let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.add_approval_rule(rule).await
     }
 
     /// All standing rules, oldest first.

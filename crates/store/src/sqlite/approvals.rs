@@ -1,7 +1,7 @@
 //! Confirmations. Each change of state is one conditional update, so that of several deciders exactly one wins.
 
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
-use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
+use sqlx::{AssertSqlSafe, Connection as _, QueryBuilder, Row as _};
 
 use super::audit::{integer, sum, unsigned};
 use super::{Sqlite, settle};
@@ -19,9 +19,13 @@ const RULE: &str = "id, tenant, owner, agent, tool, definition, arguments_sum, a
      created_ms, expires_ms, uses";
 
 impl Sqlite {
-    pub(crate) async fn add_approval(&self, row: &ApprovalRow) -> Result<(), StoreError> {
+    pub(crate) async fn add_approval(
+        &self,
+        row: &ApprovalRow,
+        most: u64,
+    ) -> Result<bool, StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result = insert(&mut connection, row).await;
+        let result = insert(&mut connection, row, most).await;
         settle(connection, result)
     }
 
@@ -29,9 +33,10 @@ impl Sqlite {
         &self,
         id: &str,
         ruling: &Ruling<'_>,
+        standing: Option<&ApprovalRuleRow>,
     ) -> Result<bool, StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result = rule(&mut connection, id, ruling).await;
+        let result = rule_and_stand(&mut connection, id, ruling, standing).await;
         settle(connection, result)
     }
 
@@ -63,13 +68,6 @@ impl Sqlite {
         one(&self.readers, tenant, id).await
     }
 
-    pub(crate) async fn approvals_waiting(
-        &self,
-        caller: (&str, &str, Option<&str>),
-    ) -> Result<u64, StoreError> {
-        waiting(&self.readers, caller).await
-    }
-
     pub(crate) async fn approvals(
         &self,
         filter: &ApprovalFilter,
@@ -84,12 +82,6 @@ impl Sqlite {
     pub(crate) async fn forget_approvals(&self, before_ms: u64) -> Result<(), StoreError> {
         let mut connection = self.writer.acquire().await?;
         let result = forget(&mut connection, before_ms).await;
-        settle(connection, result)
-    }
-
-    pub(crate) async fn add_approval_rule(&self, rule: &ApprovalRuleRow) -> Result<(), StoreError> {
-        let mut connection = self.writer.acquire().await?;
-        let result = add_rule(&mut connection, rule).await;
         settle(connection, result)
     }
 
@@ -114,11 +106,19 @@ impl Sqlite {
     }
 }
 
-async fn insert(connection: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), sqlx::Error> {
-    sqlx::query(
+/// Keeps a confirmation unless its caller has so many that wait. Counted and kept in one step: calls that come at once
+/// are counted, too.
+async fn insert(
+    connection: &mut SqliteConnection,
+    row: &ApprovalRow,
+    most: u64,
+) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query(
         "INSERT INTO approvals (id, tenant, owner, agent, decider, tool, version, definition, arguments, \
          arguments_sum, files, fingerprint, trace, run, door, created_ms, deadline_ms, state) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18 \
+         WHERE (SELECT count(*) FROM approvals \
+         WHERE state = 'pending' AND tenant = ?2 AND owner = ?3 AND agent IS ?4) < ?19",
     )
     .bind(&row.id)
     .bind(&row.tenant)
@@ -138,9 +138,27 @@ async fn insert(connection: &mut SqliteConnection, row: &ApprovalRow) -> Result<
     .bind(integer(row.created_unix_ms))
     .bind(integer(row.deadline_unix_ms))
     .bind(row.state.as_str())
+    .bind(integer(most))
     .execute(connection)
-    .await
-    .map(drop)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Decides, and keeps the standing rule that the decision asks for: both or neither.
+async fn rule_and_stand(
+    connection: &mut SqliteConnection,
+    id: &str,
+    ruling: &Ruling<'_>,
+    standing: Option<&ApprovalRuleRow>,
+) -> Result<bool, sqlx::Error> {
+    let Some(standing) = standing else { return rule(connection, id, ruling).await };
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let ruled = rule(&mut transaction, id, ruling).await?;
+    if ruled {
+        add_rule(&mut transaction, standing).await?;
+    }
+    transaction.commit().await?;
+    Ok(ruled)
 }
 
 /// Decides, if nobody has; says whether this was the decision.
@@ -223,23 +241,6 @@ async fn one(
     let found =
         sqlx::query(AssertSqlSafe(query)).bind(id).bind(tenant).fetch_optional(readers).await?;
     found.as_ref().map(row).transpose()
-}
-
-/// How many confirmations of one caller wait.
-async fn waiting(
-    readers: &SqlitePool,
-    (tenant, owner, agent): (&str, &str, Option<&str>),
-) -> Result<u64, StoreError> {
-    let count: i64 = sqlx::query_scalar(
-        "SELECT count(*) FROM approvals \
-         WHERE state = 'pending' AND tenant = ?1 AND owner = ?2 AND agent IS ?3",
-    )
-    .bind(tenant)
-    .bind(owner)
-    .bind(agent)
-    .fetch_one(readers)
-    .await?;
-    Ok(unsigned(count))
 }
 
 async fn list(

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use proto::digest;
-use store::{ApprovalFilter, ApprovalRow, ApprovalState, Database, Ruling};
+use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Database, Ruling};
 
 fn row(n: u64, tenant: &str) -> ApprovalRow {
     let arguments = format!("{{\"n\":{n}}}");
@@ -51,27 +51,27 @@ async fn each_change_of_state_happens_once_and_in_its_time() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     for n in 0..4 {
-        database.add_approval(&row(n, "acme")).await.unwrap();
+        assert!(database.add_approval(&row(n, "acme"), 100).await.unwrap());
     }
     let approved = ruling(ApprovalState::Approved, 2_000, true);
     assert!(!database.consume_approval("id-000000", 2_000).await.unwrap(), "nobody approved it");
-    assert!(database.rule_on_approval("id-000000", &approved).await.unwrap());
-    assert!(!database.rule_on_approval("id-000000", &approved).await.unwrap(), "once");
+    assert!(database.rule_on_approval("id-000000", &approved, None).await.unwrap());
+    assert!(!database.rule_on_approval("id-000000", &approved, None).await.unwrap(), "once");
     let rejected = ruling(ApprovalState::Rejected, 2_000, true);
-    assert!(!database.rule_on_approval("id-000000", &rejected).await.unwrap());
+    assert!(!database.rule_on_approval("id-000000", &rejected, None).await.unwrap());
     assert!(!database.consume_approval("id-000000", 3_000).await.unwrap(), "its time is over");
     assert!(database.consume_approval("id-000000", 2_999).await.unwrap());
     assert!(!database.consume_approval("id-000000", 2_999).await.unwrap(), "single use");
 
     let late = ruling(ApprovalState::Approved, 50_000, true);
-    assert!(!database.rule_on_approval("id-000001", &late).await.unwrap(), "too late");
+    assert!(!database.rule_on_approval("id-000001", &late, None).await.unwrap(), "too late");
     let expired = ruling(ApprovalState::Expired, 1, false);
     assert!(
-        database.rule_on_approval("id-000001", &expired).await.unwrap(),
+        database.rule_on_approval("id-000001", &expired, None).await.unwrap(),
         "whatever the clock says"
     );
 
-    assert!(database.rule_on_approval("id-000002", &rejected).await.unwrap());
+    assert!(database.rule_on_approval("id-000002", &rejected, None).await.unwrap());
     let alike = |n: u64, now| {
         let database = database.clone();
         async move { database.approvals_alike(&row(n, "acme").fingerprint, now).await.unwrap().len() }
@@ -127,6 +127,35 @@ async fn ten_thousand_pending_are_paged_through_quickly_and_each_is_seen_once() 
         assert_eq!(seen.len(), expected);
         assert!(seen.is_sorted() && slowest < Duration::from_millis(50), "{slowest:?}");
     }
-    assert_eq!(database.approvals_waiting(("acme", "owner", None)).await.unwrap(), 5_000);
     assert_eq!(database.open_approvals().await.unwrap().len(), 10_000);
+    let more = ApprovalRow { owner: "owner".to_owned(), agent: None, ..row(99_999, "acme") };
+    assert!(!database.add_approval(&more, 5_000).await.unwrap(), "its caller has 5,000 that wait");
+    assert!(database.add_approval(&more, 5_001).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_standing_rule_is_kept_with_its_decision_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    assert!(database.add_approval(&row(0, "acme"), 1).await.unwrap());
+    let standing = |id: &str| ApprovalRuleRow {
+        id: id.to_owned(),
+        tenant: "acme".to_owned(),
+        owner: "owner-0".to_owned(),
+        agent: None,
+        tool: "crm.write".to_owned(),
+        definition: digest(b"definition"),
+        arguments_sum: None,
+        arguments: None,
+        run: None,
+        created_by: "me".to_owned(),
+        created_unix_ms: 2_000,
+        expires_unix_ms: 9_000,
+        uses: 0,
+    };
+    let approved = ruling(ApprovalState::Approved, 2_000, true);
+    let (one, two) = (standing("one"), standing("two"));
+    assert!(database.rule_on_approval("id-000000", &approved, Some(&one)).await.unwrap());
+    assert!(!database.rule_on_approval("id-000000", &approved, Some(&two)).await.unwrap());
+    assert_eq!(database.approval_rules().await.unwrap(), [one]);
 }

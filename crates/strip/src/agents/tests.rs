@@ -122,6 +122,18 @@ fn patterns_mean_what_they_say() {
 }
 
 #[test]
+fn a_tool_that_has_left_the_catalog_is_gated_as_it_was() {
+    let views = Views::default();
+    let gated = Skill { auto_approve: false, ..skill(&["crm"], &[]) };
+    views.set(profiles(gated, Listing::Whole));
+    let (id, free): (ToolId, ToolId) = ("crm:write".parse().unwrap(), "x:y".parse().unwrap());
+    let asked = ApprovalRule::Asked { timeout: Duration::from_secs(300) };
+    assert_eq!(views.approval_rule(&id, catalog(["crm:write"]).snapshot()), asked);
+    assert_eq!(views.approval_rule(&id, Arc::new(Snapshot::default())), asked);
+    assert_eq!(views.approval_rule(&free, Arc::new(Snapshot::default())), ApprovalRule::Free);
+}
+
+#[test]
 fn a_view_holds_the_tools_of_its_skills_and_finds_nothing_else() {
     let catalog = catalog(["crm:read", "crm:write", "docs:read", "demo.echo"]);
     let views = Views::default();

@@ -22,7 +22,7 @@ struct Compiled {
     catalog: Arc<Snapshot>,
     profiles: Arc<Profiles>,
     agents: HashMap<String, OnceLock<View>>,
-    /// Tools that a person must approve.
+    /// What must happen before each tool of the catalog runs.
     gated: OnceLock<HashMap<ToolId, ApprovalRule>>,
 }
 
@@ -75,16 +75,15 @@ impl Views {
         }
     }
 
-    /// What must happen before a tool of this catalog runs.
+    /// What must happen before a tool runs, of this catalog or an earlier one.
     pub(crate) fn approval_rule(&self, tool: &ToolId, catalog: Arc<Snapshot>) -> ApprovalRule {
         let compiled = self.compiled(catalog);
         let gated = compiled.gated.get_or_init(|| {
             let ids = compiled.catalog.entries().iter().map(|entry| &entry.descriptor.id);
-            ids.map(|id| (id.clone(), compiled.profiles.approval_rule(id)))
-                .filter(|(_, rule)| *rule != ApprovalRule::Free)
-                .collect()
+            ids.map(|id| (id.clone(), compiled.profiles.approval_rule(id))).collect()
         });
-        gated.get(tool).copied().unwrap_or(ApprovalRule::Free)
+        // A call may have found a tool that has left the catalog since: it is gated as it was.
+        gated.get(tool).copied().unwrap_or_else(|| compiled.profiles.approval_rule(tool))
     }
 
     fn compiled(&self, catalog: Arc<Snapshot>) -> Arc<Compiled> {

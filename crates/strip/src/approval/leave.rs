@@ -6,7 +6,7 @@ use proto::{Code, Digest};
 use tokio::sync::OnceCell;
 
 use super::Approvals;
-use crate::Failure;
+use crate::{Failure, Output};
 
 /// What lets a gated call through.
 pub(crate) struct Leave {
@@ -43,9 +43,13 @@ impl Leave {
         spending.await.copied()
     }
 
-    /// Lets the call go on once its caller has answered the question that its tool asks.
-    pub(crate) fn interrupted(&self) {
-        self.approvals.let_continue(self.fingerprint);
+    /// Lets the call go on once its caller has answered the question that its tool asks, and shows the state that came
+    /// with it. Without one, it is not told from a call that begins.
+    pub(crate) fn interrupted(&self, question: &Output) {
+        let state = question.native.as_ref().and_then(|native| native["requestState"].as_str());
+        if let Some(state) = state {
+            self.approvals.let_continue(&self.fingerprint, state);
+        }
     }
 }
 

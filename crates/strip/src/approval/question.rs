@@ -28,10 +28,14 @@ pub(crate) fn can_ask(call: &Call) -> bool {
 pub(crate) fn form(row: &ApprovalRow) -> Value {
     let caller = row.agent.as_deref().map_or_else(String::new, |agent| format!(" (agent {agent})"));
     let arguments = inert(row.arguments.as_deref().unwrap_or_default());
+    let files = match row.files.as_str() {
+        "" | "[]" => String::new(),
+        files => format!("\n\nFiles that they name:\n\n{}", inert(files)),
+    };
     json!({
         "mode": "form",
         "message": format!(
-            "{}{caller} wants to call {} {} with these arguments:\n\n{arguments}\n\nMay it?",
+            "{}{caller} wants to call {} {} with these arguments:\n\n{arguments}{files}\n\nMay it?",
             row.owner, row.tool, row.version
         ),
         "requestedSchema": {

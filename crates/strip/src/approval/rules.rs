@@ -4,7 +4,9 @@ use std::sync::{PoisonError, RwLock};
 
 use proto::{Digest, Principal};
 use store::{ApprovalRow, ApprovalRuleRow, Database, StoreError};
+use tokio::time::Instant;
 
+use super::desk::left;
 use super::{Extent, Standing, Undecided};
 
 const HOUR: u64 = 60 * 60;
@@ -13,7 +15,24 @@ const MAX_SECONDS: u64 = 30 * 24 * HOUR;
 /// All standing rules.
 pub(super) struct Rules {
     database: Database,
-    rules: RwLock<Vec<ApprovalRuleRow>>,
+    rules: RwLock<Vec<InForce>>,
+}
+
+/// A rule in force, and when it ends by the clock that nobody can set.
+struct InForce {
+    row: ApprovalRuleRow,
+    until: Instant,
+}
+
+impl InForce {
+    fn new(row: ApprovalRuleRow, now_ms: u64) -> Self {
+        let left = left((row.created_unix_ms, row.expires_unix_ms), now_ms);
+        Self { row, until: Instant::now() + left }
+    }
+
+    fn holds(&self, now_ms: u64) -> bool {
+        self.row.expires_unix_ms > now_ms && self.until > Instant::now()
+    }
 }
 
 /// What a rule is looked up by.
@@ -26,24 +45,25 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Rules {
-    pub(super) async fn open(database: Database) -> Result<Self, StoreError> {
-        let rules = RwLock::new(database.approval_rules().await?);
+    pub(super) async fn open(database: Database, now_ms: u64) -> Result<Self, StoreError> {
+        let rules = database.approval_rules().await?.into_iter();
+        let rules = RwLock::new(rules.map(|row| InForce::new(row, now_ms)).collect());
         Ok(Self { database, rules })
     }
 
     /// The rule that lets this call through, if there is one.
     pub(super) fn matching(&self, asked: &Asked<'_>, now_ms: u64) -> Option<String> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        let found = rules.iter().find(|rule| {
-            rule.expires_unix_ms > now_ms
-                && rule.tool == asked.tool
-                && rule.tenant == asked.principal.tenant.as_str()
-                && rule.owner == asked.principal.subject
-                && rule.agent == asked.principal.agent
-                && rule.definition == *asked.definition
-                && rule.arguments_sum.is_none_or(|sum| sum == *asked.arguments)
-                && rule.run.as_deref().is_none_or(|run| asked.run == Some(run))
-        });
+        let found =
+            rules.iter().filter(|rule| rule.holds(now_ms)).map(|rule| &rule.row).find(|rule| {
+                rule.tool == asked.tool
+                    && rule.tenant == asked.principal.tenant.as_str()
+                    && rule.owner == asked.principal.subject
+                    && rule.agent == asked.principal.agent
+                    && rule.definition == *asked.definition
+                    && rule.arguments_sum.is_none_or(|sum| sum == *asked.arguments)
+                    && rule.run.as_deref().is_none_or(|run| asked.run == Some(run))
+            });
         found.map(|rule| rule.id.clone())
     }
 
@@ -79,10 +99,10 @@ impl Rules {
         })
     }
 
-    pub(super) async fn add(&self, rule: ApprovalRuleRow) -> Result<(), StoreError> {
-        self.database.add_approval_rule(&rule).await?;
+    /// Puts a rule in force that the database keeps already.
+    pub(super) fn stand(&self, rule: ApprovalRuleRow, now_ms: u64) {
+        let rule = InForce::new(rule, now_ms);
         self.rules.write().unwrap_or_else(PoisonError::into_inner).push(rule);
-        Ok(())
     }
 
     /// Counts a use; says no if the rule has ended or was taken out meanwhile.
@@ -91,17 +111,17 @@ impl Rules {
             return Ok(false);
         }
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-        let rule = rules.iter_mut().find(|rule| rule.id == id);
-        Ok(rule.map(|rule| rule.uses += 1).is_some())
+        let rule = rules.iter_mut().find(|rule| rule.row.id == id && rule.holds(now_ms));
+        Ok(rule.map(|rule| rule.row.uses += 1).is_some())
     }
 
     /// The rules of a tenant, or all, that have not ended.
     pub(super) fn list(&self, tenant: Option<&str>, now_ms: u64) -> Vec<ApprovalRuleRow> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        let shown = |rule: &&ApprovalRuleRow| {
-            rule.expires_unix_ms > now_ms && tenant.is_none_or(|tenant| rule.tenant == tenant)
+        let shown = |rule: &&InForce| {
+            rule.holds(now_ms) && tenant.is_none_or(|tenant| rule.row.tenant == tenant)
         };
-        rules.iter().filter(shown).cloned().collect()
+        rules.iter().filter(shown).map(|rule| rule.row.clone()).collect()
     }
 
     /// Takes a rule out; says no if the tenant has none of this id.
@@ -113,7 +133,7 @@ impl Rules {
             // Out of force first: what cannot be written down must not keep a rule alive in this process.
             let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
             let before = rules.len();
-            rules.retain(|rule| !ours(rule));
+            rules.retain(|rule| !ours(&rule.row));
             if rules.len() == before {
                 return Ok(false);
             }

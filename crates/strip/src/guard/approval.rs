@@ -28,6 +28,8 @@ pub(crate) enum Passage {
 pub(crate) struct Gated<'a> {
     pub(crate) approvals: &'a Arc<Approvals>,
     pub(crate) entry: &'a Entry,
+    /// What of the tool is not in its definition, as it was when the call came.
+    pub(crate) revision: u64,
     pub(crate) arguments: &'a Arguments,
     pub(crate) timeout: Duration,
 }
@@ -54,10 +56,13 @@ impl Gated<'_> {
         let files = self.approvals.files(&call.principal, &call.input).await;
         let files = serde_json::to_string(&files).unwrap_or_default();
         let fingerprint = self.fingerprint(call, &files);
-        // The state that comes with a repeated call is nobody's word that it was approved; that we asked is.
-        if call.resume.is_some() && self.approvals.continues(&fingerprint) {
+        // That a call is repeated is nobody's word that it was approved; that we gave it this state is.
+        let state = call.resume.as_ref().and_then(|resume| resume.state.as_deref());
+        if state.is_some_and(|state| self.approvals.continues(&fingerprint, state)) {
             return Ok(self.granted(fingerprint, Grounds::Continued));
         }
+        // Whatever else comes with it, no reviewer sees.
+        call.resume = None;
         let run = run_of(call);
         let asked = Asked {
             principal: &call.principal,
@@ -105,8 +110,9 @@ impl Gated<'_> {
             }
         }
         let row = self.row(call, fingerprint, files, run);
-        let decided = self.approvals.create(&row, self.timeout).await?;
+        // Before the seat is there: the caller may leave while it is made.
         let seat = self.seated(&row.id);
+        let decided = self.approvals.create(&row, self.timeout).await?;
         self.wait(call, row, seat, decided, false).await
     }
 
@@ -155,9 +161,11 @@ impl Gated<'_> {
                     return Err(Failure::new(Code::Unavailable, message));
                 }
                 () = tokio::time::sleep_until(due), if !late => {
-                    // Whoever was faster has sent, or is about to send, what they decided.
                     late = true;
-                    self.approvals.expire(&row.id).await.map_err(unread)?;
+                    if !self.approvals.expire(&row.id).await.map_err(unread)? {
+                        // Somebody was faster. What they decided is what counts, even if they could not tell.
+                        break self.decided(&row.id).await?;
+                    }
                 }
                 answer = &mut asking, if open => {
                     open = false;
@@ -185,7 +193,7 @@ impl Gated<'_> {
 
     /// What the person at the caller's own client decided, where they may. Somebody else may have been faster.
     async fn answered(&self, call: &Call, id: &str, answer: &Value) -> Result<(), Failure> {
-        if !self.approvals.terms().elicitation {
+        if !self.approvals.terms().elicitation || !question::can_ask(call) {
             return Ok(());
         }
         let Some(decision) = question::decided(answer) else { return Ok(()) };
@@ -194,6 +202,16 @@ impl Gated<'_> {
             Err(Undecided::Store(error)) => Err(unread(error)),
             _ => Ok(()),
         }
+    }
+
+    /// What was decided, as it is written.
+    async fn decided(&self, id: &str) -> Result<Option<Outcome>, Failure> {
+        let row = self.approvals.get(None, id).await.map_err(unread)?;
+        Ok(row.map(|row| Outcome {
+            state: row.state,
+            by: row.decided_by.unwrap_or_default(),
+            reason: row.reason,
+        }))
     }
 
     fn seated(&self, id: &str) -> Seated {
@@ -220,6 +238,7 @@ impl Gated<'_> {
             if principal.agent.is_some() { b"agent" } else { b"" },
             principal.agent.as_deref().unwrap_or_default().as_bytes(),
             self.entry.definition.as_bytes(),
+            &self.revision.to_le_bytes(),
             self.arguments.digest.as_bytes(),
             files.as_bytes(),
         ])

@@ -1,6 +1,7 @@
 //! Calls that a person must approve, with a real store behind them.
 
 mod leave;
+mod robust;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,23 +1,47 @@
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
+use serde::Deserialize;
 use strip::{ApprovalFilter, ApprovalRow, ApprovalState};
 
-use super::{desk, listed, place, waiting};
+use super::{MAX_WAITING, desk, listed, place, waiting_after};
 use crate::dashboard::layout::{Page, Room, heading};
 use crate::dashboard::viewer::Viewer;
-use crate::dashboard::words::{Tone, count, empty, mark, short};
+use crate::dashboard::words::{Tone, count, empty, in_url, mark, short};
 use crate::dashboard::{Dashboard, time};
 
 /// How many that are decided are shown.
 const LATELY: u32 = 30;
 
-pub(in crate::dashboard) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+/// Which page of what waits is meant.
+#[derive(Deserialize)]
+pub(in crate::dashboard) struct Wanted {
+    /// The last that the page before shows: when it was made, and its id.
+    after: Option<String>,
+}
+
+impl Wanted {
+    fn place(&self) -> Option<(u64, String)> {
+        let (created, id) = self.after.as_deref()?.split_once('_')?;
+        Some((created.parse().ok()?, id.to_owned()))
+    }
+}
+
+pub(in crate::dashboard) async fn page(
+    State(board): State<Dashboard>,
+    Query(wanted): Query<Wanted>,
+    viewer: Viewer,
+) -> Response {
     let approvals = match desk(&board, &viewer) {
         Ok(approvals) => approvals,
         Err(refusal) => return refusal,
     };
-    let pending = waiting(&board, viewer.tenant()).await;
+    let after = wanted.place();
+    let first = after.is_none();
+    let pending = waiting_after(approvals, viewer.tenant(), after).await;
+    // A caller who sends many does not hide what others sent after them.
+    let next = pending.last().filter(|_| pending.len() == MAX_WAITING as usize);
+    let next = next.map(|row| format!("?after={}_{}", row.created_unix_ms, in_url(&row.id)));
     let mut decided = Vec::new();
     for state in [
         ApprovalState::Consumed,
@@ -38,7 +62,7 @@ pub(in crate::dashboard) async fn page(State(board): State<Dashboard>, viewer: V
     decided.truncate(LATELY as usize);
     let actions = html! { a href="/dashboard/rules" { "Standing rules" } };
     let body = html! {
-        (heading(html! { "Approvals" }, html! { span #waiting-count data-swap { (count(pending.len(), "call waits", "calls wait")) " for a person" } }, actions))
+        (heading(html! { "Approvals" }, html! { span #waiting-count data-swap { (count(pending.len(), "call waits", "calls wait")) " for a person" @if next.is_some() || !first { " on this page" } } }, actions))
         div #waiting data-swap {
             @if pending.is_empty() {
                 (empty("Nothing waits", html! {
@@ -48,6 +72,8 @@ pub(in crate::dashboard) async fn page(State(board): State<Dashboard>, viewer: V
             } @else {
                 ul.rows { @for one in &pending { (row(one, &viewer)) } }
             }
+            @if !first { p { a href="/dashboard/approvals" { "The oldest" } } }
+            @if let Some(next) = &next { p { a #later href=(next) { "Those that came later" } } }
         }
         h2 { "Decided lately" }
         div #decided data-swap {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proto::Code;
-use serde_json::json;
+use serde_json::{Map, json};
 use strip::approval::{ApprovalState, Decider, Decision, Extent, Standing, Undecided, Verdict};
 use strip::{Output, Reply, Resume};
 
@@ -63,19 +63,21 @@ async fn a_call_that_its_tool_interrupts_goes_on_without_asking_again_and_nobody
     let asking = tool("crm.asks", move |call| {
         counted.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
-            let question = Output { reply: Reply::NeedsInput, ..Output::new(json!("what?")) };
+            let native = Some(Arc::new(json!({"requestState": "given out"})));
+            let question =
+                Output { reply: Reply::NeedsInput, native, ..Output::new(json!("what?")) };
             Ok(if call.resume.is_some() { Output::new(json!({"done": true})) } else { question })
         })
     })
     .with(|descriptor| descriptor.deterministic = false);
     let gate = Gate::at(bench(vec![asking]).await, runs, 30.0).await;
-    let resumed = || {
+    let resumed = |state: Option<&str>| {
         let mut call = ask("crm.asks", json!({}));
-        call.resume =
-            Some(Arc::new(Resume { state: Some("forged".to_owned()), ..Resume::default() }));
+        let responses = Map::from_iter([("name".to_owned(), json!({"action": "accept"}))]);
+        call.resume = Some(Arc::new(Resume { state: state.map(str::to_owned), responses }));
         call
     };
-    let forged = gate.begin(resumed());
+    let forged = gate.begin(resumed(Some("given out")));
     gate.waits(1).await;
     assert_eq!(gate.runs(), 0, "a state that nobody gave out opens nothing");
     forged.abort();
@@ -86,12 +88,21 @@ async fn a_call_that_its_tool_interrupts_goes_on_without_asking_again_and_nobody
     let row = gate.waits(1).await.remove(0);
     gate.approve(&row.id).await.unwrap();
     assert_eq!(first.await.unwrap().reply, Reply::NeedsInput);
-    let done = gate.bench.strip.call(resumed()).await;
+    for (n, state) in [None, Some("forged")].into_iter().enumerate() {
+        let begun = gate.begin(resumed(state));
+        gate.waits(1).await;
+        assert_eq!(gate.runs(), 1, "{n}: only the state that was given out goes on");
+        begun.abort();
+        let _ = begun.await;
+    }
+    let done = gate.bench.strip.call(resumed(Some("given out"))).await;
     assert_eq!((done.reply, gate.runs()), (Reply::Done, 2));
-    let again = gate.begin(resumed());
-    gate.waits(1).await;
+    let again = gate.begin(resumed(Some("given out")));
+    let row = gate.waits(1).await.remove(0);
     assert_eq!(gate.runs(), 2, "each interruption is gone on with once");
-    again.abort();
+    gate.approve(&row.id).await.unwrap();
+    let again = again.await.unwrap().reply;
+    assert_eq!(again, Reply::NeedsInput, "it begins anew, without answers that nobody was shown");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod failures;
 mod fill;
 mod foreign;
 mod keep;
+mod lenders;
 mod letters;
 mod link;
 mod name;
@@ -44,10 +45,11 @@ use text::TextOf;
 pub use attach::{Attachments, Piece};
 pub use carve::{Carved, Carver};
 pub use extracted::{PlainText, plain_or_not};
-pub(crate) use fill::{Filled, fill};
+pub(crate) use fill::{Filled, fill, to_fill};
 pub(crate) use foreign::{issued, lent, remember};
 pub use keep::{KeepRules, Reference, data_of};
 pub(crate) use keep::{is_large, keep, keep_failed, references_in};
+pub(crate) use lenders::Lenders;
 pub use link::{Grant, InvalidLink};
 pub use plan::{FilePlan, Planned, Slot, Unfit};
 pub(crate) use secrets::Secrets;
@@ -277,15 +279,15 @@ impl Files {
         found.ok_or_else(|| not_found(id.as_str()))
     }
 
-    /// The caller's file that a server calls by this name.
+    /// The file that a server lent to this caller under a name of its own.
     pub async fn find_by_origin(
         &self,
         principal: &Principal,
-        server: Option<&str>,
+        server: &str,
         reference: &str,
     ) -> Result<Option<FileRecord>, Failure> {
-        let (tenant, now) = (&principal.tenant, self.clock.unix_ms());
-        self.database.file_of_origin(tenant, server, reference, now).await.map_err(broken)
+        let now = self.clock.unix_ms();
+        self.database.file_of_origin(principal, server, reference, now).await.map_err(broken)
     }
 
     /// A page of the caller's files, newest first.

@@ -91,6 +91,7 @@ impl Guards {
             true => ApprovalRule::Free,
             false => strip.approval_rule(&entry.descriptor.id),
         };
+        call.shown = None;
         let (entry, leave) = match rule {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {
@@ -98,6 +99,7 @@ impl Guards {
                     Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
                 };
                 let approvals = self.approvals.get().ok_or_else(nobody)?;
+                call.shown = Some(Box::pin(self.bench.shown(&entry, call)).await?);
                 let gated = Gated { approvals, entry: &entry, arguments, timeout };
                 match Box::pin(gated.passage(call)).await? {
                     Passage::Asked(output) => return Ok(Admitted::Asked(output)),

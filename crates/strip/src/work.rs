@@ -5,13 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use crate::approval::Leave;
+use crate::approval::{Leave, ShownFile};
 use crate::catalog::Entry;
 use crate::client::{Asking, Client, LogLevel, Thinking, Unasked};
-use crate::files::{self, Files, Filled, KeepRules, Secrets};
+use crate::files::{self, Files, Filled, KeepRules, Lenders, Secrets};
 use crate::guard::idempotency::Worked;
 use crate::guard::{deadline, shape, size};
-use crate::servers::Servers;
 use crate::strip::Guards;
 use crate::{Call, Failure, Output, Reply};
 
@@ -19,7 +18,7 @@ use crate::{Call, Failure, Output, Reply};
 #[derive(Clone)]
 pub(crate) struct Bench {
     pub(crate) files: Arc<Files>,
-    pub(crate) servers: Arc<Servers>,
+    pub(crate) lenders: Arc<Lenders>,
 }
 
 impl Guards {
@@ -51,6 +50,19 @@ impl Guards {
 }
 
 impl Bench {
+    /// The files that a call names, as a person is shown them before it runs.
+    pub(crate) async fn shown(
+        &self,
+        entry: &Entry,
+        call: &Call,
+    ) -> Result<Arc<[ShownFile]>, Failure> {
+        let shown = async {
+            let filled = files::to_fill(&self.files, &self.lenders, entry, call).await?;
+            self.files.shown(&call.principal, &call.input, filled).await
+        };
+        deadline::bound(entry.limits.timeout, None, shown).await
+    }
+
     async fn work(&self, rules: KeepRules, entry: &Entry, call: Call) -> Worked {
         let (call, secrets) = match &entry.files {
             None => (call, Secrets::default()),
@@ -75,7 +87,7 @@ impl Bench {
 
     async fn filled(&self, entry: &Entry, call: Call) -> Result<(Call, Secrets), Failure> {
         let Filled { mut call, secrets } =
-            files::fill(&self.files, &self.servers, entry, call).await?;
+            files::fill(&self.files, &self.lenders, entry, call).await?;
         if !secrets.is_empty() {
             let discreet = |client| Arc::new(Discreet { client, secrets: secrets.clone() });
             call.client = call.client.map(|client| discreet(client) as Arc<dyn Client>);

@@ -1,6 +1,6 @@
 //! What the database knows of files; their bytes are elsewhere.
 
-use proto::{FileId, TenantId, UploadId};
+use proto::{FileId, Principal, TenantId, UploadId};
 
 use super::{Database, Engine};
 use crate::{FileFilter, FileRecord, ObjectKey, StoreError, UploadRow};
@@ -27,16 +27,16 @@ impl Database {
         sqlite.file(tenant, id, now_ms).await
     }
 
-    /// A tenant's newest file that a server calls by this name, if it has not expired.
+    /// A caller's newest file that a server lent under this name, if it has not expired.
     pub async fn file_of_origin(
         &self,
-        tenant: &TenantId,
-        server: Option<&str>,
+        caller: &Principal,
+        server: &str,
         reference: &str,
         now_ms: u64,
     ) -> Result<Option<FileRecord>, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.file_of_origin(tenant, server, reference, now_ms).await
+        sqlite.file_of_origin(caller, server, reference, now_ms).await
     }
 
     /// The files that a filter lets through, newest first.

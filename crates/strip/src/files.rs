@@ -6,6 +6,7 @@ mod carve;
 mod extracted;
 mod failures;
 mod fill;
+mod flights;
 mod foreign;
 mod keep;
 mod lenders;
@@ -32,7 +33,7 @@ use aws_lc_rs::rand;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
-use proto::{Clock, Code, FILE_ID_BYTES, FileId, FileKind, Principal};
+use proto::{Clock, Code, FILE_ID_BYTES, FileId, FileKind, Principal, TenantId};
 use serde_json::{Value, json};
 use store::{Database, Drafts, FileFilter, ObjectKey, Objects, PutFault, StoreError};
 use url::Url;
@@ -189,6 +190,7 @@ pub struct Files {
     extracting: Mutex<HashMap<FileId, Arc<tokio::sync::Mutex<()>>>>,
     /// Uploads that somebody is adding to.
     busy: upload::Busy,
+    flights: flights::Flights,
 }
 
 impl Files {
@@ -206,6 +208,7 @@ impl Files {
             base: ArcSwapOption::empty(),
             extracting: Mutex::default(),
             busy: upload::Busy::default(),
+            flights: flights::Flights::default(),
         }
     }
 
@@ -227,16 +230,16 @@ impl Files {
         bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
     ) -> Result<FileRecord, Failure> {
         let rules = self.rules();
-        let room = self.room(principal, &rules).await?;
+        let room = self.room(&principal.tenant, &rules).await?;
         let head = Mutex::new(BytesMut::new());
-        let mut size = 0_u64;
+        let (mut size, mut flight) = (0_u64, self.flights.begin(&principal.tenant));
         let judged = bytes.map(|chunk| {
             let chunk = chunk?;
             size += chunk.len() as u64;
             if size > rules.max_bytes {
                 return Err(too_large(&rules));
             }
-            if size > room {
+            if flight.add(chunk.len() as u64) > room {
                 return Err(over_quota(&rules));
             }
             let mut head = head.lock().unwrap_or_else(PoisonError::into_inner);
@@ -359,7 +362,7 @@ impl Files {
             return Err(not_found(record.id.as_str()));
         }
         let rules = self.rules();
-        if record.size > self.room(principal, &rules).await? {
+        if record.size > self.room(&principal.tenant, &rules).await? {
             return Err(over_quota(&rules));
         }
         let object = ObjectKey::random();
@@ -401,10 +404,10 @@ impl Files {
         }
     }
 
-    /// How many bytes the caller's tenant may still store.
-    async fn room(&self, principal: &Principal, rules: &FileRules) -> Result<u64, Failure> {
+    /// How many bytes a tenant may still store.
+    async fn room(&self, tenant: &TenantId, rules: &FileRules) -> Result<u64, Failure> {
         let Some(quota) = rules.quota else { return Ok(u64::MAX) };
-        let kept = self.database.tenant_bytes(&principal.tenant).await.map_err(broken)?;
+        let kept = self.database.tenant_bytes(tenant).await.map_err(broken)?;
         Ok(quota.saturating_sub(kept))
     }
 }

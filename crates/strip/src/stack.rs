@@ -108,6 +108,14 @@ impl Guards {
             }
         };
         let key = Idempotency::key(call, &entry, arguments)?;
+        if key.is_some()
+            && call.idempotency_key.is_none()
+            && call.shown.is_none()
+            && entry.files.is_some()
+        {
+            // What was once answered about a file is not said again when the file is gone.
+            Box::pin(self.bench.shown(&entry, call)).await?;
+        }
         Ok(Admitted::To(Place { entry, key, leave }))
     }
 

@@ -14,6 +14,9 @@ use crate::guard::{deadline, shape, size};
 use crate::strip::Guards;
 use crate::{Call, Failure, Output, Reply};
 
+/// The extension by which a server may answer with a task.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
 /// What stands by while a tool works: the files, and the servers that lend what others want.
 #[derive(Clone)]
 pub(crate) struct Bench {
@@ -89,7 +92,7 @@ impl Bench {
         let Filled { mut call, secrets } =
             files::fill(&self.files, &self.lenders, entry, call).await?;
         if !secrets.is_empty() {
-            let discreet = |client| Arc::new(Discreet { client, secrets: secrets.clone() });
+            let discreet = |client| Arc::new(Discreet::new(client, secrets.clone()));
             call.client = call.client.map(|client| discreet(client) as Arc<dyn Client>);
         }
         Ok((call, secrets))
@@ -140,9 +143,20 @@ fn fits(entry: &Entry, output: &Output) -> Result<(), Failure> {
 struct Discreet {
     client: Arc<dyn Client>,
     secrets: Secrets,
+    capabilities: Map<String, Value>,
 }
 
 impl Discreet {
+    fn new(client: Arc<dyn Client>, secrets: Secrets) -> Self {
+        let mut capabilities = client.capabilities().clone();
+        // A task's result comes by a way of its own, on which nobody knows these secrets any more.
+        if let Some(extensions) = capabilities.get_mut("extensions").and_then(Value::as_object_mut)
+        {
+            extensions.remove(TASKS);
+        }
+        Self { client, secrets, capabilities }
+    }
+
     fn without_secrets(&self, told: Map<String, Value>) -> Map<String, Value> {
         let mut told = Value::Object(told);
         self.secrets.out_of(&mut told);
@@ -156,7 +170,7 @@ impl Discreet {
 #[async_trait]
 impl Client for Discreet {
     fn capabilities(&self) -> &Map<String, Value> {
-        self.client.capabilities()
+        &self.capabilities
     }
 
     fn meta(&self) -> &Map<String, Value> {

@@ -123,14 +123,20 @@ impl Sqlite {
         &self,
         id: &FileId,
         text: &ObjectKey,
+        size: u64,
+        quota: Option<u64>,
     ) -> Result<bool, StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result =
-            sqlx::query("UPDATE files SET text_object = ?2 WHERE id = ?1 AND text_object IS NULL")
-                .bind(id.as_str())
-                .bind(text.as_str())
-                .execute(&mut *connection)
-                .await;
+        let result = sqlx::query(
+            "UPDATE files SET text_object = ?2, text_size = ?3 WHERE id = ?1 AND text_object IS NULL \
+             AND (?4 IS NULL OR ?3 + (SELECT bytes FROM file_totals WHERE tenant = files.tenant) <= ?4)",
+        )
+        .bind(id.as_str())
+        .bind(text.as_str())
+        .bind(integer(size))
+        .bind(quota.map(integer))
+        .execute(&mut *connection)
+        .await;
         settle(connection, result.map(|done| done.rows_affected() == 1))
     }
 
@@ -159,11 +165,19 @@ impl Sqlite {
         Ok(bytes.map_or(0, unsigned))
     }
 
-    pub(crate) async fn add_upload(&self, upload: &UploadRow) -> Result<(), StoreError> {
+    pub(crate) async fn add_upload(
+        &self,
+        upload: &UploadRow,
+        most: u64,
+        quota: Option<u64>,
+    ) -> Result<bool, StoreError> {
         let mut connection = self.writer.acquire().await?;
         let result = sqlx::query(
             "INSERT INTO uploads (id, tenant, owner, name, size, created_ms, expires_ms) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 \
+             WHERE (SELECT COUNT(*) FROM uploads WHERE tenant = ?2) < ?8 \
+               AND (?9 IS NULL OR ?5 + (SELECT COALESCE(SUM(size), 0) FROM uploads WHERE tenant = ?2) \
+                    + COALESCE((SELECT bytes FROM file_totals WHERE tenant = ?2), 0) <= ?9)",
         )
         .bind(upload.id.as_str())
         .bind(upload.tenant.as_str())
@@ -172,9 +186,11 @@ impl Sqlite {
         .bind(integer(upload.size))
         .bind(integer(upload.created_ms))
         .bind(integer(upload.expires_ms))
+        .bind(integer(most))
+        .bind(quota.map(integer))
         .execute(&mut *connection)
         .await;
-        settle(connection, result.map(drop))
+        settle(connection, result.map(|done| done.rows_affected() == 1))
     }
 
     pub(crate) async fn upload(&self, id: &UploadId) -> Result<Option<UploadRow>, StoreError> {
@@ -196,14 +212,12 @@ impl Sqlite {
         }))
     }
 
-    pub(crate) async fn uploads_of(&self, tenant: &TenantId) -> Result<(u64, u64), StoreError> {
-        let (bytes, count): (i64, i64) = sqlx::query_as(
-            "SELECT COALESCE(SUM(size), 0), COUNT(*) FROM uploads WHERE tenant = ?1",
-        )
-        .bind(tenant.as_str())
-        .fetch_one(&self.readers)
-        .await?;
-        Ok((unsigned(bytes), unsigned(count)))
+    pub(crate) async fn uploads_of(&self, tenant: &TenantId) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM uploads WHERE tenant = ?1")
+            .bind(tenant.as_str())
+            .fetch_one(&self.readers)
+            .await?;
+        Ok(unsigned(count))
     }
 
     pub(crate) async fn remove_upload(&self, id: &UploadId) -> Result<(), StoreError> {

@@ -65,10 +65,13 @@ impl Files {
             }
         }
         for id in self.database.expired_uploads(now).await? {
+            // Whoever adds to it now is let finish.
+            let Some(_turn) = self.busy.take(&id) else { continue };
             self.database.remove_upload(&id).await?;
             swept.uploads += 1;
         }
         for id in self.drafts.all().await? {
+            let Some(_turn) = self.busy.take(&id) else { continue };
             if self.database.upload(&id).await?.is_none() {
                 self.drafts.remove(&id).await?;
             }

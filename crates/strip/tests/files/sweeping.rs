@@ -59,3 +59,18 @@ async fn a_restart_finds_all_files_and_no_drafts() {
     assert_eq!(again.bytes(&kept, 100).await.unwrap(), "hello");
     assert_eq!(house.objects(), 1);
 }
+
+#[tokio::test]
+async fn a_copy_of_an_old_file_is_not_an_old_orphan() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let kept = house.put(&ann, "a.txt", "hello").await;
+    let folder = house.folder.path().join("objects");
+    let path = Objects::folder(&folder).unwrap().path(&kept.object).unwrap();
+    let old = std::time::SystemTime::now() - 3 * DAY;
+    std::fs::File::open(path).unwrap().set_modified(old).unwrap();
+    // As between the copy and its row.
+    let objects = Objects::folder(&folder).unwrap();
+    objects.copy(&kept.object, &ObjectKey::random()).await.unwrap();
+    assert_eq!(house.files.sweep_orphans().await.unwrap(), 0);
+}

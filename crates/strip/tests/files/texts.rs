@@ -81,3 +81,18 @@ async fn no_text_is_extracted_of_what_is_too_large() {
     let kept = house.put(&person("acme", "ann"), "a.txt", "hello").await;
     assert_eq!(code(house.files.text(&kept).await), Code::InvalidInput);
 }
+
+#[tokio::test]
+async fn the_text_of_a_file_counts_as_well_as_the_file() {
+    let house = house_with(|parts| parts.rules.quota = Some(25)).await;
+    let ann = person("acme", "ann");
+    let first = house.put(&ann, "a.txt", "ten bytes.").await;
+    house.files.text(&first).await.unwrap();
+    let more = house.files.put(&ann, new("b.txt"), sent(&[b"six..."])).await;
+    assert_eq!(code(more), Code::InvalidInput, "ten for the file and ten for its text are gone");
+    let second = house.put(&ann, "c.txt", "five.").await;
+    assert_eq!(code(house.files.text(&second).await), Code::InvalidInput, "no room is left");
+    house.files.delete(&ann, first.id.as_str()).await.unwrap();
+    assert_eq!(&*house.files.text(&second).await.unwrap(), "five.");
+    house.put(&ann, "d.txt", "fifteen bytes..").await;
+}

@@ -4,17 +4,25 @@ use bytes::Bytes;
 use futures_util::stream;
 use proto::{Code, FileKind, FileStrategy};
 use serde_json::{Value, json};
-use strip::Output;
 use strip::files::NewFile;
+use strip::{Call, Output};
 
-use crate::support::{Bench, Fake, bench, code, principal, tool};
+use crate::asking::Person;
+use crate::support::{Bench, Fake, ask, bench, code, principal, tool};
 
 /// A tool that takes any number of files, and says how many letters they came in.
 fn taking() -> Fake {
-    tool("near:take", |call| {
+    taking_with(|call| {
         let letters = |data: &Value| data.as_str().map_or(0, str::len);
         let count: usize = call.input["file_data"].as_array().unwrap().iter().map(letters).sum();
-        Box::pin(async move { Ok(Output::new(json!({"letters": count}))) })
+        Output::new(json!({"letters": count}))
+    })
+}
+
+fn taking_with(work: fn(&Call) -> Output) -> Fake {
+    tool("near:take", move |call| {
+        let output = work(&call);
+        Box::pin(async move { Ok(output) })
     })
     .with(|descriptor| {
         descriptor.deterministic = false;
@@ -46,6 +54,48 @@ async fn a_call_names_32_files_at_most_by_whatever_argument() {
         let expected = (count > 32).then_some(Code::InvalidInput);
         assert_eq!(code(&answer), expected, "{argument} {count}: {:?}", answer.result);
     }
+}
+
+#[tokio::test]
+async fn what_was_answered_about_a_file_is_not_said_again_when_it_is_gone() {
+    let bench = bench(vec![taking().with(|descriptor| descriptor.deterministic = true)]).await;
+    let id = file(&bench, 30).await;
+    for _ in 0..2 {
+        bench.call("near:take", json!({"file_ids": [id]})).await.result.unwrap();
+    }
+    bench.strip.files().delete(&principal("acme", "ann"), &id).await.unwrap();
+    let answer = bench.call("near:take", json!({"file_ids": [id]})).await;
+    assert_eq!(code(&answer), Some(Code::NotFound), "{:?}", answer.result);
+}
+
+/// What a tool hears of its caller's client.
+fn curious() -> Fake {
+    taking_with(|call| {
+        let capabilities = call.client.as_ref().unwrap().capabilities().clone();
+        Output::new(json!({"capabilities": capabilities}))
+    })
+}
+
+#[tokio::test]
+async fn no_task_is_asked_for_with_a_file_in_the_call() {
+    let bench = bench(vec![curious()]).await;
+    let id = file(&bench, 30).await;
+    for (input, tasks) in
+        [(json!({"file_ids": [id]}), false), (json!({"file_ids": [tiny(&bench).await]}), true)]
+    {
+        let mut call = ask("near:take", input);
+        call.client = Some(Person::speaking(json!({"extensions": {
+            "io.modelcontextprotocol/tasks": {}, "other": {}}})));
+        let data = bench.strip.call(call).await.result.unwrap();
+        let extensions = &data["capabilities"]["extensions"];
+        assert!(extensions["other"].is_object(), "{data}");
+        assert_eq!(extensions["io.modelcontextprotocol/tasks"].is_object(), tasks, "{data}");
+    }
+}
+
+/// A file that gives nothing away.
+async fn tiny(bench: &Bench) -> String {
+    file(bench, 3).await
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ mod strategies;
 mod sweep;
 pub mod text;
 mod upload;
+mod uses;
 mod widen;
 
 use std::collections::HashMap;
@@ -58,6 +59,7 @@ pub use store::{FileRecord, Origin};
 pub use strategies::Strategies;
 pub use sweep::Swept;
 pub use upload::{Progress, Upload};
+pub use uses::FileUse;
 pub(crate) use widen::widen;
 
 /// Binary of more bytes than this is kept, and a reference handed on.

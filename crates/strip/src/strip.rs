@@ -129,6 +129,10 @@ impl Strip {
         })
     }
 
+    pub(crate) fn guards(&self) -> &Guards {
+        &self.guards
+    }
+
     pub(crate) fn lenders(&self) -> &Lenders {
         &self.guards.bench.lenders
     }

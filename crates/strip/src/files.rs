@@ -13,12 +13,14 @@ mod lenders;
 mod letters;
 mod link;
 mod name;
+mod owners;
 mod plan;
 mod secrets;
 mod shown;
 mod strategies;
 mod sweep;
 pub mod text;
+mod turns;
 mod upload;
 mod uses;
 mod widen;
@@ -122,6 +124,8 @@ pub struct FileParts {
     pub text: Arc<dyn TextOf>,
     /// The key that signs links, 32 random bytes.
     pub link_key: [u8; 32],
+    /// Tells this gateway from others that use the same storage.
+    pub owner: [u8; 32],
 }
 
 impl FileParts {
@@ -136,6 +140,7 @@ impl FileParts {
             sniff: plain_or_not,
             text: Arc::new(PlainText),
             link_key: store::private_key(&data.join("links.key"))?,
+            owner: store::private_key(&data.join("objects.id"))?,
         })
     }
 }
@@ -193,6 +198,10 @@ pub struct Files {
     /// Uploads that somebody is adding to.
     busy: upload::Busy,
     flights: flights::Flights,
+    turns: turns::Turns,
+    owner: [u8; 32],
+    /// Objects that could not be removed yet.
+    left: Mutex<Vec<ObjectKey>>,
 }
 
 impl Files {
@@ -211,6 +220,9 @@ impl Files {
             extracting: Mutex::default(),
             busy: upload::Busy::default(),
             flights: flights::Flights::default(),
+            turns: turns::Turns::default(),
+            owner: parts.owner,
+            left: Mutex::default(),
         }
     }
 
@@ -397,11 +409,13 @@ impl Files {
         Err(kept.map_or_else(broken, |_| over_quota(rules)))
     }
 
-    /// Removes what no row names any more. What cannot be removed now is an orphan, which a sweep finds.
+    /// Removes what no row names any more. What cannot be removed now the next sweep tries again, for a link of the
+    /// storage may still open it.
     async fn remove_objects(&self, record: &FileRecord) {
         for key in [Some(&record.object), record.text.as_ref()].into_iter().flatten() {
             if let Err(error) = self.objects.remove(key).await {
                 tracing::warn!(%error, file = %record.id, "a file's bytes could not be removed yet");
+                self.left.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
             }
         }
     }

@@ -89,7 +89,19 @@ impl Files {
             let details = json!({"size": record.size, "limit": limit});
             return Err(Failure::new(Code::InvalidInput, message).details(details));
         }
-        let text = self.read_document(record).await?.text;
+        let read = {
+            let _turn = self.turns.take(&record.tenant).await;
+            if let Some(failure) = self.turns.failure(&record.id) {
+                return Err(failure);
+            }
+            self.read_document(record).await
+        };
+        if let Err(failure) = &read
+            && failure.code != Code::Unavailable
+        {
+            self.turns.failed(&record.id, failure);
+        }
+        let text = read?.text;
         if text.len() as u64 > MAX_TEXT {
             let message = format!("the text of `{}` is longer than {MAX_TEXT} bytes", record.id);
             return Err(Failure::new(Code::InvalidInput, message));

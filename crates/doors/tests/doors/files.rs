@@ -119,7 +119,8 @@ async fn whatever_is_done_with_a_file_leaves_one_row() {
     assert_ne!(gateway.get(&link.replace("sig=", "sig=A")).await.status, StatusCode::OK);
     assert_eq!(gateway.get(&format!("{path}/text")).await.body, "hello");
     let uri = format!("powerstrip://files/{id}");
-    let (headers, body) = modern(json!(1), "resources/read", json!({"uri": uri}));
+    let (mut headers, body) = modern(json!(1), "resources/read", json!({"uri": uri}));
+    headers.insert("mcp-name", uri.clone());
     let read = gateway.send(gateway.mcp(&headers, &body)).await.messages().pop().unwrap();
     assert_eq!(read["result"]["contents"][0]["text"], "hello", "{read}");
     assert_eq!(send(Method::DELETE, &path).await.status, StatusCode::OK);

@@ -342,7 +342,14 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         if request.uri.starts_with(strip::files::URI) {
             let principal = self.principal(&context)?;
-            let read = files::read(&self.core.strip, &principal, &request.uri).await?;
+            let using = strip::files::FileUse {
+                action: "read",
+                id: request.uri.strip_prefix(strip::files::URI).unwrap_or_default(),
+                principal: Arc::clone(&principal),
+                door: self.door(),
+                trace: trace(&context),
+            };
+            let read = files::read(&self.core.strip, &principal, using).await?;
             return Ok(ReadResourceResponse::Complete(servers::typed(&read)?));
         }
         self.read_of_server(request, context).await

@@ -32,6 +32,8 @@ pub struct FileRecord {
 pub struct Origin {
     pub server: String,
     pub reference: Option<String>,
+    /// The agent for whom the server lent it.
+    pub agent: Option<String>,
 }
 
 /// Which files of a tenant to list, newest first.

@@ -4,6 +4,9 @@ use proto::TenantId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignReference {
     pub tenant: TenantId,
+    /// Whom it was given.
+    pub subject: String,
+    pub agent: Option<String>,
     pub reference: String,
     pub server: String,
     pub uri: Option<String>,

@@ -304,6 +304,7 @@ fn migrations() -> Migrator {
     let files = include_str!("../migrations/sqlite/0008_files.sql").into_sql_str();
     let runs = include_str!("../migrations/sqlite/0010_runs.sql").into_sql_str();
     let foreign = include_str!("../migrations/sqlite/0011_foreign_refs.sql").into_sql_str();
+    let callers = include_str!("../migrations/sqlite/0012_callers_references.sql").into_sql_str();
     let approvals = include_str!("../migrations/sqlite/0009_approvals.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
@@ -316,6 +317,7 @@ fn migrations() -> Migrator {
         simple(8, "files", files),
         simple(10, "runs", runs),
         simple(11, "references of servers", foreign),
+        simple(12, "references of callers", callers),
         simple(9, "approvals", approvals),
     ])
 }

@@ -6,6 +6,7 @@ use proto::{Envelope, Meta, Principal, TraceId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::approval::ShownFile;
 use crate::files::{Attachments, Carved, Reference};
 use crate::runs::RunOf;
 use crate::{Client, Failure, Resume};
@@ -68,6 +69,8 @@ pub struct Call {
     pub attached: Option<Arc<Attachments>>,
     /// The caller's own input, once files were put into it.
     pub asked: Option<Arc<Value>>,
+    /// The files that a person is shown before the call may run.
+    pub shown: Option<Arc<[ShownFile]>>,
 }
 
 impl Call {
@@ -93,6 +96,7 @@ impl Call {
             run: RunOf::Alone,
             attached: None,
             asked: None,
+            shown: None,
         }
     }
 }

@@ -6,18 +6,23 @@ mod carve;
 mod extracted;
 mod failures;
 mod fill;
+mod flights;
 mod foreign;
 mod keep;
+mod lenders;
 mod letters;
 mod link;
 mod name;
+mod owners;
 mod plan;
 mod secrets;
 mod shown;
 mod strategies;
 mod sweep;
 pub mod text;
+mod turns;
 mod upload;
+mod uses;
 mod widen;
 
 use std::collections::HashMap;
@@ -31,7 +36,7 @@ use aws_lc_rs::rand;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
-use proto::{Clock, Code, FILE_ID_BYTES, FileId, FileKind, Principal};
+use proto::{Clock, Code, FILE_ID_BYTES, FileId, FileKind, Principal, TenantId};
 use serde_json::{Value, json};
 use store::{Database, Drafts, FileFilter, ObjectKey, Objects, PutFault, StoreError};
 use url::Url;
@@ -44,10 +49,11 @@ use text::TextOf;
 pub use attach::{Attachments, Piece};
 pub use carve::{Carved, Carver};
 pub use extracted::{PlainText, plain_or_not};
-pub(crate) use fill::{Filled, fill};
+pub(crate) use fill::{Filled, fill, to_fill};
 pub(crate) use foreign::{issued, lent, remember};
 pub use keep::{KeepRules, Reference, data_of};
 pub(crate) use keep::{is_large, keep, keep_failed, references_in};
+pub(crate) use lenders::Lenders;
 pub use link::{Grant, InvalidLink};
 pub use plan::{FilePlan, Planned, Slot, Unfit};
 pub(crate) use secrets::Secrets;
@@ -55,6 +61,7 @@ pub use store::{FileRecord, Origin};
 pub use strategies::Strategies;
 pub use sweep::Swept;
 pub use upload::{Progress, Upload};
+pub use uses::FileUse;
 pub(crate) use widen::widen;
 
 /// Binary of more bytes than this is kept, and a reference handed on.
@@ -117,6 +124,8 @@ pub struct FileParts {
     pub text: Arc<dyn TextOf>,
     /// The key that signs links, 32 random bytes.
     pub link_key: [u8; 32],
+    /// Tells this gateway from others that use the same storage.
+    pub owner: [u8; 32],
 }
 
 impl FileParts {
@@ -131,6 +140,7 @@ impl FileParts {
             sniff: plain_or_not,
             text: Arc::new(PlainText),
             link_key: store::private_key(&data.join("links.key"))?,
+            owner: store::private_key(&data.join("objects.id"))?,
         })
     }
 }
@@ -187,6 +197,11 @@ pub struct Files {
     extracting: Mutex<HashMap<FileId, Arc<tokio::sync::Mutex<()>>>>,
     /// Uploads that somebody is adding to.
     busy: upload::Busy,
+    flights: flights::Flights,
+    turns: turns::Turns,
+    owner: [u8; 32],
+    /// Objects that could not be removed yet.
+    left: Mutex<Vec<ObjectKey>>,
 }
 
 impl Files {
@@ -204,6 +219,10 @@ impl Files {
             base: ArcSwapOption::empty(),
             extracting: Mutex::default(),
             busy: upload::Busy::default(),
+            flights: flights::Flights::default(),
+            turns: turns::Turns::default(),
+            owner: parts.owner,
+            left: Mutex::default(),
         }
     }
 
@@ -225,16 +244,16 @@ impl Files {
         bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
     ) -> Result<FileRecord, Failure> {
         let rules = self.rules();
-        let room = self.room(principal, &rules).await?;
+        let room = self.room(&principal.tenant, &rules).await?;
         let head = Mutex::new(BytesMut::new());
-        let mut size = 0_u64;
+        let (mut size, mut flight) = (0_u64, self.flights.begin(&principal.tenant));
         let judged = bytes.map(|chunk| {
             let chunk = chunk?;
             size += chunk.len() as u64;
             if size > rules.max_bytes {
                 return Err(too_large(&rules));
             }
-            if size > room {
+            if flight.add(chunk.len() as u64) > room {
                 return Err(over_quota(&rules));
             }
             let mut head = head.lock().unwrap_or_else(PoisonError::into_inner);
@@ -277,15 +296,15 @@ impl Files {
         found.ok_or_else(|| not_found(id.as_str()))
     }
 
-    /// The caller's file that a server calls by this name.
+    /// The file that a server lent to this caller under a name of its own.
     pub async fn find_by_origin(
         &self,
         principal: &Principal,
-        server: Option<&str>,
+        server: &str,
         reference: &str,
     ) -> Result<Option<FileRecord>, Failure> {
-        let (tenant, now) = (&principal.tenant, self.clock.unix_ms());
-        self.database.file_of_origin(tenant, server, reference, now).await.map_err(broken)
+        let now = self.clock.unix_ms();
+        self.database.file_of_origin(principal, server, reference, now).await.map_err(broken)
     }
 
     /// A page of the caller's files, newest first.
@@ -357,7 +376,7 @@ impl Files {
             return Err(not_found(record.id.as_str()));
         }
         let rules = self.rules();
-        if record.size > self.room(principal, &rules).await? {
+        if record.size > self.room(&principal.tenant, &rules).await? {
             return Err(over_quota(&rules));
         }
         let object = ObjectKey::random();
@@ -390,19 +409,21 @@ impl Files {
         Err(kept.map_or_else(broken, |_| over_quota(rules)))
     }
 
-    /// Removes what no row names any more. What cannot be removed now is an orphan, which a sweep finds.
+    /// Removes what no row names any more. What cannot be removed now the next sweep tries again, for a link of the
+    /// storage may still open it.
     async fn remove_objects(&self, record: &FileRecord) {
         for key in [Some(&record.object), record.text.as_ref()].into_iter().flatten() {
             if let Err(error) = self.objects.remove(key).await {
                 tracing::warn!(%error, file = %record.id, "a file's bytes could not be removed yet");
+                self.left.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
             }
         }
     }
 
-    /// How many bytes the caller's tenant may still store.
-    async fn room(&self, principal: &Principal, rules: &FileRules) -> Result<u64, Failure> {
+    /// How many bytes a tenant may still store.
+    async fn room(&self, tenant: &TenantId, rules: &FileRules) -> Result<u64, Failure> {
         let Some(quota) = rules.quota else { return Ok(u64::MAX) };
-        let kept = self.database.tenant_bytes(&principal.tenant).await.map_err(broken)?;
+        let kept = self.database.tenant_bytes(tenant).await.map_err(broken)?;
         Ok(quota.saturating_sub(kept))
     }
 }

@@ -92,6 +92,7 @@ impl Guards {
             true => ApprovalRule::Free,
             false => strip.approval_rule(&entry.descriptor.id),
         };
+        call.shown = None;
         let (entry, leave) = match rule {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {
@@ -99,6 +100,7 @@ impl Guards {
                     Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
                 };
                 let approvals = self.approvals.get().ok_or_else(nobody)?;
+                call.shown = Some(Box::pin(self.bench.shown(&entry, call)).await?);
                 // What a reviewer does not see, the tool does not, either.
                 call.client = call.client.take().map(Terse::of);
                 let revision = entry.tool.revision();
@@ -112,6 +114,14 @@ impl Guards {
             }
         };
         let key = Idempotency::key(call, &entry, arguments)?;
+        if key.is_some()
+            && call.idempotency_key.is_none()
+            && call.shown.is_none()
+            && entry.files.is_some()
+        {
+            // What was once answered about a file is not said again when the file is gone.
+            Box::pin(self.bench.shown(&entry, call)).await?;
+        }
         Ok(Admitted::To(Place { entry, key, leave }))
     }
 

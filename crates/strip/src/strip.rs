@@ -8,7 +8,7 @@ use store::{AuditTrail, Cache, Database};
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::approval::Approvals;
 use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
-use crate::files::{Files, KeepRules, Strategies};
+use crate::files::{Files, KeepRules, Lenders, Strategies};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
@@ -54,7 +54,7 @@ pub struct Parts {
 pub struct Strip {
     catalog: Arc<Catalog>,
     prompts: Prompts,
-    views: Views,
+    views: Arc<Views>,
     servers: Arc<Servers>,
     files: Arc<Files>,
     guards: Guards,
@@ -63,7 +63,7 @@ pub struct Strip {
 
 /// The guards and what the operator set for them.
 pub(crate) struct Guards {
-    pub(crate) audit: Audit,
+    pub(crate) audit: Arc<Audit>,
     pub(crate) idempotency: Idempotency,
     pub(crate) runs: Runs,
     pub(crate) meter: Meter,
@@ -100,25 +100,41 @@ impl Strip {
         let catalog = Catalog::pinned(settings.limits, parts.names, parts.pins);
         catalog.set_terms(settings.terms());
         let (files, servers) = (Arc::new(parts.files), Arc::<Servers>::default());
-        Arc::new(Self {
-            catalog: Arc::new(catalog),
-            prompts: Prompts::empty(),
-            views: Views::default(),
+        let (catalog, views) = (Arc::new(catalog), Arc::<Views>::default());
+        let audit = Arc::new(Audit::new(parts.audit, parts.clock.clone()));
+        let lenders = Arc::new(Lenders {
             servers: Arc::clone(&servers),
+            views: Arc::clone(&views),
+            catalog: Arc::clone(&catalog),
+            audit: Arc::clone(&audit),
+        });
+        Arc::new(Self {
+            catalog,
+            prompts: Prompts::empty(),
+            views,
+            servers,
             files: Arc::clone(&files),
             guards: Guards {
-                runs: Runs::new(parts.database, parts.clock.clone()),
-                audit: Audit::new(parts.audit, parts.clock),
+                runs: Runs::new(parts.database, parts.clock),
+                audit,
                 idempotency: Idempotency::new(parts.cache),
                 meter: Meter::default(),
                 usage: Usage::default(),
-                bench: Bench { files, servers },
+                bench: Bench { files, lenders },
                 approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
             },
             started: Instant::now(),
         })
+    }
+
+    pub(crate) fn guards(&self) -> &Guards {
+        &self.guards
+    }
+
+    pub(crate) fn lenders(&self) -> &Lenders {
+        &self.guards.bench.lenders
     }
 
     pub(crate) fn trail(&self) -> &AuditTrail {
@@ -188,7 +204,6 @@ impl Strip {
 
     /// Says who is asked about calls that a person must approve. Once.
     pub fn set_approvals(&self, approvals: Arc<Approvals>) {
-        approvals.show_files(Arc::clone(&self.files));
         let _ = self.guards.approvals.set(approvals);
     }
 

@@ -5,21 +5,23 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use crate::approval::Leave;
+use crate::approval::{Leave, ShownFile};
 use crate::catalog::Entry;
 use crate::client::{Asking, Client, LogLevel, Thinking, Unasked};
-use crate::files::{self, Files, Filled, KeepRules, Secrets};
+use crate::files::{self, Files, Filled, KeepRules, Lenders, Secrets};
 use crate::guard::idempotency::Worked;
 use crate::guard::{deadline, shape, size};
-use crate::servers::Servers;
 use crate::strip::Guards;
 use crate::{Call, Failure, Output, Reply};
+
+/// The extension by which a server may answer with a task.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// What stands by while a tool works: the files, and the servers that lend what others want.
 #[derive(Clone)]
 pub(crate) struct Bench {
     pub(crate) files: Arc<Files>,
-    pub(crate) servers: Arc<Servers>,
+    pub(crate) lenders: Arc<Lenders>,
 }
 
 impl Guards {
@@ -51,6 +53,19 @@ impl Guards {
 }
 
 impl Bench {
+    /// The files that a call names, as a person is shown them before it runs.
+    pub(crate) async fn shown(
+        &self,
+        entry: &Entry,
+        call: &Call,
+    ) -> Result<Arc<[ShownFile]>, Failure> {
+        let shown = async {
+            let filled = files::to_fill(&self.files, &self.lenders, entry, call).await?;
+            self.files.shown(&call.principal, &call.input, filled).await
+        };
+        deadline::bound(entry.limits.timeout, None, shown).await
+    }
+
     async fn work(&self, rules: KeepRules, entry: &Entry, call: Call) -> Worked {
         let (call, secrets) = match &entry.files {
             None => (call, Secrets::default()),
@@ -75,9 +90,9 @@ impl Bench {
 
     async fn filled(&self, entry: &Entry, call: Call) -> Result<(Call, Secrets), Failure> {
         let Filled { mut call, secrets } =
-            files::fill(&self.files, &self.servers, entry, call).await?;
+            files::fill(&self.files, &self.lenders, entry, call).await?;
         if !secrets.is_empty() {
-            let discreet = |client| Arc::new(Discreet { client, secrets: secrets.clone() });
+            let discreet = |client| Arc::new(Discreet::new(client, secrets.clone()));
             call.client = call.client.map(|client| discreet(client) as Arc<dyn Client>);
         }
         Ok((call, secrets))
@@ -128,9 +143,20 @@ fn fits(entry: &Entry, output: &Output) -> Result<(), Failure> {
 struct Discreet {
     client: Arc<dyn Client>,
     secrets: Secrets,
+    capabilities: Map<String, Value>,
 }
 
 impl Discreet {
+    fn new(client: Arc<dyn Client>, secrets: Secrets) -> Self {
+        let mut capabilities = client.capabilities().clone();
+        // A task's result comes by a way of its own, on which nobody knows these secrets any more.
+        if let Some(extensions) = capabilities.get_mut("extensions").and_then(Value::as_object_mut)
+        {
+            extensions.remove(TASKS);
+        }
+        Self { client, secrets, capabilities }
+    }
+
     fn without_secrets(&self, told: Map<String, Value>) -> Map<String, Value> {
         let mut told = Value::Object(told);
         self.secrets.out_of(&mut told);
@@ -144,7 +170,7 @@ impl Discreet {
 #[async_trait]
 impl Client for Discreet {
     fn capabilities(&self) -> &Map<String, Value> {
-        self.client.capabilities()
+        &self.capabilities
     }
 
     fn meta(&self) -> &Map<String, Value> {

@@ -4,6 +4,7 @@ mod connection;
 mod handshake;
 mod launch;
 mod pipes;
+mod scrub;
 mod slot;
 
 use std::collections::HashMap;

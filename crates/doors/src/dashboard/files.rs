@@ -1,23 +1,27 @@
 //! Files and artifacts: what there is, what is in it, and a way to hand in more.
 
+use std::sync::Arc;
+
 use auth::scope;
 use axum::body::Body;
-use axum::extract::{FromRequestParts as _, Multipart, Path, Query, Request, State};
+use axum::extract::{FromRequestParts as _, Path, Query, Request, State};
 use axum::response::Response;
 use futures_util::StreamExt as _;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use maud::{Markup, html};
-use proto::FileKind;
+use proto::{FileKind, TraceId};
 use serde::Deserialize;
-use strip::Failure;
-use strip::files::{FileRecord, Listing, NewFile, disposition, hex};
+use strip::files::{FileRecord, FileUse, Listing, NewFile, disposition, hex};
+
+use strip::{Door, Failure};
 
 use super::layout::{Page, Room, csrf, heading, trouble};
 use super::posted::{self, Posted, see_other};
 use super::viewer::Viewer;
 use super::words::{empty, in_url, inert, short, size};
 use super::{Dashboard, time};
+use crate::http::files::form::Form;
 use crate::http::files::intake::{broken_off, patient};
 
 const PAGE_FILES: u32 = 50;
@@ -33,6 +37,12 @@ const PREVIEW_BYTES: u64 = 8 << 20;
 pub(super) struct Wanted {
     kind: String,
     after: String,
+}
+
+/// What a viewer does with a file, for the audit trail.
+fn using<'a>(viewer: &Viewer, action: &'static str, id: &'a str) -> FileUse<'a> {
+    let principal = Arc::clone(viewer.principal());
+    FileUse { action, id, principal, door: Door::Dashboard, trace: TraceId::random() }
 }
 
 fn place(file: &FileRecord) -> String {
@@ -158,7 +168,7 @@ pub(super) async fn one(
     Page::new(&file.name, Room::Files, body).show(&viewer)
 }
 
-fn preview(text: Option<Result<std::sync::Arc<str>, Failure>>) -> Markup {
+fn preview(text: Option<Result<Arc<str>, Failure>>) -> Markup {
     match text {
         None => html! { p.soft { "The file is too large for a look; download it." } },
         Some(Err(failure)) => html! { p.soft { (inert(&failure.message)) } },
@@ -185,9 +195,10 @@ pub(super) async fn content(
     let opened = async {
         let file = files.find(viewer.principal(), &id).await?;
         let bytes = files.open(&file, None).await?;
-        Ok::<_, Failure>((file, bytes))
+        Ok::<_, Failure>((file.id.to_string(), (file, bytes)))
     };
-    let (file, bytes) = match opened.await {
+    let opened = board.parts.strip.audited(using(&viewer, "download", &id), opened).await;
+    let (file, bytes) = match opened {
         Ok(opened) => opened,
         Err(failure) => return viewer.missing(&failure.message),
     };
@@ -210,7 +221,12 @@ pub(super) async fn delete(
     if !viewer.may(scope::FILES_WRITE) {
         return viewer.refused(scope::FILES_WRITE);
     }
-    match board.parts.strip.files().delete(viewer.principal(), &id).await {
+    let strip = &board.parts.strip;
+    let deletion = async {
+        let file = strip.files().delete(viewer.principal(), &id).await?;
+        Ok((file.id.to_string(), file))
+    };
+    match strip.audited(using(viewer, "delete", &id), deletion).await {
         Ok(_) => see_other("/dashboard/files"),
         Err(failure) => viewer.missing(&failure.message),
     }
@@ -228,15 +244,15 @@ pub(super) async fn upload(State(board): State<Dashboard>, request: Request) -> 
     }
     let unfit = |text: &str| trouble(&viewer, StatusCode::BAD_REQUEST, "Not uploaded", text);
     let request = Request::from_parts(parts, body);
-    let form = <Multipart as axum::extract::FromRequest<()>>::from_request(request, &()).await;
-    let Ok(mut form) = form else { return unfit("This is not a form with a file.") };
     let patience = board.parts.body_timeout;
+    let form = Form::of(request, patience).await;
+    let Ok(mut form) = form else { return unfit("This is not a form with a file.") };
     let mut proven = false;
     loop {
-        let field = match tokio::time::timeout(patience, form.next_field()).await {
-            Ok(Ok(Some(field))) => field,
-            Ok(Ok(None)) => return unfit("There is no file in the form."),
-            _ => return unfit("The upload broke off."),
+        let field = match form.next().await {
+            Ok(Some(field)) => field,
+            Ok(None) => return unfit("There is no file in the form."),
+            Err(failure) => return unfit(&failure.message),
         };
         let (name, file_name) =
             (field.name().unwrap_or_default().to_owned(), field.file_name().map(str::to_owned));
@@ -249,7 +265,12 @@ pub(super) async fn upload(State(board): State<Dashboard>, request: Request) -> 
             }
             ("file", Some(file_name)) if proven => {
                 let new = NewFile::new(FileKind::File, file_name);
-                return match board.parts.strip.files().put(viewer.principal(), new, bytes).await {
+                let strip = &board.parts.strip;
+                let taken = async {
+                    let file = strip.files().put(viewer.principal(), new, bytes).await?;
+                    Ok((file.id.to_string(), file))
+                };
+                return match strip.audited(using(&viewer, "upload", ""), taken).await {
                     Ok(file) => see_other(&place(&file)),
                     Err(failure) => unfit(&failure.message),
                 };

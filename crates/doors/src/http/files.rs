@@ -1,6 +1,7 @@
 //! Files: handed in as they are read from the wire, listed, read back and deleted.
 
 mod content;
+pub(crate) mod form;
 pub(crate) mod intake;
 mod uploads;
 
@@ -16,8 +17,8 @@ use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderValue, StatusCode, Uri};
 use proto::{Code, Envelope, Meta, Principal, TraceId};
 use serde_json::{Value, json};
-use strip::Failure;
-use strip::files::{Listing, described};
+use strip::files::{FileUse, Listing, described};
+use strip::{Door, Failure};
 
 use super::{Shared, reply, routes};
 
@@ -34,6 +35,12 @@ struct Asked {
 impl Asked {
     fn new(principal: Arc<Principal>, trace: TraceId) -> Self {
         Self { principal, trace, began: Instant::now() }
+    }
+
+    /// What is done with a file, for the audit trail.
+    fn using<'a>(&self, action: &'static str, id: &'a str) -> FileUse<'a> {
+        let (principal, trace) = (Arc::clone(&self.principal), self.trace);
+        FileUse { action, id, principal, door: Door::Http, trace }
     }
 
     /// What came of it, in the envelope that all routes speak.
@@ -67,7 +74,11 @@ pub(super) async fn put(
     request: Request,
 ) -> Response {
     let asked = Asked::new(principal, trace);
-    let kept = intake::take(&shared, &asked.principal, request).await;
+    let taken = async {
+        let file = intake::take(&shared, &asked.principal, request).await?;
+        Ok((file.id.to_string(), file))
+    };
+    let kept = shared.strip.audited(asked.using("upload", ""), taken).await;
     let place = kept.as_ref().ok().map(|file| format!("{}/{}", routes::FILES, file.id));
     let mut response = asked.answer(StatusCode::CREATED, kept.map(|file| described(&file)));
     if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {
@@ -126,7 +137,12 @@ pub(super) async fn delete(
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
     let asked = Asked::new(principal, trace);
-    let deleted = shared.strip.files().delete(&asked.principal, &id_of(path)).await;
+    let id = id_of(path);
+    let deletion = async {
+        let file = shared.strip.files().delete(&asked.principal, &id).await?;
+        Ok((file.id.to_string(), file))
+    };
+    let deleted = shared.strip.audited(asked.using("delete", &id), deletion).await;
     asked.answer(StatusCode::OK, deleted.map(|file| described(&file)))
 }
 
@@ -139,14 +155,15 @@ pub(super) async fn link(
     uri: Uri,
 ) -> Response {
     let asked = Asked::new(principal, trace);
+    let id = id_of(path);
     let linked = async {
         let lasting = seconds(&query(&uri)?, "ttl")?;
         let files = shared.strip.files();
-        let found = files.find(&asked.principal, &id_of(path)).await?;
+        let found = files.find(&asked.principal, &id).await?;
         let url = files.link(&found, lasting).await?;
-        Ok(json!({"file_id": found.id, "url": url.as_str()}))
+        Ok((found.id.to_string(), json!({"file_id": found.id, "url": url.as_str()})))
     };
-    let linked = linked.await;
+    let linked = shared.strip.audited(asked.using("link", &id), linked).await;
     asked.answer(StatusCode::OK, linked)
 }
 

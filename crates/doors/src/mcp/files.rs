@@ -7,7 +7,7 @@ use proto::{Code, Principal};
 use rmcp::model::{ErrorData, ListResourceTemplatesResult, ListResourcesResult};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use strip::files::{FileRecord, Listing, URI};
+use strip::files::{FileRecord, FileUse, Listing, URI};
 use strip::{Failure, Strip};
 
 /// How many files one page lists.
@@ -56,16 +56,21 @@ pub(super) fn template(
 pub(super) async fn read(
     strip: &Strip,
     principal: &Principal,
-    uri: &str,
+    using: FileUse<'_>,
 ) -> Result<Value, ErrorData> {
+    let id = using.id;
+    let uri = &format!("{URI}{id}");
     let refused = |failure: Failure| told(&failure, uri);
     if !covers(principal, FILES_READ) {
         return Err(refused(Failure::new(Code::NotFound, format!("there is no resource `{uri}`"))));
     }
     let files = strip.files();
-    let id = uri.strip_prefix(URI).unwrap_or_default();
-    let file = files.find(principal, id).await.map_err(refused)?;
-    let bytes = files.bytes(&file, MAX_READ).await.map_err(refused)?;
+    let read = async {
+        let file = files.find(principal, id).await?;
+        let bytes = files.bytes(&file, MAX_READ).await?;
+        Ok((file.id.to_string(), (file, bytes)))
+    };
+    let (file, bytes) = strip.audited(using, read).await.map_err(refused)?;
     let mut content = json!({"uri": uri, "mimeType": file.media_type});
     match std::str::from_utf8(&bytes) {
         Ok(text) => content["text"] = text.into(),

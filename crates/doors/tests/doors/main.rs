@@ -3,6 +3,7 @@
 
 mod admission;
 mod drain;
+mod files;
 mod lsp;
 mod mcp_legacy;
 mod mcp_modern;

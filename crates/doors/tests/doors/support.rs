@@ -291,6 +291,21 @@ pub(crate) async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> 
 }
 
 impl Gateway {
+    /// The rows of the audit trail, oldest first, once there are so many.
+    pub(crate) async fn audit_rows(&self, count: usize) -> Vec<store::AuditRow> {
+        let database = Database::open(self._folder.path()).await.unwrap();
+        let mut rows = Vec::new();
+        for _ in 0..500 {
+            rows = database.audit_rows(store::AuditFilter::default()).await.unwrap();
+            if rows.len() >= count {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        rows.reverse();
+        rows
+    }
+
     pub(crate) fn request(&self, method: Method, path: &str) -> http::request::Builder {
         Request::builder().method(method).uri(path).header("host", self.address.to_string())
     }

@@ -87,3 +87,38 @@ async fn who_may_read_may_not_write() {
         assert_eq!(refused.status, 403, "{method} {path}: {refused:?}");
     }
 }
+
+#[tokio::test]
+async fn over_mcp_the_files_of_one_tenant_are_not_there_for_another_either() {
+    let house = House::open().await;
+    let scope = "tools:read files:read files:write";
+    let ann = json!({"org": "acme", "sub": "ann", "scope": scope});
+    let eve = json!({"org": "evil", "sub": "ann", "scope": scope});
+    let kept = house.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
+    let id = kept.body["data"]["file_id"].as_str().unwrap().to_owned();
+    let uri = format!("powerstrip://files/{id}");
+    let mcp = async |who: &Value, method: &str, mut params: Value| {
+        let name = params["uri"].as_str().unwrap_or_default().to_owned();
+        params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}});
+        let token = house.signer.token(&house.issuer.claims(&house.gateway.url(""), who.clone()));
+        let mut request = reqwest::Client::new()
+            .post(house.gateway.url("/mcp"))
+            .bearer_auth(token)
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", method);
+        if !name.is_empty() {
+            request = request.header("mcp-name", name);
+        }
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        request.json(&body).send().await.unwrap().text().await.unwrap()
+    };
+    for (who, theirs) in [(&ann, true), (&eve, false)] {
+        let listed = mcp(who, "resources/list", json!({})).await;
+        assert_eq!(listed.contains(&uri), theirs, "{listed}");
+        let read = mcp(who, "resources/read", json!({"uri": uri})).await;
+        assert_eq!(read.contains("secret"), theirs, "{read}");
+        assert_eq!(read.contains("\"error\""), !theirs, "{read}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What the database knows of files; their bytes are elsewhere.
 
-use proto::{FileId, TenantId, UploadId};
+use proto::{FileId, Principal, TenantId, UploadId};
 
 use super::{Database, Engine};
 use crate::{FileFilter, FileRecord, ObjectKey, StoreError, UploadRow};
@@ -27,16 +27,16 @@ impl Database {
         sqlite.file(tenant, id, now_ms).await
     }
 
-    /// A tenant's newest file that a server calls by this name, if it has not expired.
+    /// A caller's newest file that a server lent under this name, if it has not expired.
     pub async fn file_of_origin(
         &self,
-        tenant: &TenantId,
-        server: Option<&str>,
+        caller: &Principal,
+        server: &str,
         reference: &str,
         now_ms: u64,
     ) -> Result<Option<FileRecord>, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.file_of_origin(tenant, server, reference, now_ms).await
+        sqlite.file_of_origin(caller, server, reference, now_ms).await
     }
 
     /// The files that a filter lets through, newest first.
@@ -61,10 +61,17 @@ impl Database {
         sqlite.expired_files(now_ms).await
     }
 
-    /// Notes where a file's text is; says no if it has one already, or is gone.
-    pub async fn set_file_text(&self, id: &FileId, text: &ObjectKey) -> Result<bool, StoreError> {
+    /// Notes where a file's text is; says no if it has one already, is gone, or its tenant
+    /// would then have more than `quota` bytes.
+    pub async fn set_file_text(
+        &self,
+        id: &FileId,
+        text: &ObjectKey,
+        size: u64,
+        quota: Option<u64>,
+    ) -> Result<bool, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.set_file_text(id, text).await
+        sqlite.set_file_text(id, text, size, quota).await
     }
 
     /// Those of the objects that no file names.
@@ -79,10 +86,16 @@ impl Database {
         sqlite.tenant_bytes(tenant).await
     }
 
-    /// Notes an upload that will come in parts.
-    pub async fn add_upload(&self, upload: &UploadRow) -> Result<(), StoreError> {
+    /// Notes an upload that will come in parts, unless its tenant has `most` already or would have more than `quota`
+    /// bytes when all of them are there; says whether it did.
+    pub async fn add_upload(
+        &self,
+        upload: &UploadRow,
+        most: u64,
+        quota: Option<u64>,
+    ) -> Result<bool, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.add_upload(upload).await
+        sqlite.add_upload(upload, most, quota).await
     }
 
     /// An upload, whoever's it is.
@@ -91,8 +104,8 @@ impl Database {
         sqlite.upload(id).await
     }
 
-    /// How many bytes the uploads of a tenant may still become, and how many uploads there are.
-    pub async fn uploads_of(&self, tenant: &TenantId) -> Result<(u64, u64), StoreError> {
+    /// How many uploads of a tenant are begun.
+    pub async fn uploads_of(&self, tenant: &TenantId) -> Result<u64, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.uploads_of(tenant).await
     }

@@ -1,26 +1,26 @@
 //! References that servers issued themselves.
 
-use proto::TenantId;
+use proto::Principal;
 
 use super::{Database, Engine};
 use crate::{ForeignReference, StoreError};
 
 impl Database {
-    /// Remembers which server issued these references; one that another server issued before is now this one's.
+    /// Remembers which server issued these references, and to whom. Of a server that issues very many, no more are.
     pub async fn remember_references(&self, rows: &[ForeignReference]) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.remember_references(rows).await
     }
 
-    /// Who issued a reference to a tenant, if that is still remembered.
-    pub async fn foreign_reference(
+    /// Which servers issued a reference to a caller, as far as that is still remembered.
+    pub async fn foreign_references(
         &self,
-        tenant: &TenantId,
+        caller: &Principal,
         reference: &str,
         now_ms: u64,
-    ) -> Result<Option<ForeignReference>, StoreError> {
+    ) -> Result<Vec<ForeignReference>, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.foreign_reference(tenant, reference, now_ms).await
+        sqlite.foreign_references(caller, reference, now_ms).await
     }
 
     /// Forgets references that have expired.

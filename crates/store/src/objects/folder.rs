@@ -3,10 +3,9 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::time::UNIX_EPOCH;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use bytes::Bytes;
@@ -139,8 +138,9 @@ impl Folder {
                 let name = format!("{shard}{}", entry.file_name().to_string_lossy());
                 // What is not ours is left alone.
                 let Ok(key) = name.parse() else { continue };
-                let since = entry.metadata()?.modified()?.duration_since(UNIX_EPOCH);
-                let at_ms = since.map_or(0, |at| u64::try_from(at.as_millis()).unwrap_or(0));
+                // A copy is a second name of an old file; when it got that name is the time of its last change.
+                let seconds = u64::try_from(entry.metadata()?.ctime()).unwrap_or(0);
+                let at_ms = seconds.saturating_mul(1000);
                 met.push(Met { key, at_ms });
             }
             Ok::<_, io::Error>(met)

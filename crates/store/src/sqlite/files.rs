@@ -1,4 +1,4 @@
-use proto::{FileId, TenantId, UploadId};
+use proto::{FileId, Principal, TenantId, UploadId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _};
 
@@ -7,7 +7,7 @@ use super::{Sqlite, settle};
 use crate::{FileFilter, FileRecord, ObjectKey, Origin, StoreError, UploadRow};
 
 const COLUMNS: &str = "id, tenant, owner, kind, name, media_type, size, sha256, object, created_ms, expires_ms, run, \
-                       origin_server, origin_ref, text_object";
+                       origin_server, origin_ref, text_object, origin_agent";
 
 /// How many expired files are removed in one go.
 const EXPIRED_AT_ONCE: i64 = 500;
@@ -38,6 +38,7 @@ impl Sqlite {
         values.push_bind(file.origin.as_ref().map(|origin| &origin.server));
         values.push_bind(file.origin.as_ref().and_then(|origin| origin.reference.as_ref()));
         values.push_bind(file.text.as_ref().map(ObjectKey::as_str));
+        values.push_bind(file.origin.as_ref().and_then(|origin| origin.agent.as_ref()));
         if let Some(quota) = quota {
             query.push(" WHERE COALESCE((SELECT bytes FROM file_totals WHERE tenant = ");
             query.push_bind(file.tenant.as_str()).push("), 0) + ").push_bind(integer(file.size));
@@ -63,17 +64,17 @@ impl Sqlite {
 
     pub(crate) async fn file_of_origin(
         &self,
-        tenant: &TenantId,
-        server: Option<&str>,
+        caller: &Principal,
+        server: &str,
         reference: &str,
         now_ms: u64,
     ) -> Result<Option<FileRecord>, StoreError> {
         let mut query = QueryBuilder::new("SELECT ");
-        query.push(COLUMNS).push(" FROM files WHERE tenant = ").push_bind(tenant.as_str());
+        query.push(COLUMNS).push(" FROM files WHERE tenant = ").push_bind(caller.tenant.as_str());
+        query.push(" AND owner = ").push_bind(&caller.subject);
+        query.push(" AND origin_agent IS ").push_bind(caller.agent.as_deref());
         query.push(" AND origin_ref = ").push_bind(reference);
-        if let Some(server) = server {
-            query.push(" AND origin_server = ").push_bind(server);
-        }
+        query.push(" AND origin_server = ").push_bind(server);
         query.push(" AND (expires_ms IS NULL OR expires_ms > ").push_bind(integer(now_ms));
         query.push(") ORDER BY created_ms DESC, id DESC LIMIT 1");
         query.build().fetch_optional(&self.readers).await?.as_ref().map(record).transpose()
@@ -122,14 +123,20 @@ impl Sqlite {
         &self,
         id: &FileId,
         text: &ObjectKey,
+        size: u64,
+        quota: Option<u64>,
     ) -> Result<bool, StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result =
-            sqlx::query("UPDATE files SET text_object = ?2 WHERE id = ?1 AND text_object IS NULL")
-                .bind(id.as_str())
-                .bind(text.as_str())
-                .execute(&mut *connection)
-                .await;
+        let result = sqlx::query(
+            "UPDATE files SET text_object = ?2, text_size = ?3 WHERE id = ?1 AND text_object IS NULL \
+             AND (?4 IS NULL OR ?3 + (SELECT bytes FROM file_totals WHERE tenant = files.tenant) <= ?4)",
+        )
+        .bind(id.as_str())
+        .bind(text.as_str())
+        .bind(integer(size))
+        .bind(quota.map(integer))
+        .execute(&mut *connection)
+        .await;
         settle(connection, result.map(|done| done.rows_affected() == 1))
     }
 
@@ -158,11 +165,19 @@ impl Sqlite {
         Ok(bytes.map_or(0, unsigned))
     }
 
-    pub(crate) async fn add_upload(&self, upload: &UploadRow) -> Result<(), StoreError> {
+    pub(crate) async fn add_upload(
+        &self,
+        upload: &UploadRow,
+        most: u64,
+        quota: Option<u64>,
+    ) -> Result<bool, StoreError> {
         let mut connection = self.writer.acquire().await?;
         let result = sqlx::query(
             "INSERT INTO uploads (id, tenant, owner, name, size, created_ms, expires_ms) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 \
+             WHERE (SELECT COUNT(*) FROM uploads WHERE tenant = ?2) < ?8 \
+               AND (?9 IS NULL OR ?5 + (SELECT COALESCE(SUM(size), 0) FROM uploads WHERE tenant = ?2) \
+                    + COALESCE((SELECT bytes FROM file_totals WHERE tenant = ?2), 0) <= ?9)",
         )
         .bind(upload.id.as_str())
         .bind(upload.tenant.as_str())
@@ -171,9 +186,11 @@ impl Sqlite {
         .bind(integer(upload.size))
         .bind(integer(upload.created_ms))
         .bind(integer(upload.expires_ms))
+        .bind(integer(most))
+        .bind(quota.map(integer))
         .execute(&mut *connection)
         .await;
-        settle(connection, result.map(drop))
+        settle(connection, result.map(|done| done.rows_affected() == 1))
     }
 
     pub(crate) async fn upload(&self, id: &UploadId) -> Result<Option<UploadRow>, StoreError> {
@@ -195,14 +212,12 @@ impl Sqlite {
         }))
     }
 
-    pub(crate) async fn uploads_of(&self, tenant: &TenantId) -> Result<(u64, u64), StoreError> {
-        let (bytes, count): (i64, i64) = sqlx::query_as(
-            "SELECT COALESCE(SUM(size), 0), COUNT(*) FROM uploads WHERE tenant = ?1",
-        )
-        .bind(tenant.as_str())
-        .fetch_one(&self.readers)
-        .await?;
-        Ok((unsigned(bytes), unsigned(count)))
+    pub(crate) async fn uploads_of(&self, tenant: &TenantId) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM uploads WHERE tenant = ?1")
+            .bind(tenant.as_str())
+            .fetch_one(&self.readers)
+            .await?;
+        Ok(unsigned(count))
     }
 
     pub(crate) async fn remove_upload(&self, id: &UploadId) -> Result<(), StoreError> {
@@ -226,7 +241,7 @@ impl Sqlite {
 fn record(row: &SqliteRow) -> Result<FileRecord, StoreError> {
     let text: Option<String> = row.try_get(14)?;
     let server: Option<String> = row.try_get(12)?;
-    let reference = row.try_get(13)?;
+    let (reference, agent) = (row.try_get(13)?, row.try_get(15)?);
     let sha256: &[u8] = row.try_get(7)?;
     Ok(FileRecord {
         id: readable("the file id", row.try_get(0)?)?,
@@ -241,7 +256,7 @@ fn record(row: &SqliteRow) -> Result<FileRecord, StoreError> {
         created_ms: unsigned(row.try_get(9)?),
         expires_ms: row.try_get::<Option<i64>, _>(10)?.map(unsigned),
         run: row.try_get(11)?,
-        origin: server.map(|server| Origin { server, reference }),
+        origin: server.map(|server| Origin { server, reference, agent }),
         text: text.map(|key| key.parse()).transpose()?,
     })
 }

@@ -58,6 +58,12 @@ impl View {
         self.servers.as_ref().is_none_or(|servers| servers.contains(server))
     }
 
+    /// Whether anything of a server belongs to it.
+    pub(crate) fn meets_server(&self, server: &str) -> bool {
+        let of_server = |entry: &Arc<Entry>| entry.descriptor.id.server() == Some(server);
+        self.holds_server(server) || self.tools.entries().iter().any(of_server)
+    }
+
     /// Whether it is the very same view, so that what was worked out for one stands for the other.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tools, &other.tools) && self.listing == other.listing

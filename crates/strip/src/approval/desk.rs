@@ -1,11 +1,11 @@
 //! All confirmations: who waits for which, who decides, and when their time is over.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use proto::{Clock, Code, Digest, Principal, digest_of_parts};
+use proto::{Clock, Code, Digest, digest_of_parts};
 use store::{
     ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, AuditTrail, Database, StoreError,
 };
@@ -14,9 +14,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use super::rules::{Asked, Rules};
-use super::{Event, EventKind, Outcome, ShownFile, Terms};
+use super::{Event, EventKind, Outcome, Terms};
 use crate::Failure;
-use crate::files::Files;
 
 /// Events that a slow listener may fall behind before it misses some.
 const MAX_EVENTS: usize = 1_024;
@@ -49,7 +48,6 @@ pub struct Approvals {
     /// they may go on.
     continued: Mutex<HashMap<Digest, Instant>>,
     terms: ArcSwap<Terms>,
-    files: OnceLock<Arc<Files>>,
     events: broadcast::Sender<Event>,
     ending: CancellationToken,
 }
@@ -95,7 +93,6 @@ impl Approvals {
             seats: Mutex::default(),
             continued: Mutex::default(),
             terms: ArcSwap::default(),
-            files: OnceLock::new(),
             events: broadcast::channel(MAX_EVENTS).0,
             ending: CancellationToken::new(),
         }))
@@ -130,11 +127,6 @@ impl Approvals {
     /// Takes other terms at once.
     pub fn set_terms(&self, terms: Terms) {
         self.terms.store(Arc::new(terms));
-    }
-
-    /// Says who knows the files that arguments name. Once.
-    pub(crate) fn show_files(&self, files: Arc<Files>) {
-        let _ = self.files.set(files);
     }
 
     /// Sends all who wait away, as the process ends; what they wait for stays.
@@ -245,17 +237,6 @@ impl Approvals {
 
     pub(crate) async fn told(&self, id: &str) -> Result<bool, Failure> {
         self.database.approval_told(id).await.map_err(unkept)
-    }
-
-    pub(crate) async fn files(
-        &self,
-        principal: &Principal,
-        input: &serde_json::Value,
-    ) -> Vec<ShownFile> {
-        match self.files.get() {
-            Some(files) => files.shown(principal, input).await,
-            None => Vec::new(),
-        }
     }
 
     pub(super) async fn consume(&self, id: &str) -> Result<bool, Failure> {

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use proto::{Digest, Principal};
+use proto::{Digest, Principal, digest_of_parts};
 use store::{ApprovalRow, ApprovalRuleRow, Database, StoreError};
 use tokio::time::Instant;
 
@@ -41,7 +41,17 @@ pub(crate) struct Asked<'a> {
     pub(crate) tool: &'a str,
     pub(crate) definition: &'a Digest,
     pub(crate) arguments: &'a Digest,
+    /// The files that the arguments name, as JSON.
+    pub(crate) files: &'a str,
     pub(crate) run: Option<&'a str>,
+}
+
+/// The sum of arguments and of what is in the files that they name: a name may come to stand for other bytes.
+fn these(arguments: &Digest, files: &str) -> Digest {
+    match files {
+        "[]" => *arguments,
+        files => digest_of_parts([arguments.as_bytes().as_slice(), files.as_bytes()]),
+    }
 }
 
 impl Rules {
@@ -54,6 +64,7 @@ impl Rules {
     /// The rule that lets this call through, if there is one.
     pub(super) fn matching(&self, asked: &Asked<'_>, now_ms: u64) -> Option<String> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        let these = these(asked.arguments, asked.files);
         let found =
             rules.iter().filter(|rule| rule.holds(now_ms)).map(|rule| &rule.row).find(|rule| {
                 rule.tool == asked.tool
@@ -61,7 +72,7 @@ impl Rules {
                     && rule.owner == asked.principal.subject
                     && rule.agent == asked.principal.agent
                     && rule.definition == *asked.definition
-                    && rule.arguments_sum.is_none_or(|sum| sum == *asked.arguments)
+                    && rule.arguments_sum.is_none_or(|sum| sum == these)
                     && rule.run.as_deref().is_none_or(|run| asked.run == Some(run))
             });
         found.map(|rule| rule.id.clone())
@@ -81,7 +92,7 @@ impl Rules {
         if standing.run && row.run.is_none() {
             return Err(Undecided::Invalid("the call belongs to no run that has a name"));
         }
-        let these = standing.arguments == Extent::These;
+        let exactly = standing.arguments == Extent::These;
         Ok(ApprovalRuleRow {
             id: proto::TraceId::random().to_string(),
             tenant: row.tenant.clone(),
@@ -89,8 +100,8 @@ impl Rules {
             agent: row.agent.clone(),
             tool: row.tool.clone(),
             definition: row.definition,
-            arguments_sum: these.then_some(row.arguments_sum),
-            arguments: row.arguments.clone().filter(|_| these),
+            arguments_sum: exactly.then(|| these(&row.arguments_sum, &row.files)),
+            arguments: row.arguments.clone().filter(|_| exactly),
             run: row.run.clone().filter(|_| standing.run),
             created_by: by.to_owned(),
             created_unix_ms: now_ms,

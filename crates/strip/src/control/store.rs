@@ -121,10 +121,7 @@ async fn stored(
             let source = match files.find(principal, id).await {
                 // It may be the name that a server gave it.
                 Err(missing) if missing.code == Code::NotFound => {
-                    match lent(files, strip.servers(), call, id).await? {
-                        Some(lent) => lent,
-                        None => files.find_by_origin(principal, None, id).await?.ok_or(missing)?,
-                    }
+                    lent(files, strip.lenders(), call, id).await?.ok_or(missing)?
                 }
                 found => found?,
             };

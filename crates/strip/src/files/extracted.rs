@@ -11,7 +11,7 @@ use serde_json::json;
 use store::{ObjectKey, PutFault};
 
 use super::text::{ExtractedText, TextOf};
-use super::{FileRecord, Files, broken, unreadable};
+use super::{FileRecord, Files, broken, over_quota, unreadable};
 use crate::Failure;
 
 /// The longest text that is kept of a file.
@@ -89,12 +89,28 @@ impl Files {
             let details = json!({"size": record.size, "limit": limit});
             return Err(Failure::new(Code::InvalidInput, message).details(details));
         }
-        let text = self.read_document(record).await?.text;
+        let read = {
+            let _turn = self.turns.take(&record.tenant).await;
+            if let Some(failure) = self.turns.failure(&record.id) {
+                return Err(failure);
+            }
+            self.read_document(record).await
+        };
+        if let Err(failure) = &read
+            && failure.code != Code::Unavailable
+        {
+            self.turns.failed(&record.id, failure);
+        }
+        let text = read?.text;
         if text.len() as u64 > MAX_TEXT {
             let message = format!("the text of `{}` is longer than {MAX_TEXT} bytes", record.id);
             return Err(Failure::new(Code::InvalidInput, message));
         }
-        self.keep_text(record, &text).await?;
+        let rules = self.rules();
+        if text.len() as u64 > self.room(&record.tenant, &rules).await? {
+            return Err(over_quota(&rules));
+        }
+        self.keep_text(record, &text, rules.quota).await?;
         Ok(text.into())
     }
 
@@ -110,15 +126,22 @@ impl Files {
         self.text.text(spooled.path(), kind, name).await
     }
 
-    async fn keep_text(&self, record: &FileRecord, text: &str) -> Result<(), Failure> {
+    async fn keep_text(
+        &self,
+        record: &FileRecord,
+        text: &str,
+        quota: Option<u64>,
+    ) -> Result<(), Failure> {
         let key = ObjectKey::random();
         let whole = stream::iter([Ok::<_, Failure>(Bytes::copy_from_slice(text.as_bytes()))]);
         self.objects.put(&key, whole).await.map_err(|fault| match fault {
             PutFault::Sender(failure) => failure,
             PutFault::Store(error) => broken(error),
         })?;
-        // Deleted meanwhile, or another process was faster: then nobody names this object.
-        if !self.database.set_file_text(&record.id, &key).await.map_err(broken)? {
+        let (id, size) = (&record.id, text.len() as u64);
+        let set = self.database.set_file_text(id, &key, size, quota).await;
+        // Deleted meanwhile, another was faster, or the room is gone: then nobody names this object.
+        if !set.map_err(broken)? {
             let _ = self.objects.remove(&key).await;
         }
         Ok(())

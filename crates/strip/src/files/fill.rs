@@ -13,15 +13,18 @@ use store::FileRecord;
 
 use super::attach::in_base64;
 use super::foreign::{self, fetch, lent};
+use super::lenders::Lenders;
+use super::plan::MAX_FILES;
+use super::shown::as_shown;
 use super::{Attachments, FilePlan, Files, Secrets, Slot};
+use crate::approval::ShownFile;
 use crate::catalog::Entry;
-use crate::servers::Servers;
 use crate::{Call, Failure, Violation};
 
 /// Smaller files are put into the input at once: it costs less than a stream.
 const WORTH_A_STREAM: u64 = 256 * 1024;
 
-/// The largest file that is put into the input of a tool which takes no streams.
+/// How many bytes of files are put into one input, of a tool which takes no streams.
 const MAX_INLINE: u64 = 32 << 20;
 
 /// How long a link holds that a tool is given.
@@ -36,7 +39,7 @@ pub(crate) struct Filled {
 /// Puts files into a call.
 pub(crate) async fn fill(
     files: &Arc<Files>,
-    servers: &Servers,
+    lenders: &Lenders,
     entry: &Entry,
     mut call: Call,
 ) -> Result<Filled, Failure> {
@@ -50,6 +53,7 @@ pub(crate) async fn fill(
         streams: entry.tool.streams(),
         attached: Attachments::new(Arc::clone(files)),
         secrets: Secrets::default(),
+        room: MAX_INLINE,
     };
     let mut filled = input.clone();
     for (slot, ids) in plan.slots.iter().zip(&named.slots) {
@@ -58,9 +62,9 @@ pub(crate) async fn fill(
         }
         let (mut data, mut types) = (Vec::new(), Vec::new());
         for id in ids {
-            let Some(record) = found(files, servers, (entry, slot), &call, id).await? else {
-                continue;
-            };
+            let record = found(files, lenders, (entry, slot), &call, id).await?;
+            as_shown(&call, id.as_str(), record.as_ref())?;
+            let Some(record) = record else { continue };
             types.push(Value::from(record.media_type.clone()));
             data.push(filling.value(slot, record).await?);
         }
@@ -85,6 +89,27 @@ pub(crate) async fn fill(
     Ok(Filled { call, secrets })
 }
 
+/// The files that a call is to be filled with. What other servers keep is fetched, so that a person can be shown it.
+pub(crate) async fn to_fill(
+    files: &Arc<Files>,
+    lenders: &Lenders,
+    entry: &Entry,
+    call: &Call,
+) -> Result<Vec<ShownFile>, Failure> {
+    let mut shown = Vec::new();
+    let (Some(plan), Some(input)) = (&entry.files, call.input.as_object()) else {
+        return Ok(shown);
+    };
+    for (slot, ids) in plan.slots.iter().zip(&Named::of(plan, input)?.slots) {
+        for id in ids {
+            if let Some(record) = found(files, lenders, (entry, slot), call, id).await? {
+                shown.push(ShownFile::of(id.as_str(), &record));
+            }
+        }
+    }
+    Ok(shown)
+}
+
 /// A file of ours, or what a server keeps under a reference of its own.
 enum Id<'a> {
     Ours(&'a str),
@@ -97,6 +122,12 @@ enum Id<'a> {
 impl<'a> Id<'a> {
     fn of(id: &'a str, otherwise: fn(&'a str) -> Self) -> Self {
         if id.parse::<FileId>().is_ok() { Self::Ours(id) } else { otherwise(id) }
+    }
+
+    fn as_str(&self) -> &'a str {
+        match self {
+            Self::Ours(id) | Self::Foreign(id) | Self::Lent(id) => id,
+        }
     }
 }
 
@@ -142,6 +173,12 @@ impl<'a> Named<'a> {
             }
             slots[at] = given.into_iter().map(|id| Id::of(id, Id::Foreign)).collect();
         }
+        let count: usize = slots.iter().map(Vec::len).sum();
+        if count > MAX_FILES {
+            let message = format!("a call names {MAX_FILES} files at most, and this one {count}");
+            return Err(Failure::new(Code::InvalidInput, message)
+                .details(json!({"files": count, "limit": MAX_FILES})));
+        }
         for (slot, ids) in plan.slots.iter().zip(&slots) {
             if ids.is_empty() && slot.required {
                 let message = format!(
@@ -178,7 +215,7 @@ fn of(slot: &Slot, mut values: Vec<Value>) -> Value {
 /// The file that is meant; none if it is a reference of the very server that is called.
 async fn found(
     files: &Arc<Files>,
-    servers: &Servers,
+    lenders: &Lenders,
     (entry, slot): (&Entry, &Slot),
     call: &Call,
     id: &Id<'_>,
@@ -186,16 +223,19 @@ async fn found(
     let id = match id {
         Id::Ours(id) => return files.find(&call.principal, id).await.map(Some),
         Id::Lent(id) => {
-            return match lent(files, servers, call, id).await? {
+            return match lent(files, lenders, call, id).await? {
                 None => files.find(&call.principal, id).await.map(Some),
                 found => Ok(found),
             };
         }
         Id::Foreign(id) => id,
     };
-    match foreign::issuer(files, call, id).await? {
-        Some(issued) if entry.descriptor.id.server() == Some(&*issued.server) => Ok(None),
-        Some(issued) => fetch(files, servers, call, &issued).await.map(Some),
+    let issuers = foreign::issuers(files, lenders, call, id).await?;
+    if issuers.iter().any(|issued| entry.descriptor.id.server() == Some(&*issued.server)) {
+        return Ok(None);
+    }
+    match foreign::only(issuers)? {
+        Some(issued) => fetch(files, lenders, call, &issued).await.map(Some),
         // Nobody remembers it; but a tool that does without the file may know what is meant.
         None if !slot.required => Ok(None),
         None => {
@@ -213,6 +253,8 @@ struct Filling<'a> {
     streams: bool,
     attached: Attachments,
     secrets: Secrets,
+    /// How many bytes may still be put into the input.
+    room: u64,
 }
 
 impl Filling<'_> {
@@ -226,7 +268,9 @@ impl Filling<'_> {
                 self.bytes(slot, record).await
             }
             FileStrategy::PlainTextContent | FileStrategy::PlainTextText => {
-                Ok(Value::from(&*self.files.text(&record).await?))
+                let text = self.files.text(&record).await?;
+                self.take_room(&record, text.len() as u64)?;
+                Ok(Value::from(&*text))
             }
             FileStrategy::VideoS3PresignedUrl => {
                 let url = self.files.link(&record, Some(LINK_LASTS)).await?;
@@ -237,19 +281,25 @@ impl Filling<'_> {
         }
     }
 
+    /// All files of a call share the room in its input: many small ones would weigh as much as a large one.
+    fn take_room(&mut self, record: &FileRecord, size: u64) -> Result<(), Failure> {
+        self.room = self.room.checked_sub(size).ok_or_else(|| {
+            let message = format!(
+                "`{}` has {size} bytes; this tool takes files of up to {MAX_INLINE} in one call",
+                record.id
+            );
+            Failure::new(Code::InvalidInput, message)
+        })?;
+        Ok(())
+    }
+
     async fn bytes(&mut self, slot: &Slot, record: FileRecord) -> Result<Value, Failure> {
         if self.streams && slot.plain && record.size > WORTH_A_STREAM {
             let head = self.files.open(&record, Some(0..Secrets::HEAD)).await?.try_next().await?;
             self.secrets.add_bytes(&head.unwrap_or_default(), &record.id);
             return Ok(Value::from(self.attached.add(record)));
         }
-        if record.size > MAX_INLINE {
-            let message = format!(
-                "`{}` has {} bytes; this tool takes files of up to {MAX_INLINE}",
-                record.id, record.size
-            );
-            return Err(Failure::new(Code::InvalidInput, message));
-        }
+        self.take_room(&record, record.size)?;
         let length = usize::try_from(record.size.div_ceil(3) * 4).unwrap_or_default();
         let mut text = String::with_capacity(length);
         let mut encoded = std::pin::pin!(in_base64(self.files.open(&record, None).await?));

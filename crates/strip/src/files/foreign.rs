@@ -10,9 +10,9 @@ use proto::{Blame, Code, FileId, FileKind};
 use serde_json::{Value, json};
 use store::{FileRecord, ForeignReference, Origin};
 
+use super::lenders::Lenders;
 use super::letters::in_bytes;
 use super::{FileStream, Files, NewFile, broken};
-use crate::servers::Servers;
 use crate::{Call, Failure, Output};
 
 /// How long it is remembered which server issued a reference.
@@ -23,6 +23,9 @@ const MAX_ISSUED: usize = 32;
 
 /// The longest reference.
 const MAX_LENGTH: usize = 200;
+
+/// The longest URI that is remembered; a server could fill the database with longer ones.
+const MAX_URI: usize = 2048;
 
 /// The references that a server's answer issues.
 pub(crate) fn issued(output: &Output) -> Vec<String> {
@@ -46,6 +49,8 @@ pub(crate) async fn remember(
         .into_iter()
         .map(|reference| ForeignReference {
             tenant: call.principal.tenant.clone(),
+            subject: call.principal.subject.clone(),
+            agent: call.principal.agent.clone(),
             uri: links.iter().find(|uri| uri.contains(&reference)).cloned(),
             reference,
             server: server.to_owned(),
@@ -83,30 +88,54 @@ fn links(result: &Value) -> Vec<String> {
     let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
     blocks
         .filter(|block| block["type"] == "resource_link")
-        .filter_map(|block| block["uri"].as_str().map(str::to_owned))
+        .filter_map(|block| block["uri"].as_str())
+        .filter(|uri| uri.len() <= MAX_URI)
+        .map(str::to_owned)
         .collect()
 }
 
-/// Who issued a reference, as far as anybody remembers.
-pub(crate) async fn issuer(
+/// Which servers issued a reference to this caller, as far as anybody remembers. Of servers that are not the caller's
+/// it hears nothing.
+pub(crate) async fn issuers(
     files: &Files,
+    lenders: &Lenders,
     call: &Call,
     reference: &str,
+) -> Result<Vec<ForeignReference>, Failure> {
+    let (caller, now) = (&call.principal, files.clock.unix_ms());
+    let known = files.database.foreign_references(caller, reference, now).await;
+    let mut known = known.map_err(broken)?;
+    known.retain(|issued| lenders.reaches(caller, &issued.server));
+    Ok(known)
+}
+
+/// The one server that is meant. A reference that two have issued could be either's: the second may have issued it to
+/// put its own bytes in the place of the first one's.
+pub(crate) fn only(
+    mut issuers: Vec<ForeignReference>,
 ) -> Result<Option<ForeignReference>, Failure> {
-    let (tenant, now) = (&call.principal.tenant, files.clock.unix_ms());
-    files.database.foreign_reference(tenant, reference, now).await.map_err(broken)
+    if issuers.len() < 2 {
+        return Ok(issuers.pop());
+    }
+    let servers: Vec<_> = issuers.iter().map(|issued| issued.server.as_str()).collect();
+    let message = format!(
+        "more than one server has issued the reference `{}` ({}), so whose is meant cannot be told",
+        issuers[0].reference,
+        servers.join(", ")
+    );
+    Err(Failure::new(Code::InvalidInput, message).details(json!({"servers": servers})))
 }
 
 /// What a server keeps under a reference that it issued, wherever it is wanted; none if no server is known to have
 /// issued it.
 pub(crate) async fn lent(
     files: &Arc<Files>,
-    servers: &Servers,
+    lenders: &Lenders,
     call: &Call,
     reference: &str,
 ) -> Result<Option<FileRecord>, Failure> {
-    match issuer(files, call, reference).await? {
-        Some(issued) => fetch(files, servers, call, &issued).await.map(Some),
+    match only(issuers(files, lenders, call, reference).await?)? {
+        Some(issued) => fetch(files, lenders, call, &issued).await.map(Some),
         None => Ok(None),
     }
 }
@@ -114,13 +143,13 @@ pub(crate) async fn lent(
 /// The bytes behind a reference that a server issued: from what we keep, or from that server.
 pub(crate) async fn fetch(
     files: &Arc<Files>,
-    servers: &Servers,
+    lenders: &Lenders,
     call: &Call,
     issued: &ForeignReference,
 ) -> Result<FileRecord, Failure> {
     let principal = &call.principal;
     let (server, reference) = (&issued.server, &issued.reference);
-    if let Some(kept) = files.find_by_origin(principal, Some(server), reference).await? {
+    if let Some(kept) = files.find_by_origin(principal, server, reference).await? {
         return Ok(kept);
     }
     let lost = |why: &str| {
@@ -129,7 +158,6 @@ pub(crate) async fn fetch(
         Failure::new(Code::NotFound, message)
             .details(json!({"server": server, "reference": reference}))
     };
-    let lender = servers.get(server).ok_or_else(|| lost("the server is not there any more"))?;
     let uri = issued.uri.clone().ok_or_else(|| {
         lost("its answer linked to no resource by which others could read it; call a tool of that server with it")
     })?;
@@ -137,7 +165,9 @@ pub(crate) async fn fetch(
         Call::new("resources/read", json!({"uri": uri}), Arc::clone(principal), call.door);
     asked.trace = call.trace;
     asked.cancel = call.cancel.clone();
-    let answer = lender.lend(&asked).await.map_err(|failure| lost(&failure.message))?;
+    let answer = lenders.lend(server, asked).await;
+    let answer = answer.ok_or_else(|| lost("the server is not there any more"))?;
+    let answer = answer.map_err(|failure| lost(&failure.message))?;
     let content = &answer.data["contents"][0];
     let carved = answer.carved.as_ref();
     let bytes: FileStream = match (content["blob"].as_str(), content["text"].as_str()) {
@@ -154,7 +184,11 @@ pub(crate) async fn fetch(
         .unwrap_or("reference")
         .to_owned();
     let new = NewFile {
-        origin: Some(Origin { server: server.clone(), reference: Some(reference.clone()) }),
+        origin: Some(Origin {
+            server: server.clone(),
+            reference: Some(reference.clone()),
+            agent: principal.agent.clone(),
+        }),
         ..NewFile::new(FileKind::Reference, name)
     };
     files.put(principal, new, bytes).await.map_err(|failure| match failure.code {

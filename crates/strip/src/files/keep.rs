@@ -378,12 +378,11 @@ impl<'a> Keeper<'a> {
             return Ok(known.clone());
         }
         let new = NewFile {
-            origin: self
-                .entry
-                .descriptor
-                .id
-                .server()
-                .map(|server| Origin { server: server.to_owned(), reference: None }),
+            origin: self.entry.descriptor.id.server().map(|server| Origin {
+                server: server.to_owned(),
+                reference: None,
+                agent: None,
+            }),
             ..NewFile::new(FileKind::Reference, name)
         };
         let principal = &self.call.principal;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{Schema, SchemaFault};
 
 /// More files than this in one list nobody reads.
-const MAX_FILES: usize = 32;
+pub(super) const MAX_FILES: usize = 32;
 
 /// How a tool takes files: what its callers name, and what it gets instead.
 #[derive(Debug)]

@@ -16,6 +16,12 @@ const LEAST_LINE: usize = 60;
 /// So much of the beginning of a secret gives it away.
 const LEAST_BEGUN: usize = 24;
 
+/// The parameters of a link by which it opens a file: ours, and those of object storage.
+const SIGNATURES: [&str; 3] = ["sig", "X-Amz-Signature", "X-Amz-Security-Token"];
+
+/// What is shorter is no signature, and may stand in any text.
+const LEAST_SIGNATURE: usize = 16;
+
 /// Texts that give something away, and the files that they belong to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets(Vec<Secret>);
@@ -41,6 +47,12 @@ impl Secret {
             end += rest.find(|c| !(self.goes_on)(c)).unwrap_or(rest.len());
             // Base64 is often broken into lines, in JSON with the breaks written out.
             let rest = &text[end..];
+            let escaped =
+                ["\\u0026", "\\u003d", "\\/"].iter().find_map(|sign| rest.strip_prefix(sign));
+            if let Some(next) = escaped.filter(|_| !self.in_lines) {
+                end = text.len() - next.len();
+                continue;
+            }
             let broken = ["\r\n", "\n", "\\r\\n", "\\n"];
             let Some(next) = broken.iter().find_map(|end| rest.strip_prefix(end)) else {
                 return end;
@@ -94,7 +106,23 @@ impl Secrets {
         let (needle, in_lines) = (bare.into(), false);
         self.0.push(Secret { needle, goes_on, in_lines, instead: instead.clone() });
         if let Some(query) = url.query().filter(|query| !query.is_empty()) {
-            self.0.push(Secret { needle: query.to_owned(), goes_on, in_lines, instead });
+            let (needle, instead) = (query.to_owned(), instead.clone());
+            self.0.push(Secret { needle, goes_on, in_lines, instead });
+        }
+        // However the rest of a link is written or cut, without these it opens nothing.
+        for (key, value) in url.query_pairs().filter(|(key, _)| SIGNATURES.contains(&&**key)) {
+            let raw = url.query().unwrap_or_default().split('&').find_map(|pair| {
+                pair.split_once('=').filter(|(name, _)| **name == *key).map(|(_, raw)| raw)
+            });
+            let raw = raw.unwrap_or_default();
+            let mut forms = vec![value.replace('/', "\\/"), raw.replace('%', "%25")];
+            forms.extend([raw.to_owned(), value.into_owned()]);
+            forms.sort();
+            forms.dedup();
+            for needle in forms.into_iter().filter(|form| form.len() >= LEAST_SIGNATURE) {
+                let instead = instead.clone();
+                self.0.push(Secret { needle, goes_on: |_| false, in_lines, instead });
+            }
         }
     }
 

@@ -47,10 +47,10 @@ pub enum Progress {
 #[derive(Clone, Default)]
 pub(super) struct Busy(Arc<Mutex<HashSet<UploadId>>>);
 
-struct Turn(Busy, UploadId);
+pub(super) struct Turn(Busy, UploadId);
 
 impl Busy {
-    fn take(&self, id: &UploadId) -> Option<Turn> {
+    pub(super) fn take(&self, id: &UploadId) -> Option<Turn> {
         let mut busy = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         busy.insert(id.clone()).then(|| Turn(self.clone(), id.clone()))
     }
@@ -74,15 +74,6 @@ impl Files {
         if size > rules.max_bytes {
             return Err(too_large(&rules));
         }
-        let (coming, open) = self.database.uploads_of(&principal.tenant).await.map_err(broken)?;
-        if open >= MAX_OPEN {
-            let message =
-                format!("{MAX_OPEN} uploads are begun and not finished; finish some first");
-            return Err(Failure::new(Code::RateLimit, message));
-        }
-        if size.saturating_add(coming) > self.room(principal, &rules).await? {
-            return Err(over_quota(&rules));
-        }
         let created_ms = self.clock.unix_ms();
         let row = UploadRow {
             id: UploadId::from_random(random()?),
@@ -93,8 +84,15 @@ impl Files {
             created_ms,
             expires_ms: created_ms.saturating_add(millis(WAITS)),
         };
-        self.database.add_upload(&row).await.map_err(broken)?;
-        Ok(seen(row, 0))
+        if self.database.add_upload(&row, MAX_OPEN, rules.quota).await.map_err(broken)? {
+            return Ok(seen(row, 0));
+        }
+        let open = self.database.uploads_of(&principal.tenant).await.map_err(broken)?;
+        if open < MAX_OPEN {
+            return Err(over_quota(&rules));
+        }
+        let message = format!("{MAX_OPEN} uploads are begun and not finished; finish some first");
+        Err(Failure::new(Code::RateLimit, message))
     }
 
     /// How far the caller's upload has come.
@@ -156,6 +154,11 @@ impl Files {
     ) -> Result<FileRecord, Failure> {
         let whole = self.drafts.read(&row.id).await.map_err(broken)?.map_err(broken);
         let file = self.put(principal, NewFile::new(FileKind::File, row.name), whole).await?;
+        if file.size != row.size {
+            self.delete(principal, file.id.as_str()).await?;
+            let message = "what had arrived of the upload is gone; begin it anew";
+            return Err(Failure::new(Code::NotFound, message));
+        }
         self.forget_upload(&row.id).await?;
         Ok(file)
     }

@@ -53,8 +53,8 @@ impl Gated<'_> {
     /// Waits until the call may run, its caller must be asked, or it is refused.
     pub(crate) async fn passage(&self, call: &mut Call) -> Result<Passage, Failure> {
         let answer = question::take_answer(call);
-        let files = self.approvals.files(&call.principal, &call.input).await;
-        let files = serde_json::to_string(&files).unwrap_or_default();
+        let files = call.shown.as_deref().unwrap_or_default();
+        let files = serde_json::to_string(files).unwrap_or_default();
         let fingerprint = self.fingerprint(call, &files);
         // That a call is repeated is nobody's word that it was approved; that we gave it this state is.
         let state = call.resume.as_ref().and_then(|resume| resume.state.as_deref());
@@ -69,6 +69,7 @@ impl Gated<'_> {
             tool: self.entry.descriptor.id.as_str(),
             definition: &self.entry.definition,
             arguments: &self.arguments.digest,
+            files: &files,
             run: run.as_deref(),
         };
         if let Some(rule) = self.approvals.standing(&asked) {

@@ -109,6 +109,13 @@ impl OpenRow<'_> {
         self.began
     }
 
+    /// Names what the row is about, where that is known only in the end.
+    pub(crate) fn is_about(&mut self, name: &str) {
+        if let Some(facts) = &mut self.row {
+            facts.tool = name.into();
+        }
+    }
+
     /// Closes the row with the call's end. The answer to a call that may have changed something waits for it.
     pub(crate) async fn close(
         mut self,

@@ -171,3 +171,25 @@ async fn only_the_owner_of_the_folder_may_look() {
     let key = std::fs::metadata(house.folder.path().join("links.key")).unwrap();
     assert_eq!((key.permissions().mode() & 0o777, key.len()), (0o600, 32));
 }
+
+#[tokio::test]
+async fn files_that_arrive_at_once_share_the_room_that_is_left() {
+    let house = house_with(|parts| parts.rules.quota = Some(100)).await;
+    let ann = person("acme", "ann");
+    let (started, begun) = tokio::sync::oneshot::channel::<()>();
+    let (held, hold) = tokio::sync::oneshot::channel::<()>();
+    let rest = stream::once(async move {
+        let _ = started.send(());
+        let _ = hold.await;
+        Ok(Bytes::from_static(b"."))
+    });
+    let first = stream::iter([Ok(Bytes::from(vec![7; 80]))]).chain(rest);
+    let (files, by) = (std::sync::Arc::clone(&house.files), ann.clone());
+    let first = tokio::spawn(async move { files.put(&by, new("a"), Box::pin(first)).await });
+    begun.await.unwrap();
+    // What is on its way and in no row yet counts; what has no room is not written first.
+    let second = sent(&[&[7; 30]]).chain(stream::once(async { panic!("nobody asks for more") }));
+    assert_eq!(code(house.files.put(&ann, new("b"), Box::pin(second)).await), Code::InvalidInput);
+    held.send(()).unwrap();
+    first.await.unwrap().unwrap();
+}

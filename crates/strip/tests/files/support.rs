@@ -85,7 +85,11 @@ impl House {
 
 pub(crate) fn count(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
+    // The mark of a gateway is no object.
+    let mark = |path: &Path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ffffffffff"))
+    };
+    entries.map(|path| if path.is_dir() { count(&path) } else { usize::from(!mark(&path)) }).sum()
 }
 
 pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Failure>) -> Code {

@@ -59,3 +59,57 @@ async fn a_restart_finds_all_files_and_no_drafts() {
     assert_eq!(again.bytes(&kept, 100).await.unwrap(), "hello");
     assert_eq!(house.objects(), 1);
 }
+
+#[tokio::test]
+async fn a_copy_of_an_old_file_is_not_an_old_orphan() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let kept = house.put(&ann, "a.txt", "hello").await;
+    let folder = house.folder.path().join("objects");
+    let path = Objects::folder(&folder).unwrap().path(&kept.object).unwrap();
+    let old = std::time::SystemTime::now() - 3 * DAY;
+    std::fs::File::open(path).unwrap().set_modified(old).unwrap();
+    // As between the copy and its row.
+    let objects = Objects::folder(&folder).unwrap();
+    objects.copy(&kept.object, &ObjectKey::random()).await.unwrap();
+    assert_eq!(house.files.sweep_orphans().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn two_gateways_with_one_storage_leave_each_others_files_alone() {
+    let (first, folder) = (house().await, tempfile::tempdir().unwrap());
+    let shared = first.folder.path().join("objects");
+    let second = open(folder.path(), &first.clock, |parts| {
+        parts.objects = Objects::folder(&shared).unwrap();
+    })
+    .await;
+    let ann = person("acme", "ann");
+    let mine = first.put(&ann, "a", "mine").await;
+    let theirs = second.put(&ann, new("b"), sent(&[b"theirs"])).await.unwrap();
+    second.sweep_orphans().await.unwrap();
+    first.clock.advance(2 * DAY);
+    for _ in 0..2 {
+        assert_eq!(first.files.sweep_orphans().await.unwrap(), 0);
+        assert_eq!(second.sweep_orphans().await.unwrap(), 0);
+    }
+    assert_eq!(first.files.bytes(&mine, 100).await.unwrap(), "mine");
+    assert_eq!(second.bytes(&theirs, 100).await.unwrap(), "theirs");
+}
+
+#[tokio::test]
+async fn what_could_not_be_removed_is_tried_again_soon() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let kept = house.put(&ann, "a.txt", "hello").await;
+    let objects = Objects::folder(&house.folder.path().join("objects")).unwrap();
+    let path = objects.path(&kept.object).unwrap();
+    // A folder cannot be removed as a file is.
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    house.files.delete(&ann, kept.id.as_str()).await.unwrap();
+    house.files.sweep().await.unwrap();
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::write(&path, "hello").unwrap();
+    house.files.sweep().await.unwrap();
+    assert!(!path.exists());
+}

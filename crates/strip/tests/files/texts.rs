@@ -81,3 +81,60 @@ async fn no_text_is_extracted_of_what_is_too_large() {
     let kept = house.put(&person("acme", "ann"), "a.txt", "hello").await;
     assert_eq!(code(house.files.text(&kept).await), Code::InvalidInput);
 }
+
+#[tokio::test]
+async fn the_text_of_a_file_counts_as_well_as_the_file() {
+    let house = house_with(|parts| parts.rules.quota = Some(25)).await;
+    let ann = person("acme", "ann");
+    let first = house.put(&ann, "a.txt", "ten bytes.").await;
+    house.files.text(&first).await.unwrap();
+    let more = house.files.put(&ann, new("b.txt"), sent(&[b"six..."])).await;
+    assert_eq!(code(more), Code::InvalidInput, "ten for the file and ten for its text are gone");
+    let second = house.put(&ann, "c.txt", "five.").await;
+    assert_eq!(code(house.files.text(&second).await), Code::InvalidInput, "no room is left");
+    house.files.delete(&ann, first.id.as_str()).await.unwrap();
+    assert_eq!(&*house.files.text(&second).await.unwrap(), "five.");
+    house.put(&ann, "d.txt", "fifteen bytes..").await;
+}
+
+/// A reader that lets nobody finish, counts who came, and can read nothing.
+struct Stuck {
+    came: Arc<AtomicUsize>,
+    gate: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl TextOf for Stuck {
+    async fn text(&self, _: &Path, _: &str, _: Option<&str>) -> Result<ExtractedText, Failure> {
+        self.came.fetch_add(1, Ordering::SeqCst);
+        self.gate.acquire().await.unwrap().forget();
+        Err(Failure::new(Code::InvalidInput, "it cannot be read"))
+    }
+}
+
+#[tokio::test]
+async fn one_tenant_takes_one_turn_and_what_failed_is_not_tried_again_at_once() {
+    let (came, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+    let reader = Stuck { came: Arc::clone(&came), gate: Arc::clone(&gate) };
+    let house = house_with(|parts| parts.text = Arc::new(reader)).await;
+    let mut asked = Vec::new();
+    for tenant in ["acme", "acme", "acme", "globex"] {
+        let file = house.put(&person(tenant, "ann"), "a.txt", "hello").await;
+        let (files, file) = (Arc::clone(&house.files), Arc::new(file));
+        let same = Arc::clone(&file);
+        asked.push((file, tokio::spawn(async move { files.text(&same).await })));
+    }
+    while came.load(Ordering::SeqCst) < 2 {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(came.load(Ordering::SeqCst), 2, "one of each tenant");
+    gate.add_permits(10);
+    for (file, task) in asked {
+        assert_eq!(code(task.await.unwrap()), Code::InvalidInput);
+        assert_eq!(code(house.files.text(&file).await), Code::InvalidInput);
+    }
+    assert_eq!(came.load(Ordering::SeqCst), 4, "each is tried once");
+}

@@ -1,10 +1,11 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use proto::{Code, FileKind};
 use strip::Failure;
-use strip::files::{Listing, Progress};
+use strip::files::{Listing, Progress, Swept};
 
 use crate::support::{DAY, code, count, house, house_with, open, person, sent};
 
@@ -87,4 +88,48 @@ async fn what_is_never_finished_is_swept() {
     assert_eq!(house.files.sweep().await.unwrap().uploads, 1);
     assert_eq!(count(&house.folder.path().join("uploads")), 0);
     assert!(house.files.list(&ann, Listing::default()).await.unwrap().files.is_empty());
+}
+
+#[tokio::test]
+async fn an_upload_that_expires_while_it_is_sent_is_finished_or_refused_and_never_empty() {
+    let house = house().await;
+    let ann = person("acme", "ann");
+    let begun = house.files.begin_upload(&ann, "a", 5).await.unwrap();
+    let (files, clock) = (Arc::clone(&house.files), house.clock.clone());
+    let late = stream::once(async move {
+        clock.advance(2 * DAY);
+        assert_eq!(files.sweep().await.unwrap(), Swept::default());
+        Ok(Bytes::from_static(b"lo"))
+    });
+    let parts = stream::iter([Ok(Bytes::from_static(b"hel"))]).chain(late);
+    let done = house.files.add_part(&ann, begun.id.as_str(), 0, Box::pin(parts)).await.unwrap();
+    let Progress::Done(file) = done else { panic!("{done:?}") };
+    assert_eq!(house.read(&file).await, b"hello");
+
+    let begun = house.files.begin_upload(&ann, "b", 5).await.unwrap();
+    let draft = house.folder.path().join("uploads").join(begun.id.as_str());
+    let lost = stream::once(async move {
+        std::fs::remove_file(draft).unwrap();
+        Ok(Bytes::from_static(b"lo"))
+    });
+    let parts = stream::iter([Ok(Bytes::from_static(b"hel"))]).chain(lost);
+    let refused = house.files.add_part(&ann, begun.id.as_str(), 0, Box::pin(parts)).await;
+    assert_eq!(code(refused), Code::NotFound);
+    assert_eq!(house.files.list(&ann, Listing::default()).await.unwrap().files.len(), 1);
+}
+
+#[tokio::test]
+async fn however_many_uploads_are_begun_at_once_they_keep_to_the_limits() {
+    for (size, expected) in [(1, 100), (10, 50)] {
+        let house = house_with(|parts| parts.rules.quota = Some(500)).await;
+        let begins = (0..200).map(|_| {
+            let files = Arc::clone(&house.files);
+            tokio::spawn(async move { files.begin_upload(&person("acme", "ann"), "a", size).await })
+        });
+        let mut begun = 0;
+        for begin in begins.collect::<Vec<_>>() {
+            begun += usize::from(begin.await.unwrap().is_ok());
+        }
+        assert_eq!(begun, expected, "of {size} bytes each");
+    }
 }

@@ -1,6 +1,7 @@
 //! Calls that a person must approve, with a real store behind them.
 
 mod leave;
+mod lent;
 mod robust;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,12 +52,16 @@ impl Gate {
     }
 
     async fn at(bench: Bench, runs: Arc<AtomicUsize>, seconds: f64) -> Self {
+        Self::gating(bench, runs, "crm.*", seconds).await
+    }
+
+    async fn gating(bench: Bench, runs: Arc<AtomicUsize>, tools: &str, seconds: f64) -> Self {
         let approvals =
             Approvals::open(bench.database.clone(), bench.clock.clone(), bench.trail.clone())
                 .await
                 .unwrap();
         bench.strip.set_approvals(Arc::clone(&approvals));
-        let skills = BTreeMap::from([("writes".to_owned(), skill("crm.*", seconds))]);
+        let skills = BTreeMap::from([("writes".to_owned(), skill(tools, seconds))]);
         bench.strip.set_agents(Profiles { skills, agents: BTreeMap::new() });
         Self { bench, approvals, runs }
     }

@@ -12,7 +12,7 @@ use crate::support::{bench, principal};
 
 /// A caller whose person answers.
 #[derive(Debug)]
-struct Person {
+pub(crate) struct Person {
     capabilities: Map<String, Value>,
     asking: Asking,
     says: std::sync::Mutex<Vec<Value>>,
@@ -21,6 +21,18 @@ struct Person {
 }
 
 impl Person {
+    /// One who is never asked, and whose client can do these things.
+    pub(crate) fn speaking(capabilities: Value) -> Arc<Self> {
+        let Value::Object(capabilities) = capabilities else { panic!("{capabilities}") };
+        Arc::new(Self {
+            capabilities,
+            asking: Asking::Rounds,
+            says: std::sync::Mutex::default(),
+            asked: std::sync::Mutex::default(),
+            progress: std::sync::Mutex::default(),
+        })
+    }
+
     fn new(asking: Asking, mut says: Vec<Value>) -> Arc<Self> {
         says.reverse();
         Arc::new(Self {

@@ -11,6 +11,7 @@ use tokio::io::{
 use tokio::sync::mpsc;
 
 use super::connection::{Pending, ended_line};
+use super::scrub::scrubbed;
 use crate::broken::Broken;
 use crate::gather::{Gathered, Gathering};
 use crate::hearing::{self, About, Place};
@@ -166,7 +167,7 @@ impl StderrTail {
 
     pub(super) fn text(&self) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&kept).into_owned()
+        scrubbed(&String::from_utf8_lossy(&kept))
     }
 
     pub(super) fn last_line(&self) -> Option<String> {
@@ -200,5 +201,9 @@ mod tests {
         tail.fill(text.as_bytes()).await;
         assert_eq!(tail.text().len(), STDERR_KEPT);
         assert_eq!(tail.last_line().as_deref(), Some("last words"));
+        tail.fill(&b"cannot read http://h/v1/files/x/content?sig=Zm9vYmFyLWZvb2Jhci1mb29i\n"[..])
+            .await;
+        let last = tail.last_line();
+        assert_eq!(last.as_deref(), Some("cannot read http://h/v1/files/x/content?sig=…"));
     }
 }

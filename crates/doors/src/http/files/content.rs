@@ -20,7 +20,7 @@ use serde_json::json;
 use strip::Failure;
 use strip::files::{FileRecord, Grant, disposition, hex};
 
-use super::{id_of, invalid, query};
+use super::{Asked, id_of, invalid, query};
 use crate::http::{Shared, reply};
 
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -43,13 +43,25 @@ pub(crate) async fn content(
 ) -> Response {
     let sent = async {
         let (files, id) = (shared.strip.files(), id_of(path));
-        let file = match (grant(&query(&uri)?)?, principal) {
-            (Some(grant), _) => files.follow(&id, &grant).await?,
-            (None, Some(Extension(principal))) => files.find(&principal, &id).await?,
+        let (action, principal, found) = match (grant(&query(&uri)?)?, principal) {
+            (Some(grant), _) => {
+                // A link that opens nothing names a tenant all the same; that is nobody's row.
+                let file = files.follow(&id, &grant).await?;
+                ("download by link", bearer_of_link(&file), Some(file))
+            }
+            (None, Some(Extension(principal))) => ("download", principal, None),
             // The door lets nobody in who brings neither.
             (None, None) => return Err(invalid("a link or a credential is needed")),
         };
-        send(&shared, &file, &headers, trace).await
+        let caller = Arc::clone(&principal);
+        let opened = async {
+            let file = match found {
+                Some(file) => file,
+                None => files.find(&caller, &id).await?,
+            };
+            Ok((file.id.to_string(), send(&shared, &file, &headers, trace).await?))
+        };
+        shared.strip.audited(Asked::new(principal, trace).using(action, &id), opened).await
     };
     sent.await.unwrap_or_else(|failure| reply::refuse_as_usual(&failure, trace))
 }
@@ -61,11 +73,13 @@ pub(crate) async fn text(
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
     let files = shared.strip.files();
+    let id = id_of(path);
+    let asked = Asked::new(principal, trace);
     let extracted = async {
-        let file = files.find(&principal, &id_of(path)).await?;
-        files.text(&file).await
+        let file = files.find(&asked.principal, &id).await?;
+        Ok((file.id.to_string(), files.text(&file).await?))
     };
-    match extracted.await {
+    match shared.strip.audited(asked.using("text", &id), extracted).await {
         Ok(text) => {
             let mut response = Response::new(Body::from(text.to_string()));
             response.headers_mut().insert(CONTENT_TYPE, PLAIN);
@@ -74,6 +88,16 @@ pub(crate) async fn text(
         }
         Err(failure) => reply::refuse_as_usual(&failure, trace),
     }
+}
+
+/// Whoever has a link, in the tenant whose file it opens.
+fn bearer_of_link(file: &FileRecord) -> Arc<Principal> {
+    Arc::new(Principal {
+        tenant: file.tenant.clone(),
+        subject: "link".to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+    })
 }
 
 /// What a signed link says of itself.

@@ -1,8 +1,8 @@
 //! Reading a file off the wire, never holding more of it than what has just arrived.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use axum::extract::{FromRequest as _, Multipart, Request};
+use axum::extract::Request;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use http::header::CONTENT_LENGTH;
@@ -12,7 +12,12 @@ use strip::Failure;
 use strip::files::{FileRecord, NewFile};
 
 use super::super::Shared;
+use super::form::Form;
 use super::{invalid, media_type, query, seconds};
+
+/// A sender who has had twice its patience must have sent so many bytes for every second since: a file that drips in
+/// holds its connection and its place for ever.
+const LEAST_PER_SECOND: f64 = 1024.0;
 
 /// What stands before the file in a form is small.
 const MAX_FIELD: usize = 4096;
@@ -45,21 +50,13 @@ async fn take_form(
     patience: Duration,
 ) -> Result<FileRecord, Failure> {
     let files = shared.strip.files();
-    let form = Multipart::from_request(request, &()).await;
-    let mut form =
-        form.map_err(|error| invalid(format!("the form cannot be read: {}", error.body_text())))?;
+    let mut form = Form::of(request, patience).await?;
     let mut kept: Option<FileRecord> = None;
     loop {
-        let field = match tokio::time::timeout(patience, form.next_field()).await {
-            Ok(Ok(Some(field))) => field,
-            Ok(Ok(None)) => break,
-            failed => {
-                let failure = match failed {
-                    Ok(Err(error)) => broken_off(&error),
-                    _ => too_slow(patience),
-                };
-                return Err(undone(shared, principal, kept, failure).await);
-            }
+        let field = match form.next().await {
+            Ok(Some(field)) => field,
+            Ok(None) => break,
+            Err(failure) => return Err(undone(shared, principal, kept, failure).await),
         };
         if kept.is_some() {
             let failure = invalid("one request takes one file; send the others on their own");
@@ -118,7 +115,7 @@ pub(super) fn refuse_announced(shared: &Shared, request: &Request) -> Result<(),
     }
 }
 
-/// Chunks as they arrive, as long as the next one does not take too long.
+/// Chunks as they arrive, as long as the next one does not take too long, and all of them together do not.
 pub(crate) fn patient<S, E>(
     bytes: S,
     patience: Duration,
@@ -128,11 +125,19 @@ where
     S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
     E: Send,
 {
-    Box::pin(stream::unfold(Some(bytes), move |bytes| async move {
-        let mut bytes = bytes?;
+    let began = Instant::now();
+    Box::pin(stream::unfold(Some((bytes, 0_usize)), move |state| async move {
+        let (mut bytes, mut size) = state?;
         match tokio::time::timeout(patience, bytes.next()).await {
             Ok(None) => None,
-            Ok(Some(Ok(chunk))) => Some((Ok(chunk), Some(bytes))),
+            Ok(Some(Ok(chunk))) => {
+                size += chunk.len();
+                let counted = began.elapsed().saturating_sub(2 * patience).as_secs_f64();
+                if (size as f64) < counted * LEAST_PER_SECOND {
+                    return Some((Err(invalid("the upload is too slow")), None));
+                }
+                Some((Ok(chunk), Some((bytes, size))))
+            }
             Ok(Some(Err(error))) => Some((Err(told(error)), None)),
             Err(_) => Some((Err(too_slow(patience)), None)),
         }
@@ -143,6 +148,6 @@ pub(crate) fn broken_off(error: &dyn std::error::Error) -> Failure {
     invalid(format!("the upload broke off: {error}"))
 }
 
-fn too_slow(patience: Duration) -> Failure {
+pub(super) fn too_slow(patience: Duration) -> Failure {
     invalid(format!("nothing more arrived within {} s", patience.as_secs_f32()))
 }

@@ -92,6 +92,7 @@ pub(crate) async fn resume(
     request: Request,
 ) -> Response {
     let asked = Asked::new(principal, trace);
+    let id = id_of(path);
     let added = async {
         let offset = request.headers().get(OFFSET).and_then(|offset| offset.to_str().ok());
         let offset = offset.and_then(|offset| offset.parse().ok()).ok_or_else(|| {
@@ -101,7 +102,7 @@ pub(crate) async fn resume(
         let patience = shared.options.body_timeout;
         let body = request.into_body().into_data_stream();
         let bytes = patient(body, patience, |error: axum::Error| broken_off(&error));
-        shared.strip.files().add_part(&asked.principal, &id_of(path), offset, bytes).await
+        shared.strip.files().add_part(&asked.principal, &id, offset, bytes).await
     };
     match added.await {
         Ok(Progress::Waiting(upload)) => {
@@ -109,7 +110,12 @@ pub(crate) async fn resume(
             mark(response.headers_mut(), &upload);
             response
         }
-        Ok(Progress::Done(file)) => asked.answer(StatusCode::CREATED, Ok(described(&file))),
+        Ok(Progress::Done(file)) => {
+            // Only the last part makes a file.
+            let done = std::future::ready(Ok((file.id.to_string(), described(&file))));
+            let kept = shared.strip.audited(asked.using("upload", &id), done).await;
+            asked.answer(StatusCode::CREATED, kept)
+        }
         Ok(Progress::Elsewhere(upload)) => {
             let message = format!("this upload goes on at byte {}", upload.offset);
             let failure = invalid(message).details(shown(&upload));

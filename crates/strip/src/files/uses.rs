@@ -1,0 +1,61 @@
+//! What callers do with files beside calls: each leaves a row in the audit trail, whatever became of it.
+
+use std::sync::Arc;
+
+use proto::{Principal, TraceId};
+use serde_json::json;
+
+use crate::guard::arguments::Arguments;
+use crate::guard::idempotency::Decision;
+use crate::strip::Guards;
+use crate::{Call, Door, Failure, Strip};
+
+/// Who does what with which file.
+#[derive(Clone, Debug)]
+pub struct FileUse<'a> {
+    pub action: &'static str,
+    /// As the caller names it; empty for a file that is about to be.
+    pub id: &'a str,
+    pub principal: Arc<Principal>,
+    pub door: Door,
+    pub trace: TraceId,
+}
+
+impl Strip {
+    /// Does something with a file and leaves a row of it: `files/download:file_…`. The work says which file it was.
+    pub async fn audited<T>(
+        &self,
+        file: FileUse<'_>,
+        work: impl Future<Output = Result<(String, T), Failure>>,
+    ) -> Result<T, Failure> {
+        self.guards().audited(file, work).await
+    }
+}
+
+impl Guards {
+    async fn audited<T>(
+        &self,
+        file: FileUse<'_>,
+        work: impl Future<Output = Result<(String, T), Failure>>,
+    ) -> Result<T, Failure> {
+        if self.audit.failing().is_some() {
+            return Err(self.unaccountable());
+        }
+        let named = |id: &str| format!("files/{}:{id}", file.action);
+        let mut call =
+            Call::new(named(file.id), json!({"id": file.id}), file.principal.clone(), file.door);
+        call.trace = file.trace;
+        let mut row = self.audit.open(&call, &Arguments::of(&call.input), None);
+        let result = work.await;
+        let decision = match &result {
+            Ok((id, _)) => {
+                row.is_about(&named(id));
+                Decision::Ran
+            }
+            Err(_) => Decision::Failed,
+        };
+        let written = row.close(decision, result.as_ref().err(), false).await;
+        let (_, done) = result?;
+        written.map(|()| done)
+    }
+}

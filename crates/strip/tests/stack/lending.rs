@@ -1,0 +1,198 @@
+//! What a server keeps under a reference of its own is lent to whom it gave the reference, and to nobody else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use proto::{Code, FileStrategy, Principal};
+use serde_json::{Value, json};
+use strip::agents::{Agent, Listing, Profiles, Skill};
+use strip::control::STORE_ARTIFACT;
+use strip::runs::RunOf;
+use strip::servers::{Offering, Server};
+use strip::{Answer, Call, Failure, Output};
+
+use crate::support::{Bench, Fake, ask, bench, code, principal, tool};
+
+/// A server that keeps one text.
+pub(crate) struct Desk {
+    name: &'static str,
+    pub(crate) keeps: Mutex<&'static str>,
+}
+
+#[async_trait]
+impl Server for Desk {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn offering(&self) -> Arc<Offering> {
+        Arc::default()
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    async fn request(&self, _: &str, call: &Call) -> Result<Output, Failure> {
+        let text = *self.keeps.lock().unwrap();
+        Ok(Output::new(json!({"contents": [{"uri": call.input["uri"], "text": text}]})))
+    }
+
+    fn watch(&self, _: BTreeSet<String>) {}
+}
+
+/// A tool that answers with a reference, and with a link by which it can be read.
+fn issuing(server: &'static str) -> Fake {
+    let issue = move |call: Call| {
+        let reference = call.input["reference"].as_str().unwrap_or("desk-7").to_owned();
+        let more = "x".repeat(call.input["more"].as_u64().unwrap_or(0) as usize);
+        let uri = format!("{server}://{reference}{more}");
+        let native = json!({"content": [{"type": "resource_link", "uri": uri, "name": "it"}]});
+        let output = Output::new(json!({"ref_id": reference}));
+        Output { native: Some(Arc::new(native)), ..output }
+    };
+    tool(&format!("{server}:issue"), move |call| {
+        let output = issue(call);
+        Box::pin(async move { Ok(output) })
+    })
+    .with(|descriptor| descriptor.deterministic = false)
+}
+
+/// A tool that says what is in the files it is given.
+fn taking(id: &str) -> Fake {
+    let text = |data: &Value| {
+        let bytes = BASE64_STANDARD.decode(data.as_str().unwrap()).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    tool(id, move |call| {
+        let got = text(&call.input["file_data"]);
+        Box::pin(async move { Ok(Output::new(json!({"got": got}))) })
+    })
+    .with(|descriptor| {
+        descriptor.deterministic = false;
+        descriptor.files = Some(FileStrategy::BinaryBase64.into());
+        descriptor.input_schema = json!({"type": "object", "required": ["file_data"],
+            "properties": {"file_data": {"type": "string"}, "file_type": {"type": "string"}}});
+    })
+}
+
+/// Two servers that issue and lend, and a tool of a third that takes what they lend.
+pub(crate) async fn desks() -> (Bench, Arc<Desk>, Arc<Desk>) {
+    let tools = vec![issuing("hr"), issuing("evil"), taking("far:take")];
+    let bench = bench(tools).await.with_control();
+    let desk = |name, keeps| Arc::new(Desk { name, keeps: Mutex::new(keeps) });
+    let (hr, evil) = (desk("hr", "what hr keeps"), desk("evil", "what evil keeps"));
+    for server in [&hr, &evil] {
+        bench.strip.servers().publish(Arc::clone(server) as Arc<dyn Server>);
+    }
+    (bench, hr, evil)
+}
+
+pub(crate) async fn by(bench: &Bench, who: &Arc<Principal>, tool: &str, input: Value) -> Answer {
+    let mut call = Call { principal: Arc::clone(who), ..ask(tool, input) };
+    if tool == STORE_ARTIFACT {
+        call.run = RunOf::Named("r".into());
+    }
+    bench.strip.call(call).await
+}
+
+fn got(answer: &Answer) -> &Value {
+    &answer.result.as_ref().unwrap_or_else(|failure| panic!("{failure:?}"))["got"]
+}
+
+fn agent(name: &str) -> Arc<Principal> {
+    let ann = principal("acme", "ann");
+    Arc::new(Principal { agent: Some(name.to_owned()), ..Principal::clone(&ann) })
+}
+
+fn profiles(skills: &[(&str, &[&str], &[&str])]) -> Profiles {
+    let mut profiles = Profiles::default();
+    for (name, servers, tools) in skills {
+        let skill = Skill {
+            servers: servers.iter().map(|server| (*server).to_owned()).collect(),
+            tools: tools.iter().map(|tool| tool.parse().unwrap()).collect(),
+            auto_approve: true,
+            approval_timeout: Duration::from_secs(30),
+            approve: BTreeMap::new(),
+        };
+        profiles.skills.insert((*name).to_owned(), skill);
+        let agent = Agent { skills: vec![(*name).to_owned()], listing: Listing::Whole };
+        profiles.agents.insert((*name).to_owned(), agent);
+    }
+    profiles
+}
+
+/// What each way to a lent file says to somebody who must not have it.
+async fn refused(bench: &Bench, who: &Arc<Principal>, expected: Code) {
+    for (tool, input) in [
+        ("far:take", json!({"file_id": "desk-7"})),
+        ("far:take", json!({"source_ref_id": "desk-7"})),
+        (STORE_ARTIFACT, json!({"file_name": "a", "content_ref_id": "desk-7"})),
+    ] {
+        let answer = by(bench, who, tool, input.clone()).await;
+        assert_eq!(code(&answer), Some(expected), "{who:?} {tool} {input}: {:?}", answer.result);
+    }
+}
+
+#[tokio::test]
+async fn a_reference_is_good_for_the_caller_whom_its_server_gave_it() {
+    let (bench, ..) = desks().await;
+    bench.strip.set_agents(profiles(&[
+        ("insider", &["hr", "far"], &[]),
+        ("clerk", &[], &["hr:issue", "far:*"]),
+        ("outsider", &["far", "evil"], &[]),
+    ]));
+    let (ann, bob, eve) =
+        (principal("acme", "ann"), principal("acme", "bob"), principal("globex", "ann"));
+    for who in [&ann, &agent("insider"), &agent("clerk")] {
+        by(&bench, who, "hr:issue", json!({})).await.result.unwrap();
+        let answer = by(&bench, who, "far:take", json!({"file_id": "desk-7"})).await;
+        assert_eq!(got(&answer), "what hr keeps", "{who:?}");
+    }
+    // Neither another person of the tenant, nor the same one's other agent, nor another tenant.
+    for who in [&bob, &agent("outsider"), &eve] {
+        refused(&bench, who, Code::NotFound).await;
+    }
+    // What was kept of it does not outlive the right to the server.
+    bench.strip.set_agents(profiles(&[("insider", &["far"], &[])]));
+    refused(&bench, &agent("insider"), Code::NotFound).await;
+    let lent = |row: &&store::AuditRow| &*row.tool == "hr:resources/read";
+    let rows = bench.rows().await;
+    let lent: Vec<_> = rows.iter().filter(lent).collect();
+    assert_eq!(lent.len(), 3, "once for each caller, and each in the trail");
+    assert!(lent.iter().all(|row| (&*row.decision, &*row.outcome) == ("ran", "OK")));
+}
+
+#[tokio::test]
+async fn a_reference_that_two_servers_issued_is_neithers() {
+    let (bench, ..) = desks().await;
+    let ann = principal("acme", "ann");
+    by(&bench, &ann, "hr:issue", json!({})).await.result.unwrap();
+    by(&bench, &ann, "evil:issue", json!({})).await.result.unwrap();
+    refused(&bench, &ann, Code::InvalidInput).await;
+    let answer = by(&bench, &ann, "far:take", json!({"file_id": "desk-7"})).await;
+    let said = answer.result.unwrap_err().message;
+    assert!(said.contains("more than one server") && said.contains("evil, hr"), "{said}");
+    // What one says to one caller is nothing to another.
+    let bob = principal("acme", "bob");
+    by(&bench, &bob, "hr:issue", json!({})).await.result.unwrap();
+    let answer = by(&bench, &bob, "far:take", json!({"file_id": "desk-7"})).await;
+    assert_eq!(got(&answer), "what hr keeps");
+}
+
+#[tokio::test]
+async fn links_that_are_too_long_are_not_remembered() {
+    let (bench, ..) = desks().await;
+    let ann = principal("acme", "ann");
+    for (length, known) in [(1_000, true), (3_000, false)] {
+        let input = json!({"reference": format!("n-{length}"), "more": length});
+        by(&bench, &ann, "hr:issue", input).await.result.unwrap();
+        let input = json!({"file_id": format!("n-{length}")});
+        let answer = by(&bench, &ann, "far:take", input).await;
+        assert_eq!(answer.result.is_ok(), known, "{length}");
+    }
+}

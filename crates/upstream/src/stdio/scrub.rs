@@ -1,0 +1,86 @@
+//! What a process complains about goes to logs and to status pages; links that open files, and the bytes of files, may be
+//! in it and have no place there.
+
+/// Base64 of this length is no word and no path.
+const LONG: usize = 80;
+
+/// The parameters by which a link opens a file.
+const SIGNS: [&str; 3] = ["sig=", "X-Amz-Signature=", "X-Amz-Security-Token="];
+
+/// The text without what opens files, and without long runs of base64.
+pub(super) fn scrubbed(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            clean.push_str(sign);
+            clean.push('…');
+            rest = &rest[sign.len()..];
+            rest = &rest[end_of(rest, |c| is_base64(c) || matches!(c, '%' | '.' | '~'))..];
+            continue;
+        }
+        let run = end_of(rest, is_base64);
+        // What stands in a run may be the name of a parameter.
+        let named = SIGNS.iter().filter_map(|sign| rest[..run].find(sign)).min();
+        let run = named.unwrap_or(run);
+        match run {
+            0 => {
+                clean.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+            run if run >= LONG && is_mixed(&rest[..run]) => {
+                clean.push_str("[base64]");
+                rest = &rest[run..];
+            }
+            run => {
+                clean.push_str(&rest[..run]);
+                rest = &rest[run..];
+            }
+        }
+    }
+    clean
+}
+
+fn end_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !belongs(c)).unwrap_or(text.len())
+}
+
+fn is_base64(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_')
+}
+
+/// Bytes in base64 have letters of both kinds; a rule drawn with dashes has none.
+fn is_mixed(run: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| run.as_bytes().iter().any(kind);
+    has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_bytes_are_left_out_and_words_stay() {
+        let signature = "Zm9vYmFyLWZvb2Jhci1mb29iYXItZm9vYmFyLWZvb2I";
+        let bytes = "QUJDREVGZ2hpamtsbW5vcA+/".repeat(10);
+        for (said, clean) in [
+            (
+                format!("cannot open http://h/v1/files/x/content?expires=1&sig={signature}, sorry"),
+                "cannot open http://h/v1/files/x/content?expires=1&sig=…, sorry".to_owned(),
+            ),
+            (
+                format!("GET /b?X-Amz-Security-Token=Fwo%2FG&X-Amz-Signature={signature}\nend"),
+                "GET /b?X-Amz-Security-Token=…&X-Amz-Signature=…\nend".to_owned(),
+            ),
+            (format!("got '{bytes}'=="), "got '[base64]'==".to_owned()),
+            (format!("sig={signature}"), "sig=…".to_owned()),
+        ] {
+            assert_eq!(scrubbed(&said), clean);
+        }
+        for words in
+            ["", "no such file: /usr/lib/node/index.js", "signal 9", &"-".repeat(200), "é…"]
+        {
+            assert_eq!(scrubbed(words), words);
+        }
+    }
+}

@@ -98,7 +98,9 @@ async fn listening(stderr: tokio::process::ChildStderr, copy: PathBuf) -> Result
     while let Ok(Some(line)) = lines.next_line().await {
         log.push_str(&line);
         log.push('\n');
-        let address = line.split("http://").nth(1).and_then(|rest| rest.split(['/', ' ']).next());
+        // The log before it may name other addresses.
+        let told = line.strip_prefix("powerstrip ").and_then(|rest| rest.split_once(" on http://"));
+        let address = told.and_then(|(_, rest)| rest.split(['/', ' ']).next());
         if let Some(address) = address {
             let address = address.to_owned();
             tokio::spawn(async move {

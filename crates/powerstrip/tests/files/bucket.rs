@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::store::{broken_uploads, ranges, round_trip, texts};
-use crate::support::{answered, id, objects, put, request};
+use crate::support::{answered, id, is_mark, objects, put, request};
 
 /// A service with one bucket; none where the program is not installed.
 struct Service {
@@ -80,7 +80,7 @@ impl Service {
                 let hidden = entry.file_name().to_string_lossy().starts_with('.');
                 found += match entry.path() {
                     path if path.is_dir() => count(&path),
-                    _ if hidden => 0,
+                    path if hidden || is_mark(&path) => 0,
                     _ => 1,
                 };
             }
@@ -139,7 +139,8 @@ async fn a_bucket_that_refuses_is_no_secret_told() {
     let refused = answered(request(&gateway, "POST", "/v1/files?name=a").body("x")).await;
     assert_eq!(
         (refused.status, refused.body["errors"][0]["code"].as_str()),
-        (503, Some("UNAVAILABLE"))
+        (503, Some("UNAVAILABLE")),
+        "{refused:?}"
     );
     let told = format!("{refused:?}{}", gateway.log());
     assert!(!told.contains("WRONG-SECRET"), "{told}");

@@ -50,7 +50,14 @@ pub(crate) fn objects(gateway: &Gateway) -> usize {
 fn count(folder: &std::path::Path) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let entries = entries.map(|entry| entry.unwrap().path());
-    entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
+    entries
+        .map(|path| if path.is_dir() { count(&path) } else { usize::from(!is_mark(&path)) })
+        .sum()
+}
+
+/// Whether an object only says which gateway keeps its files here.
+pub(crate) fn is_mark(object: &std::path::Path) -> bool {
+    object.file_name().is_some_and(|name| name.to_string_lossy().contains("ffffffffffffff"))
 }
 
 /// A form with parts of a name, a file name and a body.

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use proto::FileId;
 use serde_json::Value;
-use url::Url;
+use url::{Url, form_urlencoded};
 
 use crate::{Failure, Output};
 use std::sync::Arc;
@@ -18,6 +18,10 @@ const LEAST_BEGUN: usize = 24;
 
 /// The parameters of a link by which it opens a file: ours, and those of object storage.
 const SIGNATURES: [&str; 3] = ["sig", "X-Amz-Signature", "X-Amz-Security-Token"];
+
+/// How signs of links and of base64 are written where they would mean something else.
+const ESCAPED: [&str; 10] =
+    ["\\u0026", "\\u003d", "\\u002b", "\\/", "%2B", "%2F", "%3D", "%2b", "%2f", "%3d"];
 
 /// What is shorter is no signature, and may stand in any text.
 const LEAST_SIGNATURE: usize = 16;
@@ -47,9 +51,8 @@ impl Secret {
             end += rest.find(|c| !(self.goes_on)(c)).unwrap_or(rest.len());
             // Base64 is often broken into lines, in JSON with the breaks written out.
             let rest = &text[end..];
-            let escaped =
-                ["\\u0026", "\\u003d", "\\/"].iter().find_map(|sign| rest.strip_prefix(sign));
-            if let Some(next) = escaped.filter(|_| !self.in_lines) {
+            let escaped = ESCAPED.iter().find_map(|sign| rest.strip_prefix(sign));
+            if let Some(next) = escaped {
                 end = text.len() - next.len();
                 continue;
             }
@@ -90,7 +93,13 @@ impl Secrets {
             return;
         }
         let instead = format!("[bytes of {id}]");
-        for needle in [BASE64_STANDARD.encode(head), BASE64_URL_SAFE.encode(head)] {
+        let plain = BASE64_STANDARD.encode(head);
+        let percent = plain.replace('+', "%2B").replace('/', "%2F");
+        let mut forms =
+            vec![plain.replace('/', "\\/"), percent, plain, BASE64_URL_SAFE.encode(head)];
+        forms.sort();
+        forms.dedup();
+        for needle in forms {
             let goes_on =
                 |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_');
             self.0.push(Secret { needle, goes_on, in_lines: true, instead: instead.clone() });
@@ -103,8 +112,11 @@ impl Secrets {
         // Its path alone would be enough to see where it leads; with the query it opens the file.
         let mut bare = url.clone();
         bare.set_query(None);
-        let (needle, in_lines) = (bare.into(), false);
-        self.0.push(Secret { needle, goes_on, in_lines, instead: instead.clone() });
+        let (bare, in_lines) = (String::from(bare), false);
+        let percent = form_urlencoded::byte_serialize(bare.as_bytes()).collect();
+        for needle in [bare.replace('/', "\\/"), percent, bare] {
+            self.0.push(Secret { needle, goes_on, in_lines, instead: instead.clone() });
+        }
         if let Some(query) = url.query().filter(|query| !query.is_empty()) {
             let (needle, instead) = (query.to_owned(), instead.clone());
             self.0.push(Secret { needle, goes_on, in_lines, instead });

@@ -31,6 +31,27 @@ fn neither_bytes_nor_links_come_back() {
     assert!(text.contains("' is too short") || text.contains("…' is too short"), "{text}");
 }
 
+/// Some servers write their input as JSON within a text, or as part of a URL.
+#[test]
+fn bytes_do_not_come_back_in_another_writing() {
+    let mut secrets = Secrets::default();
+    let bytes = [0xff, 0xef, 0xbe].repeat(100);
+    secrets.add_bytes(&bytes[..48], &FileId::from_random(FileKind::File, [7; 16]));
+    let plain = BASE64_STANDARD.encode(&bytes);
+    assert!(plain.contains('/') && plain.contains('+'));
+    for written in [
+        plain.clone(),
+        plain.replace('/', "\\/"),
+        plain.replace('+', "%2B").replace('/', "%2F"),
+        plain.replace('/', "_").replace('+', "-"),
+    ] {
+        let mut text = format!("I got '{written}', sorry");
+        secrets.out_of_text(&mut text);
+        let told = "I got '[bytes of file_07070707070707070707070707070707]', sorry";
+        assert_eq!(text, told, "{written}");
+    }
+}
+
 #[test]
 fn a_failure_tells_nothing_either() {
     let (secrets, bytes, link) = secrets();

@@ -82,8 +82,12 @@ pub(super) async fn answer(
     let core = Arc::clone(core);
     // In these revisions a client that loses its connection has not cancelled anything.
     let mut work = tokio::spawn(async move {
-        let answered = mcp::call(&core, call, false).await;
+        let mut answered = mcp::call(&core, call, false).await;
         drop(passing);
+        if let Ok(result) = &mut answered {
+            // A word of later revisions.
+            result.result_type = None;
+        }
         answered
     });
     Some(match timeout(QUICK, &mut work).await {

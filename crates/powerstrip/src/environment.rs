@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::cmd::Usage;
+
 /// What the environment says, taken once when the program starts.
 #[derive(Clone, Default)]
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
@@ -11,8 +13,11 @@ pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 /// The variable that holds the key of the vault.
 const KEY: &str = "POWERSTRIP_KEY";
 
+/// The variable that says how many threads answer calls.
+const THREADS: &str = "POWERSTRIP_THREADS";
+
 /// The variables that set something, and what each stands for.
-pub(crate) const VARIABLES: [(&str, &str); 8] = [
+pub(crate) const VARIABLES: [(&str, &str); 9] = [
     ("POWERSTRIP_CONFIG", "the config file, as --config"),
     ("POWERSTRIP_DATA_DIR", "the data folder, as --data-dir"),
     ("POWERSTRIP_TOOLS", "folders of tools, separated by `:`, as --tools"),
@@ -24,6 +29,10 @@ pub(crate) const VARIABLES: [(&str, &str); 8] = [
         "the key under which tokens for servers are kept, instead of `vault.key` in the data folder",
     ),
     ("POWERSTRIP_TOKEN", "the token or key for a gateway that `--url` names"),
+    (
+        THREADS,
+        "how many threads answer calls; by default half as many as there are cores, and at least one",
+    ),
 ];
 
 /// Variables for capability servers, which may well stand in the gateway's environment, too.
@@ -65,6 +74,17 @@ impl Environment {
     /// The value behind `{env: NAME}`; must be Unicode.
     pub(crate) fn secret(&self, name: &str) -> Option<String> {
         self.set(name).and_then(|value| value.to_str()).map(str::to_owned)
+    }
+
+    /// How many threads answer calls. Servers and clients on the same machine want cores, too; and each time that two
+    /// threads hand a single call back and forth, it waits for longer than it takes.
+    pub(crate) fn threads(&self) -> Result<usize, Usage> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let Some(wanted) = self.text(THREADS) else { return Ok((cores / 2).max(1)) };
+        let fits = |threads: &usize| (1..=1_024).contains(threads);
+        wanted.parse().ok().filter(fits).ok_or_else(|| {
+            Usage(format!("`{THREADS}` is `{wanted}`; it must be a number from 1 to 1024"))
+        })
     }
 
     /// The key of the vault, if it is given here.

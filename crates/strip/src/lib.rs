@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod approval;
+mod aside;
 pub mod batch;
 mod call;
 mod calls;
@@ -26,6 +27,7 @@ mod tool;
 mod usage;
 mod work;
 
+pub use aside::aside;
 pub use call::{Answer, Call, Door, Output, Reply};
 pub use catalog::Catalog;
 pub use client::{Asking, Client, LogLevel, Resume, Unasked};

@@ -59,7 +59,8 @@ impl UpstreamTool {
             Said::Result(result) => {
                 let config = &server.config;
                 let rules = Rules { clean: config.clean_results, keep: config.references };
-                outcome::read(&server.name, result, rules)
+                let size = result.get().len();
+                strip::aside(size, || outcome::read(&server.name, result, rules))
             }
             Said::NeedsInput(question) => Ok(interim(question, Reply::NeedsInput)),
             Said::Task(task) => Ok(interim(task, Reply::Pending)),

@@ -220,9 +220,11 @@ fn keys() -> Markup {
     }
 }
 
-/// What proves that a form is of this session.
+/// What proves that a form is of this session. Over plain HTTP no page says it, for browsers send cookies to every port
+/// of a host, and whoever listens there could read pages with them: the browser has it from when its person signed in.
 pub(super) fn csrf(viewer: &Viewer) -> Markup {
-    html! { input type="hidden" name="csrf" value=(viewer.session.csrf()); }
+    let token = if viewer.secure { viewer.session.csrf() } else { "" };
+    html! { input type="hidden" name="csrf" value=(token); }
 }
 
 /// A small picture; it says nothing that the words beside it do not.

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use url::form_urlencoded;
 
 use super::viewer::Viewer;
-use super::{Dashboard, headers, layout};
+use super::{Dashboard, SIGN_IN, headers, layout};
 use crate::http::body;
 
 /// No form of ours has more fields.
@@ -75,10 +75,14 @@ pub(super) async fn fields(
 
 /// The answer to a form that no page of ours made for this session.
 pub(super) fn foreign() -> Response {
-    trouble(
-        StatusCode::FORBIDDEN,
-        "This form is not of your session: it is too old, or another page sent it. Go back, reload the page and try again.",
-    )
+    let body = maud::html! {
+        h1 { "Not done" }
+        p { "This form is not of your session: it is too old, or another page sent it. Go back, reload the page and try again." }
+        p { "If that does not help, " a href={ (SIGN_IN) "?again=1" } { "sign in anew" } " in this browser." }
+    };
+    let mut response = layout::bare("Not done", StatusCode::FORBIDDEN, body);
+    headers::guard(response.headers_mut());
+    response
 }
 
 /// A plain page for what went wrong before anybody was known.

@@ -87,7 +87,7 @@ async fn welcome(board: &Dashboard, headers: &HeaderMap, landed: Landed) -> Resp
         }
         Ok(principal) => {
             let answer = onward(&next, "You are signed in.");
-            sign_in::begin(board, headers, principal, Some(credential), answer)
+            sign_in::begin(board, headers, (principal, Some(credential)), &next, answer)
         }
         Err(refusal) => unfit(&refusal),
     }

@@ -21,6 +21,8 @@ const MAX_TOKEN: usize = 16 * 1024;
 pub(super) struct Wanted {
     #[serde(default)]
     next: String,
+    /// Set by those who are signed in and want to be so anew.
+    again: Option<String>,
 }
 
 pub(super) async fn page(
@@ -30,8 +32,8 @@ pub(super) async fn page(
 ) -> Response {
     let next = headers::safe_next(&wanted.next).unwrap_or(HOME);
     match board.session(request.headers()) {
-        Some(_) => see_other(next),
-        None => form(&board, StatusCode::OK, next, None),
+        Some(_) if wanted.again.is_none() => see_other(next),
+        _ => form(&board, StatusCode::OK, next, None),
     }
 }
 
@@ -69,20 +71,23 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
         let text = "That is not a token that opens this dashboard.";
         return form(&board, StatusCode::UNAUTHORIZED, next, Some(text));
     };
-    begin(&board, &parts.headers, principal, credential, see_other(next))
+    begin(&board, &parts.headers, (principal, credential), next, see_other(next))
 }
 
 /// Begins a session; the answer takes its cookie along.
 pub(super) fn begin(
     board: &Dashboard,
     headers: &HeaderMap,
-    principal: Arc<Principal>,
-    credential: Option<Credential>,
+    (principal, credential): (Arc<Principal>, Option<Credential>),
+    next: &str,
     mut answer: Response,
 ) -> Response {
     let (secure, who) = (board.is_secure(), principal.subject.clone());
     let begun = board.sessions.begin(principal, credential).ok();
     let cookie = begun.and_then(|id| {
+        if !secure {
+            answer = keeping(board.sessions.find(&id)?.csrf(), next);
+        }
         let name = headers::session_cookie(headers, secure);
         headers::set_cookie(&name, &id, None, secure)
     });
@@ -95,6 +100,19 @@ pub(super) fn begin(
     tracing::info!(who, "somebody signed in to the dashboard");
     answer.headers_mut().append(SET_COOKIE, cookie);
     answer
+}
+
+/// A page that lets the browser keep what proves that forms are its own, where no other port can read it, and goes on.
+fn keeping(proof: &str, next: &str) -> Response {
+    let body = html! {
+        h1 { "Sign in" }
+        p data-proof=(proof) data-next=(next) { "You are signed in." }
+        p { a href=(next) { "Go on" } }
+        noscript {
+            p { "Without scripts you can look at all pages. To change something, allow them, or use HTTPS." }
+        }
+    };
+    layout::bare("Sign in", StatusCode::OK, body)
 }
 
 /// The operator, if it is their token.

@@ -41,7 +41,9 @@ fn left_words(ms: u64) -> String {
 /// A length of time in the unit that fits it.
 pub(super) fn span(us: u64) -> String {
     match us {
-        0..1_000 => format!("{us} µs"),
+        // Some clocks know milliseconds only.
+        0 => "< 1 ms".to_owned(),
+        1..1_000 => format!("{us} µs"),
         1_000..10_000 => format!("{:.1} ms", us as f64 / 1e3),
         10_000..1_000_000 => format!("{} ms", us / 1_000),
         1_000_000..60_000_000 => format!("{:.1} s", us as f64 / 1e6),

@@ -19,6 +19,8 @@ pub(super) struct Viewer {
     /// The page's own address, to come back to.
     pub(super) here: String,
     pub(super) now_ms: u64,
+    /// Whether their browser sends its cookies to us alone.
+    pub(super) secure: bool,
     /// How many calls wait for a person.
     pub(super) waiting: usize,
 }
@@ -77,6 +79,7 @@ impl FromRequestParts<Dashboard> for Viewer {
             theme: Theme::of(&parts.headers),
             here: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
             now_ms: board.clock.unix_ms(),
+            secure: board.is_secure(),
             waiting,
             session,
         })

@@ -69,6 +69,8 @@ pub(crate) struct Person<'a> {
     gateway: &'a Gateway,
     client: Client,
     pub(crate) cookie: Option<String>,
+    /// What their browser keeps to prove that forms are theirs.
+    pub(crate) proof: Option<String>,
 }
 
 /// What came back.
@@ -82,12 +84,18 @@ impl Page {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
+
+    /// What a browser is given when its person signs in.
+    pub(crate) fn proof(&self) -> Option<String> {
+        let (_, rest) = self.text.split_once("data-proof=\"")?;
+        rest.split('"').next().map(str::to_owned)
+    }
 }
 
 impl<'a> Person<'a> {
     pub(crate) fn new(gateway: &'a Gateway) -> Self {
         let client = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
-        Self { gateway, client, cookie: None }
+        Self { gateway, client, cookie: None, proof: None }
     }
 
     pub(crate) async fn signed_in(gateway: &'a Gateway) -> Self {
@@ -98,9 +106,10 @@ impl<'a> Person<'a> {
     pub(crate) async fn with(gateway: &'a Gateway, token: &str) -> Self {
         let mut person = Self::new(gateway);
         let page = person.sign_in(token).await;
-        assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text);
+        assert_eq!(page.status, StatusCode::OK, "{}", page.text);
         let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
         person.cookie = Some(cookie);
+        person.proof = page.proof();
         person
     }
 
@@ -168,10 +177,8 @@ impl<'a> Person<'a> {
     }
 
     /// What proves that a form is theirs.
-    pub(crate) async fn csrf(&self) -> String {
-        let page = self.get("/dashboard").await;
-        let (_, rest) = page.text.split_once("name=\"csrf\" value=\"").expect("a form");
-        rest.split('"').next().unwrap().to_owned()
+    pub(crate) fn csrf(&self) -> String {
+        self.proof.clone().expect("somebody who signed in")
     }
 }
 

@@ -46,7 +46,7 @@ async fn each_person_sees_their_own_tenant() {
     let operator = Person::with(&house.gateway, &token(&house.gateway)).await;
 
     // A call that she tried, and one of hers that waits.
-    let csrf = ann.csrf().await;
+    let csrf = ann.csrf();
     let echo = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "hers")];
     let tried = ann.post("/dashboard/tools/demo.echo", &echo).await.header("location").to_owned();
     let trace = tried.rsplit('/').next().unwrap().to_owned();
@@ -64,7 +64,7 @@ async fn each_person_sees_their_own_tenant() {
     for place in [&call, &approval, &tried] {
         assert_eq!(bob.get(place).await.status, StatusCode::NOT_FOUND, "{place}");
     }
-    let decision = bob.csrf().await;
+    let decision = bob.csrf();
     let yes = [("csrf", decision.as_str()), ("decision", "approve")];
     assert_eq!(bob.post(&approval, &yes).await.status, StatusCode::NOT_FOUND);
     for list in ["/dashboard", "/dashboard/calls", "/dashboard/approvals", "/dashboard/files"] {
@@ -92,7 +92,7 @@ async fn each_person_sees_their_own_tenant() {
 async fn a_session_is_worth_what_its_token_covers_and_ends_with_it() {
     let house = House::open().await;
     let looker = house.person(json!({"org": "acme", "sub": "lou", "scope": "tools:read"})).await;
-    let csrf = looker.csrf().await;
+    let csrf = looker.csrf();
     let run = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "x")];
     assert_eq!(looker.post("/dashboard/tools/demo.echo", &run).await.status, StatusCode::FORBIDDEN);
     for place in ["/dashboard/approvals", "/dashboard/files", "/dashboard/settings"] {

@@ -1,8 +1,24 @@
-// What pages do beyond plain HTML: they stay fresh, count down, and listen to the keyboard. Every page works without it.
+// What pages do beyond plain HTML: they stay fresh, count down, and listen to the keyboard. Every page can be read
+// without it; over plain HTTP, forms need it.
 "use strict";
 
 (() => {
   const all = (query, root = document) => Array.from(root.querySelectorAll(query));
+
+  // -- What proves that a form is ours. Browsers send cookies to every port of a host; this is kept where only pages of
+  // our own origin can read it, and nobody else can make them send it.
+  const KEPT = "powerstrip-forms";
+  const proof = document.querySelector("[data-proof]");
+  if (proof) {
+    localStorage.setItem(KEPT, proof.dataset.proof);
+    location.replace(proof.dataset.next);
+    return;
+  }
+  document.addEventListener("submit", (event) => {
+    for (const field of all("input[name=csrf]", event.target)) {
+      field.value ||= localStorage.getItem(KEPT) ?? "";
+    }
+  }, true);
 
   // -- Redrawing: a page fetches itself anew and takes over the parts that are marked for it.
   let drawing = false;

@@ -144,7 +144,7 @@ fn a_signature_does_not_come_back_however_the_link_is_written() {
     ] {
         let mut secrets = Secrets::default();
         secrets.add_link(&Url::parse(&link).unwrap(), &id);
-        let encoded: String = url::form_urlencoded::byte_serialize(link.as_bytes()).collect();
+        let encoded: String = form_urlencoded::byte_serialize(link.as_bytes()).collect();
         let decoded = link.replace("%2F", "/").replace("%2B", "+").replace("%3D", "=");
         let (_, query) = link.split_once('?').unwrap();
         for form in [

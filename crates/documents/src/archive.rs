@@ -19,6 +19,10 @@ pub(crate) struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     pub(crate) fn open(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unreadable> {
+        if bytes.len() > limits.archive {
+            let (what, limit) = ("a document of packed parts", limits.archive as u64);
+            return Err(Unreadable::TooLarge { what, limit });
+        }
         // Before the directory is read: a million rows would be a million allocations.
         if rows(bytes, limits.parts) > limits.parts {
             return Err(Unreadable::TooManyParts { limit: limits.parts });

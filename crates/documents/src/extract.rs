@@ -8,6 +8,8 @@ use crate::{html, office, pdf, plain};
 pub struct Limits {
     /// Bytes of the document itself.
     pub input: usize,
+    /// Bytes of a document that is an archive: what is packed may become far more.
+    pub archive: usize,
     /// Bytes that all compressed parts together may become.
     pub inflated: u64,
     /// Files within an archive.
@@ -20,7 +22,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { input: 64 << 20, inflated: 64 << 20, parts: 2000, depth: 512, text: 16 << 20 }
+        Self {
+            input: 64 << 20,
+            archive: 10 << 20,
+            inflated: 64 << 20,
+            parts: 2000,
+            depth: 512,
+            text: 16 << 20,
+        }
     }
 }
 

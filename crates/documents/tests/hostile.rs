@@ -39,6 +39,14 @@ fn a_plain_package_is_read() {
 }
 
 #[test]
+fn a_package_is_smaller_than_other_documents() {
+    let package = word("<d><p><t>hello</t></p></d>");
+    let limits = Limits { archive: package.len() - 1, ..Limits::default() };
+    assert!(matches!(read(package, &limits), Err(Unreadable::TooLarge { .. })));
+    assert_eq!(Limits::default().archive, 10 << 20);
+}
+
+#[test]
 fn a_bomb_is_refused_while_it_is_unpacked() {
     let limits = Limits { inflated: 1 << 20, ..Limits::default() };
     let bomb = word(&format!("<d><p><t>{}</t></p></d>", "a".repeat(8 << 20)));

@@ -1,6 +1,6 @@
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proto::Clock;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
@@ -32,6 +32,9 @@ mod vault;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How soon a database that was locked is tried again.
+const RETRY: Duration = Duration::from_millis(20);
+
 /// A SQLite file: one connection that writes, so that writers queue here and not at the file's lock, and a few that read.
 #[derive(Clone, Debug)]
 pub(crate) struct Sqlite {
@@ -48,11 +51,7 @@ impl Sqlite {
             .map_err(|source| StoreError::Folder { path: path.clone(), source })?;
 
         let options = connect_options(&path);
-        let writer = pool_options()
-            .max_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_with(options.clone())
+        let writer = writer(&options)
             .await
             .map_err(|source| StoreError::Open { path: path.clone(), source })?;
         migrate(&writer, &path).await?;
@@ -284,6 +283,28 @@ fn connect_options(path: &Path) -> SqliteConnectOptions {
         .pragma("journal_size_limit", "67108864")
         .busy_timeout(BUSY_TIMEOUT)
         .disable_statement_logging()
+}
+
+/// Opens the one connection that writes. Whoever opens a database first changes how its journal is kept, for which
+/// nobody else may look at it; those who come at the same moment are told at once that it is locked, however long they
+/// would wait.
+async fn writer(options: &SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
+    let begun = Instant::now();
+    let alone = pool_options().max_connections(1).idle_timeout(None).max_lifetime(None);
+    loop {
+        match alone.clone().connect_with(options.clone()).await {
+            Err(error) if is_locked(&error) && begun.elapsed() < BUSY_TIMEOUT => {
+                tokio::time::sleep(RETRY).await;
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn is_locked(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
+    // The lowest byte of a code says what it is, the others more about it.
+    code.is_some_and(|code| code & 0xff == 5)
 }
 
 fn pool_options() -> SqlitePoolOptions {

@@ -386,11 +386,7 @@ async fn only_a_page_of_ours_sends_people_away_and_only_where_they_can_come_back
     let trip = Trip::of(&next);
     let (access, id) = (house.access_token(json!({})), house.id_token(&trip, json!({})));
     let page = house.land(&trip, &access, Some(&id)).await;
-    assert!(
-        page.text.contains("data-next=\"/dashboard\""),
-        "nobody is led elsewhere: {}",
-        page.text
-    );
+    assert!(page.text.contains("data-next=\"/dashboard\""), "led elsewhere: {}", page.text);
 
     // By another name of this machine, the cookie would not come back.
     let port = house.gateway.url("").rsplit(':').next().unwrap().to_owned();

@@ -67,6 +67,11 @@ async fn played_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &s
 }
 
 #[tokio::test]
+async fn a_run_asks_and_is_answered() {
+    played("question.mjs").await;
+}
+
+#[tokio::test]
 async fn signing_in_and_out() {
     played("sign_in.mjs").await;
 }

@@ -4,5 +4,6 @@
 mod browser;
 mod guards;
 mod oidc;
+mod questions;
 mod support;
 mod tenants;

@@ -29,10 +29,7 @@ pub(crate) const VARIABLES: [(&str, &str); 9] = [
         "the key under which tokens for servers are kept, instead of `vault.key` in the data folder",
     ),
     ("POWERSTRIP_TOKEN", "the token or key for a gateway that `--url` names"),
-    (
-        THREADS,
-        "how many threads answer calls; by default half as many as there are cores, and at least one",
-    ),
+    (THREADS, "how many threads answer calls; by default as many as there are cores"),
 ];
 
 /// Variables for capability servers, which may well stand in the gateway's environment, too.
@@ -76,11 +73,10 @@ impl Environment {
         self.set(name).and_then(|value| value.to_str()).map(str::to_owned)
     }
 
-    /// How many threads answer calls. Servers and clients on the same machine want cores, too; and each time that two
-    /// threads hand a single call back and forth, it waits for longer than it takes.
+    /// How many threads answer calls. Fewer leave more of a small machine to the servers and clients on it.
     pub(crate) fn threads(&self) -> Result<usize, Usage> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let Some(wanted) = self.text(THREADS) else { return Ok((cores / 2).max(1)) };
+        let Some(wanted) = self.text(THREADS) else { return Ok(cores) };
         let fits = |threads: &usize| (1..=1_024).contains(threads);
         wanted.parse().ok().filter(fits).ok_or_else(|| {
             Usage(format!("`{THREADS}` is `{wanted}`; it must be a number from 1 to 1024"))

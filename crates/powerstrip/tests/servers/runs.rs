@@ -141,7 +141,7 @@ async fn a_run_over_rest_asks_the_operator_and_goes_on_after_a_restart() {
 async fn the_operator_answers_by_command_and_whoever_waits_goes_on() {
     let gateway = Gateway::start().await;
     two_data_tools(&gateway, "r").await;
-    let asking = tokio::spawn({
+    let mut asking = tokio::spawn({
         let url = gateway.url(&format!("/mcp/tool/{ASK}"));
         let request = reqwest::Client::new().post(url).header("powerstrip-run", "r");
         async move {
@@ -149,7 +149,10 @@ async fn the_operator_answers_by_command_and_whoever_waits_goes_on() {
             answer.json::<Value>().await.unwrap()
         }
     });
-    let run = waiting(&gateway).await;
+    let run = tokio::select! {
+        run = waiting(&gateway) => run,
+        early = &mut asking => panic!("nobody was waited for: {early:?}"),
+    };
     let id = run["id"].as_str().unwrap();
     let (code, told) = command(&gateway, &["runs"]).await;
     assert!(code == Some(0) && told.contains(id) && told.contains("waiting"), "{told}");

@@ -3,6 +3,7 @@
 mod contextforge;
 mod fastmcp;
 mod mcp_proxy;
+mod nginx;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -29,16 +30,19 @@ pub(crate) enum Kind {
     McpProxy,
     FastMcp,
     ContextForge,
+    /// No gateway, but what everything between a client and a server is measured by.
+    Nginx,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::McpProxy, Self::FastMcp, Self::ContextForge];
+    pub(crate) const GATEWAYS: [Self; 3] = [Self::McpProxy, Self::FastMcp, Self::ContextForge];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::McpProxy => "mcp-proxy",
             Self::FastMcp => "FastMCP's proxy",
             Self::ContextForge => "ContextForge",
+            Self::Nginx => "nginx",
         }
     }
 
@@ -47,7 +51,7 @@ impl Kind {
         match self {
             Self::McpProxy => Some(2.0),
             Self::FastMcp => Some(50.0),
-            Self::ContextForge => None,
+            Self::ContextForge | Self::Nginx => None,
         }
     }
 
@@ -60,6 +64,7 @@ impl Kind {
             Self::ContextForge => {
                 "`pip install mcp-contextforge-gateway`, in an environment of its own"
             }
+            Self::Nginx => "`apt install nginx-light`",
         }
     }
 
@@ -68,6 +73,7 @@ impl Kind {
             Self::McpProxy => "mcp-proxy",
             Self::FastMcp => "fastmcp",
             Self::ContextForge => "mcpgateway",
+            Self::Nginx => "nginx",
         }
     }
 
@@ -91,16 +97,19 @@ impl Kind {
             Self::McpProxy => "--help",
             Self::FastMcp => "version",
             Self::ContextForge => "--version",
+            Self::Nginx => "-v",
         });
         let output = tokio::time::timeout(INTRODUCTION, command.output())
             .await
             .context("it does not say what it is")?
             .with_context(|| format!("{} cannot be started", program.display()))?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let [said, complained] =
+            [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
         let version = match self {
-            Self::McpProxy => mcp_proxy::introduction(&text),
-            Self::FastMcp => fastmcp::version(&text),
-            Self::ContextForge => contextforge::version(&text),
+            Self::McpProxy => mcp_proxy::introduction(&said),
+            Self::FastMcp => fastmcp::version(&said),
+            Self::ContextForge => contextforge::version(&said),
+            Self::Nginx => nginx::version(&complained),
         };
         version.map(|version| format!("{self}{version}")).with_context(|| {
             format!("{} is another program: {}", program.display(), self.how_to_install())
@@ -140,6 +149,7 @@ impl Peer {
             Kind::McpProxy => mcp_proxy::start(program, home.path(), &url).await?,
             Kind::FastMcp => fastmcp::start(program, home.path(), &url).await?,
             Kind::ContextForge => contextforge::start(program, home.path(), &url).await?,
+            Kind::Nginx => nginx::start(program, home.path(), &url).await?,
         };
         let eras = eras(&front).await?;
         Ok(Self { name, front, eras, process, _home: home })

@@ -6,6 +6,8 @@ use super::{CONNECTIONS, USUAL_TOOLS, answering, gateway, upstream};
 use crate::cli::GatewayRun;
 use crate::gateway::Home;
 use crate::load::{Client, Duel, Era, Front, Inputs, duel};
+use crate::peers::{Kind, Peer};
+use crate::process::Process;
 use crate::rows::{duel_row, say};
 use crate::table::{Row, Target, Unit};
 
@@ -16,6 +18,9 @@ const CROWD: usize = 64;
 
 /// What the gateway may add to a call, in microseconds.
 const ADDED: Target = Target::AtMost(100.0);
+
+/// The same for any machine: that bound was set where nginx added 25 µs.
+const ADDED_BY_NGINX: Target = Target::AtMost(4.0);
 
 pub(super) async fn measure(
     run: &GatewayRun,
@@ -32,6 +37,9 @@ pub(super) async fn measure(
         say(&name);
         let alone = compete(run, era, &ours, &direct, 1).await?;
         rows.extend(added(&name, &alone).map(|row| judged(row, ADDED, era)));
+        if era == Era::Modern {
+            rows.push(beside_nginx(run, &name, &alone, &up, &direct).await?);
+        }
 
         for connections in [CONNECTIONS, CROWD] {
             let name = format!("`tools/call` of {era}, {connections} connections, versus direct");
@@ -52,6 +60,31 @@ pub(super) async fn measure(
     rows.push(unsure(run, &ours, &direct).await?);
     gateway.stop().await?;
     up.stop().await
+}
+
+/// What the gateway adds by what nginx adds to the same calls.
+async fn beside_nginx(
+    run: &GatewayRun,
+    name: &str,
+    alone: &Duel,
+    up: &Process,
+    direct: &Front,
+) -> anyhow::Result<Row> {
+    let name = format!("{name}, by what nginx adds");
+    let Some(program) = Kind::Nginx.find(&run.peers) else {
+        return Ok(Row::skipped(name, Kind::Nginx.how_to_install()));
+    };
+    let nginx = Peer::start(Kind::Nginx, &program, up.address).await?;
+    say(&name);
+    let plain = compete(run, Era::Modern, &nginx.front, direct, 1).await?;
+    nginx.stop().await?;
+    Ok(by_nginx(name, alone, &plain).target(ADDED_BY_NGINX))
+}
+
+fn by_nginx(name: String, ours: &Duel, plain: &Duel) -> Row {
+    Row::new(name, ours.added_p50_ms / plain.added_p50_ms, Unit::Ratio)
+        .fact("gateway", ours.added_p50_ms * 1_000.0, Unit::Micros)
+        .fact("nginx", plain.added_p50_ms * 1_000.0, Unit::Micros)
 }
 
 /// Calls of a tool that does not say that it changes nothing: their answers wait for the audit trail.
@@ -113,7 +146,7 @@ mod tests {
 
     use serde_json::to_value;
 
-    use super::{Duel, added, p99_row};
+    use super::{Duel, added, by_nginx, p99_row};
     use crate::load::Figures;
 
     #[test]
@@ -129,6 +162,9 @@ mod tests {
         let [p50, p99] = added("a call", &duel).map(|row| to_value(row).unwrap());
         assert_eq!((&p50["row"], &p50["value"]), (&"a call, p50".into(), &125.0.into()));
         assert_eq!((&p99["unit"], &p99["value"]), (&"micros".into(), &(-500.0).into()));
+        let plain = Duel { added_p50_ms: 0.0625, ..duel };
+        let by = to_value(by_nginx("a call".to_owned(), &duel, &plain)).unwrap();
+        assert_eq!((&by["value"], &by["facts"][1]["value"]), (&2.0.into(), &62.5.into()));
         let slow = to_value(p99_row("a call", &duel, "we", "they")).unwrap();
         assert_eq!(slow["value"], 2.0);
         assert_eq!(slow["facts"][1]["value"], 1.0);

@@ -19,7 +19,7 @@ pub(super) async fn measure(
 ) -> anyhow::Result<()> {
     let home = Home::new()?;
     let up = upstream(&home, "up", &["--tools", &USUAL_TOOLS.to_string()]).await?;
-    for kind in Kind::ALL {
+    for kind in Kind::GATEWAYS {
         let Some(program) = kind.find(&run.peers) else {
             say(&format!("{kind} is not installed: {}", kind.how_to_install()));
             rows.push(Row::skipped(kind.to_string(), kind.how_to_install()));

@@ -72,7 +72,8 @@ impl Access {
     ) -> Result<Arc<Principal>, Refusal> {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
-            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Api).await,
+            // Boxed: whoever needs no credential would carry the room for checking one.
+            Self::Guarded(guarded) => Box::pin(guarded.admit(headers, KeyKind::Api)).await,
         }
     }
 
@@ -84,7 +85,7 @@ impl Access {
     ) -> Result<Arc<Principal>, Refusal> {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
-            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Registration).await,
+            Self::Guarded(guarded) => Box::pin(guarded.admit(headers, KeyKind::Registration)).await,
         }
     }
 

@@ -27,11 +27,15 @@ use std::time::Duration;
 use auth::client::Keyring;
 use auth::{Access, AdminToken, ApprovalLinks};
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
+use axum::response::Response;
 use axum::routing::{any, delete, get, post};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
 
 pub use routes::{Needs, ROUTES, Route};
 pub use servers::{Announced, Declined, Granted, ServerDesk};
@@ -113,9 +117,36 @@ impl std::ops::Deref for Shared {
     }
 }
 
-/// All HTTP routes of the gateway, each behind the same admission.
-pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) -> Router {
-    let access = access.into();
+/// The gateway as it is reached over HTTP.
+pub struct HttpDoor {
+    shared: Shared,
+    router: Router,
+}
+
+impl HttpDoor {
+    /// All routes of the gateway, each behind the same admission.
+    pub fn new(strip: Arc<Strip>, access: impl Into<Access>, options: Options) -> Self {
+        let shared = shared(strip, access.into(), options);
+        Self { router: router(shared.clone()), shared }
+    }
+
+    /// Answers a request. Calls of tools go past the router and its layers, each of which would wrap them once more.
+    /// Boxed, because a connection that rests between two requests keeps the room for one.
+    pub(crate) fn answer(self: Arc<Self>, request: Request) -> BoxFuture<'static, Response> {
+        if request.uri().path() == routes::MCP {
+            return async move { self.answer_mcp(request).await }.boxed();
+        }
+        let answer = self.router.clone().oneshot(request);
+        answer.map(|answered| answered.unwrap_or_else(|never| match never {})).boxed()
+    }
+
+    async fn answer_mcp(&self, request: Request) -> Response {
+        let serve = |request| mcp::serve_admitted(&self.shared, request);
+        admission::admit_to(&self.shared, routes::MCP, request, serve).await
+    }
+}
+
+fn shared(strip: Arc<Strip>, access: Access, options: Options) -> Shared {
     let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
     let dashboard = Dashboard::new(dashboard::Parts {
         strip: Arc::clone(&strip),
@@ -127,9 +158,12 @@ pub fn router(strip: Arc<Strip>, access: impl Into<Access>, options: Options) ->
         max_body_bytes: options.max_body_bytes,
         body_timeout: options.body_timeout,
     });
-    let pages = dashboard.routes();
     let meter = meter::Meter::default();
-    let shared = Shared(Arc::new(Inner { strip, access, options, mcp, meter, dashboard }));
+    Shared(Arc::new(Inner { strip, access, options, mcp, meter, dashboard }))
+}
+
+fn router(shared: Shared) -> Router {
+    let pages = shared.dashboard.routes();
     let entrance = agents::Entrance {
         shared: shared.clone(),
         doors: callers_doors().with_state(shared.clone()),

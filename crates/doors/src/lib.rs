@@ -16,7 +16,7 @@ mod stdio;
 mod wishes;
 
 pub use dashboard::{Checkup, DashboardDesk, Held};
-pub use http::{Announced, Declined, Granted, Needs, Options, ROUTES, Route, ServerDesk, router};
+pub use http::{Announced, Declined, Granted, HttpDoor, Needs, Options, ROUTES, Route, ServerDesk};
 pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};
 pub use server::{ServerLimits, serve, serve_with};

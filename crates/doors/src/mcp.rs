@@ -14,6 +14,7 @@ mod render;
 mod servers;
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures_util::FutureExt as _;
@@ -212,7 +213,7 @@ impl Handler {
             call.resume = resume.map(Arc::new);
         }
         call.cancel = context.ct;
-        client::attended(ear, call::answered(&self.core, call, modern)).await
+        client::attended(ear, pin!(call::answered(&self.core, call, modern))).await
     }
 }
 

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::Request;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -19,7 +21,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::Metrics;
+use crate::{HttpDoor, Metrics};
 
 /// What one connection may cost.
 #[derive(Clone, Copy, Debug)]
@@ -51,42 +53,44 @@ impl Default for ServerLimits {
 /// Serves until `shutdown`, then lets requests under way finish for at most `drain`.
 pub async fn serve(
     listener: TcpListener,
-    router: Router,
+    door: HttpDoor,
     shutdown: CancellationToken,
     drain: Duration,
 ) -> io::Result<()> {
-    serve_with(listener, router, shutdown, drain, ServerLimits::default()).await
+    serve_with(listener, door, shutdown, drain, ServerLimits::default()).await
 }
 
 /// Like `serve`, with limits other than the usual ones.
 pub async fn serve_with(
     listener: TcpListener,
-    router: Router,
+    door: HttpDoor,
     shutdown: CancellationToken,
     drain: Duration,
     limits: ServerLimits,
 ) -> io::Result<()> {
-    let mut door = Door { router, limits, stop: shutdown.clone(), cut: CancellationToken::new() };
+    let door = Arc::new(door);
+    let mut serving =
+        Serving { door, limits, stop: shutdown.clone(), cut: CancellationToken::new() };
     let places = Arc::new(Semaphore::new(limits.max_connections));
     let before = TaskTracker::new();
     let tending = tend_metrics();
 
-    accept(&listener, &door, &places, &before, shutdown.cancelled()).await;
+    accept(&listener, &serving, &places, &before, shutdown.cancelled()).await;
     before.close();
     let deadline = Instant::now() + drain;
     // Probes must still hear that the gateway is not ready, so the listener stays open until the work is done.
     let during = TaskTracker::new();
-    door.stop = CancellationToken::new();
-    door.limits.keep_alive = false;
+    serving.stop = CancellationToken::new();
+    serving.limits.keep_alive = false;
     let done = async {
         let _ = tokio::time::timeout_at(deadline, before.wait()).await;
     };
-    accept(&listener, &door, &places, &during, done).await;
+    accept(&listener, &serving, &places, &during, done).await;
     drop(listener);
     if !before.is_empty() {
         tracing::warn!(connections = before.len(), "drain time is over; cutting what is left");
     }
-    door.cut.cancel();
+    serving.cut.cancel();
     during.close();
     before.wait().await;
     during.wait().await;
@@ -96,7 +100,7 @@ pub async fn serve_with(
 
 async fn accept(
     listener: &TcpListener,
-    door: &Door,
+    serving: &Serving,
     places: &Arc<Semaphore>,
     connections: &TaskTracker,
     until: impl Future<Output = ()>,
@@ -114,9 +118,9 @@ async fn accept(
         };
         match accepted {
             (place, Ok((stream, _))) => {
-                let door = door.clone();
+                let serving = serving.clone();
                 connections.spawn(async move {
-                    door.connection(stream).await;
+                    serving.connection(stream).await;
                     drop(place);
                 });
             }
@@ -129,9 +133,17 @@ async fn accept(
     }
 }
 
+/// What ends a connection, or may.
+enum Signal {
+    /// By now a client has said what it wants.
+    Silence,
+    Stop,
+    Cut,
+}
+
 #[derive(Clone)]
-struct Door {
-    router: Router,
+struct Serving {
+    door: Arc<HttpDoor>,
     limits: ServerLimits,
     /// Lets every connection answer what it was asked and ends it.
     stop: CancellationToken,
@@ -139,19 +151,16 @@ struct Door {
     cut: CancellationToken,
 }
 
-impl Door {
+impl Serving {
     async fn connection(self, stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         let asked = Arc::new(AtomicBool::new(false));
         let service = {
-            let (router, asked) = (self.router.clone(), Arc::clone(&asked));
+            let (door, asked) = (Arc::clone(&self.door), Arc::clone(&asked));
             service_fn(move |request: Request<Incoming>| {
                 asked.store(true, Ordering::Relaxed);
-                let router = router.clone();
-                async move {
-                    let request = request.map(axum::body::Body::new);
-                    Ok::<_, Infallible>(tower_call(router, request).await)
-                }
+                let answer = Arc::clone(&door).answer(request.map(axum::body::Body::new));
+                answer.map(Ok::<_, Infallible>)
             })
         };
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -169,44 +178,42 @@ impl Door {
             .keep_alive_interval(Some(self.limits.header_timeout))
             .keep_alive_timeout(self.limits.header_timeout);
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-        // hyper's own time-out begins once it knows which protocol is spoken; a client that never says is cut here.
-        let mut silence = pin!(tokio::time::sleep(self.limits.header_timeout));
-        let (mut listening, mut stopping) = (true, false);
+        let mut signals = self.signals();
         loop {
             tokio::select! {
+                biased;
                 ended = connection.as_mut() => {
                     if let Err(error) = ended {
                         tracing::debug!(error, "connection ended");
                     }
                     return;
                 }
-                () = silence.as_mut(), if listening => {
-                    listening = false;
-                    if !asked.load(Ordering::Relaxed) {
-                        return;
-                    }
+                Some(signal) = signals.next() => match signal {
+                    Signal::Silence if asked.load(Ordering::Relaxed) => {}
+                    Signal::Stop => connection.as_mut().graceful_shutdown(),
+                    Signal::Silence | Signal::Cut => return,
                 }
-                () = self.stop.cancelled(), if !stopping => {
-                    stopping = true;
-                    connection.as_mut().graceful_shutdown();
-                }
-                () = self.cut.cancelled() => return,
             }
         }
     }
-}
 
-async fn tower_call(mut router: Router, request: Request) -> axum::response::Response {
-    use tower::Service as _;
-    match router.call(request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
+    /// What a connection is told, each once. Gathered in a way that looks at none of them until it speaks: connections
+    /// are driven on with every packet.
+    fn signals(&self) -> FuturesUnordered<BoxFuture<'_, Signal>> {
+        // hyper's own time-out begins once it knows which protocol is spoken; a client that never says is cut here.
+        let silence = tokio::time::sleep(self.limits.header_timeout);
+        FuturesUnordered::from_iter([
+            silence.map(|()| Signal::Silence).boxed(),
+            self.stop.cancelled().map(|()| Signal::Stop).boxed(),
+            self.cut.cancelled().map(|()| Signal::Cut).boxed(),
+        ])
     }
 }
 
 fn tend_metrics() -> tokio::task::JoinHandle<()> {
     tokio::spawn(async {
-        let mut tick = tokio::time::interval(Duration::from_secs(5));
+        // Every call leaves samples: they are not to pile up for long.
+        let mut tick = tokio::time::interval(Duration::from_millis(250));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tick.tick().await;

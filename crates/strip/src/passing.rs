@@ -1,5 +1,6 @@
 //! Requests to a server that are no tool calls: audit ▸ rate ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ].
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use proto::Code;
@@ -65,7 +66,7 @@ impl Guards {
         let (patience, cancel) = (call.patience, call.cancel.clone());
         let thinking = call.client.take().map(Thinking::new);
         call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
-        let work = async {
+        let mut work = pin!(async {
             let output = server.request(method, &call).await?;
             let size = output.data.to_string().len();
             if size > MAX_RESULT_BYTES {
@@ -73,10 +74,11 @@ impl Guards {
                 return Err(Failure::new(Code::Internal, message));
             }
             Ok(output)
-        };
-        let bound = async {
-            deadline::bound(limit, thinking.as_deref(), work).await.map_err(Unanswered::Failed)
-        };
+        });
+        let bound = pin!(async {
+            let bound = deadline::bound(limit, thinking.as_deref(), work.as_mut());
+            bound.await.map_err(Unanswered::Failed)
+        });
         deadline::patient(patience, &cancel, bound).await
     }
 }

@@ -1,5 +1,6 @@
 //! The one order in which every call, whatever its door, passes the guards.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::client::Terse;
 use crate::control::Part;
 use crate::guard::approval::{Gated, Passage};
 use crate::guard::arguments::Arguments;
-use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered};
+use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::runs::Ticket;
 use crate::strip::Guards;
@@ -138,42 +139,47 @@ impl Guards {
     async fn answered(&self, call: &Call, place: Place) -> Result<(Output, Decision), Unanswered> {
         let Place { entry, key, leave } = place;
         let worked = |call: Call| self.worked(call, &entry, leave.clone());
-        let work = async {
-            let Some(key) = key else {
-                let ran = worked(call.clone()).await;
-                let (output, _) = ran.map_err(Unanswered::Failed)?;
-                return Ok((output, Decision::Ran));
-            };
-            // Shared work must not end because the caller who began it cancelled.
-            let mut unbound = call.clone();
-            unbound.cancel = CancellationToken::new();
-            if call.resume.is_some() {
-                // It was let in as a first call; it goes on where it was interrupted.
-                let rest = worked(unbound);
-                let rest = self.idempotency.resumed(key, self.window(), rest).await;
-                let (output, _) = rest.map_err(Unanswered::Failed)?;
-                return Ok((output, Decision::Ran));
+        let work = pin!(async {
+            match key {
+                None => ran(worked(call.clone()).await),
+                // Boxed, as is all that few calls need: every call would carry the room for it.
+                Some(key) => Box::pin(self.answered_once(call, key, worked)).await,
             }
-            let begin = || worked(unbound.clone());
-            let (mut output, mut decision) =
-                self.idempotency.once(key, self.window(), begin).await?;
-            if decision == Decision::Shared && output.reply != Reply::Done {
-                // What another caller was asked says nothing to this one.
-                let alone = worked(call.clone()).await;
-                (output, _) = alone.map_err(Unanswered::Failed)?;
-                decision = Decision::Ran;
-            }
-            if call.verify && output.reply == Reply::Done {
-                let again = worked(unbound).await;
-                let (fresh, _) = again.map_err(Unanswered::Failed)?;
-                determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
-            }
-            Ok((output, decision))
-        };
+        });
         // A control-flow tool keeps to the caller's patience itself, and has something to say when it ends.
         let control = Part::of(&entry.descriptor.id).is_control();
         let patience = call.patience.map(|limit| if control { limit + GRACE } else { limit });
         deadline::patient(patience, &call.cancel, work).await
+    }
+
+    /// The answer of a call that has a key: recorded, shared, or fresh.
+    async fn answered_once<W>(
+        &self,
+        call: &Call,
+        key: Key,
+        worked: impl Fn(Call) -> W,
+    ) -> Result<(Output, Decision), Unanswered>
+    where
+        W: Future<Output = Worked> + Send + 'static,
+    {
+        // Shared work must not end because the caller who began it cancelled.
+        let mut unbound = call.clone();
+        unbound.cancel = CancellationToken::new();
+        if call.resume.is_some() {
+            // It was let in as a first call; it goes on where it was interrupted.
+            return ran(self.idempotency.resumed(key, self.window(), worked(unbound)).await);
+        }
+        let begin = || worked(unbound.clone());
+        let (mut output, mut decision) = self.idempotency.once(key, self.window(), begin).await?;
+        if decision == Decision::Shared && output.reply != Reply::Done {
+            // What another caller was asked says nothing to this one.
+            (output, decision) = ran(worked(call.clone()).await)?;
+        }
+        if call.verify && output.reply == Reply::Done {
+            let (fresh, _) = ran(worked(unbound).await)?;
+            determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
+        }
+        Ok((output, decision))
     }
 
     pub(crate) fn unaccountable(&self) -> Failure {
@@ -243,6 +249,12 @@ impl Guards {
             },
         }
     }
+}
+
+/// The outcome of work that was done for this call alone.
+fn ran(worked: Worked) -> Result<(Output, Decision), Unanswered> {
+    let (output, _) = worked.map_err(Unanswered::Failed)?;
+    Ok((output, Decision::Ran))
 }
 
 /// Finds the tool of a call. A call that stands for another becomes that other, once: no tool is a way round a guard.

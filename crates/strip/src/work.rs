@@ -1,5 +1,6 @@
 //! The innermost part of a call: files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out, under the tool's deadline.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -36,11 +37,11 @@ impl Guards {
         let (bench, rules, entry) = (self.bench.clone(), self.keep_rules(), Arc::clone(entry));
         async move {
             if let Some(leave) = &leave {
-                leave.spend().await?;
+                Box::pin(leave.spend()).await?;
             }
             let thinking = call.client.take().map(Thinking::new);
             call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
-            let work = bench.work(rules, &entry, call);
+            let work = pin!(bench.work(rules, &entry, call));
             let worked = deadline::bound(entry.limits.timeout, thinking.as_deref(), work).await;
             if let (Some(leave), Ok((output, _))) = (leave, &worked)
                 && output.reply == Reply::NeedsInput
@@ -59,10 +60,10 @@ impl Bench {
         entry: &Entry,
         call: &Call,
     ) -> Result<Arc<[ShownFile]>, Failure> {
-        let shown = async {
+        let shown = pin!(async {
             let filled = files::to_fill(&self.files, &self.lenders, entry, call).await?;
             self.files.shown(&call.principal, &call.input, filled).await
-        };
+        });
         deadline::bound(entry.limits.timeout, None, shown).await
     }
 

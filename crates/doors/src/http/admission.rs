@@ -1,6 +1,7 @@
 //! The one place that every request passes: who asks, under which trace id, and what became of it.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -20,19 +21,33 @@ use crate::dashboard;
 /// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
 const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
 
-pub(super) async fn admit(
-    State(shared): State<Shared>,
+/// Lets a request in where the router sends it.
+pub(super) async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let pattern = matched.as_ref().map(MatchedPath::as_str);
+    let asked = Asked::of(pattern, request.method());
+    admitted(&shared, request, asked, |request| next.run(request)).await
+}
+
+/// Lets a request in to the one who serves this pattern.
+pub(super) async fn admit_to<F: Future<Output = Response>>(
+    shared: &Shared,
+    pattern: &str,
+    request: Request,
+    serve: impl FnOnce(Request) -> F,
+) -> Response {
+    let asked = Asked::of(Some(pattern), request.method());
+    admitted(shared, request, asked, serve).await
+}
+
+async fn admitted<F: Future<Output = Response>>(
+    shared: &Shared,
     mut request: Request,
-    next: Next,
+    asked: Asked,
+    serve: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
     let trace = TraceId::random();
-    let matched = request.extensions().get::<MatchedPath>();
-    let asked = match matched.map(|path| routes::of(path.as_str(), request.method())) {
-        Some(Some(route)) => Asked::Route(route),
-        Some(None) => Asked::Unlisted,
-        None => Asked::Nowhere,
-    };
     let route = asked.name();
     let span = debug_span!(
         "request",
@@ -46,14 +61,14 @@ pub(super) async fn admit(
     }
     request.extensions_mut().insert(trace);
 
-    let admitted = async {
-        match check(&shared, &mut request, asked).await {
-            Ok(()) => next.run(request).await,
-            Err(refusal) => refusal.response(&shared, &request, trace),
+    let answer = pin!(async {
+        match check(shared, &mut request, asked).await {
+            Ok(()) => serve(request).await,
+            Err(refusal) => refusal.response(shared, &request, trace),
         }
-    };
+    });
     // A panic ends its own request, never the process.
-    let answered = AssertUnwindSafe(admitted.instrument(span.clone())).catch_unwind().await;
+    let answered = AssertUnwindSafe(answer.instrument(span.clone())).catch_unwind().await;
     let mut response = answered.unwrap_or_else(|_| {
         span.in_scope(|| tracing::error!(%trace, "a handler panicked"));
         let failure = Failure::new(Code::Internal, "the gateway failed on this request")
@@ -88,6 +103,14 @@ enum Asked {
 }
 
 impl Asked {
+    fn of(pattern: Option<&str>, method: &Method) -> Self {
+        match pattern.map(|pattern| routes::of(pattern, method)) {
+            Some(Some(route)) => Self::Route(route),
+            Some(None) => Self::Unlisted,
+            None => Self::Nowhere,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Route(route) => route.pattern,
@@ -158,7 +181,8 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
                 .admit_anyone(headers, authority)
                 .map_err(|why| TurnedAway::Refused(why, None))?;
             let session = shared.dashboard.session(headers).ok_or(TurnedAway::SignedOut)?;
-            if !shared.dashboard.still_stands(&session).await {
+            // Boxed: calls of tools would carry the room for it.
+            if !Box::pin(shared.dashboard.still_stands(&session)).await {
                 return Err(TurnedAway::SignedOut);
             }
             if request.method() != Method::GET

@@ -5,7 +5,6 @@ mod direct;
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -62,13 +61,18 @@ impl McpDoor {
     }
 }
 
-pub(super) async fn serve(
-    State(shared): State<Shared>,
-    Extension(principal): Extension<Arc<Principal>>,
-    request: Request,
-) -> Response {
+/// Serves who comes by the router.
+pub(super) async fn serve(State(shared): State<Shared>, request: Request) -> Response {
+    serve_admitted(&shared, request).await
+}
+
+/// Serves who was let in.
+pub(super) async fn serve_admitted(shared: &Shared, request: Request) -> Response {
     let door = &shared.mcp;
     let (parts, body) = request.into_parts();
+    let Some(principal) = parts.extensions.get::<Arc<Principal>>().cloned() else {
+        return error(StatusCode::UNAUTHORIZED, INVALID_REQUEST, "nobody was let in", None);
+    };
     let session =
         parts.headers.get(SESSION_ID).map(|id| id.to_str().unwrap_or_default().to_owned());
     if session.as_ref().is_some_and(|id| !door.sessions.owned_by(id, &principal)) {

@@ -1,6 +1,7 @@
 //! The caller of one request: what it can be asked and wants to hear, and the way back to it.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,9 +106,11 @@ fn declared(context: &RequestContext<RoleServer>) -> Map<String, Value> {
 }
 
 /// Does the work of a request, passing on meanwhile what its caller is told.
-pub(super) async fn attended<T>(ear: Option<Ear>, work: impl Future<Output = T>) -> T {
+pub(super) async fn attended<T>(
+    ear: Option<Ear>,
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> T {
     let Some(mut ear) = ear else { return work.await };
-    let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
             biased;

@@ -119,6 +119,14 @@ impl<'a> Native<'a> {
 
 /// A block of content. Of a kind that the protocol library does not know, a client still gets all of it, as JSON text.
 fn block(block: &Value) -> ContentBlock {
+    // By far the most are plain texts, which need no reading of what else a block could be.
+    if let Some(fields) = block.as_object()
+        && fields.len() == 2
+        && fields.get("type").is_some_and(|kind| kind == "text")
+        && let Some(Value::String(text)) = fields.get("text")
+    {
+        return ContentBlock::text(text.clone());
+    }
     ContentBlock::deserialize(block).unwrap_or_else(|_| ContentBlock::text(block.to_string()))
 }
 

@@ -1,5 +1,6 @@
 //! What servers offer beside tools, as MCP lists, reads and completes it.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use proto::{Code, Principal};
@@ -187,7 +188,8 @@ impl Handler {
         call.client = client;
         call.resume = resume.map(Arc::new);
         call.cancel = context.ct;
-        client::attended(ear, self.core.strip.pass_on(server, method, call)).await.map_err(fault)
+        let passed = pin!(self.core.strip.pass_on(server, method, call));
+        client::attended(ear, passed).await.map_err(fault)
     }
 }
 

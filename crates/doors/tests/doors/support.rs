@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use auth::LocalAccess;
 use bytes::Bytes;
-use doors::{Options, ServerLimits};
+use doors::{HttpDoor, Options, ServerLimits};
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -226,11 +226,11 @@ pub(crate) async fn gateway_with(
     let (strip, gate, folder) = strip(settings).await;
     let shutdown = CancellationToken::new();
     options.shutdown = shutdown.clone();
-    let router = doors::router(Arc::clone(&strip), LocalAccess::default(), options);
+    let door = HttpDoor::new(Arc::clone(&strip), LocalAccess::default(), options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let drain = Duration::from_millis(1_500);
-    let served = tokio::spawn(doors::serve_with(listener, router, shutdown.clone(), drain, limits));
+    let served = tokio::spawn(doors::serve_with(listener, door, shutdown.clone(), drain, limits));
     Gateway { address, strip, gate, shutdown, served, _folder: folder }
 }
 

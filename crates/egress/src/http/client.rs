@@ -1,6 +1,7 @@
 //! Sending a request and following where it leads.
 
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -118,7 +119,7 @@ pub struct StreamingResponse {
     /// The body, unpacked, with cap and deadline applied.
     pub body: BodyStream,
     /// Where the answer comes from after redirects.
-    pub final_url: Url,
+    pub target: Arc<Target>,
 }
 
 /// The guarded HTTP client; clones share its connections.
@@ -128,6 +129,8 @@ pub struct Client(Arc<Inner>);
 struct Inner {
     connector: Connector,
     pool: Mutex<Pool>,
+    /// What was asked last, and what it was read as: most clients ask one server at one address.
+    last: Mutex<Option<(String, Arc<Target>)>>,
 }
 
 type Connections = legacy::Client<Connector, Sending>;
@@ -201,7 +204,7 @@ impl Client {
     fn over(connector: Connector) -> Self {
         let generation = connector.policy.own_listeners().generation();
         let pool = Mutex::new(Pool::new(generation, &connector));
-        Self(Arc::new(Inner { connector, pool }))
+        Self(Arc::new(Inner { connector, pool, last: Mutex::default() }))
     }
 
     /// Sends a request, follows redirects and reads the whole answer; dropping the future cancels it.
@@ -211,8 +214,9 @@ impl Client {
         limits: &Limits,
         scope: &Scope,
     ) -> Result<Response, FetchError> {
-        let StreamingResponse { status, headers, body, final_url } =
+        let StreamingResponse { status, headers, body, target } =
             self.stream(request, limits, scope).await?;
+        let final_url = target.url().clone();
         Ok(Response { status, headers, body: body.bytes().await?, final_url })
     }
 
@@ -228,7 +232,7 @@ impl Client {
             let at = Instant::now().checked_add(after)?;
             Some(Deadline { at, after })
         });
-        let following = self.follow(request, limits, scope);
+        let following = pin!(self.follow(request, limits, scope));
         let Answer { target, response, unpack } = match deadline {
             None => following.await?,
             Some(deadline) => tokio::time::timeout_at(deadline.at, following)
@@ -238,12 +242,7 @@ impl Client {
         let (mut head, incoming) = response.into_parts();
         let body =
             BodyStream::new(incoming, &mut head.headers, unpack, limits.max_body_bytes, deadline)?;
-        Ok(StreamingResponse {
-            status: head.status,
-            headers: head.headers,
-            body,
-            final_url: target.url().clone(),
-        })
+        Ok(StreamingResponse { status: head.status, headers: head.headers, body, target })
     }
 
     async fn follow(
@@ -253,7 +252,8 @@ impl Client {
         scope: &Scope,
     ) -> Result<Answer, FetchError> {
         let policy = self.policy();
-        let mut target = Target::admit(&request.url, policy, scope)?;
+        let mut target = self.read(request.url)?;
+        target.check(policy, scope)?;
         let mut message =
             Message { method: request.method, headers: request.headers, body: request.body };
         // Who asks for a packing of their own wants to unpack it, too.
@@ -271,9 +271,22 @@ impl Client {
             if !next.same_origin(&target) {
                 message.drop_credentials();
             }
-            target = next;
+            target = Arc::new(next);
         }
         Err(Refusal::Redirects { limit }.into())
+    }
+
+    /// Reads a URL, unless it is the one that was read last. What it leads to is checked each time all the same.
+    fn read(&self, url: String) -> Result<Arc<Target>, Refusal> {
+        let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, target)) = &*last
+            && *known == url
+        {
+            return Ok(Arc::clone(target));
+        }
+        let target = Arc::new(Target::parse(&url)?);
+        *last = Some((url, Arc::clone(&target)));
+        Ok(target)
     }
 
     async fn exchange(
@@ -284,12 +297,20 @@ impl Client {
     ) -> Result<http::Response<Arriving>, FetchError> {
         let mut request = http::Request::new(message.body.sending());
         *request.method_mut() = message.method.clone();
-        *request.uri_mut() = target.uri()?;
+        *request.uri_mut() = target.uri().clone();
         *request.headers_mut() = message.headers.clone();
         if target.url().scheme() == "http" {
             let lines = self.pooled(|pool| Arc::clone(&pool.lines));
             return lines.request(&self.0.connector, request, limits.connect).await;
         }
+        Box::pin(self.over_tls(request, limits)).await
+    }
+
+    async fn over_tls(
+        &self,
+        mut request: http::Request<Sending>,
+        limits: &Limits,
+    ) -> Result<http::Response<Arriving>, FetchError> {
         let connections = self.pooled(|pool| pool.connections.clone());
         let captured = capture_connection(&mut request);
         tokio::select! {
@@ -315,7 +336,7 @@ impl Client {
 
 /// The last hop's answer before its body is read.
 struct Answer {
-    target: Target,
+    target: Arc<Target>,
     response: http::Response<Arriving>,
     unpack: bool,
 }
@@ -335,7 +356,7 @@ fn prepare(message: &mut Message) -> Result<(), Refusal> {
     if message.method == Method::CONNECT {
         return Err(Refusal::Method(message.method.to_string()));
     }
-    if let Some(name) = OURS.iter().find(|name| message.headers.contains_key(*name)) {
+    if let Some(name) = message.headers.keys().find(|name| OURS.contains(name)) {
         return Err(Refusal::Header(name.to_string()));
     }
     message.headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(OFFERED));

@@ -64,7 +64,9 @@ impl Lines {
                 Err((cause, None)) => return Err(cause),
             }
         }
-        let dialled = tokio::time::timeout(patience, self.dial(connector, uri)).await;
+        // Boxed, as is all that few calls need: every call would carry the room for it.
+        let dialling = Box::pin(self.dial(connector, uri));
+        let dialled = tokio::time::timeout(patience, dialling).await;
         let late = FetchError::Timeout { phase: Phase::Connect, after: patience };
         let line = dialled.unwrap_or(Err(late))?;
         line.send(request, (self, &authority)).await.map_err(|(cause, _)| cause)

@@ -14,6 +14,7 @@ pub struct Target {
     url: Url,
     host: Host<String>,
     port: u16,
+    uri: Uri,
 }
 
 impl Target {
@@ -25,7 +26,9 @@ impl Target {
 
     /// Parses a URL and checks all that can be known before a name is resolved.
     pub fn admit(text: &str, policy: &AddressPolicy, scope: &Scope) -> Result<Self, Refusal> {
-        Self::parse(text)?.admitted(policy, scope)
+        let target = Self::parse(text)?;
+        target.check(policy, scope)?;
+        Ok(target)
     }
 
     /// Where a `Location` header leads, checked like the first URL.
@@ -36,13 +39,15 @@ impl Target {
         scope: &Scope,
     ) -> Result<Self, Refusal> {
         let url = self.url.join(location).map_err(|e| Refusal::Url(e.to_string()))?;
-        Self::from_url(url)?.admitted(policy, scope)
+        let target = Self::from_url(url)?;
+        target.check(policy, scope)?;
+        Ok(target)
     }
 
-    fn admitted(self, policy: &AddressPolicy, scope: &Scope) -> Result<Self, Refusal> {
-        scope.check(&self)?;
-        policy.check_literal(&self)?;
-        Ok(self)
+    /// Checks all that can be known before a name is resolved.
+    pub(super) fn check(&self, policy: &AddressPolicy, scope: &Scope) -> Result<(), Refusal> {
+        scope.check(self)?;
+        policy.check_literal(self)
     }
 
     fn from_url(mut url: Url) -> Result<Self, Refusal> {
@@ -62,7 +67,8 @@ impl Target {
         url.set_host(Some(&host.to_string())).map_err(|e| Refusal::Url(e.to_string()))?;
         url.set_fragment(None);
         let port = url.port().unwrap_or(default_port);
-        Ok(Self { url, host, port })
+        let uri = uri(&url, &host)?;
+        Ok(Self { url, host, port, uri })
     }
 
     /// The URL in normal form.
@@ -87,20 +93,24 @@ impl Target {
             && self.port == other.port
     }
 
-    /// The request target for hyper, put together from the checked parts, so that no second parser
-    /// can read another host out of the same text.
-    pub(super) fn uri(&self) -> Result<Uri, Refusal> {
-        let authority = match self.url.port() {
-            Some(port) => format!("{}:{port}", self.host),
-            None => self.host.to_string(),
-        };
-        Uri::builder()
-            .scheme(self.url.scheme())
-            .authority(authority)
-            .path_and_query(&self.url[Position::BeforePath..Position::AfterQuery])
-            .build()
-            .map_err(|e| Refusal::Url(e.to_string()))
+    /// The request target for hyper.
+    pub(super) fn uri(&self) -> &Uri {
+        &self.uri
     }
+}
+
+/// Put together from the checked parts, so that no second parser can read another host out of the same text.
+fn uri(url: &Url, host: &Host<String>) -> Result<Uri, Refusal> {
+    let authority = match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_string(),
+    };
+    Uri::builder()
+        .scheme(url.scheme())
+        .authority(authority)
+        .path_and_query(&url[Position::BeforePath..Position::AfterQuery])
+        .build()
+        .map_err(|e| Refusal::Url(e.to_string()))
 }
 
 #[cfg(test)]

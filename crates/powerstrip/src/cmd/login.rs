@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::bail;
 use auth::LocalAccess;
 use clap::Args;
-use doors::Options;
+use doors::{HttpDoor, Options};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -92,7 +92,7 @@ async fn listen(gateway: &Gateway, stop: &CancellationToken) -> anyhow::Result<(
     gateway.keyring().listens_at(&format!("http://{address}"));
     let logins = Some(Arc::clone(gateway.keyring()));
     let options = Options { shutdown: stop.clone(), logins, ..Options::default() };
-    let router = doors::router(Arc::clone(gateway.strip()), LocalAccess::default(), options);
-    tokio::spawn(doors::serve(listener, router, stop.clone(), Duration::from_secs(1)));
+    let door = HttpDoor::new(Arc::clone(gateway.strip()), LocalAccess::default(), options);
+    tokio::spawn(doors::serve(listener, door, stop.clone(), Duration::from_secs(1)));
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use auth::AdminToken;
 use clap::Args;
-use doors::{Metrics, Options};
+use doors::{HttpDoor, Metrics, Options};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -104,12 +104,12 @@ impl Serve {
             }
         });
         let access = gateway.access(loaded.access.clone(), &public);
-        let router = doors::router(Arc::clone(gateway.strip()), access, options);
+        let door = HttpDoor::new(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
         announce(&context, &gateway, &admin, &url)?;
 
-        let serving = doors::serve(listener, router, shutdown.clone(), DRAIN);
+        let serving = doors::serve(listener, door, shutdown.clone(), DRAIN);
         let refusing = async {
             match &ear {
                 Ok(ear) => ear.refuse(&url).await,

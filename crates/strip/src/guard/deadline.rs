@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -26,12 +26,14 @@ enum Ended {
 /// So often at most a deadline is looked at again while the caller thinks.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Runs the tool's part of a call; dropping the work at the deadline ends whatever it started. While the caller
-/// thinks about a question the tool's time stands still.
+/// Runs the tool's part of a call, which its caller drops when the deadline has passed: that ends whatever it started.
+/// While the caller thinks about a question the tool's time stands still.
+///
+/// The work is lent: a future that is handed on takes its room once more in the one that takes it.
 pub(crate) async fn bound<T>(
     limit: Duration,
     thinking: Option<&Thinking>,
-    work: impl Future<Output = Result<T, Failure>>,
+    work: Pin<&mut impl Future<Output = Result<T, Failure>>>,
 ) -> Result<T, Failure> {
     let work = AssertUnwindSafe(work).catch_unwind();
     let worked = match thinking {
@@ -71,7 +73,7 @@ async fn patiently<T>(
 pub(crate) async fn patient<T>(
     patience: Option<Duration>,
     cancel: &CancellationToken,
-    work: impl Future<Output = Result<T, Unanswered>>,
+    work: Pin<&mut impl Future<Output = Result<T, Unanswered>>>,
 ) -> Result<T, Unanswered> {
     let waited = async {
         match patience {

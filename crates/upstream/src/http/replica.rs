@@ -111,6 +111,11 @@ impl Replica {
         if let Some(facts) = &*self.facts.load() {
             return Ok(facts.era);
         }
+        // Boxed, as is all that few calls need: every call would carry the room for it.
+        Box::pin(self.find_era(who)).await
+    }
+
+    async fn find_era(&self, who: Option<&Who>) -> Result<Era, Broken> {
         let _one = self.probing.lock().await;
         if let Some(facts) = &*self.facts.load() {
             return Ok(facts.era);
@@ -171,7 +176,8 @@ impl Replica {
         if let Some(params) = session.verbosity.raised(ask.client, stated) {
             let (id, ask) = (self.next_id(), Ask::plain("logging/setLevel", Params::Map(&params)));
             // A server that will not is asked all the same.
-            let _ = self.exchange.post(&way, id, encode(&ask, id, Era::Legacy)?, None).await;
+            let asked = self.exchange.post(&way, id, encode(&ask, id, Era::Legacy)?, None);
+            let _ = Box::pin(asked).await;
         }
         let id = self.next_id();
         let body = encode(ask, id, Era::Legacy)?;

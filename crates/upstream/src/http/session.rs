@@ -118,6 +118,14 @@ impl SessionSlot {
         if let Some(session) = self.current.load_full() {
             return Ok(session);
         }
+        // Boxed, as is all that few calls need: every call would carry the room for it.
+        Box::pin(self.open_anew(greet)).await
+    }
+
+    async fn open_anew<F>(&self, greet: impl FnOnce() -> F) -> Result<Arc<Session>, Broken>
+    where
+        F: Future<Output = Result<Session, Broken>>,
+    {
         let _one = self.opening.lock().await;
         if let Some(session) = self.current.load_full() {
             return Ok(session);

@@ -86,5 +86,5 @@ impl<'a> Showing<'a> {
 
 fn same_origin(url: &str, response: &StreamingResponse) -> bool {
     egress::http::Target::parse(url)
-        .is_ok_and(|target| target.url().origin() == response.final_url.origin())
+        .is_ok_and(|target| target.url().origin() == response.target.url().origin())
 }

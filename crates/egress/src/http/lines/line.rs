@@ -19,8 +19,8 @@ use crate::http::wire::Wire;
 /// A connection, which does nothing unless somebody drives it.
 pub(super) struct Line {
     sender: http1::SendRequest<Sending>,
-    /// Gone when the connection is over.
-    connection: Option<http1::Connection<TokioIo<Wire>, Sending>>,
+    /// Gone when the connection is over. Boxed, because a line changes hands several times in every call.
+    connection: Option<Box<http1::Connection<TokioIo<Wire>, Sending>>>,
 }
 
 impl Line {
@@ -28,7 +28,7 @@ impl Line {
         let shaken =
             http1::Builder::new().max_buf_size(HEADER_CEILING as usize).handshake(wire).await;
         let (sender, connection) = shaken.map_err(|e| cause(&e))?;
-        Ok(Self { sender, connection: Some(connection) })
+        Ok(Self { sender, connection: Some(Box::new(connection)) })
     }
 
     /// Goes on with what there is to read and to write.

@@ -129,7 +129,7 @@ impl Shared {
         match live.hear().await {
             Heard::Answer(answer) => self.result(answer).map(Said::Result),
             Heard::Questions(asked) => {
-                let Some(handle) = self.desk.parked.put(live) else {
+                let Some(handle) = self.desk.parked.put(live, purpose.principal) else {
                     let message =
                         format!("too many calls to server `{}` wait for people", self.name);
                     return Err(Failure::new(Code::Unavailable, message));

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
+use proto::Principal;
 use serde_json::{Map, Value, json};
 use strip::files::Attachments;
 use strip::{Asking, Call, Client, LogLevel, Unasked};
@@ -25,27 +26,36 @@ use crate::who::Who;
 /// More calls than this of one server never wait at once.
 const MAX_PARKED: usize = 256;
 
+/// As many of them may be one caller's: nobody takes all the places.
+const MAX_OF_ONE: usize = 32;
+
 /// Questions that one call may have open.
 const MAX_QUESTIONS: usize = 16;
 
 /// The waiting calls of one server.
 #[derive(Clone, Default)]
-pub(crate) struct Parked(Arc<Mutex<HashMap<String, Live>>>);
+pub(crate) struct Parked(Arc<Mutex<HashMap<String, Waiting>>>);
+
+struct Waiting {
+    live: Live,
+    of: Principal,
+}
 
 impl Parked {
-    fn table(&self) -> std::sync::MutexGuard<'_, HashMap<String, Live>> {
+    fn table(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a call wait; nothing if too many wait already. After a while it is ended.
-    pub(crate) fn put(&self, live: Live) -> Option<String> {
+    /// Lets a call of this caller wait; nothing if too many wait already. After a while it is ended.
+    pub(crate) fn put(&self, live: Live, of: &Principal) -> Option<String> {
         let handle = Uuid::new_v4().simple().to_string();
         {
             let mut table = self.table();
-            if table.len() >= MAX_PARKED {
+            let theirs = table.values().filter(|waiting| waiting.of.is_same_caller(of)).count();
+            if table.len() >= MAX_PARKED || theirs >= MAX_OF_ONE {
                 return None;
             }
-            table.insert(handle.clone(), live);
+            table.insert(handle.clone(), Waiting { live, of: of.clone() });
         }
         let (parked, expired) = (self.clone(), handle.clone());
         tokio::spawn(async move {
@@ -62,7 +72,7 @@ impl Parked {
     }
 
     pub(crate) fn take(&self, handle: &str) -> Option<Live> {
-        self.table().remove(handle)
+        self.table().remove(handle).map(|waiting| waiting.live)
     }
 }
 

@@ -236,6 +236,23 @@ async fn a_call_waits_while_a_modern_caller_is_asked() {
 }
 
 #[tokio::test]
+async fn one_caller_does_not_take_all_the_places_to_wait() {
+    let (_desk, fake, house) = house().await;
+    let caller = Arc::new(Caller::new(Asking::Rounds, json!({"elicitation": {}})));
+    for _ in 0..32 {
+        let output = house.run(by("ann", "old:greet", &caller)).await.unwrap();
+        assert_eq!(output.reply, Reply::NeedsInput);
+    }
+    let refused = house.run(by("ann", "old:greet", &caller)).await.unwrap_err();
+    assert_eq!(refused.code, Code::Unavailable);
+    assert!(refused.message.contains("wait for people"), "{}", refused.message);
+    let output = house.run(by("bob", "old:greet", &caller)).await.unwrap();
+    assert_eq!(output.reply, Reply::NeedsInput);
+    // The call that found no place has ended, and its server knows.
+    eventually("the server is told", || fake.asked("notifications/cancelled").len() == 1).await;
+}
+
+#[tokio::test]
 async fn a_state_expires() {
     let (_desk, _fake, house) = house().await;
     let caller = Arc::new(Caller::new(Asking::Rounds, json!({"elicitation": {}})));

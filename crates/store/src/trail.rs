@@ -15,8 +15,8 @@ mod writer;
 /// The most rows in memory, those under way to the disk included; who brings more waits.
 const MAX_ROWS: usize = 32_768;
 
-/// The most rows in one transaction.
-const BATCH_ROWS: usize = 4096;
+/// The most rows in one transaction: enough that its commit is not felt, and little to hold.
+const BATCH_ROWS: usize = 1024;
 
 /// The way into the audit trail, for any number of tasks.
 #[derive(Clone, Debug)]

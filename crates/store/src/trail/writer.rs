@@ -61,7 +61,9 @@ impl Writer {
                     || due.is_some_and(|due| due <= Instant::now());
                 if hurry && !queue.rows.is_empty() {
                     queue.oldest = None;
-                    return Some(mem::take(&mut queue.rows));
+                    // The next ones will be about as many. To make room under the lock, row by row, holds up calls.
+                    let room = Vec::with_capacity(queue.rows.len().min(BATCH_ROWS));
+                    return Some(mem::replace(&mut queue.rows, room));
                 }
                 if queue.closed {
                     return None;

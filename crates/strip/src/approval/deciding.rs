@@ -128,16 +128,28 @@ impl Approvals {
             good_until_unix_ms: fate.good_until_unix_ms,
             in_time: fate.kind == EventKind::Decided,
         };
-        if !self.database.rule_on_approval(&id, &ruling, standing.as_ref()).await? {
+        let good_for = fate.good_until_unix_ms.unwrap_or_default().saturating_sub(fate.at_unix_ms);
+        let until = Instant::now() + Duration::from_millis(good_for);
+        let approves = outcome.state == ApprovalState::Approved;
+        // Before it is written: whoever reads there that it is approved must find it good. Alone this opens nothing.
+        if approves {
+            locked(&self.good).entry(id.clone()).or_insert(until);
+        }
+        let ruled = self.database.rule_on_approval(&id, &ruling, standing.as_ref()).await;
+        if approves && !matches!(ruled, Ok(true)) {
+            let mut good = locked(&self.good);
+            if good.get(&id) == Some(&until) {
+                good.remove(&id);
+            }
+        }
+        if !ruled? {
             return Ok(None);
         }
         if let Some(rule) = standing {
             self.rules.stand(rule, fate.at_unix_ms);
         }
-        if outcome.state == ApprovalState::Approved {
-            let good_for =
-                fate.good_until_unix_ms.unwrap_or_default().saturating_sub(fate.at_unix_ms);
-            let until = Instant::now() + Duration::from_millis(good_for);
+        if approves {
+            // Somebody else may have tried, failed, and taken back what both had said.
             locked(&self.good).insert(id.clone(), until);
         }
         let row = self.get(None, &id).await;

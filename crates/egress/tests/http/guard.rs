@@ -27,6 +27,22 @@ async fn loopback_is_closed_until_a_rule_opens_it() {
     );
 }
 
+/// A client remembers how the last address reads, and nothing of what it was allowed.
+#[tokio::test]
+async fn an_address_that_was_just_reached_is_checked_anew() {
+    let server = Server::start(|_| reply(200, "hello")).await;
+    let (client, url) = (client(&["127.0.0.1"]), server.url("/"));
+    get(&client, &url).await.unwrap();
+    let elsewhere = Scope::parse(["api.example.com"]).unwrap();
+    let refused =
+        client.send(Request::get(&url), &Limits::default(), &elsewhere).await.unwrap_err();
+    assert!(matches!(refused, FetchError::Refused(Refusal::Scope { .. })), "{refused:?}");
+    assert_eq!(server.seen().len(), 1);
+    let other = Server::start(|_| reply(200, "other")).await;
+    assert_eq!(get(&client, &other.url("/")).await.unwrap().body, "other");
+    assert_eq!(get(&client, &url).await.unwrap().body, "hello");
+}
+
 /// Each spelling would reach the server if anyone dialled it; none may.
 #[tokio::test]
 async fn no_spelling_of_loopback_reaches_a_listening_server() {

@@ -51,6 +51,8 @@ fn a_servers_result_is_passed_on_whole() {
             {"type": "image", "data": "aGk=", "mimeType": "image/png", "annotations": {"priority": 0.5}, "_meta": {"k": 1}},
             {"type": "resource_link", "uri": "test://x", "name": "x", "size": 3},
             {"type": "hologram", "depth": 3},
+            {"type": "text", "text": "plain"},
+            {"type": "text", "text": "noted", "annotations": {"priority": 0.5}},
         ],
         "structuredContent": {"a": [1]},
         "_meta": {"com.example/trace": "t", CALL: "forged"},
@@ -61,6 +63,8 @@ fn a_servers_result_is_passed_on_whole() {
     assert_eq!(passed["content"][0], result["content"][0]);
     assert_eq!(passed["content"][1], result["content"][1]);
     assert_eq!(passed["content"][2]["text"], json!(result["content"][2].to_string()));
+    assert_eq!(passed["content"][3], result["content"][3]);
+    assert_eq!(passed["content"][4], result["content"][4]);
     assert_eq!(passed["structuredContent"], result["structuredContent"]);
     assert_eq!(passed["isError"], json!(false));
     assert_eq!(passed["_meta"]["com.example/trace"], json!("t"));

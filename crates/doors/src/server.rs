@@ -1,5 +1,7 @@
 //! The server loop: slow clients are cut, floods are bounded, and a shutdown lets work under way finish.
 
+mod in_place;
+
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
@@ -22,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::{HttpDoor, Metrics};
+use in_place::InPlace;
 
 /// What one connection may cost.
 #[derive(Clone, Copy, Debug)]
@@ -119,10 +122,10 @@ async fn accept(
         match accepted {
             (place, Ok((stream, _))) => {
                 let serving = serving.clone();
-                connections.spawn(async move {
+                connections.spawn(InPlace::new(async move {
                     serving.connection(stream).await;
                     drop(place);
-                });
+                }));
             }
             (_, Err(error)) => {
                 // Out of file handles, most likely: more will be free soon.

@@ -1,0 +1,87 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::future::poll_fn;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::*;
+
+/// Counts how often a task is woken.
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Work that wakes itself so many times, and how often it was polled.
+fn restless(times: usize) -> (InPlace<impl Future<Output = ()>>, Arc<AtomicUsize>) {
+    let polls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&polls);
+    let work = poll_fn(move |cx| {
+        if counted.fetch_add(1, Ordering::SeqCst) == times {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    });
+    (InPlace::new(work), polls)
+}
+
+#[test]
+fn who_wakes_itself_goes_on_without_a_turn_of_the_runtime() {
+    let woken = Arc::<Count>::default();
+    let waker = Waker::from(Arc::clone(&woken));
+    let (mut work, polls) = restless(TURNS - 1);
+    assert!(Pin::new(&mut work).poll(&mut Context::from_waker(&waker)).is_ready());
+    assert_eq!((polls.load(Ordering::SeqCst), woken.0.load(Ordering::SeqCst)), (TURNS, 0));
+}
+
+#[test]
+fn who_never_rests_lets_others_have_their_turn_and_goes_on_after_it() {
+    let woken = Arc::<Count>::default();
+    let waker = Waker::from(Arc::clone(&woken));
+    let (mut work, polls) = restless(TURNS);
+    assert!(Pin::new(&mut work).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!((polls.load(Ordering::SeqCst), woken.0.load(Ordering::SeqCst)), (TURNS, 1));
+    assert!(Pin::new(&mut work).poll(&mut Context::from_waker(&waker)).is_ready());
+}
+
+#[test]
+fn who_is_woken_while_at_rest_wakes_its_task_whichever_that_is_by_then() {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let mut work = InPlace::new(async move { receiver.recv().await });
+    let [first, second] = [Arc::<Count>::default(), Arc::default()];
+    for woken in [&first, &second] {
+        let waker = Waker::from(Arc::clone(woken));
+        assert!(Pin::new(&mut work).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    sender.send(7).unwrap();
+    assert_eq!((first.0.load(Ordering::SeqCst), second.0.load(Ordering::SeqCst)), (0, 1));
+    let done = Pin::new(&mut work).poll(&mut Context::from_waker(Waker::noop()));
+    assert_eq!(done, Poll::Ready(Some(7)));
+}
+
+/// Wakes come from other threads at any moment: none is lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_wake_from_another_thread_is_lost() {
+    const SENT: usize = 50_000;
+    let (sender, mut receiver) = mpsc::channel(1);
+    let reading = tokio::spawn(InPlace::new(async move {
+        let mut seen = 0;
+        while receiver.recv().await.is_some() {
+            seen += 1;
+        }
+        seen
+    }));
+    for n in 0..SENT {
+        sender.send(n).await.unwrap();
+    }
+    drop(sender);
+    let seen = tokio::time::timeout(Duration::from_secs(30), reading).await;
+    assert_eq!(seen.unwrap().unwrap(), SENT);
+}

@@ -61,7 +61,7 @@ impl Line {
             {
                 *connection = None;
             }
-            sending.as_mut().poll(&mut driven_by_us())
+            sending.as_mut().poll(cx)
         });
         let answer = answer.await.map_err(|mut refused| {
             let unsent = refused.take_message();
@@ -70,12 +70,6 @@ impl Line {
         let held = Held { line: self, home: Arc::clone(home), authority: authority.clone() };
         Ok(answer.map(|incoming| Arriving { incoming, held: Some(held) }))
     }
-}
-
-/// What a connection hands to its reader, it hands over while the reader drives it, and the reader looks right after.
-/// To be woken as well would have the task run twice, and another thread woken to take it over.
-fn driven_by_us() -> Context<'static> {
-    Context::from_waker(Waker::noop())
 }
 
 /// The body of an answer, which drives the connection that it comes by.
@@ -118,14 +112,10 @@ impl Body for Arriving {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let this = self.get_mut();
-        let incoming = Pin::new(&mut this.incoming);
-        let frame = std::task::ready!(match &mut this.held {
-            Some(held) => {
-                held.line.drive(cx);
-                incoming.poll_frame(&mut driven_by_us())
-            }
-            None => incoming.poll_frame(cx),
-        });
+        if let Some(held) = &mut this.held {
+            held.line.drive(cx);
+        }
+        let frame = std::task::ready!(Pin::new(&mut this.incoming).poll_frame(cx));
         if frame.is_none() {
             this.give_back();
         }

@@ -66,6 +66,25 @@ fn who_is_woken_while_at_rest_wakes_its_task_whichever_that_is_by_then() {
     assert_eq!(done, Poll::Ready(Some(7)));
 }
 
+#[tokio::test]
+async fn who_has_used_up_its_share_is_not_polled_in_vain_and_goes_on_with_a_new_one() {
+    const SHARES: usize = 1_000;
+    let polls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&polls);
+    let mut work = Box::pin(async {
+        for _ in 0..128 * SHARES {
+            tokio::task::coop::consume_budget().await;
+        }
+    });
+    let working = InPlace::new(poll_fn(move |cx| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        work.as_mut().poll(cx)
+    }));
+    tokio::time::timeout(Duration::from_secs(30), tokio::spawn(working)).await.unwrap().unwrap();
+    let polls = polls.load(Ordering::SeqCst);
+    assert!((SHARES..=SHARES + 2).contains(&polls), "{polls} polls for {SHARES} shares");
+}
+
 /// Wakes come from other threads at any moment: none is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_wake_from_another_thread_is_lost() {

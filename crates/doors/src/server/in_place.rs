@@ -67,10 +67,6 @@ impl<F: Future> Future for InPlace<F> {
             if quiet.is_ok() {
                 return Poll::Pending;
             }
-            // The runtime itself asks for a turn of the others.
-            if !tokio::task::coop::has_budget_remaining() {
-                break;
-            }
         }
         bell.state.store(0, Ordering::Release);
         cx.waker().wake_by_ref();

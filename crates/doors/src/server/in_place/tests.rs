@@ -97,10 +97,12 @@ async fn no_wake_from_another_thread_is_lost() {
         }
         seen
     }));
-    for n in 0..SENT {
-        sender.send(n).await.unwrap();
-    }
-    drop(sender);
-    let seen = tokio::time::timeout(Duration::from_secs(30), reading).await;
+    let sending = async move {
+        for n in 0..SENT {
+            sender.send(n).await.unwrap();
+        }
+    };
+    let both = async { tokio::join!(sending, reading).1 };
+    let seen = tokio::time::timeout(Duration::from_secs(30), both).await;
     assert_eq!(seen.unwrap().unwrap(), SENT);
 }

@@ -48,7 +48,7 @@ impl Folder {
         Ok(Self { root: root.to_owned() })
     }
 
-    pub(super) async fn put<E>(
+    pub(super) async fn put<E: Send>(
         &self,
         key: &ObjectKey,
         bytes: impl Stream<Item = Result<Bytes, E>> + Send,
@@ -59,7 +59,16 @@ impl Folder {
         let mut writing = blocking(move || Draft::create(path));
         let (mut batch, mut size) = (Vec::new(), 0);
         while let Some(chunk) = bytes.next().await {
-            let chunk = chunk.map_err(PutFault::Sender)?;
+            let chunk = match chunk {
+                Ok(chunk) => chunk,
+                Err(fault) => {
+                    // Who hears of it can rely on it: nothing is left.
+                    if let Ok(draft) = done(key, writing).await {
+                        let _ = tokio::task::spawn_blocking(move || drop(draft)).await;
+                    }
+                    return Err(PutFault::Sender(fault));
+                }
+            };
             size += chunk.len();
             batch.push(chunk);
             if size >= BATCH {

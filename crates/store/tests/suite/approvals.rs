@@ -115,21 +115,17 @@ async fn ten_thousand_pending_are_paged_through_quickly_and_each_is_seen_once() 
             limit: 100,
         };
         let mut seen = Vec::new();
-        let mut times = Vec::new();
+        let mut slowest = Duration::ZERO;
         loop {
             let began = Instant::now();
             let page = database.approvals(&filter).await.unwrap();
-            times.push(began.elapsed());
+            slowest = slowest.max(began.elapsed());
             let Some(last) = page.last() else { break };
             filter.after = Some((last.created_unix_ms, last.id.clone()));
             seen.extend(page.into_iter().map(|row| row.id));
         }
         assert_eq!(seen.len(), expected);
-        assert!(seen.is_sorted());
-        // The one in the middle: a machine that is busy holds up a few.
-        times.sort();
-        let usual = times[times.len() / 2];
-        assert!(usual < Duration::from_millis(50), "{usual:?}");
+        assert!(seen.is_sorted() && slowest < Duration::from_millis(50), "{slowest:?}");
     }
     assert_eq!(database.open_approvals().await.unwrap().len(), 10_000);
     let more = ApprovalRow { owner: "owner".to_owned(), agent: None, ..row(99_999, "acme") };

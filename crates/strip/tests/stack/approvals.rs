@@ -75,6 +75,15 @@ impl Gate {
         tokio::spawn(async move { strip.call(call).await })
     }
 
+    /// What is left of a call whose caller has gone away while it waited.
+    async fn abandoned(&self, call: Call) -> ApprovalRow {
+        let left = self.begin(call);
+        let row = self.waits(1).await.remove(0);
+        left.abort();
+        let _ = left.await;
+        row
+    }
+
     async fn pending(&self) -> Vec<ApprovalRow> {
         let state = Some(ApprovalState::Pending);
         let filter = ApprovalFilter { state, limit: 1_000, ..ApprovalFilter::default() };
@@ -192,10 +201,7 @@ async fn fifty_deciders_and_the_deadline_race_to_exactly_one_outcome() {
 #[tokio::test]
 async fn an_approval_covers_exactly_what_was_shown_and_once() {
     let gate = Gate::within(30.0).await;
-    let left = gate.begin(write(1));
-    let row = gate.waits(1).await.remove(0);
-    left.abort();
-    let _ = left.await;
+    let row = gate.abandoned(write(1)).await;
     gate.approve(&row.id).await.unwrap();
     assert_eq!(gate.runs(), 0, "the caller is gone, so nothing runs");
 
@@ -246,10 +252,7 @@ async fn a_repeat_of_an_abandoned_call_takes_its_place_and_equal_calls_at_once_e
 #[tokio::test]
 async fn who_left_hears_of_the_rejection_when_it_asks_again_once() {
     let gate = Gate::within(30.0).await;
-    let left = gate.begin(write(1));
-    let row = gate.waits(1).await.remove(0);
-    left.abort();
-    let _ = left.await;
+    let row = gate.abandoned(write(1)).await;
     gate.reject(&row.id, "never").await.unwrap();
     let told = gate.bench.strip.call(write(1)).await;
     assert!(told.result.unwrap_err().message.contains("never"));

@@ -41,10 +41,7 @@ async fn a_recorded_answer_never_spends_or_skips_an_approval() {
 #[tokio::test]
 async fn who_decides_too_late_takes_nothing_away() {
     let gate = Gate::within(30.0).await;
-    let left = gate.begin(write(1));
-    let row = gate.waits(1).await.remove(0);
-    left.abort();
-    let _ = left.await;
+    let row = gate.abandoned(write(1)).await;
     gate.approve(&row.id).await.unwrap();
     assert!(gate.approve(&row.id).await.is_err(), "it is decided");
     assert!(gate.reject(&row.id, "no").await.is_err(), "it is decided");

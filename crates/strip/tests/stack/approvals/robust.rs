@@ -288,11 +288,8 @@ async fn an_approval_for_one_agent_is_not_anothers() {
         call.principal = Arc::new(Principal { agent, ..Principal::clone(&call.principal) });
         call
     };
-    let left = gate.begin(of(Some("one")));
-    let row = gate.waits(1).await.remove(0);
+    let row = gate.abandoned(of(Some("one"))).await;
     assert_eq!(row.agent.as_deref(), Some("one"));
-    left.abort();
-    let _ = left.await;
     gate.approve(&row.id).await.unwrap();
     let others = [gate.begin(of(Some("two"))), gate.begin(of(None))];
     gate.waits(2).await;
@@ -307,10 +304,7 @@ async fn a_clock_set_back_lengthens_no_approval_and_no_rule() {
     let gate = Gate::within(30.0).await;
     let brief = Duration::from_millis(400);
     gate.approvals.set_terms(Terms { good_for: brief, ..Terms::default() });
-    let left = gate.begin(write(1));
-    let row = gate.waits(1).await.remove(0);
-    left.abort();
-    let _ = left.await;
+    let row = gate.abandoned(write(1)).await;
     let standing = Some(Standing { arguments: Extent::Any, run: false, seconds: Some(1) });
     let decision = Decision { decision: Verdict::Approve, reason: None, standing };
     gate.approvals.decide(&row.id, &Decider::Operator, decision).await.unwrap();

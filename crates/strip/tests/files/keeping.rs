@@ -62,11 +62,13 @@ async fn a_broken_or_too_large_upload_leaves_nothing() {
         Err(Failure::new(Code::InvalidInput, "gone")),
     ]);
     assert_eq!(code(house.files.put(&ann, new("a"), broken).await), Code::InvalidInput);
+    assert_eq!(house.objects(), 0, "who was told so finds it so");
 
     let large = stream::iter(vec![Ok(chunk.clone()); 4]);
     let refused = house.files.put(&ann, new("a"), large).await.unwrap_err();
     assert_eq!(refused.code, Code::InvalidInput);
     assert_eq!(refused.details.unwrap()["limit"], 1_000_000);
+    assert_eq!(house.objects(), 0);
 
     // Whoever leaves in the middle is dropped, not told.
     let endless = stream::iter([Ok(chunk.clone()), Ok(chunk)]).chain(stream::pending());

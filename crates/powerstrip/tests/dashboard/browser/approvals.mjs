@@ -54,6 +54,7 @@ await play(async (context) => {
   await one.selectOption("#standing", "these-hour");
   await one.click("button[value=approve]");
   assert.equal((await third).ok, true);
+  await one.waitForSelector("#verdict:has-text('approved')");
 
   // What stands is listed, lets the same call through, and can be taken out.
   assert.equal((await call("mail.send", { to: "carol@example.com", subject: "Hello" })).ok, true, "the rule stands");

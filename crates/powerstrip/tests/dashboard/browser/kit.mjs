@@ -8,6 +8,8 @@ import { createRequire } from "node:module";
 const { MODULES, CHROMIUM, GATEWAY, TOKEN, SCREENS } = process.env;
 const { chromium } = createRequire(path.join(MODULES, "x.js"))("playwright-core");
 
+const PATIENCE = 20_000;
+
 export { assert, GATEWAY, TOKEN, SCREENS };
 
 /** Plays a scenario in a browser of its own; a console error on any page fails it. */
@@ -19,11 +21,13 @@ export async function play(scenario) {
     args: [
       "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync",
+      // Nothing leaves this machine.
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     ],
   });
   const errors = [];
   const watch = (page) => {
-    page.on("console", (message) => message.type() === "error" && errors.push(`${page.url()}: ${message.text()}`));
+    page.on("console", (message) => message.type() === "error" && errors.push(`${message.location().url || page.url()}: ${message.text()}`));
     page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
     page.on("dialog", (dialog) => { errors.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
   };
@@ -31,7 +35,7 @@ export async function play(scenario) {
   if (assets) { await context.route("**/*-style.css", (r) => r.fulfill({ path: assets + "style.css", contentType: "text/css" })); await context.route("**/*-app.js", (r) => r.fulfill({ path: assets + "app.js", contentType: "text/javascript" })); }
   context.on("page", watch);
   context.pages().forEach(watch);
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(PATIENCE);
   try {
     await scenario(context, errors);
     assert.deepEqual(errors, [], "no page complains");
@@ -63,6 +67,23 @@ export async function call(tool, input, signal, headers = {}) {
     body: JSON.stringify(input),
   });
   return response.json();
+}
+
+/** Waits for the complaint that a browser makes by itself about an answer of ours that refuses, and forgets it. */
+export async function complained(errors) {
+  const ours = () => errors.filter((error) => error.startsWith(GATEWAY));
+  for (const until = Date.now() + PATIENCE; ours().length === 0;) {
+    assert.ok(Date.now() < until, "the browser notes the refusal");
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  assert.equal(ours().length, 1, errors.join("\n"));
+  errors.splice(errors.findIndex((error) => error.startsWith(GATEWAY)), 1);
+}
+
+/** Presses a key once it goes where it is meant to: a page has loaded a moment before the browser moves the focus. */
+export async function pressIn(page, element, key) {
+  await page.waitForSelector(`${element}:focus`);
+  await page.keyboard.press(key);
 }
 
 /** Waits until a live page hears what happens. */

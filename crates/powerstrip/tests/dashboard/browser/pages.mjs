@@ -42,6 +42,7 @@ await play(async (context) => {
   // A try, and a call that is compared with an approved one.
   await page.goto(`${GATEWAY}${asked}`);
   await page.click("button[value=approve]");
+  await page.waitForSelector("#verdict:has-text('approved')");
   await left[0];
   left[0] = waits( { to: "ann@example.com", subject: "Invoice 2026-119", body: "Dear Ann,\nthis is the corrected invoice.\n" });
   await page.goto(`${GATEWAY}/dashboard/approvals`);

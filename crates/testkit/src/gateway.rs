@@ -1,20 +1,21 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
-use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tempfile::{NamedTempFile, TempDir};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use crate::powerstrip_binary;
+use crate::{Place, powerstrip_binary};
 
 /// What a gateway under test is started with.
 pub struct GatewayBuilder {
     home: TempDir,
+    listen: String,
     config: String,
     environment: Vec<(String, String)>,
 }
@@ -23,13 +24,13 @@ pub struct GatewayBuilder {
 pub struct Gateway {
     child: Child,
     home: TempDir,
+    /// What it logs, written by itself: a line that it has written before it answers is there when the answer is. Not in
+    /// its folder, whose changes wake it.
+    log: NamedTempFile,
     address: String,
     environment: Vec<(String, String)>,
     client: reqwest::Client,
 }
-
-/// The line of the config that lets the system choose a port.
-const ANY_PORT: &str = "listen: 127.0.0.1:0";
 
 /// One HTTP answer, read whole.
 #[derive(Debug)]
@@ -59,62 +60,62 @@ impl GatewayBuilder {
         self
     }
 
+    /// Has it listen there, also after a restart.
+    pub fn at(mut self, place: &Place) -> Self {
+        self.listen = place.address();
+        self
+    }
+
     /// Starts the gateway and waits until it answers.
     pub async fn start(self) -> Gateway {
         let folder = self.home.path();
         std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
-        write(&folder.join("powerstrip.yaml"), &format!("{ANY_PORT}\n{}", self.config));
+        let config = format!("listen: {}\n{}", self.listen, self.config);
+        write(&folder.join("powerstrip.yaml"), &config);
         Gateway::launch(self.home, self.environment).await
     }
 }
 
 impl Gateway {
     async fn launch(home: TempDir, environment: Vec<(String, String)>) -> Self {
-        let folder = home.path();
+        let log = NamedTempFile::new().expect("a file for the log");
         let mut child = Command::new(powerstrip_binary())
             .args(["serve", "--config", "powerstrip.yaml"])
-            .current_dir(folder)
+            .current_dir(home.path())
             .envs(environment.clone())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
+            .stderr(log.reopen().expect("the log can be written"))
             .kill_on_drop(true)
             .spawn()
             .expect("the gateway starts");
-        let stderr = child.stderr.take().expect("stderr is piped");
-        let address =
-            timeout(Duration::from_secs(30), listening(stderr, folder.join("stderr.log")))
-                .await
-                .expect("the gateway says where it listens")
-                .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
-        Self { child, home, address, environment, client: reqwest::Client::new() }
+        let address = timeout(Duration::from_secs(30), listening(&mut child, log.path()))
+            .await
+            .expect("the gateway says where it listens")
+            .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
+        Self { child, home, log, address, environment, client: reqwest::Client::new() }
     }
 }
 
-/// Reads the log until it names the address, and goes on copying it to a file so that tests can read it.
-async fn listening(stderr: tokio::process::ChildStderr, copy: PathBuf) -> Result<String, String> {
-    let mut lines = BufReader::new(stderr).lines();
-    let mut log = String::new();
-    while let Ok(Some(line)) = lines.next_line().await {
-        log.push_str(&line);
-        log.push('\n');
-        // The log before it may name other addresses.
-        let told = line.strip_prefix("powerstrip ").and_then(|rest| rest.split_once(" on http://"));
-        let address = told.and_then(|(_, rest)| rest.split(['/', ' ']).next());
-        if let Some(address) = address {
-            let address = address.to_owned();
-            tokio::spawn(async move {
-                while let Ok(Some(line)) = lines.next_line().await {
-                    log.push_str(&line);
-                    log.push('\n');
-                    // The folder may be gone already when the test has ended.
-                    let _ = std::fs::write(&copy, &log);
-                }
-            });
-            return Ok(address);
+/// Looks at the log until it names the address.
+async fn listening(child: &mut Child, log: &Path) -> Result<String, String> {
+    loop {
+        // Asked first: what it wrote before it ended is read.
+        let ended = child.try_wait().expect("it can be waited for").is_some();
+        let log = std::fs::read(log).expect("the log can be read");
+        let log = String::from_utf8_lossy(&log).into_owned();
+        // The log before it may name other addresses, and the last line may be half written.
+        let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        let told = whole.lines().find_map(|line| {
+            let (_, rest) = line.strip_prefix("powerstrip ")?.split_once(" on http://")?;
+            rest.split(['/', ' ']).next()
+        });
+        match told {
+            Some(address) => return Ok(address.to_owned()),
+            None if ended => return Err(log),
+            None => sleep(Duration::from_millis(5)).await,
         }
     }
-    Err(log)
 }
 
 impl Gateway {
@@ -127,6 +128,8 @@ impl Gateway {
     pub fn with() -> GatewayBuilder {
         GatewayBuilder {
             home: tempfile::tempdir().expect("a temporary folder"),
+            // The system chooses a port.
+            listen: "127.0.0.1:0".to_owned(),
             config: String::new(),
             environment: Vec::new(),
         }
@@ -149,7 +152,8 @@ impl Gateway {
 
     /// What it has logged so far.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.folder().join("stderr.log")).unwrap_or_default()
+        let log = std::fs::read(self.log.path()).expect("the log can be read");
+        String::from_utf8_lossy(&log).into_owned()
     }
 
     /// Writes a file below its folder while it runs, whole at once, as editors do.
@@ -203,15 +207,9 @@ impl Gateway {
         serde_json::from_str(body).expect("JSON")
     }
 
-    /// Stops it and starts it again in the same folder, on the same port.
+    /// Stops it and starts it again in the same folder, on another port unless it has a place of its own.
     pub async fn restart(mut self) -> Self {
         self.end().await;
-        let config = std::fs::read_to_string(self.folder().join("powerstrip.yaml"));
-        let config = config.expect("it has a config");
-        self.write(
-            "powerstrip.yaml",
-            &config.replace(ANY_PORT, &format!("listen: {}", self.address)),
-        );
         Self::launch(self.home, self.environment).await
     }
 

@@ -21,4 +21,4 @@ pub use oauth::{CANARY, Oddity, Protected, TokenRequest};
 pub use provider::OidcProvider;
 pub use service::Service;
 pub use signer::{Signer, hmac_token, s256, unsigned_token};
-pub use workspace::{eventually, powerstrip_binary};
+pub use workspace::{Place, eventually, powerstrip_binary};

@@ -1,5 +1,8 @@
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use tokio::net::TcpSocket;
 
 /// The binary under test. Cargo builds it for the tests of its own crate and names it only there.
 pub fn powerstrip_binary() -> PathBuf {
@@ -12,12 +15,35 @@ pub fn powerstrip_binary() -> PathBuf {
     binary
 }
 
+/// A port of this machine that is kept for whoever is told of it: they may listen there, end and come back, and no other
+/// process is given it meanwhile. While nobody listens, whoever connects is refused.
+pub struct Place {
+    address: SocketAddr,
+    /// Bound and never listened on: the system gives such a port away only to those who name it.
+    _kept: TcpSocket,
+}
+
+impl Place {
+    /// Takes a free port.
+    pub fn take() -> Self {
+        let kept = TcpSocket::new_v4().expect("a socket");
+        kept.set_reuseaddr(true).expect("others may name it");
+        kept.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+        Self { address: kept.local_addr().expect("an address"), _kept: kept }
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+}
+
 /// Waits until a condition holds; fails the test after a bound that only a hang reaches.
 pub async fn eventually<T, F>(what: &str, mut probe: impl FnMut() -> F) -> T
 where
     F: Future<Output = Option<T>>,
 {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         if let Some(value) = probe().await {
             return value;

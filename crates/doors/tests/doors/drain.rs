@@ -1,11 +1,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use doors::{Options, ServerLimits};
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::json;
 
-use crate::support::{connect, gateway, modern, next_event, open, send};
+use crate::support::{
+    DRAIN, PATIENCE, connect, gateway, gateway_draining, modern, next_event, open, send, settings,
+};
 
 #[tokio::test]
 async fn calls_under_way_finish_while_new_ones_are_turned_away() {
@@ -41,13 +44,15 @@ async fn calls_under_way_finish_while_new_ones_are_turned_away() {
 
 #[tokio::test]
 async fn calls_that_do_not_finish_are_cut_when_the_drain_time_is_over() {
-    let mut gateway = gateway().await;
+    let drain = Duration::from_millis(1_500);
+    let (options, limits) = (Options::default(), ServerLimits::default());
+    let mut gateway = gateway_draining(settings(), options, limits, drain).await;
     let request =
         gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
     let cut = tokio::spawn(open(gateway.address, request));
     gateway.gate.begun.recv().await.unwrap();
     gateway.shutdown.cancel();
-    let served = tokio::time::timeout(Duration::from_secs(10), gateway.served);
+    let served = tokio::time::timeout(PATIENCE, gateway.served);
     served.await.expect("the gateway stops").unwrap().unwrap();
     assert!(cut.await.unwrap().is_err());
     gateway.gate.cancelled.recv().await.unwrap();
@@ -74,5 +79,5 @@ async fn listeners_do_not_hold_up_the_shutdown() {
     next_event(&mut modern, |m| m["id"] == 1 && m.get("result").is_some()).await;
     legacy.into_body().collect().await.unwrap();
     gateway.served.await.unwrap().unwrap();
-    assert!(began.elapsed() < Duration::from_millis(1_400), "the drain time was not waited for");
+    assert!(began.elapsed() < DRAIN / 2, "the drain time was not waited for");
 }

@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use doors::{LspClient, LspError};
 use serde_json::{Value, json};
@@ -7,7 +6,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::task::JoinHandle;
 
-use crate::support::{Gate, put_prompt, settings, strip};
+use crate::support::{Gate, PATIENCE, put_prompt, settings, strip};
 
 struct Session {
     client: DuplexStream,
@@ -50,7 +49,7 @@ async fn answer(client: &mut DuplexStream) -> Value {
         client.read_exact(&mut body).await.unwrap();
         serde_json::from_slice(&body).unwrap()
     };
-    tokio::time::timeout(Duration::from_secs(10), reading).await.expect("an answer in time")
+    tokio::time::timeout(PATIENCE, reading).await.expect("an answer in time")
 }
 
 #[tokio::test]
@@ -68,9 +67,10 @@ async fn the_three_methods_answer() {
     assert_eq!(envelope["meta"]["tool"], json!("test.echo"));
     let who = client.request("mcp.tool.invoke", json!({"tool": "test.whoami"})).await.unwrap();
     assert_eq!(who["data"]["door"], json!("lsp"));
-    let wished = json!({"tool": "test.key", "input": {}, "idempotencyKey": "k", "timeoutMs": 800});
+    let wished =
+        json!({"tool": "test.key", "input": {}, "idempotencyKey": "k", "timeoutMs": 20_000});
     let wished = client.request("mcp.tool.invoke", wished).await.unwrap();
-    assert_eq!(wished["data"], json!({"key": "k", "verify": false, "patience": 800}));
+    assert_eq!(wished["data"], json!({"key": "k", "verify": false, "patience": 20_000}));
 
     // A call that fails is answered; a request that cannot be understood is refused.
     for (tool, code) in
@@ -243,7 +243,7 @@ async fn a_client_that_stops_waiting_cancels_its_request() {
         _ = client.request("mcp.tool.invoke", json!({"tool": "test.slow"})) => panic!("it is still waiting"),
         begun = session.gate.begun.recv() => begun.unwrap(),
     }
-    let told = tokio::time::timeout(Duration::from_secs(10), session.gate.cancelled.recv());
+    let told = tokio::time::timeout(PATIENCE, session.gate.cancelled.recv());
     told.await.expect("the call is told").unwrap();
 }
 

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use strip::catalog::NameStyle;
 
 use crate::support::{
-    Gateway, Reply, echo, gateway, gateway_with, modern, next_event, open, settings, shared,
+    Gateway, PATIENCE, Reply, echo, gateway, gateway_with, modern, next_event, open, settings,
+    shared,
 };
 
 async fn ask(gateway: &Gateway, method: &str, params: Value) -> Reply {
@@ -175,11 +176,11 @@ async fn wishes_travel_in_meta() {
     let wished = result(
         &gateway,
         "tools/call",
-        call(json!({"powerstrip/idempotency-key": "k", "powerstrip/timeout-ms": 900})),
+        call(json!({"powerstrip/idempotency-key": "k", "powerstrip/timeout-ms": 20_000})),
     )
     .await;
     assert_eq!(wished["structuredContent"]["key"], json!("k"));
-    assert_eq!(wished["structuredContent"]["patience"], json!(900));
+    assert_eq!(wished["structuredContent"]["patience"], json!(20_000));
     for bad in [
         json!({"powerstrip/idempotency-key": 7}),
         json!({"powerstrip/idempotency-key": ""}),
@@ -292,7 +293,7 @@ async fn leaving_a_call_cancels_it() {
         _ = open(gateway.address, request) => panic!("the call is still waiting"),
         begun = gateway.gate.begun.recv() => begun.unwrap(),
     }
-    let told = tokio::time::timeout(Duration::from_secs(10), gateway.gate.cancelled.recv());
+    let told = tokio::time::timeout(PATIENCE, gateway.gate.cancelled.recv());
     told.await.expect("the call is told that its caller left").unwrap();
 }
 

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use strip::Rate;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::{connect, echo, gateway, gateway_with, open, put_prompt, settings, shared};
+use crate::support::{
+    PATIENCE, connect, echo, gateway, gateway_with, open, put_prompt, settings, shared,
+};
 
 #[tokio::test]
 async fn a_tool_is_called_by_any_of_its_names() {
@@ -148,8 +150,8 @@ async fn wishes_reach_the_call_and_nonsense_is_refused() {
     };
     let key = send("/mcp/tool/test.key", Some(("Idempotency-Key", "k1"))).await.json();
     assert_eq!(key["data"]["key"], json!("k1"));
-    let patient = send("/mcp/tool/test.key", Some(("Powerstrip-Timeout-Ms", "1500"))).await.json();
-    assert_eq!(patient["data"]["patience"], json!(1500));
+    let patient = send("/mcp/tool/test.key", Some(("Powerstrip-Timeout-Ms", "20000"))).await.json();
+    assert_eq!(patient["data"]["patience"], json!(20_000));
     // Only deterministic tools can be verified; that the strip refuses shows that the wish arrived.
     for (path, header) in [
         ("/mcp/tool/test.key?verify=true", None),
@@ -217,7 +219,8 @@ async fn bodies_over_the_cap_are_refused_unread() {
     let head = "POST /mcp/tool/test.echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let chunk = format!("40000\r\n{}\r\n", " ".repeat(0x40000));
-    stream.write_all(chunk.as_bytes()).await.unwrap();
+    // It may hang up before all is sent.
+    let _ = stream.write_all(chunk.as_bytes()).await;
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 400");
@@ -329,6 +332,6 @@ async fn leaving_a_call_cancels_it() {
         _ = response => panic!("the call is still waiting"),
         begun = gateway.gate.begun.recv() => begun.unwrap(),
     }
-    let told = tokio::time::timeout(Duration::from_secs(10), gateway.gate.cancelled.recv());
+    let told = tokio::time::timeout(PATIENCE, gateway.gate.cancelled.recv());
     told.await.expect("the call is told that its caller left").unwrap();
 }

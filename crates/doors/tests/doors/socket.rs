@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{settings, strip};
+use crate::support::{PATIENCE, settings, strip};
 
 #[tokio::test]
 async fn local_processes_share_one_strip_over_the_socket() {
@@ -53,7 +53,7 @@ async fn local_processes_share_one_strip_over_the_socket() {
     shutdown.cancel();
     gate.open.add_permits(1);
     assert_eq!(slow.await.unwrap()["ok"], json!(true));
-    tokio::time::timeout(Duration::from_secs(10), served).await.unwrap().unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, served).await.unwrap().unwrap().unwrap();
     assert!(!path.exists());
 }
 

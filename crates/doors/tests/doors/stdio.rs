@@ -1,12 +1,10 @@
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream,
 };
 use tokio::task::JoinHandle;
 
-use crate::support::{Gate, echo, modern, settings, shared, strip};
+use crate::support::{Gate, PATIENCE, echo, modern, settings, shared, strip};
 
 struct Pipe {
     client: BufReader<DuplexStream>,
@@ -33,10 +31,7 @@ impl Pipe {
     async fn hear(&mut self) -> Value {
         let mut line = String::new();
         let reading = self.client.read_line(&mut line);
-        tokio::time::timeout(Duration::from_secs(10), reading)
-            .await
-            .expect("a line in time")
-            .unwrap();
+        tokio::time::timeout(PATIENCE, reading).await.expect("a line in time").unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
@@ -90,7 +85,7 @@ async fn a_cancelled_notification_reaches_the_call() {
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}),
     )
     .await;
-    let told = tokio::time::timeout(Duration::from_secs(10), pipe.gate.cancelled.recv());
+    let told = tokio::time::timeout(PATIENCE, pipe.gate.cancelled.recv());
     told.await.expect("the call is told").unwrap();
 }
 

@@ -163,6 +163,12 @@ fn tools() -> (Vec<Made>, Gate) {
     (tools, gate)
 }
 
+/// Longer than anything may take here; a machine under load gets there all the same.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long calls under way have at the end of a gateway: more than any test waits for.
+pub(crate) const DRAIN: Duration = Duration::from_secs(120);
+
 /// A whole gateway on a free port.
 pub(crate) struct Gateway {
     pub(crate) address: SocketAddr,
@@ -220,8 +226,17 @@ pub(crate) async fn gateway() -> Gateway {
 
 pub(crate) async fn gateway_with(
     settings: Settings,
+    options: Options,
+    limits: ServerLimits,
+) -> Gateway {
+    gateway_draining(settings, options, limits, DRAIN).await
+}
+
+pub(crate) async fn gateway_draining(
+    settings: Settings,
     mut options: Options,
     limits: ServerLimits,
+    drain: Duration,
 ) -> Gateway {
     let (strip, gate, folder) = strip(settings).await;
     let shutdown = CancellationToken::new();
@@ -229,7 +244,6 @@ pub(crate) async fn gateway_with(
     let door = HttpDoor::new(Arc::clone(&strip), LocalAccess::default(), options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let drain = Duration::from_millis(1_500);
     let served = tokio::spawn(doors::serve_with(listener, door, shutdown.clone(), drain, limits));
     Gateway { address, strip, gate, shutdown, served, _folder: folder }
 }
@@ -294,16 +308,15 @@ impl Gateway {
     /// The rows of the audit trail, oldest first, once there are so many.
     pub(crate) async fn audit_rows(&self, count: usize) -> Vec<store::AuditRow> {
         let database = Database::open(self._folder.path()).await.unwrap();
-        let mut rows = Vec::new();
-        for _ in 0..500 {
-            rows = database.audit_rows(store::AuditFilter::default()).await.unwrap();
-            if rows.len() >= count {
-                break;
+        let begun = std::time::Instant::now();
+        loop {
+            let mut rows = database.audit_rows(store::AuditFilter::default()).await.unwrap();
+            if rows.len() >= count || begun.elapsed() > PATIENCE {
+                rows.reverse();
+                return rows;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        rows.reverse();
-        rows
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> http::request::Builder {
@@ -383,7 +396,7 @@ pub(crate) async fn next_event(body: &mut Incoming, fits: impl Fn(&Value) -> boo
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), reading).await.expect("an event in time")
+    tokio::time::timeout(PATIENCE, reading).await.expect("an event in time")
 }
 
 /// Puts the prompt `research/outline` on the strip's shelf.

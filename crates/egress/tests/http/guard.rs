@@ -6,7 +6,7 @@ use egress::http::{
     AddressPolicy, Client, FetchError, Limits, OwnListeners, Refusal, Request, Rule, Scope,
 };
 use http::{HeaderValue, Method};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::server::{Server, client, get, policy, reply};
 
@@ -232,7 +232,10 @@ async fn a_configured_server_is_reached_under_a_policy_of_its_own() {
 
 #[tokio::test]
 async fn nobody_listening_is_a_connect_error() {
-    let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    // Bound and not listening: nobody else can come to listen there.
+    let silent = TcpSocket::new_v4().unwrap();
+    silent.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = silent.local_addr().unwrap();
     let error =
         get(&client(&["127.0.0.1"]), &format!("http://{address}/?token=hush")).await.unwrap_err();
     assert!(matches!(&error, FetchError::Connect { host, .. } if host == "127.0.0.1"), "{error:?}");

@@ -75,7 +75,8 @@ const RANDOM: &str = "import json, uuid\nprint(json.dumps({'id': str(uuid.uuid4(
 async fn idempotency_and_its_window() {
     let stable = python("t.stable", RANDOM, "");
     let acting = python("t.acting", RANDOM, "deterministic: false");
-    let gateway = with_packs(&[stable, acting]).config("limits: { idempotency: 2s }").start().await;
+    // Long enough for one call to follow another on a busy machine.
+    let gateway = with_packs(&[stable, acting]).config("limits: { idempotency: 6s }").start().await;
     let id = async |tool: &str, headers: &[(&str, &str)]| {
         gateway.call_with(tool, &json!({"q": 1}), headers).await.body["data"]["id"].clone()
     };

@@ -1,7 +1,8 @@
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::Gateway;
+use testkit::{Gateway, Place};
 
 use crate::pipe::Pipe;
 use crate::project::{Ended, Project, run_in};
@@ -59,11 +60,11 @@ async fn commands_reach_a_gateway_elsewhere() {
 
 #[tokio::test]
 async fn an_unreachable_gateway_is_named() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let url = format!("http://{free}");
+    let nobody = Place::take();
+    let url = format!("http://{}", nobody.address());
     let here = Project::new();
     assert!(
-        run(here.path(), &["tools", "--url", &url], "").await.failed(1).contains(&free.to_string())
+        run(here.path(), &["tools", "--url", &url], "").await.failed(1).contains(&nobody.address())
     );
     run(here.path(), &["tools", "--url", "not a url"], "").await.failed(2);
     run(here.path(), &["tools", "--url", "ftp://x"], "").await.failed(1);
@@ -146,7 +147,8 @@ async fn a_pipe_bridges_lsp_frames() {
 
 #[tokio::test]
 async fn a_restarted_gateway_is_introduced_to_the_client_again() {
-    let gateway = Gateway::start().await;
+    let place = Place::take();
+    let gateway = Gateway::with().at(&place).start().await;
     let (folder, address) = (gateway.folder().to_owned(), gateway.address().to_owned());
     let here = Project::new();
     std::fs::create_dir_all(here.path().join("home")).unwrap();
@@ -163,13 +165,14 @@ async fn a_restarted_gateway_is_introduced_to_the_client_again() {
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    for attempt in 0.. {
+    let patience = Instant::now() + Duration::from_secs(30);
+    loop {
         let answer = pipe.echo("after").await;
         if answer["result"]["structuredContent"] == json!({"message": "after"}) {
             break;
         }
-        assert!(attempt < 100, "never answered: {answer}");
+        assert!(Instant::now() < patience, "never answered: {answer}");
         assert!(again.try_wait().unwrap().is_none(), "the second gateway runs");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -1,11 +1,11 @@
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// A `powerstrip stdio` process, spoken to line by line.
 pub(crate) struct Pipe {
@@ -82,14 +82,14 @@ impl Pipe {
 
     /// Asks until the gateway is there again: an answer that says to try again is tried again.
     pub(crate) async fn echo_at_last(&mut self, message: &str) -> Value {
-        for _ in 0..20 {
+        let patience = Instant::now() + Duration::from_secs(30);
+        loop {
             let answer = self.echo(message).await;
-            match answer.get("error") {
-                Some(error) => assert_eq!(error["data"]["retryable"], true, "{answer}"),
-                None => return answer,
-            }
+            let Some(error) = answer.get("error") else { return answer };
+            assert_eq!(error["data"]["retryable"], true, "{answer}");
+            assert!(Instant::now() < patience, "never answered: {answer}");
+            sleep(Duration::from_millis(25)).await;
         }
-        panic!("never answered")
     }
 
     /// Closes its standard input, reads the rest of what it says, and gives its exit code.

@@ -77,7 +77,8 @@ async fn calls_under_way_finish_when_it_stops() {
 
 #[tokio::test]
 async fn a_second_signal_ends_it_at_once() {
-    let gateway = napping(15).await;
+    // Longer than it takes to signal twice, and than calls may take to finish.
+    let gateway = napping(25).await;
     let call = begin(&gateway).await;
     let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();

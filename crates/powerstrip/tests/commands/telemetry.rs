@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually};
+use testkit::{Gateway, Place, eventually};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -58,9 +58,9 @@ async fn traces_are_sent_to_the_collector_with_its_secret() {
 
 #[tokio::test]
 async fn a_collector_that_is_not_there_harms_nobody() {
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let gateway =
-        Gateway::with().config(&format!("telemetry: {{ otlp: 'http://{free}' }}")).start().await;
+    let nobody = Place::take();
+    let config = format!("telemetry: {{ otlp: 'http://{}' }}", nobody.address());
+    let gateway = Gateway::with().config(&config).start().await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "hi"})).await.status, 200);
     assert_eq!(gateway.stop().await, Some(0));
 }

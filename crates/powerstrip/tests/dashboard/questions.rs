@@ -8,9 +8,10 @@ use crate::support::{Person, gateway};
 
 const ASK: &str = "powerstrip:request_user_input";
 
-/// Asks within a run, with little patience.
+/// Asks within a run, with little patience: told to wait some more in nine tenths of it, which leaves a busy machine
+/// the last one.
 async fn asked(gateway: &Gateway, slot: &str, kind: &str) -> Value {
-    let headers = [("powerstrip-run", "letter"), ("powerstrip-timeout-ms", "300")];
+    let headers = [("powerstrip-run", "letter"), ("powerstrip-timeout-ms", "3000")];
     let options = if kind == "number" { json!([]) } else { json!(["plain", "warm"]) };
     let input =
         json!({"slot_type": kind, "slot_id": slot, "prompt_key": "Which?", "options": options});

@@ -37,7 +37,7 @@ execution: { kind: cli, cmd: [python3, -c, "import json, sys; print(json.dumps({
 "#;
 
 const SKILLS: &str = "skills: { mail: { tools: ['mail.*'], auto_approve: false }, basics: { tools: ['orders.*', 'demo.*'] }, \
-    brief: { tools: ['brief.*'], auto_approve: false, approval_timeout: 4s } }\n\
+    brief: { tools: ['brief.*'], auto_approve: false, approval_timeout: 12s } }\n\
     agents: { assistant: { skills: [mail, basics] } }\n";
 
 const PROMPT_SPEC: &str = "description: Greets somebody.\ninputSchema: { type: object, properties: \

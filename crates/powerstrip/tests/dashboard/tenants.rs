@@ -52,9 +52,12 @@ async fn each_person_sees_their_own_tenant() {
     let trace = tried.rsplit('/').next().unwrap().to_owned();
     let mail = [("csrf", csrf.as_str()), ("do", "run"), ("v/to", "x@example.com")];
     assert_eq!(ann.post("/dashboard/tools/mail.send", &mail).await.status, StatusCode::SEE_OTHER);
-    let page = ann.get("/dashboard/approvals").await.text;
-    let (_, approval) = page.split_once("data-approval=\"").expect("it waits");
-    let approval = format!("/dashboard/approvals/{}", approval.split('"').next().unwrap());
+    let approval = eventually("it waits", || async {
+        let page = ann.get("/dashboard/approvals").await.text;
+        let (_, approval) = page.split_once("data-approval=\"")?;
+        Some(format!("/dashboard/approvals/{}", approval.split('"').next()?))
+    })
+    .await;
     let call = format!("/dashboard/calls/{trace}");
     eventually("her call is in the trail", || async {
         (ann.get(&call).await.status == StatusCode::OK).then_some(())
@@ -124,6 +127,17 @@ async fn command(gateway: &Gateway, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
+/// What a stream says next; that it is still there is no news.
+async fn news(stream: &mut reqwest::Response) -> String {
+    loop {
+        let chunk = stream.chunk().await.unwrap().expect("it goes on");
+        let text = String::from_utf8_lossy(&chunk).into_owned();
+        if !text.starts_with(':') {
+            return text;
+        }
+    }
+}
+
 #[tokio::test]
 async fn sessions_and_streams_end_with_the_key_that_opened_them() {
     let gateway = gateway().config("auth: {}\n").start().await;
@@ -149,9 +163,9 @@ async fn sessions_and_streams_end_with_the_key_that_opened_them() {
     let call = reqwest::Client::new().post(gateway.url("/mcp/tool/mail.send")).bearer_auth(&ann);
     let call = tokio::spawn(call.json(&json!({"to": "x@example.com"})).send());
     let mut live = live;
-    let heard = live.chunk().await.unwrap().unwrap();
-    assert!(String::from_utf8_lossy(&heard).contains("data: approvals"), "{heard:?}");
-    let silent = tokio::time::timeout(Duration::from_millis(300), foreign.chunk()).await;
+    let heard = news(&mut live).await;
+    assert!(heard.contains("data: approvals"), "{heard:?}");
+    let silent = tokio::time::timeout(Duration::from_millis(300), news(&mut foreign)).await;
     assert!(silent.is_err(), "another tenant's call: {silent:?}");
 
     command(&gateway, &["keys", "revoke", "ann"]).await;

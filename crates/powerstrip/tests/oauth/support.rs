@@ -66,5 +66,7 @@ pub(crate) fn keeps_secrets(gateway: &Gateway) {
         }
     }
     search(gateway.folder());
-    assert!(!gateway.log().is_empty(), "there is a log to search");
+    let log = gateway.log();
+    assert!(!log.contains(CANARY), "the log holds a secret: {log}");
+    assert!(!log.is_empty(), "there is a log to search");
 }

@@ -72,7 +72,8 @@ async fn files_that_are_not_there_are_not_found() {
 
 #[tokio::test]
 async fn files_and_references_end() {
-    let config = "files: { ttl: 2s }\nreferences: { ttl: 2s }\n";
+    // Long enough for the file to be used once.
+    let config = "files: { ttl: 6s }\nreferences: { ttl: 6s }\n";
     let house = House::with(config, "").await;
     let id = house.put("a.pdf", pdf(30_000)).await;
     let made = house.data("near:stamp_field", json!({"file_id": id})).await;

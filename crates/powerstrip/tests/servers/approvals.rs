@@ -186,9 +186,9 @@ async fn only_the_operator_decides_where_callers_are_the_local_user() {
 #[tokio::test]
 async fn a_restart_keeps_what_waits_and_the_same_call_goes_on_with_it() {
     let gateway = house("").await;
+    let input = json!({"text": "before"});
     let row = {
         let reviewer = Reviewer::of(&gateway);
-        let input = json!({"text": "before"});
         let call = gateway.call("pack.note", &input);
         tokio::select! {
             answer = call => panic!("nobody approved: {answer:?}"),
@@ -202,11 +202,10 @@ async fn a_restart_keeps_what_waits_and_the_same_call_goes_on_with_it() {
     let decided =
         reviewer.decide(row["id"].as_str().unwrap(), &json!({"decision": "approve"})).await;
     assert_eq!(decided.status, 200, "{decided:?}");
-    let answer = gateway.call("pack.note", &json!({"text": "before"})).await;
+    let answer = gateway.call("pack.note", &input).await;
     assert_eq!(answer.status, 200, "the next identical call uses the approval: {answer:?}");
     let path = format!("/v1/approvals/{}", row["id"].as_str().unwrap());
     assert_eq!(reviewer.get(&path).await.body["state"], "consumed");
-    let input = json!({"text": "before"});
     let again = gateway.call("pack.note", &input);
     let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
     assert_eq!(answer.status, 403, "single use: {answer:?}");
@@ -232,16 +231,17 @@ async fn a_waiting_client_hears_that_it_waits_and_where_a_person_decides() {
     let gateway = house("").await;
     let reviewer = Reviewer::of(&gateway);
     let mut peer = Peer::modern(&gateway);
-    let call = peer.call("pack_note", json!({"text": "x"}), json!({"progressToken": 7}));
-    let (told, row) = tokio::join!(call, reviewer.decides("approve"));
-    let notice = told.notices("notifications/progress").next().expect("a notice").clone();
-    let message = notice["message"].as_str().unwrap();
+    let mut call = peer.begin("pack_note", json!({"text": "x"}), json!({"progressToken": 7})).await;
+    let notice = call.next("notifications/progress").await;
+    let row = reviewer.decides("approve").await;
+    let message = notice["params"]["message"].as_str().unwrap();
     assert!(
         message.contains("pack.note") && message.contains(row["id"].as_str().unwrap()),
         "{message}"
     );
     assert!(message.contains("/dashboard/approvals/"), "{message}");
-    assert_eq!(told.answer["result"]["isError"], json!(false), "{told:?}");
+    let answer = call.answer().await;
+    assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
 }
 
 fn accepts(decision: &str) -> Value {
@@ -299,8 +299,12 @@ async fn the_person_at_a_legacy_client_is_asked_while_the_call_waits_and_the_fir
     let (asked, answer) = peer.call("pack_note", json!({"text": "2"}), |_| accepts("reject")).await;
     assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(true)), "{answer}");
     assert!(answer.to_string().contains("said the person"), "{answer}");
-    let cancels = peer.call("pack_note", json!({"text": "3"}), |_| json!({"action": "cancel"}));
-    let ((asked, answer), _) = tokio::join!(cancels, reviewer.decides("reject"));
+    // The reviewer waits until the person was asked: decided before that, nobody would be.
+    let seen = tokio::sync::Notify::new();
+    let cancel = |_: &Value| (seen.notify_one(), json!({"action": "cancel"})).1;
+    let cancels = peer.call("pack_note", json!({"text": "3"}), cancel);
+    let decides = async { (seen.notified().await, reviewer.decides("reject").await) };
+    let ((asked, answer), _) = tokio::join!(cancels, decides);
     assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(true)), "{answer}");
 }
 
@@ -334,9 +338,7 @@ fn acts(shown: &str) -> Option<char> {
 async fn hostile_arguments_are_shown_whole_and_inert_by_the_command_and_the_command_decides() {
     let gateway = house("").await;
     let reviewer = Reviewer::of(&gateway);
-    let input = hostile();
-    let url = gateway.url("/mcp/tool/pack.note");
-    let sent = input.clone();
+    let (url, input, sent) = (gateway.url("/mcp/tool/pack.note"), hostile(), hostile());
     let call =
         tokio::spawn(async move { answered(reqwest::Client::new().post(url).json(&sent)).await });
     let id = reviewer.waiting().await["id"].as_str().unwrap().to_owned();
@@ -385,7 +387,6 @@ async fn standing_rules_are_made_listed_and_removed_by_commands() {
     assert_eq!((rules[0]["uses"].as_u64(), &rules[0]["createdBy"]), (Some(1), &json!("operator")));
     command(&gateway, &["approvals", "rules", "rm", rules[0]["id"].as_str().unwrap()]).await;
     let reviewer = Reviewer::of(&gateway);
-    let input = json!({"text": "often"});
     let again = gateway.call("pack.note", &input);
     let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
     assert_eq!(answer.status, 403, "{answer:?}");
@@ -404,11 +405,11 @@ async fn events_tell_what_begins_to_wait_and_what_becomes_of_it() {
     let call = gateway.call("pack.note", &input);
     let (answer, row) = tokio::join!(call, reviewer.decides("approve"));
     assert_eq!(answer.status, 200);
-    while !text.contains("event: consumed") {
+    let line = |event: &str| format!("event: {event}\nid: {}\n", row["id"].as_str().unwrap());
+    while !["decided", "consumed"].iter().all(|event| text.contains(&line(event))) {
         text.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().unwrap()));
     }
-    let at =
-        |event: &str| text.find(&format!("event: {event}\nid: {}\n", row["id"].as_str().unwrap()));
+    let at = |event: &str| text.find(&line(event));
     let (created, decided, consumed) = (at("created"), at("decided"), at("consumed"));
     assert!(created.is_some() && created < decided && decided.is_some(), "{text}");
     assert!(created < consumed, "{text}");
@@ -447,8 +448,7 @@ async fn a_webhook_is_sent_signed_links_that_show_first_and_decide_by_a_click_on
         "egress: {{ allow: ['{hook}'] }}\napprovals: {{ webhook: {{ url: 'http://{hook}/hook', secret: {{ env: HOOK_SECRET }} }} }}\n"
     ))
     .await;
-    let (url, input) = (gateway.url("/mcp/tool/pack.note"), hostile());
-    let sent = input.clone();
+    let (url, input, sent) = (gateway.url("/mcp/tool/pack.note"), hostile(), hostile());
     let call =
         tokio::spawn(async move { answered(reqwest::Client::new().post(url).json(&sent)).await });
     let (head, body) = hooked(&listener).await;

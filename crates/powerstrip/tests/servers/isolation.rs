@@ -21,7 +21,7 @@ async fn a_dead_server_is_named_and_comes_back() {
     offers(&gateway, "near__greet").await;
     offers(&gateway, "far__greet").await;
 
-    let url = far.kill().await;
+    let place = far.kill().await;
     let answer = eventually("the dead server is noticed", || async {
         let answer = greet(&gateway, "far").await;
         (answer["ok"] == json!(false)).then_some(answer)
@@ -34,7 +34,7 @@ async fn a_dead_server_is_named_and_comes_back() {
     assert!(listed(&gateway).await.contains(&"far__greet".to_owned()), "the last list is served");
     assert_eq!(gateway.get("/readyz").await.status, 200, "the gateway itself is well");
 
-    let _far = HttpFixture::again(&url).await;
+    let _far = HttpFixture::at(place).await;
     eventually("the server is back", || async {
         (greet(&gateway, "far").await["ok"] == json!(true)).then_some(())
     })
@@ -71,9 +71,10 @@ async fn the_state_of_each_server_is_shown() {
     );
     let gateway = Gateway::with().config(&servers).start().await;
     offers(&gateway, "far__greet").await;
-    let shown = eventually("the broken one is known to be down", || async {
+    let shown = eventually("the broken one is known to be down, with its last words", || async {
         let shown = command(&gateway, &["servers"]).await;
-        (shown[0]["state"] == json!("down")).then_some(shown)
+        let is_read = shown[0]["stderrTail"].is_string() && shown[1]["tools"] != json!(0);
+        (shown[0]["state"] == json!("down") && is_read).then_some(shown)
     })
     .await;
     let names: Vec<_> = shown.as_array().expect("a list").iter().map(|s| &s["name"]).collect();
@@ -98,7 +99,7 @@ async fn the_last_list_outlives_the_gateway() {
     let gateway = Gateway::with().config(&config).start().await;
     offers(&gateway, "far__greet").await;
     assert_eq!(gateway.stop().await, Some(0));
-    far.kill().await;
+    let _place = far.kill().await;
 
     let gateway = Gateway::with().config(&config).start().await;
     offers(&gateway, "far__greet").await;

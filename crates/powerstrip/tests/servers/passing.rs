@@ -72,7 +72,7 @@ async fn last_known_lists_are_served_while_a_server_is_down() {
     let config = format!("servers:\n{}", over_http("beta", &far.url));
     let gateway = Gateway::with().config(&config).start().await;
     offers(&gateway, "beta__greet").await;
-    far.kill().await;
+    let _place = far.kill().await;
     let url = gateway.url("/mcp");
     let listed = mcp(&url, "resources/list", "", json!({})).await;
     assert!(names(&listed, "resources", "uri").contains(&"test://static-text".to_owned()));

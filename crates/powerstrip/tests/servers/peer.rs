@@ -36,6 +36,12 @@ impl Peer {
         self.ask("tools/call", tool, params).await
     }
 
+    /// Calls a tool, and goes on while the call waits.
+    pub(crate) async fn begin(&mut self, tool: &str, input: Value, meta: Value) -> Stream {
+        let params = json!({"name": tool, "arguments": input, "_meta": meta});
+        Stream::new(self.send("tools/call", tool, params).await)
+    }
+
     pub(crate) async fn ask(&mut self, method: &str, name: &str, params: Value) -> Told {
         let response = self.send(method, name, params).await;
         let text = response.text().await.expect("the answer can be read");
@@ -95,16 +101,24 @@ impl Stream {
 
     /// The next message of a kind; others are passed over.
     pub(crate) async fn next(&mut self, method: &str) -> Value {
+        self.first(method, |message| message["method"] == method).await
+    }
+
+    /// The answer to the request that opened it.
+    pub(crate) async fn answer(&mut self) -> Value {
+        self.first("answer", |message| message.get("method").is_none()).await
+    }
+
+    async fn first(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let whole = self.text.rsplit_once('\n').map_or("", |(whole, _)| whole);
             let all = messages(whole);
-            let new = all.iter().skip(self.heard).position(|message| message["method"] == method);
-            if let Some(at) = new {
+            if let Some(at) = all.iter().skip(self.heard).position(&is_it) {
                 self.heard += at + 1;
                 return all[self.heard - 1].clone();
             }
             let chunk = self.response.chunk().await.expect("the stream goes on");
-            let chunk = chunk.unwrap_or_else(|| panic!("no {method} in {}", self.text));
+            let chunk = chunk.unwrap_or_else(|| panic!("no {what} in {}", self.text));
             self.text.push_str(&String::from_utf8_lossy(&chunk));
         }
     }

@@ -158,6 +158,8 @@ async fn a_person_approves_exactly_what_was_shown_and_a_restart_forgets_nothing(
     .await;
     let mut listening = StdioSession::start(&gateway);
     listening.mcp_initialize().await;
+    // An answer says that it is heard by now that this client is ready to be told.
+    listening.mcp("tools/list", &json!({})).await;
     let approved = run(&gateway, &["tools", "approve", "crm:search", "--definition", sum]).await;
     assert_eq!(approved.status.code(), Some(0), "{approved:?}");
     assert_eq!(code(&gateway, "crm:search").await, Value::Null, "it is served at once");

@@ -43,10 +43,16 @@ fn admin(gateway: &Gateway) -> String {
     std::fs::read_to_string(path).unwrap().trim().to_owned()
 }
 
-/// Calls a tool over REST in a run, with little patience.
+/// Calls a tool over REST in a run.
 async fn within(gateway: &Gateway, run: &str, tool: &str, input: Value) -> Response {
-    let headers = [("powerstrip-run", run), ("powerstrip-timeout-ms", "300")];
-    gateway.call_with(tool, &input, &headers).await
+    gateway.call_with(tool, &input, &[("powerstrip-run", run)]).await
+}
+
+/// Asks over REST in a run, with little patience: told to wait some more in nine tenths of it, which leaves a busy
+/// machine the last one.
+async fn hasty(gateway: &Gateway, run: &str, question: Value) -> Response {
+    let headers = [("powerstrip-run", run), ("powerstrip-timeout-ms", "3000")];
+    gateway.call_with(ASK, &question, &headers).await
 }
 
 async fn two_data_tools(gateway: &Gateway, run: &str) {
@@ -86,7 +92,7 @@ async fn a_run_over_rest_asks_the_operator_and_goes_on_after_a_restart() {
     assert_eq!((early.status, &early.body["errors"][0]["code"]), (403, &json!("DENIED")));
     assert!(early.body["errors"][0]["message"].as_str().unwrap().contains("2 data tools"));
     two_data_tools(&gateway, "report").await;
-    let asked = within(&gateway, "report", ASK, question("tone")).await;
+    let asked = hasty(&gateway, "report", question("tone")).await;
     assert_eq!(asked.body["data"]["status"], json!("waiting"), "{asked:?}");
     assert_eq!(asked.body["data"]["run_id"], json!("report"));
 
@@ -144,9 +150,16 @@ async fn the_operator_answers_by_command_and_whoever_waits_goes_on() {
     let mut asking = tokio::spawn({
         let url = gateway.url(&format!("/mcp/tool/{ASK}"));
         let request = reqwest::Client::new().post(url).header("powerstrip-run", "r");
+        let request = request.json(&question("tone"));
         async move {
-            let answer = request.json(&question("tone")).send().await.unwrap();
-            answer.json::<Value>().await.unwrap()
+            // Told to go on waiting, it does.
+            loop {
+                let asked = request.try_clone().unwrap().send().await.unwrap();
+                let answer = asked.json::<Value>().await.unwrap();
+                if answer["data"]["status"] != "waiting" {
+                    return answer;
+                }
+            }
         }
     });
     let run = tokio::select! {
@@ -218,7 +231,7 @@ async fn a_modern_client_names_a_run_or_has_one_and_answers_in_rounds() {
     }
     let hasty = |meta: Value| {
         let mut meta = meta;
-        meta["powerstrip/timeout-ms"] = json!(200);
+        meta["powerstrip/timeout-ms"] = json!(3_000);
         meta
     };
     let named = hasty(json!({"powerstrip/run-id": "mine"}));
@@ -307,7 +320,7 @@ async fn what_a_run_says_does_not_act_on_the_terminal() {
     two_data_tools(&gateway, "r").await;
     let ask = json!({"slot_type": "choice", "slot_id": format!("s{hostile}"), "prompt_key": format!("p{hostile}"),
         "options": [format!("o{hostile}"), "b"]});
-    let asked = within(&gateway, "r", ASK, ask).await;
+    let asked = hasty(&gateway, "r", ask).await;
     two_data_tools(&gateway, "e").await;
     let ended = within(&gateway, "e", END, json!({"summary": format!("done {hostile}")})).await;
     assert_eq!(ended.status, 200, "{ended:?}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually, powerstrip_binary};
+use testkit::{Gateway, Place, eventually, powerstrip_binary};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -19,17 +19,19 @@ pub(crate) fn fixture() -> PathBuf {
 pub(crate) struct HttpFixture {
     child: Child,
     _stdout: BufReader<ChildStdout>,
+    place: Place,
     pub(crate) url: String,
 }
 
 impl HttpFixture {
     pub(crate) async fn start() -> Self {
-        Self::at("127.0.0.1:0").await
+        Self::at(Place::take()).await
     }
 
-    async fn at(address: &str) -> Self {
+    /// Starts it where another one was.
+    pub(crate) async fn at(place: Place) -> Self {
         let mut child = Command::new(fixture())
-            .args(["--listen", address])
+            .args(["--listen", &place.address()])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -40,19 +42,13 @@ impl HttpFixture {
         let mut url = String::new();
         stdout.read_line(&mut url).await.expect("it says where it listens");
         assert!(url.starts_with("http://"), "the fixture ended early: {url:?}");
-        Self { child, _stdout: stdout, url: url.trim().to_owned() }
+        Self { child, _stdout: stdout, place, url: url.trim().to_owned() }
     }
 
-    /// Ends it without a word; its URL stays known.
-    pub(crate) async fn kill(mut self) -> String {
+    /// Ends it without a word. Nobody else comes to its place while that is held.
+    pub(crate) async fn kill(mut self) -> Place {
         self.child.kill().await.expect("it can be killed");
-        self.url
-    }
-
-    /// Starts it where another one was.
-    pub(crate) async fn again(url: &str) -> Self {
-        let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
-        Self::at(address).await
+        self.place
     }
 }
 

@@ -118,12 +118,13 @@ async fn time_runs_out_and_nothing_is_left_behind() {
 #[tokio::test]
 async fn a_dropped_call_ends_its_process() {
     let workshop = Workshop::new().await;
-    workshop.write("tools/x.py", "import os, time\nroot = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\nopen(os.path.join(root, 'out', str(os.getpid())), 'w').close()\nwhile True:\n    time.sleep(0.01)\n    open(os.path.join(root, 'out', 'beat'), 'w').write(str(time.time()))\n");
-    for mode in MODES {
-        let out = workshop.root().join("out");
-        let _ = std::fs::remove_dir_all(&out);
+    let script = "import os, time\nroot = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\nopen(os.path.join(root, 'out', str(os.getpid())), 'w').close()\nwhile True:\n    time.sleep(0.01)\n    open(os.path.join(root, 'out', 'beat'), 'w').write(str(time.time()))\n";
+    // A folder for each: a script of the first that is slow to die does not write into the second's.
+    for (mode, folder) in MODES.into_iter().zip(["first", "second"]) {
+        workshop.write("tools/x.py", &script.replace("out", folder));
+        let out = workshop.root().join(folder);
         std::fs::create_dir(&out).unwrap();
-        workshop.pack("x", &format!("caps: {{files: {{write: [../out]}}}}\nexecution: {{kind: python, script: x.py{mode}}}"));
+        workshop.pack("x", &format!("caps: {{files: {{write: [../{folder}]}}}}\nexecution: {{kind: python, script: x.py{mode}}}"));
         let tool = workshop.tool("x");
         let running = tokio::spawn(async move { tool.run(&call(json!({}))).await });
         let beat = out.join("beat");

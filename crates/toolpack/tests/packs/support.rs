@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,6 +79,14 @@ impl Workshop {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         self
+    }
+
+    /// Changes a file in one step, so that nobody finds it empty on the way.
+    pub(crate) fn overwrite(&self, path: &str, text: &str) {
+        let file = fs::OpenOptions::new().write(true).open(self.dir.path().join(path));
+        let mut file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().len(), text.len() as u64, "nothing is cut off");
+        file.write_all(text.as_bytes()).unwrap();
     }
 
     /// Writes a pack `demo.NAME` that takes and gives anything.

@@ -7,7 +7,7 @@ use proto::{Blame, Code};
 use serde_json::{Value, json};
 use strip::Tool;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use toolpack::Toolpacks;
 
 use crate::support::{Setting, Workshop, assert_code, call, runtime};
@@ -226,9 +226,10 @@ async fn the_guard_holds() {
 async fn a_service_that_is_not_there_is_unavailable() {
     let server = Server::start().await;
     let workshop = workshop(&server).await;
-    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = closed.local_addr().unwrap();
-    drop(closed);
+    // Bound and not listening: nobody else can come to listen there.
+    let silent = TcpSocket::new_v4().unwrap();
+    silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = silent.local_addr().unwrap();
     pack(&workshop, &format!("  url: 'http://{address}/'"));
     let failure = workshop.failure("x", json!({})).await;
     assert_eq!((failure.code, failure.retryable), (Code::Unavailable, true), "{failure}");

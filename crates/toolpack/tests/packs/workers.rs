@@ -138,7 +138,8 @@ async fn a_dead_worker_is_replaced() {
 
 #[tokio::test]
 async fn a_slow_worker_is_killed_and_its_answer_reaches_nobody() {
-    let workshop = workshop("naughty", "timeoutMs: 2000").await;
+    // Time enough for a worker to start on a busy machine.
+    let workshop = workshop("naughty", "timeoutMs: 6000").await;
     let tool = workshop.tool("x");
     let before = run(&tool, json!(1)).await.unwrap().data;
     assert_eq!(run(&tool, json!("sleep")).await.unwrap_err().code, Code::Timeout);

@@ -11,7 +11,7 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 
 /// One request as it came in.
@@ -48,9 +48,26 @@ struct Desk {
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
+/// An address that stays one test's own while nobody listens there: it is bound, and whoever calls is refused.
+pub(crate) struct Place {
+    pub(crate) address: SocketAddr,
+    _held: TcpSocket,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let held = TcpSocket::new_v4().unwrap();
+        // So that a server can bind it too.
+        held.set_reuseaddr(true).unwrap();
+        held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        Self { address: held.local_addr().unwrap(), _held: held }
+    }
+}
+
 /// A running server.
 pub(crate) struct Fake {
-    pub(crate) address: SocketAddr,
+    address: SocketAddr,
+    place: Option<Place>,
     seen: Arc<Mutex<Vec<Seen>>>,
     runtime: Option<Runtime>,
 }
@@ -60,14 +77,11 @@ impl Fake {
     where
         F: Future<Output = Response> + Send + 'static,
     {
-        Self::on("127.0.0.1:0".parse().unwrap(), behaviour)
+        Self::on(Place::new(), behaviour)
     }
 
-    /// A server on an address that is known before.
-    pub(crate) fn on<F>(
-        address: SocketAddr,
-        behaviour: impl Fn(Seen) -> F + Send + Sync + 'static,
-    ) -> Self
+    /// A server at a place that is known before.
+    pub(crate) fn on<F>(place: Place, behaviour: impl Fn(Seen) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response> + Send + 'static,
     {
@@ -81,14 +95,14 @@ impl Fake {
             behaviour: Arc::new(move |seen| Box::pin(behaviour(seen))),
             seen: Arc::clone(&seen),
         };
+        let address = place.address;
         let listener = std::net::TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
         runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
             axum::serve(listener, Router::new().fallback(serve).with_state(desk)).await.unwrap();
         });
-        Self { address, seen, runtime: Some(runtime) }
+        Self { address, place: Some(place), seen, runtime: Some(runtime) }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -104,15 +118,15 @@ impl Fake {
         self.seen().into_iter().filter(|seen| seen.asks() == method).collect()
     }
 
-    /// Ends it with all its connections, as a crash would.
-    pub(crate) fn kill(mut self) -> SocketAddr {
+    /// Ends it with all its connections, as a crash would. Its place is kept for whoever comes after it.
+    pub(crate) fn kill(mut self) -> Place {
         if let Some(runtime) = self.runtime.take() {
             // Not to be waited for on a thread that drives a runtime itself.
             std::thread::spawn(move || runtime.shutdown_timeout(Duration::from_secs(5)))
                 .join()
                 .unwrap();
         }
-        self.address
+        self.place.take().unwrap()
     }
 
     fn end(&mut self) {

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use proto::Code;
 use serde_json::json;
-use upstream::{ServerConfig, State};
+use upstream::{ServerConfig, State, Timing};
 
 use crate::fake::{Fake, well_behaved};
 use crate::python::server;
-use crate::support::{House, at, eventually};
+use crate::support::{House, at, eventually, quick, runner};
 
 /// A server that takes connections and says nothing.
 async fn hung() -> String {
@@ -28,8 +28,7 @@ async fn pain_1_bad_servers_take_nothing_down_and_hold_nothing_up() {
     let good = Fake::new(well_behaved("good"));
     let missing =
         ServerConfig { command: Some("no-such-program".to_owned()), ..ServerConfig::default() };
-    let begun = Instant::now();
-    let house = House::with(vec![
+    let servers = vec![
         ("a-hung", at(&hung().await)),
         ("b-dead", at("http://127.0.0.1:9/mcp")),
         ("c-crashing", server(&["crash=yes"])),
@@ -37,8 +36,13 @@ async fn pain_1_bad_servers_take_nothing_down_and_hold_nothing_up() {
         ("e-silent", server(&["hold=/nowhere"])),
         ("f-nowhere", at("http://name.invalid/mcp")),
         ("good", at(&good.url())),
-    ])
-    .await;
+    ];
+    // The silent one is still waited for when all others are known to be down.
+    let timing =
+        Timing { start: Duration::from_secs(120), list: Duration::from_secs(5), ..quick() };
+    runner().await;
+    let begun = Instant::now();
+    let house = House::timed(servers, timing, Default::default()).await;
     let started = begun.elapsed();
     house.offers("good:who").await;
     assert_eq!(house.text("good:who", json!({})).await, "good");
@@ -64,10 +68,10 @@ async fn pain_1_a_server_that_is_killed_under_load_is_missed_by_its_own_callers_
     house.offers("b:who").await;
     house.offers("py:crash").await;
     let mut a = Some(a);
-    let mut address = None;
+    let mut place = None;
     for n in 0..300 {
         if n == 100 {
-            address = a.take().map(Fake::kill);
+            place = a.take().map(Fake::kill);
             assert_eq!(
                 house.call("py:crash", json!({})).await.unwrap_err().code,
                 Code::Unavailable
@@ -88,7 +92,7 @@ async fn pain_1_a_server_that_is_killed_under_load_is_missed_by_its_own_callers_
     assert!(failure.message.contains("`a`"), "{}", failure.message);
 
     let returned = Instant::now();
-    let _a = Fake::on(address.unwrap(), well_behaved("a2"));
+    let _a = Fake::on(place.unwrap(), well_behaved("a2"));
     eventually("it is back", || house.status("a").state == State::Ready).await;
     assert_eq!(house.text("a:who", json!({})).await, "a2");
     assert!(returned.elapsed() < Duration::from_secs(5), "{:?}", returned.elapsed());

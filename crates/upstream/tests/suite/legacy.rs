@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::response::Response;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use upstream::{Era, ServerConfig, State, Timing};
 
 use crate::fake::{Fake, Seen, error, events, modern, plain, raw_events, result, said, tool};
-use crate::support::{House, at, call_by, eventually, quick, text};
+use crate::support::{House, PATIENCE, at, call_by, eventually, quick, text};
 
 /// The sessions that a legacy server knows, and how it behaves.
 #[derive(Clone, Default)]
@@ -136,8 +136,8 @@ async fn pain_2_a_server_that_forgets_every_session_at_once_is_not_asked_for_eve
     let forgetful = desk.clone();
     let house = House::with(vec![("old", at(&fake.url()))]).await;
     house.offers("old:session").await;
-    let address = fake.kill();
-    let fake = Fake::on(address, move |seen| {
+    let place = fake.kill();
+    let fake = Fake::on(place, move |seen| {
         let desk = forgetful.clone();
         async move {
             let response = desk.clone().answer(seen).await;
@@ -182,7 +182,8 @@ async fn pain_3_callers_have_sessions_of_their_own_unless_the_server_is_shared()
 #[tokio::test]
 async fn sessions_that_nobody_uses_are_closed_and_the_rest_at_the_end() {
     let (desk, fake) = server();
-    let timing = Timing { idle: Duration::from_millis(200), ..quick() };
+    // Long enough to look at them, on a busy machine too.
+    let timing = Timing { idle: Duration::from_secs(2), ..quick() };
     let house = House::timed(vec![("old", at(&fake.url()))], timing, Default::default()).await;
     house.offers("old:session").await;
     for subject in ["ann", "bob"] {
@@ -252,8 +253,8 @@ async fn a_server_may_change_its_era_while_we_watch() {
     house.offers("s:session").await;
     house.text("s:session", json!({})).await;
 
-    let address = fake.kill();
-    let new = Fake::on(address, |seen| async move {
+    let place = fake.kill();
+    let new = Fake::on(place, |seen| async move {
         if seen.asks() == "initialize" {
             return error(400, &seen, -32022, "Unsupported protocol version");
         }
@@ -269,15 +270,16 @@ async fn a_server_may_change_its_era_while_we_watch() {
     assert_eq!(retried(&house).await, "new");
     assert_eq!(house.status("s").era, Some(Era::Modern));
 
-    let address = new.kill();
-    let _old = Fake::on(address, move |seen| desk.clone().answer(seen));
+    let place = new.kill();
+    let _old = Fake::on(place, move |seen| desk.clone().answer(seen));
     assert_eq!(retried(&house).await.len(), 36, "a session id");
     assert_eq!(house.status("s").era, Some(Era::Legacy));
 }
 
 /// The text of a call, over the moment in which the server is away.
 async fn retried(house: &House) -> String {
-    for _ in 0..200 {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
         match house.call("s:session", json!({})).await {
             Ok(output) => return text(&output),
             Err(failure) => assert_eq!(failure.code, Code::Unavailable, "{failure}"),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use upstream::{ServerConfig, State, Timing};
 
 use crate::fake::{Fake, Seen, modern, result, said, tool, well_behaved};
-use crate::support::{House, at, eventually, owned, quick};
+use crate::support::{House, MANY, at, eventually, owned, quick};
 
 fn listing(tools: Vec<Value>) -> Fake {
     Fake::new(move |seen: Seen| {
@@ -109,8 +109,9 @@ async fn the_config_chooses_and_renames() {
 async fn ten_thousand_tools_are_offered_and_the_next_is_not() {
     let tools: Vec<Value> = (0..10_001).map(|n| tool(&format!("t{n:05}"))).collect();
     let fake = listing(tools);
-    let house = House::with(vec![("many", at(&fake.url()))]).await;
-    house.offers("many:t09999").await;
+    let timing = Timing { list: MANY, ..quick() };
+    let house = House::timed(vec![("many", at(&fake.url()))], timing, Default::default()).await;
+    house.offers_within("many:t09999", MANY).await;
     assert_eq!(house.tools().len(), 10_000);
     eventually("it is told", || !house.status("many").faults.is_empty()).await;
     assert!(house.status("many").faults[0].reason.contains("10000"));
@@ -165,7 +166,7 @@ async fn pain_12_the_last_list_stands_from_the_first_moment_while_the_server_is_
     eventually("it is kept", || !house.lists.0.lock().unwrap().is_empty()).await;
     let lists = house.lists.clone();
     house.upstreams.stop().await;
-    let address = fake.kill();
+    let place = fake.kill();
 
     let begun = Instant::now();
     let house = House::timed(vec![("s", at(&url))], quick(), lists.clone()).await;
@@ -178,7 +179,7 @@ async fn pain_12_the_last_list_stands_from_the_first_moment_while_the_server_is_
     assert!(failure.message.contains("`s`"), "{}", failure.message);
     house.becomes("s", State::Down).await;
 
-    let _back = Fake::on(address, well_behaved("b"));
+    let _back = Fake::on(place, well_behaved("b"));
     house.becomes("s", State::Ready).await;
     assert_eq!(house.text("s:who", json!({})).await, "b");
 

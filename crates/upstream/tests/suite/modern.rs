@@ -181,12 +181,13 @@ async fn a_caller_who_leaves_closes_the_stream() {
 
 #[tokio::test]
 async fn a_subscription_tells_of_changes() {
-    let (sender, _) = tokio::sync::broadcast::channel::<()>(4);
-    let changed = sender.clone();
+    // Kept until somebody listens: that it was asked to does not mean that it does already.
+    let change = std::sync::Arc::new(tokio::sync::Notify::new());
+    let changed = change.clone();
     let late = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let more = late.clone();
     let fake = Fake::new(move |seen| {
-        let (mut changed, more) = (changed.subscribe(), more.clone());
+        let (changed, more) = (changed.clone(), more.clone());
         async move {
             match seen.asks() {
                 "server/discover" => result(
@@ -197,7 +198,7 @@ async fn a_subscription_tells_of_changes() {
                 "subscriptions/listen" => {
                     assert_eq!(seen.body["params"]["notifications"]["toolsListChanged"], true);
                     raw_events(Body::from_stream(futures_util::stream::once(async move {
-                        changed.recv().await.ok();
+                        changed.notified().await;
                         let notice =
                             json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
                         Ok::<_, std::io::Error>(format!("data: {notice}\n\n"))
@@ -214,7 +215,7 @@ async fn a_subscription_tells_of_changes() {
     house.offers("s:a").await;
     eventually("it listens", || !fake.asked("subscriptions/listen").is_empty()).await;
     late.store(true, std::sync::atomic::Ordering::SeqCst);
-    sender.send(()).unwrap();
+    change.notify_one();
     house.offers("s:b").await;
 }
 

@@ -251,7 +251,8 @@ async fn pain_3_callers_do_not_share_a_process_unless_the_server_is_shared() {
 #[tokio::test]
 async fn pain_3_a_process_of_a_caller_who_left_is_stopped() {
     let needle = needle();
-    let timing = Timing { idle: Duration::from_millis(300), ..quick() };
+    // Long enough that all four are there at once, on a busy machine too.
+    let timing = Timing { idle: Duration::from_secs(5), ..quick() };
     let house = House::timed(vec![("py", server(&[&needle]))], timing, Default::default()).await;
     house.offers("py:pid").await;
     for subject in ["ann", "bob", "cem"] {
@@ -267,7 +268,8 @@ async fn pain_3_a_process_of_a_caller_who_left_is_stopped() {
 #[tokio::test]
 async fn pain_12_a_lazy_server_starts_at_the_first_call_and_sleeps_when_idle() {
     let needle = needle();
-    let timing = Timing { idle: Duration::from_millis(300), ..quick() };
+    // Long enough to look at it, on a busy machine too.
+    let timing = Timing { idle: Duration::from_millis(1_500), ..quick() };
     let first = House::timed(vec![("py", lazy(&[&needle]))], timing, Default::default()).await;
     // Without a list from an earlier run it is started once to get one.
     first.offers("py:echo").await;

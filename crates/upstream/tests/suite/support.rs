@@ -17,14 +17,17 @@ use tokio::sync::OnceCell;
 use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
 
 /// The longest that anything may take here.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The longest that ten thousand tools may take to be read, checked and offered by a build that is not optimised.
+pub(crate) const MANY: Duration = Duration::from_secs(120);
 
 /// Waits of real life, shortened.
 pub(crate) fn quick() -> Timing {
     Timing {
         probe: Duration::from_millis(500),
         start: Duration::from_secs(10),
-        list: Duration::from_secs(5),
+        list: Duration::from_secs(20),
         relist: Duration::from_secs(60),
         idle: Duration::from_secs(60),
         backoff: Duration::from_millis(20),
@@ -108,9 +111,14 @@ impl House {
 
     /// Waits until a tool is in the catalog, and its server's list counts as known, which it does a moment later.
     pub(crate) async fn offers(&self, tool: &str) {
+        self.offers_within(tool, PATIENCE).await;
+    }
+
+    /// The same for lists that are long to read.
+    pub(crate) async fn offers_within(&self, tool: &str, patience: Duration) {
         let server = tool.split(':').next().unwrap_or_default();
         let listed = || self.upstreams.get(server).is_none_or(|s| s.status().list_age.is_some());
-        eventually(&format!("{tool} is offered"), || {
+        within(patience, &format!("{tool} is offered"), || {
             self.catalog.snapshot().resolve(tool).is_ok() && listed()
         })
         .await;
@@ -177,9 +185,13 @@ pub(crate) fn text(output: &Output) -> String {
 
 /// Waits for something that must become true.
 pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
+    within(PATIENCE, what, condition).await;
+}
+
+async fn within(patience: Duration, what: &str, condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "never happened: {what}");
+        assert!(begun.elapsed() < patience, "never happened: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use super::{dial, in_turn};
 
@@ -17,7 +17,10 @@ fn families_take_turns() {
 
 #[tokio::test]
 async fn a_refusing_address_gives_way_to_the_next() {
-    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    // Bound and not listening: nobody else can come to listen there.
+    let silent = TcpSocket::new_v4().unwrap();
+    silent.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let closed = silent.local_addr().unwrap();
     let open = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = open.local_addr().unwrap();
     let (_stream, reached) = dial(&[closed, address]).await.unwrap();

@@ -8,9 +8,9 @@ import { createRequire } from "node:module";
 const { MODULES, CHROMIUM, GATEWAY, TOKEN, SCREENS } = process.env;
 const { chromium } = createRequire(path.join(MODULES, "x.js"))("playwright-core");
 
-const PATIENCE = 20_000;
+const PATIENCE = 30_000;
 
-export { assert, GATEWAY, TOKEN, SCREENS };
+export { assert, GATEWAY, PATIENCE, TOKEN, SCREENS };
 
 /** Plays a scenario in a browser of its own; a console error on any page fails it. */
 export async function play(scenario) {

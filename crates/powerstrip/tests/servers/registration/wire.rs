@@ -325,7 +325,8 @@ async fn a_name_stays_with_its_token_after_the_lease_has_run_out() {
 async fn registered_servers_bring_no_more_tools_together_than_the_config_lets_them() {
     let far = HttpFixture::start().await;
     let servers = over_http("far", &far.url);
-    let config = format!("registration: {{ max_tools: 3 }}\nservers:\n{servers}");
+    let terms = "registration: { max_tools: 3, lease: 10m }\n";
+    let config = format!("{terms}servers:\n{servers}");
     let gateway = Gateway::with().config(&config).start().await;
     let asked = Asked::of(&gateway);
     let bringing = |name: &str, tools: [&str; 2]| {

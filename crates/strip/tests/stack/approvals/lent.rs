@@ -80,7 +80,7 @@ async fn a_standing_rule_about_these_arguments_is_about_what_is_in_their_files()
     *hr.keeps.lock().unwrap() = "something else";
     forget(&gate).await;
     let call = gate.begin(take());
-    let waits = tokio::time::timeout(Duration::from_secs(10), gate.waits(1)).await;
+    let waits = tokio::time::timeout(Duration::from_secs(30), gate.waits(1)).await;
     assert!(waits.is_ok(), "it is asked about anew");
     call.abort();
 }

@@ -40,13 +40,15 @@ pub(crate) struct Front {
     pub(crate) headers: Vec<(String, String)>,
     /// The name of the echo there.
     pub(crate) tool: String,
+    /// So many letters are sent and come back beside the message.
+    pub(crate) letters: usize,
 }
 
 impl Front {
     /// A server at the usual path.
     pub(crate) fn new(address: SocketAddr, tool: &str) -> Self {
         let (path, tool) = ("/mcp".to_owned(), tool.to_owned());
-        Self { address, path, headers: Vec::new(), tool }
+        Self { address, path, headers: Vec::new(), tool, letters: 0 }
     }
 
     /// A call of the echo, in a session of its own if this is the era of sessions.
@@ -55,7 +57,11 @@ impl Front {
         era: Era,
         connection: &mut Connection,
     ) -> anyhow::Result<Request> {
-        let params = json!({"name": self.tool, "arguments": {"message": MESSAGE}});
+        let mut arguments = json!({"message": MESSAGE});
+        if self.letters > 0 {
+            arguments["more"] = "x".repeat(self.letters).into();
+        }
+        let params = json!({"name": self.tool, "arguments": arguments});
         match era {
             Era::Modern => Ok(self.modern("tools/call", params)),
             Era::Legacy => {

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use proto::Code;
+use proto::{Code, canonical};
 use serde_json::Value;
 
 use crate::client::{Client, Thinking};
@@ -48,7 +48,7 @@ impl Guards {
     }
 
     fn fits(&self, input: &Value) -> Result<(), Failure> {
-        let (size, limit) = (input.to_string().len(), self.limits().max_input_bytes);
+        let (size, limit) = (canonical::len(input), self.limits().max_input_bytes);
         if size <= limit {
             return Ok(());
         }
@@ -68,7 +68,7 @@ impl Guards {
         call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
         let mut work = pin!(async {
             let output = server.request(method, &call).await?;
-            let size = output.data.to_string().len();
+            let size = canonical::len(&output.data);
             if size > MAX_RESULT_BYTES {
                 let message = format!("the result has more than {MAX_RESULT_BYTES} bytes");
                 return Err(Failure::new(Code::Internal, message));

@@ -9,6 +9,7 @@ mod pattern;
 use std::fmt::{self, Write as _};
 
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use proto::canonical;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -62,7 +63,7 @@ impl Schema {
         if deeper_than(schema, MAX_SCHEMA_DEPTH) {
             return Err(fault("", format!("it is nested deeper than {MAX_SCHEMA_DEPTH} levels")));
         }
-        let size = proto::canonical::bytes(schema).len();
+        let size = canonical::len(schema);
         if size > MAX_SCHEMA_BYTES {
             let message = format!("it has {size} bytes; {MAX_SCHEMA_BYTES} are allowed");
             return Err(fault("", message));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use egress::http::{FetchError, Phase};
-use proto::{Blame, Code, clean};
+use proto::{Blame, Code, canonical, clean};
 use serde_json::json;
 use strip::Failure;
 use tokio::time::Instant;
@@ -223,7 +223,7 @@ pub(crate) fn rpc_failure(server: &str, error: RpcError) -> Failure {
         -32001 => Failure::new(Code::Timeout, format!("server `{server}`: {said}")),
         _ => internal(format!("server `{server}` failed: {said}")),
     };
-    let data = error.data.filter(|data| data.to_string().len() <= MAX_DATA_BYTES);
+    let data = error.data.filter(|data| canonical::len(data) <= MAX_DATA_BYTES);
     failure.details(json!({"server": server, "code": error.code, "data": data}))
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use http::HeaderName;
 use proto::{
     Annotations, Caps, Descriptor, FILE_ARGS_META, FILE_STRATEGY_META, FileRule, FileStrategy,
-    RequestedLimits, ToolId, WrittenFileArgs,
+    RequestedLimits, ToolId, WrittenFileArgs, canonical,
 };
 use semver::Version;
 use serde::Deserialize as _;
@@ -48,7 +48,7 @@ impl Definition {
         if !selection.admits(name) {
             return Ok(None);
         }
-        let size = tool.to_string().len();
+        let size = canonical::len(tool);
         if size > MAX_BYTES {
             return Err(format!("its definition has {size} bytes; {MAX_BYTES} are allowed"));
         }

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use proto::canonical;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -158,7 +159,7 @@ pub(crate) fn greeted(result: &RawValue) -> Result<Facts, String> {
 fn capabilities(result: &Value) -> Option<Value> {
     const MAX_BYTES: usize = 16 * 1024;
     let stated = &result["capabilities"];
-    (stated.is_object() && stated.to_string().len() <= MAX_BYTES).then(|| stated.clone())
+    (stated.is_object() && canonical::len(stated) <= MAX_BYTES).then(|| stated.clone())
 }
 
 /// Name and version, if they are of a size that anyone would show.

@@ -16,6 +16,9 @@ const SHARE: Target = Target::AtLeast(0.4);
 /// More callers than connections that one would keep for them without thinking.
 const CROWD: usize = 64;
 
+/// The letters of a long call.
+const PAGE: usize = 10_000;
+
 /// What the gateway may add to a call, in microseconds.
 const ADDED: Target = Target::AtMost(100.0);
 
@@ -58,6 +61,7 @@ pub(super) async fn measure(
         rows.push(judged(row, Target::Below(40.0), era));
     }
     rows.push(unsure(run, &ours, &direct).await?);
+    rows.push(long(run, &ours, &direct).await?);
     gateway.stop().await?;
     up.stop().await
 }
@@ -95,6 +99,18 @@ async fn unsure(run: &GatewayRun, ours: &Front, direct: &Front) -> anyhow::Resul
     );
     say(&name);
     let of = |front: &Front| Front { tool: "record00001".to_owned(), ..front.clone() };
+    let duel = compete(run, Era::Modern, &of(ours), &of(direct), CONNECTIONS).await?;
+    Ok(duel_row(name, &duel, "gateway", "direct"))
+}
+
+/// Calls that carry a page of text each way; the echo answers with it twice, as structure and as text.
+async fn long(run: &GatewayRun, ours: &Front, direct: &Front) -> anyhow::Result<Row> {
+    let name = format!(
+        "`tools/call` of {}, {CONNECTIONS} connections, with {PAGE} letters each way, versus direct",
+        Era::Modern
+    );
+    say(&name);
+    let of = |front: &Front| Front { letters: PAGE, ..front.clone() };
     let duel = compete(run, Era::Modern, &of(ours), &of(direct), CONNECTIONS).await?;
     Ok(duel_row(name, &duel, "gateway", "direct"))
 }

@@ -56,7 +56,7 @@ pub(super) async fn answered(
         let schema = entry.and_then(|entry| entry.descriptor.output_schema.as_ref());
         !modern && schema::wraps_result(schema, data)
     };
-    let native = answer.native.as_deref().and_then(render::Native::of);
+    let native = answer.native.and_then(render::Native::of);
     match answer.result {
         Ok(data) => {
             let mut result = match native {
@@ -76,15 +76,22 @@ pub(super) async fn answered(
         {
             Err(error)
         }
-        // What a server itself says of its failure says more than our words for it.
-        Err(failure) if let Some(native) = native => {
-            Ok(native.failure(&failure, answer.meta).into())
-        }
         // A tool may say NOT_FOUND about what it looked for; only a name without a tool is the protocol's fault.
-        Err(failure) if failure.code == Code::NotFound && view.tools().resolve(&name).is_err() => {
+        Err(failure)
+            if native.is_none()
+                && failure.code == Code::NotFound
+                && view.tools().resolve(&name).is_err() =>
+        {
             Err(ErrorData::invalid_params(failure.message, failure.details))
         }
-        Err(failure) => Ok(render::failure(&failure, answer.meta).into()),
+        Err(failure) => {
+            Ok(match native {
+                // What a server itself says of its failure says more than our words for it.
+                Some(native) => native.failure(&failure, answer.meta),
+                None => render::failure(&failure, answer.meta),
+            }
+            .into())
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How an answer becomes an MCP tool result.
 
+use std::mem;
 use std::sync::Arc;
 
 use proto::Meta;
@@ -68,66 +69,75 @@ pub(super) fn failure(failure: &Failure, meta: Meta) -> CallToolResult {
     result
 }
 
-/// What an MCP server answered, passed on as it stands.
-pub(super) struct Native<'a>(&'a Map<String, Value>);
+/// What an MCP server answered, passed on as it stands: moved, and copied only if somebody else holds it, too.
+pub(super) struct Native(Map<String, Value>);
 
-impl<'a> Native<'a> {
+impl Native {
     /// Reads a result as a server gave it.
-    pub(super) fn of(result: &'a Value) -> Option<Self> {
-        result.as_object().map(Self)
+    pub(super) fn of(result: Arc<Value>) -> Option<Self> {
+        match Arc::unwrap_or_clone(result) {
+            Value::Object(fields) => Some(Self(fields)),
+            _ => None,
+        }
     }
 
     /// Content, structured content and `_meta` of the server, and the facts of the call beside them.
-    pub(super) fn success(self, wraps: impl Fn(&Value) -> bool, meta: Meta) -> CallToolResult {
-        let mut result = self.result(meta);
-        result.structured_content = self.structured().map(|data| {
-            if wraps(data) {
-                Value::Object(Map::from_iter([("result".to_owned(), data.clone())]))
+    pub(super) fn success(mut self, wraps: impl Fn(&Value) -> bool, meta: Meta) -> CallToolResult {
+        let structured = self.structured().map(|data| {
+            if wraps(&data) {
+                Value::Object(Map::from_iter([("result".to_owned(), data)]))
             } else {
-                data.clone()
+                data
             }
         });
+        let mut result = self.result(meta);
+        result.structured_content = structured;
         result.is_error = Some(false);
         result
     }
 
     /// A failed result of the server, and our code for it beside it.
-    pub(super) fn failure(self, failure: &Failure, meta: Meta) -> CallToolResult {
-        let mut result = self.result(meta);
+    pub(super) fn failure(mut self, failure: &Failure, meta: Meta) -> CallToolResult {
         // Clients before 2026-07-28 take nothing but objects.
-        result.structured_content = self.structured().filter(|data| data.is_object()).cloned();
+        let structured = self.structured().filter(Value::is_object);
+        let mut result = self.result(meta);
+        result.structured_content = structured;
         result.is_error = Some(true);
         let error = serde_json::to_value(failure.item()).unwrap_or_default();
         result.meta.get_or_insert_default().0.insert(ERROR.to_owned(), error);
         result
     }
 
-    fn result(&self, meta: Meta) -> CallToolResult {
-        let blocks = self.0.get("content").and_then(Value::as_array).into_iter().flatten();
+    fn result(mut self, meta: Meta) -> CallToolResult {
         let mut result = CallToolResult::default();
-        result.content = blocks.map(block).collect();
-        let mut said = self.0.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
+        if let Some(Value::Array(blocks)) = self.0.remove("content") {
+            result.content = blocks.into_iter().map(block).collect();
+        }
+        let mut said = match self.0.remove("_meta") {
+            Some(Value::Object(said)) => said,
+            _ => Map::new(),
+        };
         said.insert(CALL.to_owned(), call(meta));
         result.meta = Some(MetaObject(said));
         result
     }
 
-    fn structured(&self) -> Option<&'a Value> {
-        self.0.get("structuredContent").filter(|data| !data.is_null())
+    fn structured(&mut self) -> Option<Value> {
+        self.0.remove("structuredContent").filter(|data| !data.is_null())
     }
 }
 
 /// A block of content. Of a kind that the protocol library does not know, a client still gets all of it, as JSON text.
-fn block(block: &Value) -> ContentBlock {
+fn block(mut block: Value) -> ContentBlock {
     // By far the most are plain texts, which need no reading of what else a block could be.
-    if let Some(fields) = block.as_object()
+    if let Some(fields) = block.as_object_mut()
         && fields.len() == 2
         && fields.get("type").is_some_and(|kind| kind == "text")
-        && let Some(Value::String(text)) = fields.get("text")
+        && let Some(Value::String(text)) = fields.get_mut("text")
     {
-        return ContentBlock::text(text.clone());
+        return ContentBlock::text(mem::take(text));
     }
-    ContentBlock::deserialize(block).unwrap_or_else(|_| ContentBlock::text(block.to_string()))
+    ContentBlock::deserialize(&block).unwrap_or_else(|_| ContentBlock::text(block.to_string()))
 }
 
 /// The envelope's `meta`, moved rather than copied.

@@ -1,8 +1,6 @@
 //! Neither a caller nor a tool may send more than the tool's limits allow.
 
-use std::io;
-
-use proto::Code;
+use proto::{Code, canonical};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -25,28 +23,11 @@ pub(crate) fn check_input(entry: &Entry, arguments: &Arguments) -> Result<(), Fa
 
 /// Returns the size, which the cache needs too.
 pub(crate) fn check_output(entry: &Entry, data: &Value) -> Result<usize, Failure> {
-    let (size, limit) = (json_len(data), entry.limits.max_output_bytes);
+    let (size, limit) = (canonical::len(data), entry.limits.max_output_bytes);
     if size > limit {
         return Err(TooLarge::Output { size, limit }.into());
     }
     Ok(size)
-}
-
-fn json_len(data: &Value) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    // A `Value` has string keys only, and counting cannot fail.
-    let _ = serde_json::to_writer(&mut count, data);
-    count.0
 }
 
 impl From<TooLarge> for Failure {

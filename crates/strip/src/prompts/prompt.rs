@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use proto::{Code, Digest};
+use proto::{Code, Digest, canonical};
 use serde_json::{Map, Value, json};
 
 use super::spec::{Constraints, Spec};
@@ -137,7 +137,7 @@ impl Prompt {
             Value::Object(given) => given,
             _ => return Err(refusal(vec![violation("", "arguments are an object".to_owned())])),
         };
-        let size = proto::canonical::bytes(arguments).len();
+        let size = canonical::len(arguments);
         if size > MAX_ARGUMENT_BYTES {
             return Err(Failure::new(
                 Code::InvalidInput,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use proto::{ToolId, clean, digest, wire};
+use proto::{ToolId, canonical, clean, digest, wire};
 use serde_json::Value;
 
 use super::template::Template;
@@ -236,7 +236,7 @@ impl Entry {
     /// Reads an entry of a server's list; one that no client could use is left out.
     fn read(server: &Arc<dyn Server>, listed: &Arc<Value>, key: &str) -> Option<Self> {
         let remote = listed[key].as_str().filter(|name| !name.is_empty())?.to_owned();
-        if listed.to_string().len() > MAX_BYTES {
+        if canonical::len(listed) > MAX_BYTES {
             return None;
         }
         let offered = Offered { server: Arc::clone(server), remote };

@@ -58,7 +58,8 @@ fn a_servers_result_is_passed_on_whole() {
         "_meta": {"com.example/trace": "t", CALL: "forged"},
     });
     let meta = meta();
-    let passed = Native::of(&result).expect("an object").success(|_| false, meta.clone());
+    let passed =
+        Native::of(Arc::new(result.clone())).expect("an object").success(|_| false, meta.clone());
     let passed = serde_json::to_value(passed).expect("a result serialises");
     assert_eq!(passed["content"][0], result["content"][0]);
     assert_eq!(passed["content"][1], result["content"][1]);
@@ -74,10 +75,10 @@ fn a_servers_result_is_passed_on_whole() {
 #[test]
 fn nothing_is_added_to_a_result_without_structured_content() {
     let result = json!({"content": [{"type": "text", "text": "hi"}]});
-    let passed = Native::of(&result).expect("an object").success(|_| true, meta());
+    let passed = Native::of(Arc::new(result.clone())).expect("an object").success(|_| true, meta());
     assert_eq!(passed.structured_content, None);
     let result = json!({"content": [], "structuredContent": [1]});
-    let passed = Native::of(&result).expect("an object").success(|_| true, meta());
+    let passed = Native::of(Arc::new(result.clone())).expect("an object").success(|_| true, meta());
     assert_eq!(passed.structured_content, Some(json!({"result": [1]})));
 }
 
@@ -86,7 +87,7 @@ fn a_servers_failure_keeps_its_content() {
     let result = json!({"isError": true, "content": [{"type": "text", "text": "no such row"}],
         "structuredContent": {"row": 5}, "_meta": {"a": 1}});
     let failed = Failure::new(Code::Internal, "no such row");
-    let passed = Native::of(&result).expect("an object").failure(&failed, meta());
+    let passed = Native::of(Arc::new(result.clone())).expect("an object").failure(&failed, meta());
     let passed = serde_json::to_value(passed).expect("a result serialises");
     assert_eq!(passed["isError"], json!(true));
     assert_eq!(passed["content"], result["content"]);

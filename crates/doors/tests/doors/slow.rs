@@ -125,7 +125,7 @@ async fn good_clients_are_served_beside_many_slow_ones() {
     }
     for number in 0..50 {
         let call = gateway.call("test.echo", json!({"n": number}));
-        let reply = tokio::time::timeout(PATIENCE, call).await.unwrap();
+        let reply = tokio::time::timeout(Duration::from_secs(5), call).await.unwrap();
         assert_eq!(reply.json()["data"], json!({"n": number}));
     }
 }

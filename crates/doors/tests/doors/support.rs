@@ -164,10 +164,10 @@ fn tools() -> (Vec<Made>, Gate) {
 }
 
 /// Longer than anything may take here; a machine under load gets there all the same.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long calls under way have at the end of a gateway: more than any test waits for.
-pub(crate) const DRAIN: Duration = Duration::from_secs(120);
+const DRAIN: Duration = Duration::from_secs(120);
 
 /// A whole gateway on a free port.
 pub(crate) struct Gateway {

@@ -69,7 +69,7 @@ pub(crate) fn said(finished: &Finished) -> String {
 pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "never happened: {what}");
+        assert!(begun.elapsed() < Duration::from_secs(10), "never happened: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

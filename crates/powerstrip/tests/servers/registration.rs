@@ -17,7 +17,7 @@ use crate::peer::Peer;
 use crate::support::{HttpFixture, command, listed, mcp, offers, over_http};
 
 /// What takes longer hangs.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 /// A lease that tests can wait for, and that a busy machine can renew.
 const SHORT: &str = "registration: { lease: 3s }\n";

@@ -94,21 +94,6 @@ async fn each_change_of_state_happens_once_and_in_its_time() {
     );
 }
 
-/// A page, which takes less than 50 ms to fetch. A page that is slow is slow each time; a machine that is busy is so for
-/// a while.
-async fn quickly(database: &Database, filter: &ApprovalFilter) -> Vec<ApprovalRow> {
-    let patience = Instant::now() + Duration::from_secs(20);
-    loop {
-        let began = Instant::now();
-        let page = database.approvals(filter).await.unwrap();
-        let took = began.elapsed();
-        if took < Duration::from_millis(50) {
-            return page;
-        }
-        assert!(Instant::now() < patience, "{took:?} for {filter:?}");
-    }
-}
-
 #[tokio::test]
 async fn ten_thousand_pending_are_paged_through_quickly_and_each_is_seen_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,14 +115,17 @@ async fn ten_thousand_pending_are_paged_through_quickly_and_each_is_seen_once() 
             limit: 100,
         };
         let mut seen = Vec::new();
+        let mut slowest = Duration::ZERO;
         loop {
-            let page = quickly(&database, &filter).await;
+            let began = Instant::now();
+            let page = database.approvals(&filter).await.unwrap();
+            slowest = slowest.max(began.elapsed());
             let Some(last) = page.last() else { break };
             filter.after = Some((last.created_unix_ms, last.id.clone()));
             seen.extend(page.into_iter().map(|row| row.id));
         }
         assert_eq!(seen.len(), expected);
-        assert!(seen.is_sorted());
+        assert!(seen.is_sorted() && slowest < Duration::from_millis(50), "{slowest:?}");
     }
     assert_eq!(database.open_approvals().await.unwrap().len(), 10_000);
     let more = ApprovalRow { owner: "owner".to_owned(), agent: None, ..row(99_999, "acme") };

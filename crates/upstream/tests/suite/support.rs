@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
 
 /// The longest that anything may take here.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The longest that ten thousand tools may take to be read, checked and offered by a build that is not optimised.
 pub(crate) const MANY: Duration = Duration::from_secs(120);

@@ -200,7 +200,7 @@ async fn work_stops_when_the_caller_leaves() {
             .await;
     started.notified().await;
     drop(connection);
-    tokio::time::timeout(Duration::from_secs(30), dropped.notified())
+    tokio::time::timeout(Duration::from_secs(10), dropped.notified())
         .await
         .expect("the handler is dropped");
 }

@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 const { MODULES, CHROMIUM, GATEWAY, TOKEN, SCREENS } = process.env;
 const { chromium } = createRequire(path.join(MODULES, "x.js"))("playwright-core");
 
-const PATIENCE = 30_000;
+const PATIENCE = 20_000;
 
 export { assert, GATEWAY, PATIENCE, TOKEN, SCREENS };
 

@@ -1,12 +1,15 @@
 //! The config file, followed: `SIGHUP` or a change puts it in force, a broken one leaves things as they are.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{BadConfig, Config, FILE_NAME, Loaded, Overrides, Servers, load};
+use crate::config::{
+    BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, Servers, load, loosened,
+};
 use crate::context::Context;
 use crate::gateway::{Gateway, needs_restart};
 use crate::watch::watch;
@@ -24,6 +27,8 @@ pub(crate) struct Reload {
 struct Seen {
     /// What is in force.
     config: Config,
+    /// The file it was read from.
+    file: Option<PathBuf>,
     servers: Servers,
     /// The latest attempt that failed, so that it is told once.
     refused: Option<BadConfig>,
@@ -37,8 +42,8 @@ impl Reload {
         flags: Overrides,
         loaded: &Loaded,
     ) -> Self {
-        let (config, servers) = (loaded.config.clone(), loaded.servers.clone());
-        let seen = Mutex::new(Seen { config, servers, refused: None });
+        let Loaded { config, servers, file, .. } = loaded.clone();
+        let seen = Mutex::new(Seen { config, file, servers, refused: None });
         let hangups = signal(SignalKind::hangup()).ok();
         Self { gateway, flags, context, seen, hangups }
     }
@@ -65,9 +70,21 @@ impl Reload {
         }
     }
 
+    /// Loads the config anew. A file that was there is not given up for the defaults: an editor may be replacing it.
+    fn load(&self, seen: &Seen) -> Result<Loaded, BadConfig> {
+        let loaded = load(&self.flags, &self.context.environment)?;
+        match (&seen.file, &loaded.file) {
+            (Some(file), None) => {
+                let message = "is gone; what it said stays in force until the next start";
+                Err(BadConfig(vec![Fault::of_file(file, None, message)]))
+            }
+            _ => Ok(loaded),
+        }
+    }
+
     async fn reload(&self, asked: bool) {
         let mut seen = self.seen.lock().await;
-        match load(&self.flags, &self.context.environment) {
+        match self.load(&seen) {
             // A secret may be another one although the file is as it was.
             Ok(loaded) if loaded.config == seen.config && loaded.servers == seen.servers => {
                 if asked || seen.refused.take().is_some() {
@@ -78,10 +95,14 @@ impl Reload {
                 for key in needs_restart(&seen.config, &loaded.config) {
                     tracing::warn!("`{key}` has changed: it takes effect at the next start");
                 }
-                let Loaded { config, servers, .. } = loaded;
+                let Loaded { config, servers, file, .. } = loaded;
+                for key in loosened(&seen.config, &config) {
+                    tracing::warn!("the changed config removes a protection: `{key}`");
+                    self.gateway.audit_removal(&key, &config).await;
+                }
                 self.gateway.reconfigure(&seen.config, &config, servers.clone()).await;
                 tracing::info!("the config is reloaded");
-                *seen = Seen { config, servers, refused: None };
+                *seen = Seen { config, file, servers, refused: None };
             }
             Err(refused) => {
                 if asked || seen.refused.as_ref() != Some(&refused) {

@@ -23,7 +23,9 @@ pub(crate) fn reference_page() -> String {
          One file configures the gateway; `powerstrip serve` needs none. It is `powerstrip.yaml` in the current\n\
          folder, or what `--config` names. Paths in it are relative to it. Flags beat the environment, which beats\n\
          the file, which beats the defaults. Unknown keys are refused. A change of the file, or `SIGHUP`, reloads it;\n\
-         a file that cannot be used leaves the running configuration in place and the log says why. `listen`,\n\
+         a file that cannot be used, is empty or is gone leaves the running configuration in place and the log says why. A\n\
+         reload that removes `auth`, an approval, a limit or the sandbox is logged as a warning and audited. An empty file is\n\
+         refused at the start, too; `{}` stands for the defaults. `listen`,\n\
          `public_url`, `auth`, `data_dir`, `storage` and `telemetry` take effect at the next start.\n\n\
          For completion in editors, put this line first:\n\n\
          ```yaml\n\

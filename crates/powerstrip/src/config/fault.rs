@@ -54,7 +54,7 @@ impl Fault {
         }
     }
 
-    pub(super) fn of_file(file: &Path, line: Option<u64>, message: impl Into<String>) -> Self {
+    pub(crate) fn of_file(file: &Path, line: Option<u64>, message: impl Into<String>) -> Self {
         Self { file: Some(file.to_owned()), line, key: String::new(), message: message.into() }
     }
 }

@@ -11,6 +11,9 @@ use crate::environment::Environment;
 /// A config beyond this is no config.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
+const EMPTY: &str =
+    "is empty: write `{}` into it to run with the defaults, or remove it and restart";
+
 /// Loads the configuration: flags over environment over file over defaults.
 pub(crate) fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadConfig> {
     let from_environment = Overrides::of(environment).map_err(|fault| BadConfig(vec![fault]))?;
@@ -69,6 +72,8 @@ fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfi
     let tree = Node::parse(&text).map_err(|error| {
         refused(error.location().map(|at| at.line()), brief(&error.to_string()))
     })?;
+    // Editors truncate a file before they write it. Defaults in its place would drop `auth`, approvals and limits.
+    let tree = tree.ok_or_else(|| refused(None, EMPTY.to_owned()))?;
     let (config, misread) = reader::read::<Config>(tree.clone());
     let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
     Ok((config, Some(tree), faults))

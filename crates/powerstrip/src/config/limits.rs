@@ -20,7 +20,8 @@ pub(crate) struct Limits {
     pub(crate) max_input_bytes: Size,
     /// The largest answer of a call.
     pub(crate) max_output_bytes: Size,
-    /// How long the answer of a deterministic tool is given again for the same input.
+    /// How long the answer of a deterministic tool is given again for the same input, and that of any tool for the
+    /// same idempotency key.
     pub(crate) idempotency: Span,
     /// How many calls are let in; nothing is limited unless set here.
     pub(crate) rate: RateLimits,

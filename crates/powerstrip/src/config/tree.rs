@@ -40,8 +40,8 @@ pub(crate) enum Step {
 }
 
 impl Node {
-    /// Parses one document; an empty file is an empty mapping.
-    pub(crate) fn parse(text: &str) -> Result<Self, serde_saphyr::Error> {
+    /// Parses one document; none if the text has nothing but comments.
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, serde_saphyr::Error> {
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! {
                 max_events: 20_000,
@@ -55,14 +55,7 @@ impl Node {
             with_snippet: false,
         };
         let node: Option<Self> = serde_saphyr::from_str_with_options(text, options)?;
-        Ok(node.unwrap_or(Self { line: 1, value: Value::Null }).or_empty_map())
-    }
-
-    fn or_empty_map(self) -> Self {
-        match self.value {
-            Value::Null => Self { value: Value::Map(Vec::new()), ..self },
-            _ => self,
-        }
+        Ok(node.filter(|node| node.value != Value::Null))
     }
 
     /// The line of the value at a path, or of the nearest one above it that exists.

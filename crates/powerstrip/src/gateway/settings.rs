@@ -1,9 +1,34 @@
 //! A changed config, put in force while the gateway runs.
 
+use auth::LocalAccess;
+use proto::{Clock, TraceId, digest};
+use store::AuditRow;
+
 use super::Gateway;
 use crate::config::{Config, Servers};
 
 impl Gateway {
+    /// Leaves an audit row that a changed config removes a protection.
+    pub(crate) async fn audit_removal(&self, key: &str, now: &Config) {
+        let row = AuditRow {
+            trace: TraceId::random(),
+            at_unix_ms: Clock::default().unix_ms(),
+            caller: LocalAccess::default().user(),
+            door: "config".into(),
+            tool: format!("config:{key}").into(),
+            version: "".into(),
+            definition: None,
+            arguments: digest(&serde_json::to_vec(now).unwrap_or_default()),
+            decision: "removed".into(),
+            outcome: "OK".into(),
+            blame: None,
+            duration_us: 0,
+        };
+        if let Err(error) = self.store.audit.record(row).await {
+            tracing::error!(%error, key, "the audit row of a changed config could not be written");
+        }
+    }
+
     /// Puts another config in force, as far as that is possible without a restart.
     pub(crate) async fn reconfigure(&self, before: &Config, now: &Config, servers: Servers) {
         // Servers that have not changed go on as if nothing had happened.

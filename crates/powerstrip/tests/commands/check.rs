@@ -141,7 +141,7 @@ fn faults_are_told_with_their_lines() {
     assert_eq!(config.code, Some(1), "{config:?}");
     assert!(config.stdout.contains("powerstrip.yaml:1: error: limits.timeout"), "{config:?}");
 
-    project.write("powerstrip.yaml", "");
+    project.write("powerstrip.yaml", "{}\n");
     let found = project.run(&["check", "--json"]).json(1);
     assert_eq!(found["ok"], false);
     assert!(found["findings"][0]["file"].as_str().unwrap().ends_with("bad.tool.yaml"));

@@ -218,7 +218,7 @@ async fn many_calls_at_once_on_an_empty_folder_all_succeed() {
 async fn a_deep_folder_is_no_trouble() {
     let project = Project::new();
     let deep = "deep/".repeat(30);
-    project.write(&format!("{deep}/powerstrip.yaml"), "");
+    project.write(&format!("{deep}/powerstrip.yaml"), "{}\n");
     let folder = project.path().join(deep);
     let mut pipe = Pipe::start(&folder, &[]);
     pipe.initialize().await;

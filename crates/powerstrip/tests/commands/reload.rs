@@ -1,5 +1,8 @@
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
+use tokio::process::Command;
 
 use crate::owner::{run, serve};
 use crate::project::Project;
@@ -53,8 +56,100 @@ async fn a_file_that_comes_later_takes_effect() {
     eventually_times_out_after(7_000).await;
     project.write("powerstrip.yaml", "limits: { timeout: 8s }\n");
     eventually_times_out_after(8_000).await;
+}
+
+/// Editors empty a file, or move it away, before they write it anew.
+#[tokio::test]
+async fn a_file_that_is_emptied_or_gone_changes_nothing() {
+    const GATED: &str = "listen: 127.0.0.1:0\nlimits: { timeout: 9s }\n\
+        skills: { asked: { tools: [demo.echo], auto_approve: false, approval_timeout: 1s } }\n";
+    let gateway = Gateway::start().await;
+    gateway.write("powerstrip.yaml", GATED);
+    eventually_times_out_after(&gateway, 9_000).await;
+    let is_gated = async || {
+        let answer = gateway.call("demo.echo", &json!({"message": "hi"})).await;
+        assert_eq!((answer.status, &answer.body["errors"][0]["code"]), (403, &json!("DENIED")));
+    };
+    is_gated().await;
+    for (number, nothing) in ["", "# all settings are gone\n"].into_iter().enumerate() {
+        gateway.write("powerstrip.yaml", nothing);
+        eventually("it is refused", || async {
+            (gateway.log().matches("is empty: write `{}`").count() > number).then_some(())
+        })
+        .await;
+        is_gated().await;
+        assert_eq!(timeout_of_echo(&gateway).await, json!(9_000));
+        gateway.write("powerstrip.yaml", GATED);
+        eventually("it is as it was", || async {
+            (gateway.log().matches("the config is as it was").count() > number).then_some(())
+        })
+        .await;
+    }
+    gateway.remove("powerstrip.yaml");
+    eventually_logs(&gateway, "powerstrip.yaml: cannot be read").await;
+    is_gated().await;
+}
+
+/// The file is not named, so a gateway that starts without it takes the defaults; one that runs does not.
+#[tokio::test]
+async fn the_usual_file_that_is_gone_stays_in_force() {
+    let project = Project::new();
+    project.write("powerstrip.yaml", "limits: { timeout: 7s, rate: { tool: 100/1s } }\n");
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let _server = Command::new(env!("CARGO_BIN_EXE_powerstrip"))
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .current_dir(project.path())
+        .stdin(Stdio::null())
+        .stderr(log.reopen().unwrap())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let eventually_says = async |needle: &str| {
+        eventually(needle, || async {
+            std::fs::read_to_string(log.path()).unwrap().contains(needle).then_some(())
+        })
+        .await;
+    };
+    let timeout = async || {
+        let discovery = run(project.path(), &["tools", "--json"]).await.json(0);
+        let tools = discovery["tools"].as_array().unwrap().clone();
+        let echo = tools.iter().find(|tool| tool["name"] == "demo.echo").unwrap();
+        echo["caps"]["timeoutMs"].clone()
+    };
+    eventually_says(" on http://").await;
     std::fs::remove_file(project.path().join("powerstrip.yaml")).unwrap();
-    eventually_times_out_after(30_000).await;
+    eventually_says("powerstrip.yaml: is gone").await;
+    assert_eq!(timeout().await, json!(7_000));
+    project.write("powerstrip.yaml", "limits: { timeout: 8s }\n");
+    eventually("the next file is in force", || async {
+        (timeout().await == json!(8_000)).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_protection_that_is_removed_is_logged_and_audited() {
+    let gateway = Gateway::with()
+        .config("limits: { timeout: 9s, rate: { tool: 100/1s } }")
+        .config("skills: { asked: { tools: [demo.echo], auto_approve: false } }")
+        .start()
+        .await;
+    gateway.write("powerstrip.yaml", "listen: 127.0.0.1:0\nlimits: { timeout: 8s }\n");
+    eventually_times_out_after(&gateway, 8_000).await;
+    for key in ["skills.asked", "limits.rate.tool"] {
+        eventually_logs(&gateway, &format!("removes a protection: `{key}`")).await;
+    }
+    let folder = gateway.folder().join(".powerstrip");
+    eventually("the rows are there", || async {
+        let database = store::Database::open(&folder).await.unwrap();
+        let rows = database.audit_rows(store::AuditFilter::default()).await.unwrap();
+        database.close().await;
+        let removed = rows.iter().filter(|row| row.decision == "removed");
+        let mut removed: Vec<_> = removed.map(|row| row.tool.to_string()).collect();
+        removed.sort();
+        (removed == ["config:limits.rate.tool", "config:skills.asked"]).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

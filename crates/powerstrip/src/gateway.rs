@@ -147,6 +147,12 @@ impl Gateway {
         let (runner, database) = tokio::join!(Runner::new(), Database::open(folder.path()));
         let runner = Arc::new(runner.context("processes cannot be started on this host")?);
         let database = database?;
+        let interrupted = database.close_interrupted_calls().await?;
+        if interrupted > 0 {
+            tracing::warn!(
+                "{interrupted} calls had begun when the gateway last ended; the audit trail tells of them as `interrupted`"
+            );
+        }
         let audit = AuditTrail::start(database.clone());
         let clock = Clock::default();
         let keys = Arc::new(KeyRing::open(database.clone(), clock.clone()).await?);
@@ -208,7 +214,10 @@ impl Gateway {
         });
         if freshness == Freshness::Followed {
             let (strip, ending) = (Arc::clone(&strip), ending.clone());
-            tokio::spawn(async move { ending.run_until_cancelled(strip.files().tend()).await });
+            tokio::spawn(async move {
+                let tended = async { tokio::join!(strip.files().tend(), strip.tend_records()) };
+                ending.run_until_cancelled(tended).await
+            });
         }
         let told = (Arc::clone(&upstreams), Arc::clone(&registry), Arc::clone(&strip));
         let asked = Arc::clone(&upstreams);

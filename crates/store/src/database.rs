@@ -1,4 +1,5 @@
 mod approvals;
+mod calls;
 mod files;
 mod references;
 
@@ -6,6 +7,7 @@ use std::path::Path;
 
 use crate::audit::{AuditCount, AuditFilter, AuditPage, AuditRow};
 use crate::sqlite::Sqlite;
+use crate::trail::Entry;
 use crate::vault::{VaultPlace, VaultRow};
 use crate::{
     KeyRow, Pin, PinnedDefinition, QuestionRow, RunCallRow, RunFilter, RunName, RunRow,
@@ -231,18 +233,18 @@ impl Database {
         sqlite.close().await;
     }
 
-    /// Commits rows and, with them, that `writer` has now written `written` rows in all.
-    pub(crate) async fn append_audit(
+    /// Commits entries and, with them, that `writer` has now written `written` entries in all.
+    pub(crate) async fn append_entries(
         &self,
-        rows: &[AuditRow],
+        entries: &[Entry],
         writer: &str,
         written: u64,
     ) -> Result<(), StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
-        sqlite.append_audit(rows, writer, written).await
+        sqlite.append_entries(entries, writer, written).await
     }
 
-    /// How many rows of a writer are committed.
+    /// How many entries of a writer are committed.
     pub(crate) async fn audit_written(&self, writer: &str) -> Result<u64, StoreError> {
         let Engine::Sqlite(sqlite) = &self.0;
         sqlite.audit_written(writer).await

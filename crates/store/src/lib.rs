@@ -5,6 +5,7 @@
 mod approvals;
 mod audit;
 mod cache;
+mod calls;
 mod database;
 mod error;
 mod files;
@@ -21,7 +22,8 @@ mod vault;
 
 pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
 pub use audit::{AuditCount, AuditFilter, AuditPage, AuditPlace, AuditRow};
-pub use cache::Cache;
+pub use cache::{Cache, Recorded};
+pub use calls::{CallChange, CallRecord, CallState, FoundCall};
 pub use database::Database;
 pub use error::StoreError;
 pub use files::{FileFilter, FileRecord, Origin, UploadRow};
@@ -36,5 +38,5 @@ pub use objects::{
 pub use pins::{Pin, PinnedDefinition};
 pub use references::ForeignReference;
 pub use runs::{QuestionRow, RunCallRow, RunFilter, RunName, RunRow, Settlement};
-pub use trail::{AuditTrail, Receipt};
+pub use trail::{AuditTrail, BegunCall, Receipt};
 pub use vault::{VaultPlace, VaultRow};

@@ -12,15 +12,17 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
 
 use crate::folder::{self, DATABASE_FILE};
+use crate::trail::Entry;
 use crate::{
-    AuditCount, AuditFilter, AuditPage, AuditRow, KeyRow, Pin, PinnedDefinition, QuestionRow,
-    RunCallRow, RunFilter, RunName, RunRow, ServerNameRow, Settlement, StoreError, VaultPlace,
-    VaultRow,
+    AuditCount, AuditFilter, AuditPage, KeyRow, Pin, PinnedDefinition, QuestionRow, RunCallRow,
+    RunFilter, RunName, RunRow, ServerNameRow, Settlement, StoreError, VaultPlace, VaultRow,
 };
+use calls::Untrimmed;
 use kinds::Kinds;
 
 mod approvals;
 mod audit;
+mod calls;
 mod files;
 mod keys;
 mod kinds;
@@ -41,6 +43,7 @@ pub(crate) struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     kinds: Arc<Kinds>,
+    untrimmed: Arc<Untrimmed>,
 }
 
 impl Sqlite {
@@ -58,7 +61,7 @@ impl Sqlite {
         assert_durable(&writer, &path).await?;
         let readers =
             pool_options().max_connections(4).connect_lazy_with(options.pragma("query_only", "ON"));
-        Ok(Self { writer, readers, kinds: Arc::default() })
+        Ok(Self { writer, readers, kinds: Arc::default(), untrimmed: Arc::default() })
     }
 
     pub(crate) async fn wire_names(&self) -> Result<Vec<(String, String)>, StoreError> {
@@ -181,14 +184,17 @@ impl Sqlite {
         settle(connection, result)
     }
 
-    pub(crate) async fn append_audit(
+    pub(crate) async fn append_entries(
         &self,
-        rows: &[AuditRow],
+        entries: &[Entry],
         writer: &str,
         written: u64,
     ) -> Result<(), StoreError> {
         let mut connection = self.writer.acquire().await?;
-        let result = audit::insert(&mut connection, &self.kinds, rows, writer, written).await;
+        let result = audit::insert(&mut connection, &self.kinds, entries, writer, written).await;
+        if result.is_ok() {
+            self.untrimmed.add(&mut connection, entries).await;
+        }
         settle(connection, result)
     }
 
@@ -327,6 +333,7 @@ fn migrations() -> Migrator {
     let foreign = include_str!("../migrations/sqlite/0011_foreign_refs.sql").into_sql_str();
     let callers = include_str!("../migrations/sqlite/0012_callers_references.sql").into_sql_str();
     let approvals = include_str!("../migrations/sqlite/0009_approvals.sql").into_sql_str();
+    let calls = include_str!("../migrations/sqlite/0013_calls.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
@@ -340,6 +347,7 @@ fn migrations() -> Migrator {
         simple(11, "references of servers", foreign),
         simple(12, "references of callers", callers),
         simple(9, "approvals", approvals),
+        simple(13, "calls", calls),
     ])
 }
 

@@ -1,16 +1,22 @@
 //! The audit trail: rows are numbered as they come in and committed in groups by one writer task.
 //!
 //! A row costs its caller a short lock; only who waits for a receipt pays for watching the writer's progress.
+//!
+//! Records of calls with an idempotency key go through the same queue, so one commit covers a record and its row.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
 use tokio::time::Instant;
 
-use crate::{AuditCount, AuditFilter, AuditPage, AuditRow, Database, StoreError};
+use crate::{AuditCount, AuditFilter, AuditPage, AuditRow, CallChange, Database, StoreError};
 
+mod entry;
 mod writer;
+
+pub(crate) use entry::Entry;
 
 /// The most rows in memory, those under way to the disk included; who brings more waits.
 const MAX_ROWS: usize = 32_768;
@@ -25,6 +31,10 @@ pub struct AuditTrail(Arc<Handle>);
 /// Ends the writer when the last one who could bring a row is gone.
 #[derive(Debug)]
 struct Handle(Arc<Shared>, Database);
+
+/// Names a call that has begun, until the row of its end is recorded.
+#[derive(Debug)]
+pub struct BegunCall(u64);
 
 /// The promise to commit one row; to drop it is fine where nobody waits for the commit.
 #[derive(Debug)]
@@ -50,11 +60,15 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Queue {
-    rows: Vec<AuditRow>,
-    /// When the first of `rows` came in.
+    entries: Vec<Entry>,
+    /// When the first of `entries` came in.
     oldest: Option<Instant>,
-    /// The number of the row that came in last.
+    /// The number of the entry that came in last.
     last: u64,
+    /// Calls that have begun and are not written: most end before that is due, and then never are.
+    begun: BTreeMap<u64, (AuditRow, Instant)>,
+    /// The number of the call that began last.
+    last_begun: u64,
     closed: bool,
 }
 
@@ -84,28 +98,86 @@ impl AuditTrail {
 
     /// Takes a row in; waits only while memory is full, and refuses it while rows cannot be written.
     pub async fn record(&self, row: AuditRow) -> Result<Receipt, StoreError> {
+        let permit = self.0.0.permits(1).await?;
+        self.enqueue(permit, |_| Entry::Row { row, ends: None })
+    }
+
+    /// Takes in the row of a call's end, which also ends what was noted when it began.
+    pub async fn finish(
+        &self,
+        row: AuditRow,
+        begun: Option<BegunCall>,
+    ) -> Result<Receipt, StoreError> {
+        let permit = self.0.0.permits(1).await?;
+        let ends = begun.map(|begun| begun.0);
+        self.enqueue(permit, |queue| {
+            let unwritten = ends.and_then(|number| queue.begun.remove(&number));
+            if unwritten.is_some() {
+                self.0.0.room.add_permits(1);
+            }
+            Entry::Row { row, ends: ends.filter(|_| unwritten.is_none()) }
+        })
+    }
+
+    /// Notes that a call begins. `row` is what the trail will say if the process ends before the call does. It is
+    /// written when the call takes longer than a moment, and nothing waits for that.
+    pub async fn begin(&self, row: AuditRow) -> Result<BegunCall, StoreError> {
         let shared = &self.0.0;
-        if shared.failing.load(Ordering::Acquire)
-            && let Some(refusal) = shared.refusal()
-        {
-            return Err(refusal);
-        }
-        let permit = match shared.room.try_acquire() {
-            Ok(permit) => permit,
-            Err(TryAcquireError::NoPermits) => shared.wait_for_room().await?,
-            Err(TryAcquireError::Closed) => return Err(shared.closed()),
+        let permit = shared.permits(1).await?;
+        let (number, first) = {
+            let mut queue = shared.queue();
+            if queue.closed {
+                return Err(StoreError::AuditClosed);
+            }
+            queue.last_begun += 1;
+            let (number, first) = (queue.last_begun, queue.begun.is_empty());
+            queue.begun.insert(number, (row, Instant::now()));
+            (number, first)
         };
+        permit.forget();
+        if first {
+            shared.wake.notify_one();
+        }
+        Ok(BegunCall(number))
+    }
+
+    /// The same for a call that may run only once this is written: the receipt tells when it is.
+    pub async fn begin_durably(&self, row: AuditRow) -> Result<(BegunCall, Receipt), StoreError> {
+        let permit = self.0.0.permits(1).await?;
+        let mut begun = 0;
+        let receipt = self.enqueue(permit, |queue| {
+            queue.last_begun += 1;
+            begun = queue.last_begun;
+            Entry::Begun { number: begun, row }
+        })?;
+        Ok((BegunCall(begun), receipt))
+    }
+
+    /// Takes in a change of the recorded calls. It is committed no later than any row that is recorded after it.
+    pub async fn change_calls(&self, change: CallChange) -> Result<Receipt, StoreError> {
+        let entry = Entry::Call(Box::new(change));
+        let permit = self.0.0.permits(entry.permits()).await?;
+        self.enqueue(permit, |_| entry)
+    }
+
+    fn enqueue(
+        &self,
+        permit: SemaphorePermit<'_>,
+        entry: impl FnOnce(&mut Queue) -> Entry,
+    ) -> Result<Receipt, StoreError> {
+        let shared = &self.0.0;
         let (number, waiting) = {
             let mut queue = shared.queue();
             if queue.closed {
                 return Err(StoreError::AuditClosed);
             }
-            if queue.rows.is_empty() {
+            if queue.entries.is_empty() {
                 queue.oldest = Some(Instant::now());
             }
-            queue.rows.push(row);
+            let entry = entry(&mut queue);
+            queue.entries.push(entry);
             queue.last += 1;
-            (queue.last, queue.rows.len())
+            (queue.last, queue.entries.len())
         };
         permit.forget();
         if waiting == 1 || waiting == BATCH_ROWS {
@@ -213,10 +285,24 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn wait_for_room(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+    /// Room in memory; waits only while there is none, and refuses while rows cannot be written.
+    async fn permits(&self, count: u32) -> Result<SemaphorePermit<'_>, StoreError> {
+        if self.failing.load(Ordering::Acquire)
+            && let Some(refusal) = self.refusal()
+        {
+            return Err(refusal);
+        }
+        match self.room.try_acquire_many(count) {
+            Ok(permit) => Ok(permit),
+            Err(TryAcquireError::NoPermits) => self.wait_for_room(count).await,
+            Err(TryAcquireError::Closed) => Err(self.closed()),
+        }
+    }
+
+    async fn wait_for_room(&self, count: u32) -> Result<SemaphorePermit<'_>, StoreError> {
         let mut progress = self.progress.subscribe();
         tokio::select! {
-            permit = self.room.acquire() => permit.map_err(|_| self.closed()),
+            permit = self.room.acquire_many(count) => permit.map_err(|_| self.closed()),
             state = progress.wait_for(|now| now.state.refusal().is_some()) => {
                 Err(state.ok().and_then(|now| now.state.refusal()).unwrap_or(StoreError::AuditClosed))
             }

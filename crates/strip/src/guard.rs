@@ -7,5 +7,6 @@ pub(crate) mod deadline;
 pub(crate) mod determinism;
 pub(crate) mod idempotency;
 pub(crate) mod rate;
+pub(crate) mod records;
 pub(crate) mod shape;
 pub(crate) mod size;

@@ -15,6 +15,7 @@ use crate::client::Terse;
 use crate::control::Part;
 use crate::guard::approval::{Gated, Passage};
 use crate::guard::arguments::Arguments;
+use crate::guard::audit::{Begin, OpenRow};
 use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::runs::Ticket;
@@ -32,7 +33,7 @@ impl Guards {
         let found = meant(view.tools(), &mut call);
         let arguments = Arguments::of(&call.input);
         let entry = found.as_ref().ok().map(|entry| Arc::clone(entry));
-        let row = self.audit.open(&call, &arguments, entry.as_ref());
+        let mut row = self.audit.open(&call, &arguments, entry.as_ref());
         let began = row.began();
 
         let (mut ticket, mut key) = (None, None);
@@ -47,8 +48,8 @@ impl Guards {
                     Err(refusal) => (Err(refusal), Decision::Refused),
                     Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
                     Ok(Admitted::To(place)) => {
-                        key = place.key.map(|key| key.sum());
-                        match self.answered(&call, place).await {
+                        key = place.key.as_ref().map(Key::sum);
+                        match self.begun(&call, place, &mut row).await {
                             Ok((output, decision)) => (Ok(output), decision),
                             Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
                             Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
@@ -101,6 +102,11 @@ impl Guards {
                     Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
                 };
                 let approvals = self.approvals.get().ok_or_else(nobody)?;
+                if call.idempotency_key.is_some()
+                    && let Some(key) = Idempotency::key(call, &entry, arguments)?
+                {
+                    Box::pin(self.idempotency.check_outcome(&key)).await?;
+                }
                 call.shown = Some(Box::pin(self.bench.shown(&entry, call)).await?);
                 // What a reviewer does not see, the tool does not, either.
                 call.client = call.client.take().map(Terse::of);
@@ -136,6 +142,25 @@ impl Guards {
         Ok(())
     }
 
+    /// Notes that a call begins which may change something, and answers it.
+    async fn begun(
+        &self,
+        call: &Call,
+        place: Place,
+        row: &mut OpenRow<'_>,
+    ) -> Result<(Output, Decision), Unanswered> {
+        let begin = match &place {
+            Place { leave: Some(_), .. } => Some(Begin::Durable),
+            Place { key: Some(key), .. } if key.is_durable() => Some(Begin::Queued),
+            _ => place.entry.descriptor.side_effecting().then_some(Begin::Trailing),
+        };
+        if let Some(begin) = begin {
+            // Boxed to keep the future of read-only calls small.
+            Box::pin(row.begin(begin)).await.map_err(Unanswered::Refused)?;
+        }
+        self.answered(call, place).await
+    }
+
     async fn answered(&self, call: &Call, place: Place) -> Result<(Output, Decision), Unanswered> {
         let Place { entry, key, leave } = place;
         let worked = |call: Call| self.worked(call, &entry, leave.clone());
@@ -167,13 +192,15 @@ impl Guards {
         unbound.cancel = CancellationToken::new();
         if call.resume.is_some() {
             // It was let in as a first call; it goes on where it was interrupted.
-            return ran(self.idempotency.resumed(key, self.window(), worked(unbound)).await);
+            return self.idempotency.alone(key, self.window(), worked(unbound)).await;
         }
         let begin = || worked(unbound.clone());
-        let (mut output, mut decision) = self.idempotency.once(key, self.window(), begin).await?;
+        let once = self.idempotency.once(key.clone(), self.window(), begin);
+        let (mut output, mut decision) = once.await?;
         if decision == Decision::Shared && output.reply != Reply::Done {
             // What another caller was asked says nothing to this one.
-            (output, decision) = ran(worked(call.clone()).await)?;
+            let again = self.idempotency.alone(key, self.window(), worked(call.clone()));
+            (output, decision) = again.await?;
         }
         if call.verify && output.reply == Reply::Done {
             let (fresh, _) = ran(worked(unbound).await)?;

@@ -12,6 +12,7 @@ use crate::files::{Files, KeepRules, Lenders, Strategies};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
+use crate::guard::records::Records;
 use crate::meter::Meter;
 use crate::prompts::Prompts;
 use crate::runs::Runs;
@@ -101,6 +102,8 @@ impl Strip {
         catalog.set_terms(settings.terms());
         let (files, servers) = (Arc::new(parts.files), Arc::<Servers>::default());
         let (catalog, views) = (Arc::new(catalog), Arc::<Views>::default());
+        let records =
+            Records::new(parts.audit.clone(), parts.database.clone(), parts.clock.clone());
         let audit = Arc::new(Audit::new(parts.audit, parts.clock.clone()));
         let lenders = Arc::new(Lenders {
             servers: Arc::clone(&servers),
@@ -117,7 +120,7 @@ impl Strip {
             guards: Guards {
                 runs: Runs::new(parts.database, parts.clock),
                 audit,
-                idempotency: Idempotency::new(parts.cache),
+                idempotency: Idempotency::new(parts.cache, records),
                 meter: Meter::default(),
                 usage: Usage::default(),
                 bench: Bench { files, lenders },
@@ -169,6 +172,11 @@ impl Strip {
     /// What calls belong to, and what they ask people.
     pub fn runs(&self) -> &Runs {
         &self.guards.runs
+    }
+
+    /// Removes records of calls that have expired. Never returns.
+    pub async fn tend_records(&self) {
+        self.guards.idempotency.records().tend().await;
     }
 
     /// What MCP servers offer beside tools.

@@ -1,5 +1,6 @@
 //! What users and attackers meet: a real gateway process, spoken to through its doors.
 
+mod crash;
 mod guardrails;
 mod large_inputs;
 mod packs;

@@ -1,11 +1,33 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use proto::digest;
+use proto::{TenantId, digest};
 use serde_json::json;
 
 use super::*;
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+fn caller(subject: &str) -> Principal {
+    Principal {
+        tenant: TenantId::new("acme"),
+        subject: subject.to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+    }
+}
+
+fn answer(data: Value) -> Recorded {
+    Recorded { data: Arc::new(data), native: None, arguments: digest(b"{}") }
+}
+
+/// An answer whose text has so many bytes.
+fn long(bytes: usize) -> Recorded {
+    answer(json!("x".repeat(bytes)))
+}
+
+fn numbered(number: u64) -> Digest {
+    digest(&number.to_le_bytes())
+}
 
 #[tokio::test]
 async fn values_expire_by_the_given_clock() {
@@ -14,9 +36,10 @@ async fn values_expire_by_the_given_clock() {
     let key = digest(b"key");
     assert_eq!(cache.get(&key).await, None);
 
-    cache.put(key, Arc::new(json!({"answer": 42})), 13, MINUTE).await;
+    let given = answer(json!({"answer": 42}));
+    assert!(cache.put(key, &caller("ann"), given.clone(), MINUTE).await);
     clock.advance(MINUTE - Duration::from_millis(1));
-    assert_eq!(*cache.get(&key).await.unwrap(), json!({"answer": 42}));
+    assert_eq!(cache.get(&key).await.unwrap(), given);
     clock.advance(Duration::from_millis(1));
     assert_eq!(cache.get(&key).await, None);
 }
@@ -26,14 +49,13 @@ async fn what_has_expired_makes_room() {
     let clock = Clock::manual(0);
     let cache = Cache::memory(1 << 20, clock.clone());
     let Kind::Memory(memory) = &cache.0;
-    let key = |number: u64| digest(&number.to_le_bytes());
     for number in 0..200 {
-        cache.put(key(number), Arc::new(json!(number)), 100, MINUTE).await;
+        cache.put(numbered(number), &caller("ann"), long(100), MINUTE).await;
     }
     assert_eq!(memory.held().0, 200);
     clock.advance(MINUTE);
     for number in 200..400 {
-        cache.put(key(number), Arc::new(json!(number)), 100, MINUTE).await;
+        cache.put(numbered(number), &caller("ann"), long(100), MINUTE).await;
     }
     assert_eq!(memory.held().0, 200, "the first two hundred are gone, unasked");
 }
@@ -44,10 +66,12 @@ async fn a_value_put_again_is_counted_once() {
     let Kind::Memory(memory) = &cache.0;
     let key = digest(b"key");
     for number in 0..1_000 {
-        cache.put(key, Arc::new(json!(number)), 100, MINUTE).await;
+        cache.put(key, &caller("ann"), answer(json!(number)), MINUTE).await;
     }
-    assert_eq!(memory.held(), (1, 356));
-    assert_eq!(*cache.get(&key).await.unwrap(), json!(999));
+    let (entries, bytes) = memory.held();
+    assert_eq!((entries, *cache.get(&key).await.unwrap().data == json!(999)), (1, true));
+    assert!(bytes < 1_000, "{bytes}");
+    assert!(memory.queued() < 200, "{}", memory.queued());
 }
 
 #[tokio::test]
@@ -55,43 +79,67 @@ async fn a_later_value_replaces_an_earlier_one_and_its_expiry() {
     let clock = Clock::manual(0);
     let cache = Cache::memory(1 << 20, clock.clone());
     let key = digest(b"key");
-    cache.put(key, Arc::new(json!(1)), 1, MINUTE).await;
+    cache.put(key, &caller("ann"), answer(json!(1)), MINUTE).await;
     clock.advance(MINUTE / 2);
-    cache.put(key, Arc::new(json!(2)), 1, MINUTE).await;
+    cache.put(key, &caller("ann"), answer(json!(2)), MINUTE).await;
     clock.advance(MINUTE / 2);
-    assert_eq!(*cache.get(&key).await.unwrap(), json!(2));
+    assert_eq!(*cache.get(&key).await.unwrap().data, json!(2));
 }
 
 #[tokio::test]
 async fn no_time_to_live_means_never_found_and_an_endless_one_does_not_overflow() {
     let cache = Cache::memory(1 << 20, Clock::manual(5));
     let (never, always) = (digest(b"never"), digest(b"always"));
-    cache.put(never, Arc::new(json!(1)), 1, Duration::ZERO).await;
-    cache.put(always, Arc::new(json!(1)), 1, Duration::MAX).await;
+    cache.put(never, &caller("ann"), answer(json!(1)), Duration::ZERO).await;
+    cache.put(always, &caller("ann"), answer(json!(1)), Duration::MAX).await;
     assert_eq!(cache.get(&never).await, None);
     assert!(cache.get(&always).await.is_some());
 }
 
 #[tokio::test]
-async fn the_bytes_are_bounded_and_the_oldest_goes_first() {
-    let cache = Cache::memory(200_000, Clock::manual(0));
+async fn the_bytes_are_bounded_for_all_and_for_each_caller() {
+    let cache = Cache::memory(400_000, Clock::manual(0));
     let Kind::Memory(memory) = &cache.0;
-    let key = |number: u64| digest(&number.to_le_bytes());
+    let bob = digest(b"bob's");
+    cache.put(bob, &caller("bob"), long(1_000), MINUTE).await;
     for number in 0..5_000 {
-        cache.put(key(number), Arc::new(json!(number)), 1_000, MINUTE).await;
+        assert!(cache.put(numbered(number), &caller("ann"), long(1_000), MINUTE).await);
     }
     let (_, bytes) = memory.held();
-    assert!((100_000..=200_000).contains(&bytes), "{bytes}");
-    assert!(cache.get(&key(4_999)).await.is_some(), "the newest stays");
-    assert!(cache.get(&key(1)).await.is_none());
+    assert!((50_000..=102_000).contains(&bytes), "a quarter is for one caller: {bytes}");
+    assert!(cache.get(&bob).await.is_some(), "one caller pushes nothing of another's out");
+    assert!(cache.get(&numbered(4_999)).await.is_some(), "the newest stays");
+    assert!(cache.get(&numbered(1)).await.is_none());
+    for number in 0..5_000 {
+        let caller = caller(&format!("caller {}", number % 100));
+        cache.put(numbered(number), &caller, long(1_000), MINUTE).await;
+    }
+    let (entries, bytes) = memory.held();
+    assert!((200_000..=400_000).contains(&bytes), "{bytes}");
+    assert!(memory.queued() < entries * 8 + 20_000, "{} of {entries}", memory.queued());
+}
+
+/// An array of small numbers takes many times its text.
+#[tokio::test]
+async fn what_counts_is_the_memory_and_not_the_text() {
+    let cache = Cache::memory(400_000, Clock::manual(0));
+    let (small, large) = (digest(b"small"), digest(b"large"));
+    assert!(cache.put(small, &caller("ann"), answer(json!(vec![1; 1_000])), MINUTE).await);
+    assert!(!cache.put(large, &caller("ann"), answer(json!(vec![1; 5_000])), MINUTE).await);
+    let native = Some(Arc::new(json!("x".repeat(200_000))));
+    let of_server = Recorded { native, ..answer(json!({})) };
+    assert!(!cache.put(large, &caller("ann"), of_server, MINUTE).await, "its own form counts");
+    assert!(cache.get(&small).await.is_some() && cache.get(&large).await.is_none());
 }
 
 #[tokio::test]
-async fn what_is_larger_than_the_cache_is_not_kept_and_pushes_nothing_out() {
-    let cache = Cache::memory(10_000, Clock::manual(0));
-    let (small, large) = (digest(b"small"), digest(b"large"));
-    cache.put(small, Arc::new(json!(1)), 1, MINUTE).await;
-    cache.put(large, Arc::new(json!(2)), usize::MAX, MINUTE).await;
-    assert!(cache.get(&small).await.is_some());
-    assert!(cache.get(&large).await.is_none());
+async fn what_is_in_use_stays_longer() {
+    let cache = Cache::memory(400_000, Clock::manual(0));
+    let used = digest(b"used");
+    cache.put(used, &caller("ann"), long(1_000), MINUTE).await;
+    for number in 0..2_000 {
+        cache.put(numbered(number), &caller("ann"), long(1_000), MINUTE).await;
+        assert!(cache.get(&used).await.is_some(), "{number}");
+    }
+    assert!(cache.get(&numbered(0)).await.is_none());
 }

@@ -9,7 +9,9 @@ use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool, SqliteRow};
 use sqlx::{Arguments as _, Connection as _, QueryBuilder, Row as _};
 use uuid::Uuid;
 
+use super::calls;
 use super::kinds::Kinds;
+use crate::trail::Entry;
 use crate::{AuditCount, AuditFilter, AuditPage, AuditPlace, AuditRow, StoreError};
 
 /// What a writer noted is of use only to its own retries, which do not come days later.
@@ -40,20 +42,26 @@ static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| {
 pub(super) async fn insert(
     connection: &mut SqliteConnection,
     kinds: &Kinds,
-    rows: &[AuditRow],
+    entries: &[Entry],
     writer: &str,
     written: u64,
 ) -> Result<(), sqlx::Error> {
     let now = Clock::default().unix_ms();
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let (numbers, given) = kinds.numbers(&mut transaction, rows).await?;
-    let numbered: Vec<_> = rows.iter().zip(numbers).collect();
+    let (numbers, given) = kinds.numbers(&mut transaction, entries).await?;
+    let ended = entries.iter().zip(&numbers).filter_map(|(entry, number)| match entry {
+        Entry::Row { row, .. } => Some((row, (*number)?)),
+        Entry::Begun { .. } | Entry::Call(_) => None,
+    });
+    let numbered: Vec<_> = ended.collect();
     let mut rest = numbered.as_slice();
     while let Some(insert) = INSERTS.iter().find(|insert| (1..=rest.len()).contains(&insert.rows)) {
         let (next, later) = rest.split_at(insert.rows);
         sqlx::query_with(insert.sql.as_str(), bound(next)?).execute(&mut *transaction).await?;
         rest = later;
     }
+    calls::note_begun(&mut transaction, entries, &numbers, writer).await?;
+    calls::apply(&mut transaction, entries).await?;
     sqlx::query(
         "INSERT INTO audit_writers (writer, written, at_ms) VALUES (?1, ?2, ?3) \
          ON CONFLICT (writer) DO UPDATE SET written = excluded.written, at_ms = excluded.at_ms",
@@ -63,7 +71,7 @@ pub(super) async fn insert(
     .bind(integer(now))
     .execute(&mut *transaction)
     .await?;
-    if written == rows.len() as u64 {
+    if written == entries.len() as u64 {
         sqlx::query("DELETE FROM audit_writers WHERE at_ms < ?1")
             .bind(integer(now.saturating_sub(WRITER_NOTE_MS)))
             .execute(&mut *transaction)

@@ -8,6 +8,7 @@ use proto::{Digest, Principal, digest_of_parts};
 use sqlx::sqlite::SqliteConnection;
 
 use crate::AuditRow;
+use crate::trail::Entry;
 
 /// More kinds than this are not remembered. Callers can invent names of tools; the memory for them is bounded.
 const MAX_REMEMBERED: usize = 8_192;
@@ -39,25 +40,28 @@ impl Kinds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The numbers of the rows' kinds; new ones are written.
+    /// The numbers of the kinds of the entries' rows; new ones are written.
     pub(super) async fn numbers(
         &self,
         connection: &mut SqliteConnection,
-        rows: &[AuditRow],
-    ) -> Result<(Vec<i64>, Given), sqlx::Error> {
+        entries: &[Entry],
+    ) -> Result<(Vec<Option<i64>>, Given), sqlx::Error> {
         let mut given = Given::default();
-        let mut numbers = Vec::with_capacity(rows.len());
-        for row in rows {
-            let kind = Kind::of(row);
+        let mut numbers = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let Some(kind) = entry.row().map(Kind::of) else {
+                numbers.push(None);
+                continue;
+            };
             let known = self.known().get(&kind).or_else(|| given.0.get(&kind)).copied();
-            numbers.push(match known {
+            numbers.push(Some(match known {
                 Some(number) => number,
                 None => {
                     let number = kind.write(connection).await?;
                     given.0.insert(kind, number);
                     number
                 }
-            });
+            }));
         }
         Ok((numbers, given))
     }

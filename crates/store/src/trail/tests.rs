@@ -125,7 +125,7 @@ async fn rows_that_cannot_be_written_at_the_end_are_counted() {
 async fn a_retry_does_not_write_twice() {
     let (_folder, database) = opened().await;
     let writer = Writer::new(database.clone(), Arc::new(Shared::new()));
-    let batch = [row(), row()];
+    let batch = [row(), row()].map(|row| Entry::Row { row, ends: None });
     for _ in 0..3 {
         writer.retry(&batch, 2).await.unwrap();
         assert_eq!(stored(&database).await, 2);

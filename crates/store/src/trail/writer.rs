@@ -6,11 +6,14 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
-use super::{BATCH_ROWS, Shared, State};
-use crate::{AuditRow, Database, StoreError};
+use super::{BATCH_ROWS, Entry, Queue, Shared, State};
+use crate::{Database, StoreError};
 
 /// How long rows that nobody waits on may gather: with a slow commit before and after, still under a second.
 const GATHER: Duration = Duration::from_millis(400);
+
+/// After this time it is written that a call has begun. Quick calls end before, and cost no write of their own.
+const BEGUN_AFTER: Duration = Duration::from_millis(25);
 
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
@@ -32,43 +35,47 @@ impl Writer {
     }
 
     pub(super) async fn run(mut self) {
-        while let Some(rows) = self.next_rows().await {
-            let mut left = rows.len();
-            for batch in rows.chunks(BATCH_ROWS) {
+        while let Some(entries) = self.next_entries().await {
+            let mut left = entries.len();
+            for batch in entries.chunks(BATCH_ROWS) {
                 if let Err(error) = self.commit(batch).await {
-                    let left = left + self.shared.queue().rows.len();
+                    let left = left + self.shared.queue().entries.len();
                     let reason = format!("{left} rows were not written: {error}");
                     tracing::error!(%reason, "the audit trail ends incomplete");
                     self.publish(State::Ended(Some(reason.into())));
                     return;
                 }
                 left -= batch.len();
-                self.shared.room.add_permits(batch.len());
+                let permits = batch.iter().map(|entry| entry.permits() as usize).sum();
+                self.shared.room.add_permits(permits);
             }
         }
         self.publish(State::Ended(None));
     }
 
-    /// Waits for rows worth a commit; `None` when there will be no more.
-    async fn next_rows(&self) -> Option<Vec<AuditRow>> {
+    /// Waits for entries worth a commit; `None` when there will be no more.
+    async fn next_entries(&self) -> Option<Vec<Entry>> {
         loop {
             let due = {
                 let mut queue = self.shared.queue();
+                let begun = take_begun(&mut queue, Instant::now());
                 let due = queue.oldest.map(|oldest| oldest + GATHER);
-                let hurry = queue.closed
-                    || queue.rows.len() >= BATCH_ROWS
+                let hurry = begun
+                    || queue.closed
+                    || queue.entries.len() >= BATCH_ROWS
                     || self.shared.urgent.load(Ordering::Acquire) > self.committed
                     || due.is_some_and(|due| due <= Instant::now());
-                if hurry && !queue.rows.is_empty() {
+                if hurry && !queue.entries.is_empty() {
                     queue.oldest = None;
                     // The next ones will be about as many. To make room under the lock, row by row, holds up calls.
-                    let room = Vec::with_capacity(queue.rows.len().min(BATCH_ROWS));
-                    return Some(mem::replace(&mut queue.rows, room));
+                    let room = Vec::with_capacity(queue.entries.len().min(BATCH_ROWS));
+                    return Some(mem::replace(&mut queue.entries, room));
                 }
                 if queue.closed {
                     return None;
                 }
-                due
+                let ripe = queue.begun.values().next().map(|(_, since)| *since + BEGUN_AFTER);
+                due.into_iter().chain(ripe).min()
             };
             let called = self.shared.wake.notified();
             match due {
@@ -80,9 +87,9 @@ impl Writer {
     }
 
     /// Commits a batch, however often it takes; gives up only when the trail is closing.
-    async fn commit(&mut self, batch: &[AuditRow]) -> Result<(), StoreError> {
+    async fn commit(&mut self, batch: &[Entry]) -> Result<(), StoreError> {
         let written = self.committed + batch.len() as u64;
-        let mut result = self.database.append_audit(batch, &self.name, written).await;
+        let mut result = self.database.append_entries(batch, &self.name, written).await;
         let mut pause = FIRST_RETRY;
         let mut give_up = None;
         while let Err(error) = result {
@@ -110,12 +117,27 @@ impl Writer {
     }
 
     /// An error does not always mean that nothing was committed, so a retry asks before it writes.
-    pub(super) async fn retry(&self, batch: &[AuditRow], written: u64) -> Result<(), StoreError> {
+    pub(super) async fn retry(&self, batch: &[Entry], written: u64) -> Result<(), StoreError> {
         if self.database.audit_written(&self.name).await? >= written {
             return Ok(());
         }
-        self.database.append_audit(batch, &self.name, written).await
+        self.database.append_entries(batch, &self.name, written).await
     }
+}
+
+/// Queues that calls have begun which are still under way after a moment; returns whether there are any. When the
+/// trail closes, all of them are queued: the next start notes that they were interrupted.
+fn take_begun(queue: &mut Queue, now: Instant) -> bool {
+    let mut taken = false;
+    while let Some(first) = queue.begun.first_entry()
+        && (queue.closed || first.get().1 + BEGUN_AFTER <= now)
+    {
+        let (number, (row, _)) = first.remove_entry();
+        queue.entries.push(Entry::Begun { number, row });
+        queue.last += 1;
+        taken = true;
+    }
+    taken
 }
 
 impl Drop for Writer {

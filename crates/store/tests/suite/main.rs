@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod approvals;
+mod calls;
 mod database;
 mod folder;
 mod names;

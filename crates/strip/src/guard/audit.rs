@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use proto::{Clock, Code, Digest, Principal, TraceId};
-use store::{AuditRow, AuditTrail};
+use store::{AuditRow, AuditTrail, BegunCall};
 
 use super::arguments::Arguments;
 use super::idempotency::Decision;
@@ -40,6 +40,7 @@ impl Audit {
         OpenRow {
             audit: self,
             began: Instant::now(),
+            begun: None,
             row: Some(Facts {
                 trace: call.trace,
                 at_unix_ms: self.clock.unix_ms(),
@@ -61,6 +62,7 @@ fn named(call: &Call, entry: Option<&Arc<Entry>>) -> Arc<str> {
     }
 }
 
+#[derive(Clone)]
 struct Facts {
     trace: TraceId,
     at_unix_ms: u64,
@@ -101,10 +103,40 @@ impl Facts {
 pub(crate) struct OpenRow<'a> {
     audit: &'a Audit,
     began: Instant,
+    /// Set once it is noted that the call's tool is about to run.
+    begun: Option<BegunCall>,
     row: Option<Facts>,
 }
 
+/// How sure it must be, before a tool runs, that the trail will tell of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// It is written soon; the tool does not wait for it.
+    Trailing,
+    /// It is written with what the call writes next.
+    Queued,
+    /// It is on disk before the tool runs.
+    Durable,
+}
+
 impl OpenRow<'_> {
+    /// Notes that the call's tool is about to run, so that the trail tells of the call even if the process ends first.
+    pub(crate) async fn begin(&mut self, begin: Begin) -> Result<(), Failure> {
+        let Some(facts) = self.row.clone() else { return Ok(()) };
+        let row = facts.row("interrupted", Code::Unavailable.as_str(), Some("gateway"), self.began);
+        let trail = &self.audit.trail;
+        if begin == Begin::Trailing {
+            self.begun = Some(trail.begin(row).await.map_err(not_begun)?);
+            return Ok(());
+        }
+        let (begun, receipt) = trail.begin_durably(row).await.map_err(not_begun)?;
+        self.begun = Some(begun);
+        match begin {
+            Begin::Durable => receipt.committed().await.map_err(not_begun),
+            Begin::Queued | Begin::Trailing => Ok(()),
+        }
+    }
+
     pub(crate) fn began(&self) -> Instant {
         self.began
     }
@@ -127,7 +159,8 @@ impl OpenRow<'_> {
         let outcome = failure.map_or("OK", |failure| failure.code.as_str());
         let blame = failure.map(|failure| failure.blame.as_str());
         let row = facts.row(decision.as_str(), outcome, blame, self.began);
-        let receipt = self.audit.trail.record(row).await.map_err(unwritten)?;
+        let begun = self.begun.take();
+        let receipt = self.audit.trail.finish(row, begun).await.map_err(unwritten)?;
         if wait { receipt.committed().await.map_err(unwritten) } else { Ok(()) }
     }
 }
@@ -136,15 +169,20 @@ impl Drop for OpenRow<'_> {
     fn drop(&mut self) {
         let Some(facts) = self.row.take() else { return };
         let row = facts.row("abandoned", "CANCELLED", Some("caller"), self.began);
-        let trail = self.audit.trail.clone();
+        let (trail, begun) = (self.audit.trail.clone(), self.begun.take());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                if let Err(error) = trail.record(row).await {
+                if let Err(error) = trail.finish(row, begun).await {
                     tracing::error!(%error, "the audit row of an abandoned call could not be written");
                 }
             });
         }
     }
+}
+
+fn not_begun(error: store::StoreError) -> Failure {
+    let message = "the audit trail cannot be written, so the call was not run; try again";
+    Failure::new(Code::Unavailable, message).caused_by(error)
 }
 
 fn unwritten(error: store::StoreError) -> Failure {

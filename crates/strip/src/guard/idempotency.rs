@@ -2,19 +2,22 @@
 //!
 //! Shared work is a future that every waiting caller polls: when the one who began it leaves, the others carry it
 //! on, and when all have left it is dropped and the tool stops.
+//!
+//! Calls of tools that act are also recorded on disk if they have a key (`records.rs`), so that none runs twice because
+//! the process ended or an answer had to make room in memory.
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
-use proto::{Code, Digest, digest_of_parts};
-use serde_json::Value;
-use store::Cache;
+use proto::{Code, Digest, Principal, digest_of_parts};
+use store::{Cache, Recorded};
 
 use super::arguments::Arguments;
+use super::records::{Once, Records};
 use crate::catalog::Entry;
 use crate::files::references_in;
 use crate::{Call, Failure, Output, Reply};
@@ -22,13 +25,16 @@ use crate::{Call, Failure, Output, Reply};
 /// What the tool's part of a call yields: its output and the output's size.
 pub(crate) type Worked = Result<(Output, usize), Failure>;
 
-type Flight = Shared<BoxFuture<'static, Worked>>;
+/// How a call with a key was answered.
+type Flown = Result<(Output, Decision), Unanswered>;
+
+type Flight = Shared<BoxFuture<'static, Flown>>;
 
 /// Work under way that an equal call may join.
 struct Departed {
     number: u64,
     arguments: Digest,
-    flight: WeakShared<BoxFuture<'static, Worked>>,
+    flight: WeakShared<BoxFuture<'static, Flown>>,
 }
 
 #[derive(Default)]
@@ -69,24 +75,32 @@ impl Decision {
 }
 
 pub(crate) struct Idempotency {
-    cache: Cache,
+    answers: Arc<Answers>,
     board: Arc<Mutex<Board>>,
 }
 
+/// Recorded answers, in memory and on disk.
+struct Answers {
+    cache: Cache,
+    records: Records,
+}
+
 /// Under which key a call is recorded, and for which arguments the key was first used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Key {
     key: Digest,
     arguments: Digest,
+    caller: Arc<Principal>,
     chosen_by_caller: bool,
-    of_server: bool,
+    /// Set if the call may not run twice.
+    once: Option<Arc<Once>>,
 }
 
-#[derive(Debug)]
-struct KeyReused;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyReused;
 
 /// A call that got no good answer: turned away by a guard, or let down by its tool.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Unanswered {
     Refused(Failure),
     Failed(Failure),
@@ -99,8 +113,13 @@ impl From<KeyReused> for Unanswered {
 }
 
 impl Idempotency {
-    pub(crate) fn new(cache: Cache) -> Self {
-        Self { cache, board: Arc::default() }
+    pub(crate) fn new(cache: Cache, records: Records) -> Self {
+        Self { answers: Arc::new(Answers { cache, records }), board: Arc::default() }
+    }
+
+    /// The records on disk.
+    pub(crate) fn records(&self) -> &Records {
+        &self.answers.records
     }
 
     /// The key of a call, or none if it must run each time.
@@ -122,38 +141,32 @@ impl Idempotency {
             }
         };
         let principal = &call.principal;
-        // The definition's sum holds the id, the version and the script's sum.
+        let acts = call.idempotency_key.is_some() && entry.descriptor.side_effecting();
+        // A caller's key names one call, also if the tool changes before a retry. The definition's digest holds the id,
+        // the version and the script's digest.
+        let revision = entry.tool.revision().to_le_bytes();
+        let (tool, revision): (&[u8], &[u8]) = if acts {
+            (entry.descriptor.id.as_str().as_bytes(), b"any")
+        } else {
+            (entry.definition.as_bytes(), &revision)
+        };
         let key = digest_of_parts([
-            entry.definition.as_bytes(),
-            &entry.tool.revision().to_le_bytes(),
+            tool,
+            revision,
             principal.tenant.as_str().as_bytes(),
             principal.subject.as_bytes(),
             principal.agent.as_deref().unwrap_or_default().as_bytes(),
             kind,
             asked,
         ]);
+        let arguments = arguments.digest;
         Ok(Some(Key {
             key,
-            arguments: arguments.digest,
+            arguments,
+            caller: Arc::clone(principal),
             chosen_by_caller: call.idempotency_key.is_some(),
-            of_server: entry.descriptor.id.server().is_some(),
+            once: acts.then(|| Arc::new(Once::of(call, entry, key, arguments))),
         }))
-    }
-
-    /// A recorded answer, if there is one.
-    async fn recorded(&self, key: &Key) -> Result<Option<Output>, KeyReused> {
-        let Some(data) = self.cache.get(&key.key).await else { return Ok(None) };
-        if key.chosen_by_caller
-            && let Some(first) = self.cache.get(&key.first_use()).await
-            && *first != key.arguments.to_string()
-        {
-            return Err(KeyReused);
-        }
-        // Only an MCP server's answer has a form of its own; most tools need no second look.
-        let native = if key.of_server { self.cache.get(&key.native()).await } else { None };
-        let references = references_in(&data);
-        let reply = Reply::Done;
-        Ok(Some(Output { data, warnings: Vec::new(), native, reply, carved: None, references }))
     }
 
     /// Gives the recorded answer, joins an equal call in flight, or does the work and records its success.
@@ -162,81 +175,134 @@ impl Idempotency {
         key: Key,
         window: Duration,
         work: impl FnOnce() -> W,
-    ) -> Result<(Output, Decision), Unanswered>
+    ) -> Flown
     where
         W: Future<Output = Worked> + Send + 'static,
     {
-        if let Some(output) = self.recorded(&key).await? {
+        if let Some(output) = self.answers.recorded(&key).await? {
             return Ok((output, Decision::Replayed));
         }
-        let (flight, decision) = self.board(key, window, work)?;
-        let (output, _) = flight.await.map_err(Unanswered::Failed)?;
-        Ok((output, decision))
+        let (flight, joined) = self.board(key, window, work)?;
+        let (output, decision) = flight.await?;
+        let shared = joined && decision == Decision::Ran;
+        Ok((output, if shared { Decision::Shared } else { decision }))
     }
 
-    /// Does the rest of work that was interrupted by a question, and records its success under the first call's key.
-    pub(crate) async fn resumed<W>(&self, key: Key, window: Duration, work: W) -> Worked
+    /// Does work that no other call may join, and records its success under the call's key: the rest of a call that was
+    /// interrupted by a question, or a call that joined another which then asked something.
+    pub(crate) async fn alone<W>(&self, key: Key, window: Duration, work: W) -> Flown
     where
         W: Future<Output = Worked> + Send + 'static,
     {
-        let landing = Landing { key: key.key, number: 0, board: Arc::clone(&self.board) };
-        self.depart(key, window, work, landing).await
+        self.answers.fresh(key, window, work).await
     }
 
+    /// Fails if the call could not run whatever a person says about it: an earlier one with its key was cut off.
+    pub(crate) async fn check_outcome(&self, key: &Key) -> Result<(), Failure> {
+        let Some(once) = &key.once else { return Ok(()) };
+        let known = self.answers.cache.get(&key.key).await.is_some();
+        if known || self.locked().departed.contains_key(&key.key) {
+            return Ok(());
+        }
+        match self.answers.records.find(once).await {
+            Ok(_) => Ok(()),
+            Err(Unanswered::Refused(failure) | Unanswered::Failed(failure)) => Err(failure),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The flight of a call, and whether it was under way.
     fn board<W>(
         &self,
         key: Key,
         window: Duration,
         work: impl FnOnce() -> W,
-    ) -> Result<(Flight, Decision), KeyReused>
+    ) -> Result<(Flight, bool), KeyReused>
     where
         W: Future<Output = Worked> + Send + 'static,
     {
-        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut board = self.locked();
         if let Some(departed) = board.departed.get(&key.key)
             && let Some(flight) = departed.flight.upgrade()
         {
             let reused = key.chosen_by_caller && departed.arguments != key.arguments;
             // Before `flight` can be dropped: the last to leave a flight takes it off the board.
             drop(board);
-            return if reused { Err(KeyReused) } else { Ok((flight, Decision::Shared)) };
+            return if reused { Err(KeyReused) } else { Ok((flight, true)) };
         }
         board.count += 1;
         let number = board.count;
         let landing = Landing { key: key.key, number, board: Arc::clone(&self.board) };
-        let flight = self.depart(key, window, work(), landing);
+        let (sum, arguments) = (key.key, key.arguments);
+        let (answers, work) = (Arc::clone(&self.answers), work());
+        let flight = async move {
+            let _landing = landing;
+            answers.fresh(key, window, work).await
+        };
+        let flight = flight.boxed().shared();
         if let Some(weak) = flight.downgrade() {
-            let departed = Departed { number, arguments: key.arguments, flight: weak };
-            board.departed.insert(key.key, departed);
+            board.departed.insert(sum, Departed { number, arguments, flight: weak });
         }
-        Ok((flight, Decision::Ran))
+        Ok((flight, false))
+    }
+}
+
+impl Answers {
+    /// An answer that is in memory.
+    async fn recorded(&self, key: &Key) -> Result<Option<Output>, KeyReused> {
+        let Some(recorded) = self.cache.get(&key.key).await else { return Ok(None) };
+        if key.chosen_by_caller && recorded.arguments != key.arguments {
+            return Err(KeyReused);
+        }
+        let Recorded { data, native, .. } = recorded;
+        let references = references_in(&data);
+        let reply = Reply::Done;
+        Ok(Some(Output { data, warnings: Vec::new(), native, reply, carved: None, references }))
     }
 
-    fn depart<W>(&self, key: Key, window: Duration, work: W, landing: Landing) -> Flight
+    /// Does the work and records its success, unless it is on record that it was done or begun.
+    async fn fresh<W>(&self, key: Key, window: Duration, work: W) -> Flown
     where
         W: Future<Output = Worked> + Send + 'static,
     {
-        let cache = self.cache.clone();
-        async move {
-            let _landing = landing;
-            let worked = work.await;
-            // A question to one caller is no answer to another, nor to the same one later.
-            if let Ok((output, size)) = &worked
-                && output.reply == Reply::Done
-            {
-                if key.chosen_by_caller {
-                    let first = Arc::new(Value::String(key.arguments.to_string()));
-                    cache.put(key.first_use(), first, 64, window).await;
-                }
-                if let Some(native) = &output.native {
-                    cache.put(key.native(), Arc::clone(native), *size, window).await;
-                }
-                cache.put(key.key, Arc::clone(&output.data), *size, window).await;
+        let _running = key.once.as_ref().map(|once| self.records.claim(once)).transpose()?;
+        if let Some(once) = &key.once {
+            // In memory first: an answer that was given a moment ago may be on its way to the disk.
+            if let Some(output) = self.recorded(&key).await? {
+                return Ok((output, Decision::Replayed));
             }
-            worked
+            if let Some(output) = self.records.find(once).await? {
+                return Ok((output, Decision::Replayed));
+            }
+            self.records.begin(once, window).await?;
         }
-        .boxed()
-        .shared()
+        let worked = work.await;
+        let receipt = match &key.once {
+            Some(once) => self.records.end(once, window, &worked).await,
+            None => None,
+        };
+        let kept = match &worked {
+            // A question to one caller is no answer to another, nor to the same one later.
+            Ok((output, _)) if output.reply == Reply::Done => self.keep(&key, window, output).await,
+            Ok(_) | Err(_) => false,
+        };
+        // The next call with this key must find what is recorded, in memory or on disk.
+        if !kept && let Some(receipt) = receipt {
+            // If it cannot be written, neither can the call's audit row, and that is answered.
+            let _ = receipt.committed().await;
+        }
+        let (output, _) = worked.map_err(Unanswered::Failed)?;
+        Ok((output, Decision::Ran))
+    }
+
+    /// Keeps an answer in memory; says no if there is no room.
+    async fn keep(&self, key: &Key, window: Duration, output: &Output) -> bool {
+        let (data, native) = (Arc::clone(&output.data), output.native.clone());
+        let recorded = Recorded { data, native, arguments: key.arguments };
+        self.cache.put(key.key, &key.caller, recorded, window).await
     }
 }
 
@@ -246,14 +312,9 @@ impl Key {
         self.key
     }
 
-    /// Where the result in an MCP server's own form is kept.
-    fn native(&self) -> Digest {
-        digest_of_parts([b"native", self.key.as_bytes()])
-    }
-
-    /// Where the arguments of a caller's own key are remembered.
-    fn first_use(&self) -> Digest {
-        digest_of_parts([b"first use", self.key.as_bytes()])
+    /// Whether what it names may not run twice.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.once.is_some()
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use strip::{Failure, Output};
 use tokio::sync::Semaphore;
 
-use crate::support::{Fake, ask, bench, code, principal, shared, tool};
+use crate::support::{Fake, ask, bench, bench_with_cache, code, principal, settings, shared, tool};
 
 /// Answers with how often it has run, so that a replay can be told from a run.
 fn counter(id: &str) -> (Fake, Arc<AtomicUsize>) {
@@ -253,4 +253,120 @@ async fn there_is_nothing_to_verify_where_nothing_was_promised() {
     call.verify = true;
     assert_eq!(code(&bench.strip.call(call).await), Some(Code::InvalidInput));
     assert_eq!(count.load(Ordering::SeqCst), 0, "a side effect must not happen for a check");
+}
+
+fn keyed(tool: &str, key: &str) -> strip::Call {
+    let mut call = ask(tool, json!({}));
+    call.idempotency_key = Some(key.to_owned());
+    call
+}
+
+fn outcome(answer: strip::Answer) -> (Code, Option<Value>, bool) {
+    let failure = answer.result.unwrap_err();
+    (failure.code, failure.details, failure.retryable)
+}
+
+#[tokio::test]
+async fn a_callers_key_keeps_its_answer_over_a_restart_and_an_edit() {
+    let acting = |count: &str| counter(count).0.with(|d| d.deterministic = false);
+    let bench = bench(vec![acting("t.send")]).await;
+    assert_eq!(run_of(bench.strip.call(keyed("t.send", "order")).await), 1);
+    let edited = acting("t.send").with(|d| d.implementation = Some(proto::digest(b"edited")));
+    let runs = Arc::clone(&edited.runs);
+    let bench = bench.restarted(vec![edited]).await;
+    assert_eq!(run_of(bench.strip.call(keyed("t.send", "order")).await), 1);
+    assert_eq!(runs.load(Ordering::SeqCst), 0, "the answer was recorded");
+    for (tenant, subject) in [("acme", "bob"), ("umbrella", "ann")] {
+        let mut call = keyed("t.send", "order");
+        call.principal = principal(tenant, subject);
+        run_of(bench.strip.call(call).await);
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 2, "a key is its caller's own");
+    bench.clock.advance(Duration::from_secs(601));
+    run_of(bench.strip.call(keyed("t.send", "order")).await);
+    assert_eq!(runs.load(Ordering::SeqCst), 3, "after the window it runs");
+}
+
+#[tokio::test]
+async fn a_call_that_everybody_left_does_not_act_again() {
+    for (idempotent, expected) in [(None, 1), (Some(true), 2)] {
+        let (fake, gate) = gated("t.slow");
+        let fake = fake.with(|d| {
+            d.deterministic = false;
+            d.annotations.idempotent_hint = idempotent;
+        });
+        let runs = Arc::clone(&fake.runs);
+        let bench = bench(vec![fake]).await;
+        let strip = Arc::clone(&bench.strip);
+        let first = tokio::spawn(async move { strip.call(keyed("t.slow", "order")).await });
+        while runs.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        first.abort();
+        assert!(first.await.unwrap_err().is_cancelled());
+        gate.add_permits(1);
+        let again = bench.strip.call(keyed("t.slow", "order")).await;
+        if idempotent.is_none() {
+            let unknown = (Code::Unavailable, Some(json!({"outcome": "unknown"})), false);
+            assert_eq!(outcome(again), unknown);
+        } else {
+            assert_eq!(code(&again), None);
+        }
+        assert_eq!(runs.load(Ordering::SeqCst), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_failed_may_run_again_and_one_that_timed_out_may_not() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let inner = Arc::clone(&calls);
+    let flaky = tool("t.flaky", move |call| {
+        let first = inner.fetch_add(1, Ordering::SeqCst) == 0;
+        Box::pin(async move {
+            match (&call.input["late"], first) {
+                (Value::Bool(true), _) => Err(Failure::new(Code::Timeout, "too late")),
+                (_, true) => Err(Failure::new(Code::Unavailable, "not yet")),
+                _ => Ok(Output::new(json!({}))),
+            }
+        })
+    });
+    let bench = bench(vec![flaky.with(|d| d.deterministic = false)]).await;
+    assert_eq!(code(&bench.strip.call(keyed("t.flaky", "order")).await), Some(Code::Unavailable));
+    assert_eq!(code(&bench.strip.call(keyed("t.flaky", "order")).await), None);
+    let late = || {
+        let mut call = keyed("t.flaky", "late");
+        call.input = Arc::new(json!({"late": true}));
+        call
+    };
+    assert_eq!(code(&bench.strip.call(late()).await), Some(Code::Timeout));
+    let unknown = (Code::Unavailable, Some(json!({"outcome": "unknown"})), false);
+    assert_eq!(outcome(bench.strip.call(late()).await), unknown);
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_in_memory_any_more_is_not_made_again() {
+    let sized = |id: &str, numbers: usize| {
+        let fake = tool(id, move |_| {
+            Box::pin(async move { Ok(Output::new(json!({"numbers": vec![1_234_567; numbers]}))) })
+        });
+        fake.with(|d| {
+            d.deterministic = false;
+            d.limits.max_output_bytes = Some(4 << 20);
+        })
+    };
+    let (small, large) = (sized("t.small", 10), sized("t.large", 200_000));
+    let (runs_of_small, runs_of_large) = (Arc::clone(&small.runs), Arc::clone(&large.runs));
+    let mut settings = settings();
+    settings.limits.max.max_output_bytes = 4 << 20;
+    let bench = bench_with_cache(settings, 1_000, vec![small, large]).await;
+    for _ in 0..2 {
+        assert_eq!(code(&bench.strip.call(keyed("t.small", "order")).await), None, "from the disk");
+    }
+    assert_eq!(runs_of_small.load(Ordering::SeqCst), 1);
+    assert_eq!(code(&bench.strip.call(keyed("t.large", "order")).await), None);
+    let again = bench.strip.call(keyed("t.large", "order")).await;
+    let not_kept = (Code::Unavailable, Some(json!({"outcome": "answered"})), false);
+    assert_eq!(outcome(again), not_kept, "more than is kept on disk");
+    assert_eq!(runs_of_large.load(Ordering::SeqCst), 1);
 }

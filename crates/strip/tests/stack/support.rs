@@ -119,6 +119,15 @@ pub(crate) async fn bench(tools: Vec<Fake>) -> Bench {
 }
 
 pub(crate) async fn bench_with(settings: Settings, tools: Vec<Fake>) -> Bench {
+    bench_with_cache(settings, 64 << 20, tools).await
+}
+
+/// The same with room for so many bytes of answers in memory.
+pub(crate) async fn bench_with_cache(
+    settings: Settings,
+    cache_bytes: u64,
+    tools: Vec<Fake>,
+) -> Bench {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     let trail = AuditTrail::start(database.clone());
@@ -127,7 +136,7 @@ pub(crate) async fn bench_with(settings: Settings, tools: Vec<Fake>) -> Bench {
     let parts = Parts {
         audit: trail.clone(),
         database: database.clone(),
-        cache: Cache::memory(64 << 20, clock.clone()),
+        cache: Cache::memory(cache_bytes, clock.clone()),
         clock: clock.clone(),
         names: WireNames::default(),
         pins: Pins::default(),

@@ -1,0 +1,237 @@
+//! `kill -9` of the gateway in the middle of calls that act: a retry with the same key never acts twice.
+//!
+//! The tool appends a line to a ledger and syncs it, so the ledger says how often it ran, whatever the gateway knows.
+
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::Client;
+use serde_json::{Value, json};
+use store::{AuditFilter, AuditRow, Database};
+use testkit::{Gateway, Response, eventually};
+
+use crate::packs::python;
+
+/// Appends the name that it is given, syncs, sleeps as long as it is told, and answers with a value of its own.
+const ACT: &str = "import json, os, sys, time, uuid
+input = json.loads(sys.stdin.readline())['input']
+ledger = os.open(input['ledger'], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+os.write(ledger, (input['name'] + '\\n').encode())
+os.fsync(ledger)
+time.sleep(input.get('sleep', 0))
+print(json.dumps({'id': str(uuid.uuid4())}))
+";
+
+struct House {
+    gateway: Gateway,
+    ledger: tempfile::TempDir,
+}
+
+impl House {
+    /// A gateway whose tool is declared with `more`.
+    async fn start(more: &str, config: &str) -> Self {
+        let ledger = tempfile::tempdir().expect("a folder");
+        let root = ledger.path().display();
+        let caps =
+            format!("deterministic: false\ncaps: {{ files: {{ write: ['{root}'] }} }}\n{more}");
+        let files = python("t.act", ACT, &caps);
+        let gateway = files
+            .iter()
+            .fold(Gateway::with().config(config), |gateway, (path, text)| gateway.file(path, text))
+            .start()
+            .await;
+        Self { gateway, ledger }
+    }
+
+    fn input(&self, name: &str, sleep: f64) -> Value {
+        json!({"ledger": self.ledger.path().join("ledger"), "name": name, "sleep": sleep})
+    }
+
+    /// How often the tool ran under a name.
+    fn effects(&self, name: &str) -> usize {
+        effects(self.ledger.path(), name)
+    }
+
+    async fn act(&self, name: &str, sleep: f64) -> Response {
+        let key = [("idempotency-key", name)];
+        self.gateway.call_with("t.act", &self.input(name, sleep), &key).await
+    }
+
+    /// Sends a call and leaves it to its fate; returns when it has taken effect.
+    async fn act_and_look(&self, name: &str, headers: &[(&str, &str)]) {
+        let mut call = Client::new().post(self.gateway.url("/mcp/tool/t.act"));
+        for (name, value) in headers {
+            call = call.header(*name, *value);
+        }
+        let call = call.json(&self.input(name, 60.0));
+        tokio::spawn(async move { call.send().await });
+        eventually("the tool has acted", || async { (self.effects(name) == 1).then_some(()) })
+            .await;
+    }
+
+    /// Kills the gateway, and starts it again on the same data.
+    async fn crash(self) -> Self {
+        Self { gateway: crash(self.gateway).await, ledger: self.ledger }
+    }
+
+    async fn rows(&self) -> Vec<AuditRow> {
+        let database =
+            Database::open(&self.gateway.folder().join(".powerstrip")).await.expect("it opens");
+        let rows = database.audit_rows(AuditFilter::default()).await.expect("rows");
+        database.close().await;
+        rows
+    }
+}
+
+fn effects(folder: &Path, name: &str) -> usize {
+    let ledger = std::fs::read_to_string(folder.join("ledger")).unwrap_or_default();
+    ledger.lines().filter(|line| *line == name).count()
+}
+
+async fn crash(gateway: Gateway) -> Gateway {
+    let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).expect("a process id");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it can be killed");
+    gateway.restart().await
+}
+
+fn outcome(answer: &Response) -> (u16, &Value, &Value, &Value) {
+    let error = &answer.body["errors"][0];
+    (answer.status, &error["code"], &error["details"]["outcome"], &error["retryable"])
+}
+
+#[tokio::test]
+async fn an_answer_outlives_the_gateway() {
+    let house = House::start("", "").await;
+    let first = house.act("order", 0.0).await;
+    assert_eq!(first.status, 200, "{}", first.body);
+    let house = house.crash().await;
+    let again = house.act("order", 0.0).await;
+    assert_eq!(again.body["data"], first.body["data"], "{}", again.body);
+    assert_eq!(house.effects("order"), 1);
+    let key = [("idempotency-key", "order")];
+    let other = house.gateway.call_with("t.act", &house.input("x", 0.0), &key).await;
+    assert_eq!(other.body["errors"][0]["code"], "INVALID_INPUT", "one key, other arguments");
+    assert_eq!(house.effects("x"), 0);
+}
+
+#[tokio::test]
+async fn a_call_that_was_cut_off_is_not_run_again() {
+    let house = House::start("", "").await;
+    house.act_and_look("order", &[("idempotency-key", "order")]).await;
+    let house = house.crash().await;
+    let retried = house.act("order", 60.0).await;
+    let unknown = (503, &json!("UNAVAILABLE"), &json!("unknown"), &json!(false));
+    assert_eq!(outcome(&retried), unknown, "{}", retried.body);
+    assert_eq!(house.effects("order"), 1);
+    let rows = house.rows().await;
+    let interrupted: Vec<_> = rows.iter().filter(|row| row.decision == "interrupted").collect();
+    assert_eq!(interrupted.len(), 1, "{rows:?}");
+    assert_eq!(
+        (&*interrupted[0].tool, interrupted[0].blame.as_deref()),
+        ("t.act", Some("gateway"))
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_is_declared_idempotent_may_run_again() {
+    let house = House::start("annotations: { idempotentHint: true }", "").await;
+    house.act_and_look("order", &[("idempotency-key", "order")]).await;
+    let house = house.crash().await;
+    tokio::select! {
+        answer = house.act("order", 60.0) => panic!("{}", answer.body),
+        () = eventually("it runs again", || async { (house.effects("order") == 2).then_some(()) }) => {}
+    }
+}
+
+#[tokio::test]
+async fn an_approval_is_spent_before_the_tool_runs() {
+    const GATED: &str = "skills: { asked: { tools: [t.act], auto_approve: false } }";
+    let house = House::start("", GATED).await;
+    let admin = async |gateway: &Gateway, id: &str, decision: Option<Value>| -> Value {
+        let token = std::fs::read_to_string(gateway.folder().join(".powerstrip/admin.token"));
+        let url = gateway.url(&format!("/v1/approvals{id}"));
+        let client = Client::new();
+        let request = match decision {
+            Some(decision) => client.post(url).json(&decision),
+            None => client.get(url),
+        };
+        let request = request.bearer_auth(token.expect("the admin token").trim());
+        request.send().await.expect("an answer").json().await.expect("JSON")
+    };
+    let approved = async {
+        let id = eventually("the call waits", || async {
+            let waiting = admin(&house.gateway, "", None).await;
+            waiting["approvals"][0]["id"].as_str().map(|id| format!("/{id}"))
+        })
+        .await;
+        admin(&house.gateway, &id, Some(json!({"decision": "approve"}))).await;
+        id
+    };
+    let key = [("idempotency-key", "order")];
+    let (id, ()) = tokio::join!(approved, house.act_and_look("order", &key));
+    let house = house.crash().await;
+    let row = admin(&house.gateway, &id, None).await;
+    assert_eq!(row["state"], "consumed", "{row}");
+    // Nobody is asked about a call that could not run.
+    let retried = house.act("order", 60.0).await;
+    let unknown = (503, &json!("UNAVAILABLE"), &json!("unknown"), &json!(false));
+    assert_eq!(outcome(&retried), unknown, "{}", retried.body);
+    assert_eq!(house.effects("order"), 1);
+    let rows = house.rows().await;
+    assert_eq!(rows.iter().filter(|row| row.decision == "interrupted").count(), 1, "{rows:?}");
+}
+
+#[tokio::test]
+async fn a_call_without_a_key_that_was_cut_off_is_in_the_trail() {
+    let house = House::start("", "").await;
+    house.act_and_look("order", &[]).await;
+    // Nothing waits for this row; it is written with that of a later call at the latest.
+    assert_eq!(house.act("other", 0.0).await.status, 200);
+    let house = house.crash().await;
+    let rows = house.rows().await;
+    assert_eq!(rows.iter().filter(|row| row.decision == "interrupted").count(), 1, "{rows:?}");
+}
+
+/// Kills at arbitrary moments, under load.
+#[tokio::test]
+async fn no_key_acts_twice_however_often_the_gateway_is_killed() {
+    let mut house = House::start("", "limits: { idempotency: 1h }").await;
+    let mut answers: Vec<Option<Value>> = vec![None; 24];
+    for round in 0..4_u64 {
+        let calls = answers.iter().enumerate().map(|(number, known)| {
+            let name = format!("order {number}");
+            let (url, input) = (house.gateway.url("/mcp/tool/t.act"), house.input(&name, 0.02));
+            let known = known.clone();
+            async move {
+                let call = Client::new().post(url).header("idempotency-key", &name).json(&input);
+                let answer: Value = call.send().await.ok()?.json().await.ok()?;
+                if let Some(known) = known {
+                    assert_eq!(answer["data"], known, "{name}: the answer stays the same");
+                }
+                (answer["ok"] == true).then(|| answer["data"].clone())
+            }
+        });
+        let pid = rustix::process::Pid::from_raw(house.gateway.pid().cast_signed()).expect("an id");
+        let killed = async {
+            if round < 3 {
+                tokio::time::sleep(Duration::from_millis(60 + 130 * round)).await;
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+            }
+        };
+        let (got, ()) = tokio::join!(futures_util::future::join_all(calls), killed);
+        for (known, got) in answers.iter_mut().zip(got) {
+            if got.is_some() {
+                *known = got;
+            }
+        }
+        if round < 3 {
+            house.gateway = house.gateway.restart().await;
+        }
+    }
+    for (number, known) in answers.iter().enumerate() {
+        let effects = house.effects(&format!("order {number}"));
+        assert!(effects <= 1, "order {number} acted {effects} times");
+        assert!(known.is_none() || effects == 1, "order {number} was answered and did nothing");
+    }
+    assert!(answers.iter().any(Option::is_some), "some calls were answered");
+}

@@ -1,0 +1,221 @@
+//! Durable records of calls with a caller's key: what an earlier process began or answered is not run again.
+//!
+//! "Begun" is committed before the tool runs. The answer is queued before the call's audit row, for whose commit the
+//! caller waits.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use proto::{Clock, Code, Digest, Principal};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{AuditTrail, CallChange, CallRecord, CallState, Database, Receipt, StoreError};
+
+use super::idempotency::{KeyReused, Unanswered, Worked};
+use crate::catalog::Entry;
+use crate::files::references_in;
+use crate::{Call, Failure, Output, Reply};
+
+/// A larger answer is not stored: after a restart its call is known to have been answered, and that is all.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+/// How often expired records are removed.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Where the calls that must not run twice are recorded.
+pub(crate) struct Records {
+    trail: AuditTrail,
+    database: Database,
+    clock: Clock,
+    /// The keys whose calls this process runs at present.
+    running: Mutex<HashSet<Digest>>,
+}
+
+/// The only call of its key that runs at present.
+pub(crate) struct Running<'a> {
+    running: &'a Mutex<HashSet<Digest>>,
+    key: Digest,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        locked(self.running).remove(&self.key);
+    }
+}
+
+/// A call that must not run twice, and whose it is.
+#[derive(Debug)]
+pub(crate) struct Once {
+    key: Digest,
+    arguments: Digest,
+    caller: Arc<Principal>,
+    tool: Arc<str>,
+    /// Whether the tool declares that to run twice is as good as once.
+    repeatable: bool,
+    timeout: Duration,
+}
+
+/// An answer as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    data: Arc<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    native: Option<Arc<Value>>,
+}
+
+impl Once {
+    pub(crate) fn of(call: &Call, entry: &Entry, key: Digest, arguments: Digest) -> Self {
+        Self {
+            key,
+            arguments,
+            caller: Arc::clone(&call.principal),
+            tool: entry.descriptor.id.shared(),
+            repeatable: entry.descriptor.annotations.idempotent_hint == Some(true),
+            timeout: entry.limits.timeout,
+        }
+    }
+}
+
+impl Records {
+    pub(crate) fn new(trail: AuditTrail, database: Database, clock: Clock) -> Self {
+        Self { trail, database, clock, running: Mutex::default() }
+    }
+
+    /// Makes a call the only one of its key. Equal calls share their work before they get here; calls that answer a
+    /// question do not.
+    pub(crate) fn claim(&self, once: &Once) -> Result<Running<'_>, Unanswered> {
+        if !locked(&self.running).insert(once.key) {
+            return Err(Unanswered::Refused(under_way()));
+        }
+        Ok(Running { running: &self.running, key: once.key })
+    }
+
+    /// The answer of an earlier call with the same key, if there is one. Fails where such a call may have taken effect
+    /// and its answer is not known.
+    pub(crate) async fn find(&self, once: &Once) -> Result<Option<Output>, Unanswered> {
+        let found = self.database.call_record(&once.key, self.clock.unix_ms()).await;
+        let Some(found) = found.map_err(unread)? else { return Ok(None) };
+        if found.arguments != once.arguments {
+            return Err(KeyReused.into());
+        }
+        match found.state {
+            CallState::Begun if once.repeatable => Ok(None),
+            CallState::Begun => Err(Unanswered::Refused(unknown())),
+            CallState::Answered(None) => Err(Unanswered::Refused(not_kept())),
+            CallState::Answered(Some(text)) => {
+                let Stored { data, native } = serde_json::from_str(&text)
+                    .map_err(|error| Unanswered::Refused(not_kept().caused_by(error)))?;
+                let references = references_in(&data);
+                let reply = Reply::Done;
+                let warnings = Vec::new();
+                Ok(Some(Output { data, warnings, native, reply, carved: None, references }))
+            }
+        }
+    }
+
+    /// Notes that the call begins; returns when that is on disk.
+    pub(crate) async fn begin(&self, once: &Once, window: Duration) -> Result<(), Unanswered> {
+        // Should the process end while the tool runs, the window begins when the tool would have been stopped.
+        let record = self.record(once, CallState::Begun, window.saturating_add(once.timeout));
+        let begun =
+            async { self.trail.change_calls(CallChange::Save(record)).await?.committed().await };
+        begun.await.map_err(|error| Unanswered::Refused(unwritten(error)))
+    }
+
+    /// Notes how the call ended. A call that failed may be run again; one that was cut off may not, as its effect is not
+    /// known. The receipt is for the end of a call that had one.
+    pub(crate) async fn end(
+        &self,
+        once: &Once,
+        window: Duration,
+        worked: &Worked,
+    ) -> Option<Receipt> {
+        let change = match worked {
+            Ok((output, _)) => match output.reply {
+                Reply::Done => {
+                    let state = CallState::Answered(stored(output));
+                    CallChange::Save(self.record(once, state, window))
+                }
+                // The tool has asked something and has not acted yet; the call is repeated with the answer.
+                Reply::NeedsInput => CallChange::Forget(once.key),
+                // The work goes on elsewhere.
+                Reply::Pending => return None,
+            },
+            Err(failure) if failure.code == Code::Timeout => return None,
+            Err(_) => CallChange::Forget(once.key),
+        };
+        let noted = self.trail.change_calls(change).await;
+        noted.inspect_err(|error| tracing::error!(%error, "the end of a call with an idempotency key could not be recorded")).ok()
+    }
+
+    /// Removes expired records. Never returns.
+    pub(crate) async fn tend(&self) {
+        let mut tick = tokio::time::interval(SWEEP_EVERY);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            if let Err(error) = self.database.sweep_call_records(self.clock.unix_ms()).await {
+                tracing::warn!(%error, "expired records of calls could not be removed");
+            }
+        }
+    }
+
+    fn record(&self, once: &Once, state: CallState, ttl: Duration) -> CallRecord {
+        let now = self.clock.unix_ms();
+        CallRecord {
+            key: once.key,
+            caller: Arc::clone(&once.caller),
+            tool: Arc::clone(&once.tool),
+            arguments: once.arguments,
+            state,
+            at_unix_ms: now,
+            expires_unix_ms: now.saturating_add(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+fn stored(output: &Output) -> Option<String> {
+    let (data, native) = (Arc::clone(&output.data), output.native.clone());
+    let text = serde_json::to_string(&Stored { data, native }).ok()?;
+    (text.len() <= MAX_ANSWER_BYTES).then_some(text)
+}
+
+fn locked(running: &Mutex<HashSet<Digest>>) -> MutexGuard<'_, HashSet<Digest>> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn under_way() -> Failure {
+    let message = "a call with this idempotency key is under way; try again to get its answer";
+    Failure::new(Code::Unavailable, message)
+}
+
+fn unknown() -> Failure {
+    Failure::new(
+        Code::Unavailable,
+        "an earlier call with this idempotency key was cut off, and whether it took effect is unknown; it is not run \
+         again. Check what it did, then use a new key if it must run",
+    )
+    .retryable(false)
+    .details(json!({"outcome": "unknown"}))
+}
+
+fn not_kept() -> Failure {
+    Failure::new(
+        Code::Unavailable,
+        "an earlier call with this idempotency key was answered, and the answer is not kept any more; it is not run \
+         again. Use a new key if it must run",
+    )
+    .retryable(false)
+    .details(json!({"outcome": "answered"}))
+}
+
+fn unread(error: StoreError) -> Unanswered {
+    let message = "the record of this idempotency key cannot be read at present; nothing was run";
+    Unanswered::Refused(Failure::new(Code::Unavailable, message).caused_by(error))
+}
+
+fn unwritten(error: StoreError) -> Failure {
+    let message = "that the call begins could not be recorded, so it was not run; try again";
+    Failure::new(Code::Unavailable, message).caused_by(error)
+}

@@ -91,10 +91,15 @@ impl PackTool {
     /// hold any more, and warm workers end.
     pub(crate) fn code_changed(&self, file: &Path) {
         if self.pack.readable.iter().any(|place| file.starts_with(place)) {
-            self.revision.fetch_add(1, Ordering::Relaxed);
-            if let Some(workers) = &self.workers {
-                workers.retire();
-            }
+            self.any_code_changed();
+        }
+    }
+
+    /// Treats all code that the pack may have loaded as changed.
+    pub(crate) fn any_code_changed(&self) {
+        self.revision.fetch_add(1, Ordering::Relaxed);
+        if let Some(workers) = &self.workers {
+            workers.retire();
         }
     }
 

@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_millis(600);
 /// How often we look for tools folders that came or went, and again at files that were written while we read.
 const ROUND: Duration = Duration::from_secs(1);
 
+/// How often we look without any sign of a change, in case that an event never came.
+const RESCAN: Duration = Duration::from_secs(10);
+
 /// Endings of code that scripts import; a change does not make another pack, but warm workers must load it anew.
 const CODE: [&str; 7] = ["py", "js", "mjs", "cjs", "json", "php", "inc"];
 
@@ -44,28 +47,33 @@ impl Toolpacks {
         let mut watched = Watched::new(sender);
         // Before we look: what changes while we read is then told, and read again.
         watched.follow(&self);
-        let mut last = self.look(Vec::new()).await;
+        let mut last = self.look(Changed::default()).await;
         publish(&catalog, &last).await;
         report(&[], &last.findings);
         // Nobody may be waiting for it.
         let _ = published.send(());
+        let mut rescan_at = Instant::now() + RESCAN;
         while !cancel.is_cancelled() {
             // A folder that came, or that the latest look led to, was not watched until now.
             let changed = if watched.follow(&self) {
-                Vec::new()
+                Changed::default()
             } else {
+                // Only `recv` is part of the select: it can be dropped without losing an event. What was received is
+                // looked at in any case.
                 tokio::select! {
                     () = cancel.cancelled() => return,
-                    changed = burst(&mut events) => changed,
+                    first = receive(&mut events) => first.join_burst(&mut events).await,
                     () = tokio::time::sleep(ROUND) => {
-                        if !watched.is_blind() && !self.is_unsettled() {
+                        let rescan = Instant::now() >= rescan_at;
+                        if !rescan && !watched.is_blind() && !self.is_unsettled() {
                             continue;
                         }
-                        Vec::new()
+                        Changed::default()
                     }
                 }
             };
             let next = self.look(changed).await;
+            rescan_at = Instant::now() + RESCAN;
             if !next.same_tools(&last) {
                 tracing::info!(tools = next.tools.len(), "toolpacks changed");
                 publish(&catalog, &next).await;
@@ -76,12 +84,15 @@ impl Toolpacks {
         }
     }
 
-    async fn look(self: &Arc<Self>, changed: Vec<PathBuf>) -> Loaded {
+    async fn look(self: &Arc<Self>, changed: Changed) -> Loaded {
         let packs = Arc::clone(self);
         let looked = tokio::task::spawn_blocking(move || {
             let loaded = packs.load();
-            for file in changed.iter().filter(|file| is_code(file)) {
+            for file in changed.files.iter().filter(|file| is_code(file)) {
                 loaded.tools.iter().for_each(|tool| tool.code_changed(file));
+            }
+            if changed.unknown {
+                loaded.tools.iter().for_each(|tool| tool.any_code_changed());
             }
             loaded
         });
@@ -101,18 +112,44 @@ async fn publish(catalog: &Arc<Catalog>, loaded: &Loaded) {
     }
 }
 
-/// Waits for a change, and then until it is over. Gives the files that were named.
-async fn burst(events: &mut UnboundedReceiver<Vec<PathBuf>>) -> Vec<PathBuf> {
-    let Some(first) = events.recv().await else {
+/// What events say has changed.
+#[derive(Default)]
+struct Changed {
+    files: BTreeSet<PathBuf>,
+    /// Whether events were lost, so that any file may have changed.
+    unknown: bool,
+}
+
+impl Changed {
+    fn add(&mut self, event: Option<Vec<PathBuf>>) {
+        match event {
+            Some(files) => self.files.extend(files),
+            None => self.unknown = true,
+        }
+    }
+
+    /// Adds the events that follow until the folder is quiet, or has been busy for long enough.
+    async fn join_burst(mut self, events: &mut UnboundedReceiver<Option<Vec<PathBuf>>>) -> Self {
+        let latest = Instant::now() + PATIENCE;
+        loop {
+            let quiet = latest.min(Instant::now() + QUIET);
+            match timeout_at(quiet, events.recv()).await {
+                Ok(Some(event)) => self.add(event),
+                Ok(None) | Err(_) => return self,
+            }
+        }
+    }
+}
+
+/// Waits for an event. It can be dropped without losing one.
+async fn receive(events: &mut UnboundedReceiver<Option<Vec<PathBuf>>>) -> Changed {
+    let Some(event) = events.recv().await else {
         // Without a watcher there are no events; the rounds go on.
         return std::future::pending().await;
     };
-    let mut files: BTreeSet<PathBuf> = first.into_iter().collect();
-    let latest = Instant::now() + PATIENCE;
-    while let Ok(Some(more)) = timeout_at(latest.min(Instant::now() + QUIET), events.recv()).await {
-        files.extend(more);
-    }
-    files.into_iter().collect()
+    let mut changed = Changed::default();
+    changed.add(event);
+    changed
 }
 
 /// Says what is newly wrong, and what is mended.
@@ -139,13 +176,14 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(sender: UnboundedSender<Vec<PathBuf>>) -> Self {
+    /// Sends the files of each event, or nothing where events were lost.
+    fn new(sender: UnboundedSender<Option<Vec<PathBuf>>>) -> Self {
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let files = match event {
+                Ok(event) if event.need_rescan() => None,
                 Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
-                Ok(event) => event.paths,
-                // The queue overflowed: anything may have changed.
-                Err(_) => Vec::new(),
+                Ok(event) => Some(event.paths),
+                Err(_) => None,
             };
             // Nobody listens any more when the watch has ended.
             let _ = sender.send(files);

@@ -1,5 +1,7 @@
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use proto::Limits;
 use serde_json::json;
@@ -193,4 +195,61 @@ fn a_pack_dropped_in_after_the_first_look_is_not_lost() {
             .unwrap();
         watch.until_ids("the late pack", &["demo.late"]).await;
     });
+}
+
+/// Eight folders of which each is edited 125 times. An edit that falls into the moment in which the watch looks by
+/// itself, once a second, must not be lost; neither must one among many.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_edits_under_load_are_all_heard() {
+    const CYCLES: usize = 5;
+    const BURST: usize = 24;
+    /// What the gateway promises, and as much again for a machine that runs other tests.
+    const BOUND: Duration = Duration::from_secs(4);
+    let busy = Arc::new(AtomicBool::new(true));
+    let load = Arc::clone(&busy);
+    let load = std::thread::spawn(move || while load.load(Ordering::Relaxed) {});
+    let edits = (0..8_u64).map(|folder| async move {
+        let workshop = Workshop::new().await;
+        workshop.pack("x", CAT);
+        let watch = watch(&workshop.packs);
+        watch.until_ids("the pack", &["demo.x"]).await;
+        let mut version = 0;
+        let edit = |version: usize| {
+            let text = pack_text("x", CAT).replace("1.0.0", &format!("1.0.{version}"));
+            workshop.write("tools/.x.tmp", &text);
+            fs::rename(workshop.tools().join(".x.tmp"), workshop.tools().join("x.tool.yaml"))
+                .unwrap();
+            Instant::now()
+        };
+        let heard = async |edited: Instant, version: usize| {
+            let wanted = format!("1.0.{version}");
+            while watch.version("x").as_deref() != Some(&wanted) {
+                let late = edited.elapsed();
+                assert!(
+                    late < BOUND,
+                    "folder {folder}: edit {version} is not served after {late:?}"
+                );
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        for cycle in 0..CYCLES as u64 {
+            let mut edited = Instant::now();
+            for _ in 0..BURST {
+                version += 1;
+                edited = edit(version);
+                tokio::time::sleep(Duration::from_millis(folder * 3)).await;
+            }
+            heard(edited, version).await;
+            // The watch looks a second after it has heard of an edit, and again a second later.
+            let pause = Duration::from_millis(2_000 + (folder * 37 + cycle * 61) % 150);
+            tokio::time::sleep_until((edited + pause).into()).await;
+            version += 1;
+            heard(edit(version), version).await;
+        }
+        version
+    });
+    let edits: usize = futures_util::future::join_all(edits).await.into_iter().sum();
+    busy.store(false, Ordering::Relaxed);
+    load.join().unwrap();
+    assert_eq!(edits, 1_000);
 }

@@ -7,6 +7,7 @@
 mod address;
 mod body;
 mod client;
+mod component;
 mod connect;
 mod dial;
 mod error;
@@ -25,6 +26,7 @@ mod wire;
 pub use address::{Class, classify};
 pub use body::BodyStream;
 pub use client::{Client, ClientBuilder, Limits, Request, Response, StreamingResponse};
+pub use component::{encode_component, has_dot_segment};
 pub use error::{FetchError, Part, Phase, Refusal};
 pub use host::PatternError;
 pub use listeners::OwnListeners;

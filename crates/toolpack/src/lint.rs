@@ -240,9 +240,9 @@ fn network(pack: &Pack) -> Vec<String> {
             if !caps.files.read.is_empty() || !caps.files.write.is_empty() {
                 messages.push("`caps.files` has no effect on kind `http`".to_owned());
             }
-            if unencoded_input(http.url.source()) {
+            if http.url.is_one_value() {
                 messages.push(
-                    "`url` takes input without `| urlencode`: a caller could change the request's path or host"
+                    "`url` is a value of the input: callers choose where the request and its headers go"
                         .to_owned(),
                 );
             }
@@ -258,13 +258,6 @@ fn network(pack: &Pack) -> Vec<String> {
         }
     }
     messages
-}
-
-fn unencoded_input(url: &str) -> bool {
-    url.split("{{").skip(1).any(|rest| {
-        let expression = rest.split("}}").next().unwrap_or(rest);
-        expression.contains("input") && !expression.contains("urlencode")
-    })
 }
 
 fn script_advice(place: &Place, pack: &Pack, source: &Source) -> Option<String> {

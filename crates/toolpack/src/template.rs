@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value, context};
+use egress::http::{encode_component, has_dot_segment};
+use minijinja::value::{Serde, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
 use proto::Code;
 use strip::Failure;
 
@@ -21,13 +22,64 @@ const KNOWN: [&str; 4] = ["input", "id", "version", "env"];
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
 static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut engine = engine();
+    engine.set_auto_escape_callback(|_| AutoEscape::None);
+    engine
+});
+
+/// The engine for URLs. Each value is percent-encoded when it is written, so that it stays in its segment or query
+/// value; only values of the environment, and those that `urlencode` has encoded, are written as they are.
+static URL_ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut engine = engine();
+    engine.set_auto_escape_callback(|_| AutoEscape::Custom("url".into()));
+    engine.set_formatter(|out, _, value| {
+        let text = value.to_string();
+        let written = match &text[..] {
+            "" => out.write_str(EMPTY),
+            text if value.is_safe() => out.write_str(text),
+            text => out.write_str(&encode_component(text)),
+        };
+        written.map_err(Error::from)
+    });
+    // Their results would count as encoded.
+    engine.remove_filter("safe");
+    engine.add_filter("tojson", |value: &Value| {
+        serde_json::to_string(value)
+            .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
+    });
+    engine
+});
+
+/// Marks a value that is empty until the path is checked. No other value contains it, since values are encoded.
+const EMPTY: &str = "\0";
+
+fn engine() -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_fuel(Some(FUEL));
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_debug(false);
+    engine.add_filter("urlencode", urlencode);
     engine
-});
+}
+
+/// The engine's own filter leaves `/` as it is. A map becomes `key=value&…`.
+fn urlencode(value: &Value) -> Result<Value, Error> {
+    let encoded = |value: &Value| match value.is_none() || value.is_undefined() {
+        true => String::new(),
+        false => encode_component(&value.to_string()),
+    };
+    if value.kind() != ValueKind::Map {
+        return Ok(Value::from_safe_string(encoded(value)));
+    }
+    let mut pairs = Vec::new();
+    for key in value.try_iter()? {
+        let item = value.get_item(&key)?;
+        if !item.is_none() && !item.is_undefined() {
+            pairs.push(format!("{}={}", encoded(&key), encoded(&item)));
+        }
+    }
+    Ok(Value::from_safe_string(pairs.join("&")))
+}
 
 /// One text of a pack, checked when the pack is loaded; plain where nothing in it is to be filled in.
 #[derive(Clone, Debug)]
@@ -97,14 +149,50 @@ impl Template {
         if !self.filled {
             return Ok(self.source.clone());
         }
-        if let Some(missing) = self.env_names().find(|name| !values.env.contains(*name)) {
-            return Err(Failure::new(
-                Code::Unsupported,
-                format!("the environment variable `{missing}` is not set"),
-            ));
+        self.check_env(values)?;
+        self.fill(&ENGINE, values, limit)
+    }
+
+    /// Fills in a URL. A value of the caller's cannot leave the segment or query value that it stands in, unless the
+    /// whole URL is such a value.
+    pub(crate) fn render_url(&self, values: &Values, limit: usize) -> Result<String, Failure> {
+        if !self.uses_input() || self.is_one_value() {
+            return self.render(values, limit);
         }
+        self.check_env(values)?;
+        let url = self.fill(&URL_ENGINE, values, limit)?;
+        let after_scheme = url.find("://").map_or(0, |at| at + 3);
+        let path = &url[after_scheme..];
+        let path = path.split(['?', '#']).next().unwrap_or(path);
+        let refused = |what: &str| {
+            Failure::new(
+                Code::InvalidInput,
+                format!("{what} of `{}` would change the path", self.shown()),
+            )
+        };
+        if path.split('/').skip(1).any(|segment| segment == EMPTY) {
+            return Err(refused("an empty value"));
+        }
+        if has_dot_segment(path) {
+            return Err(refused("a value with `.` or `..` segments"));
+        }
+        Ok(url.replace(EMPTY, ""))
+    }
+
+    /// Whether the template is one value of the input and nothing else.
+    pub(crate) fn is_one_value(&self) -> bool {
+        let inside = self.source.trim().strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+        self.uses_input() && inside.is_some_and(|inside| !inside.contains("}}"))
+    }
+
+    fn fill(
+        &self,
+        engine: &Environment<'_>,
+        values: &Values,
+        limit: usize,
+    ) -> Result<String, Failure> {
         let mut out = Capped { bytes: Vec::new(), limit, full: false };
-        let rendered = ENGINE.template_from_str(&self.source).and_then(|template| {
+        let rendered = engine.template_from_str(&self.source).and_then(|template| {
             template.render_captured_to(values.root.clone(), &mut out).map(drop)
         });
         if out.full {
@@ -119,13 +207,27 @@ impl Template {
         })
     }
 
-    fn failure(&self, error: &minijinja::Error) -> Failure {
+    fn check_env(&self, values: &Values) -> Result<(), Failure> {
+        match self.env_names().find(|name| !values.env.contains(*name)) {
+            Some(missing) => Err(Failure::new(
+                Code::Unsupported,
+                format!("the environment variable `{missing}` is not set"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn shown(&self) -> String {
+        self.source.chars().take(80).collect()
+    }
+
+    fn failure(&self, error: &Error) -> Failure {
         let message = match error.kind() {
             ErrorKind::UndefinedError => {
-                format!("the template `{}` needs a value that the input lacks", shown(&self.source))
+                format!("the template `{}` needs a value that the input lacks", self.shown())
             }
             ErrorKind::OutOfFuel => "a template did not come to an end".to_owned(),
-            _ => format!("the template `{}`: {}", shown(&self.source), describe(error)),
+            _ => format!("the template `{}`: {}", self.shown(), describe(error)),
         };
         Failure::new(Code::InvalidInput, message)
     }
@@ -156,7 +258,10 @@ impl Values {
             input => Value::from(Serde(input)),
             id => id,
             version => version,
-            env => Value::from(Serde(env)),
+            // Marked as safe: the operator's values are written into URLs as they are.
+            env => Value::from_pairs(
+                env.iter().map(|(name, value)| (name, Value::from_safe_string(value.clone()))),
+            ),
         };
         Self { root, env: env.keys().cloned().collect() }
     }
@@ -184,15 +289,11 @@ impl Write for Capped {
     }
 }
 
-fn describe(error: &minijinja::Error) -> String {
+fn describe(error: &Error) -> String {
     match error.detail() {
         Some(detail) => detail.to_owned(),
         None => error.kind().to_string(),
     }
-}
-
-fn shown(source: &str) -> String {
-    source.chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -19,8 +19,57 @@ fn values_are_filled_in() {
         r#"demo.x|1.2.3|{"a": "\u003cx\u003e", "b": 1}"#
     );
     assert_eq!(render("Bearer {{env.TOKEN}}", json!({})).unwrap(), "Bearer s3cret");
-    assert_eq!(render("{{ input.q | urlencode }}", json!({"q": "a&b/c"})).unwrap(), "a%26b/c");
+    assert_eq!(render("{{ input.q | urlencode }}", json!({"q": "a&b/c"})).unwrap(), "a%26b%2Fc");
     assert_eq!(render("plain } text", json!({})).unwrap(), "plain } text");
+}
+
+fn render_url(source: &str, input: serde_json::Value) -> Result<String, Failure> {
+    let env = BTreeMap::from([("BASE".to_owned(), "http://h:1/base".to_owned())]);
+    let values = Values::new(&input, "demo.x", "1.2.3", &env);
+    Template::parse(source.to_owned(), 1).unwrap().render_url(&values, 1_000)
+}
+
+#[test]
+fn a_value_stays_in_its_part_of_a_url() {
+    let hostile = "a/b?c=d&e#f%2F\\g\r\n";
+    let encoded = "a%2Fb%3Fc%3Dd%26e%23f%252F%5Cg%0D%0A";
+    for (source, expected) in [
+        ("{{ env.BASE }}/u/{{ input.q }}/x", format!("http://h:1/base/u/{encoded}/x")),
+        ("{{ env.BASE }}/u/{{ input.q | urlencode }}", format!("http://h:1/base/u/{encoded}")),
+        ("{{env.BASE}}?q={{ input.q }}&l=1", format!("http://h:1/base?q={encoded}&l=1")),
+        ("http://h/{{ input.list | join('/') }}", "http://h/1%2F2".to_owned()),
+        ("http://h/{% for x in input.list %}{{ x }}/{% endfor %}", "http://h/1/2/".to_owned()),
+        ("http://h/?{{ {'k/': input.q} | urlencode }}", format!("http://h/?k%2F={encoded}")),
+        ("http://h/{% set x %}<{{ input.list[0] }}/{% endset %}{{ x }}", "http://h/<1/".to_owned()),
+        ("http://h/{{ input.list | tojson }}", "http://h/%5B1%2C2%5D".to_owned()),
+        ("http://h/?a={{ input.none }}&b={{ input.q[:1] }}", "http://h/?a=&b=a".to_owned()),
+    ] {
+        let input = json!({"q": hostile, "list": [1, 2], "none": ""});
+        assert_eq!(render_url(source, input).unwrap(), expected, "{source}");
+    }
+    assert_eq!(
+        render_url("{{ input.url }}", json!({"url": "http://h/a?b"})).unwrap(),
+        "http://h/a?b"
+    );
+}
+
+#[test]
+fn values_that_would_change_the_path_are_refused() {
+    for value in ["..", ".", "%2e%2e", "%252E.", "../../admin/users", "..\\x", "a/../b", ""] {
+        let input = json!({"q": value});
+        for source in ["{{env.BASE}}/u/{{ input.q }}/x", "{{env.BASE}}/{{ input.q | urlencode }}"] {
+            let failure = render_url(source, input.clone()).unwrap_err();
+            assert_eq!(failure.code, Code::InvalidInput, "{source} {value}");
+        }
+        render_url("{{env.BASE}}/u?q={{ input.q }}", input).unwrap();
+    }
+    for source in [
+        "http://h/{{ input.q | safe }}",
+        "http://h/{% autoescape false %}{{ input.q }}{% endautoescape %}",
+    ] {
+        let made = render_url(source, json!({"q": "a/b"}));
+        assert!(made.is_err() || made.is_ok_and(|url| url == "http://h/a%2Fb"), "{source}");
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl PackTool {
         let values = self.values(&call.input);
         let request = Request {
             method: http.method.clone(),
-            url: http.url.render(&values, MAX_TEXT)?,
+            url: http.url.render_url(&values, MAX_TEXT)?,
             headers: headers(http, &values, call)?,
             body: body(http, &call.input).into(),
         };

@@ -60,12 +60,11 @@ async fn advice_names_file_and_line() {
         (good("a").replace("letters", "let\u{200b}ters"), 1, Severity::Warning, "1 invisible"),
         (good("a") + "caps: {network: [api.example.com]}\n", 8, Severity::Warning, "on or off"),
         (
-            good("a")
-                .replace("{kind: cli, cmd: [cat]}", "{kind: http, url: 'https://x/{{input.q}}'}")
+            good("a").replace("{kind: cli, cmd: [cat]}", "{kind: http, url: '{{ input.q }}'}")
                 + "caps: {network: [https]}\n",
             8,
             Severity::Warning,
-            "urlencode",
+            "callers choose",
         ),
         (
             good("a").replace("{kind: cli, cmd: [cat]}", "{kind: http, url: 'https://x/'}"),

@@ -263,3 +263,28 @@ async fn headers_cannot_be_smuggled() {
     }
     assert!(server.requests.lock().unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn a_value_cannot_leave_its_segment() {
+    let server = Server::start().await;
+    let workshop = workshop(&server).await;
+    for value in ["{{ input.id | urlencode }}", "{{ input.id }}"] {
+        pack(
+            &workshop,
+            &format!(
+                "  url: '{{{{env.BASE}}}}/users/{value}/mail?x={value}'\n  method: get\n  \
+                 headers: {{Authorization: 'Bearer {{{{env.TOKEN}}}}'}}"
+            ),
+        );
+        for (id, sent) in [("a/b", "a%2Fb"), ("a?b#c", "a%3Fb%23c"), ("%2fa\r\n", "%252fa%0D%0A")] {
+            let data = workshop.data("x", json!({"id": id})).await;
+            assert_eq!(data, json!({"path": format!("/users/{sent}/mail?x={sent}")}), "{value}");
+        }
+        let before = server.requests.lock().unwrap().len();
+        for id in ["../../admin/users", "..", ".", "%2e%2e", "x/../../admin", "..\\admin", ""] {
+            let failure = workshop.failure("x", json!({"id": id})).await;
+            assert_eq!(failure.code, Code::InvalidInput, "{id}: {failure}");
+        }
+        assert_eq!(server.requests.lock().unwrap().len(), before, "nothing was sent");
+    }
+}

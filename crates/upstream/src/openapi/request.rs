@@ -1,7 +1,7 @@
 //! A call's input → a request. Whatever a caller gives stays in the place that the document has for it.
 
 use bytes::Bytes;
-use egress::http::Request;
+use egress::http::{Request, encode_component, has_dot_segment};
 use http::header::{ACCEPT, CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proto::Code;
@@ -49,7 +49,9 @@ pub(super) fn build(
             }
         }
     }
-    check_segments(&path)?;
+    if has_dot_segment(&path) {
+        return Err(invalid("a value with `.` or `..` segments would change the path".to_owned()));
+    }
     if !cookies.is_empty() {
         headers.insert(COOKIE, header_value("the cookies", &cookies.join("; "))?);
     }
@@ -101,7 +103,7 @@ fn body(operation: &Operation, input: &Value, headers: &mut HeaderMap) -> Result
 }
 
 fn pair(name: &str, value: &Value) -> String {
-    format!("{}={}", encoded(name), encoded(&plain(value)))
+    format!("{}={}", encode_component(name), encode_component(&plain(value)))
 }
 
 /// A value taken apart, each part already in the form in which it travels.
@@ -134,20 +136,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn escaped(value: &Value) -> String {
-    encoded(&plain(value))
-}
-
-/// Everything but letters, digits and `-._~` becomes `%XX`: no value can end its place.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
+    encode_component(&plain(value))
 }
 
 fn flat(pairs: &[(String, String)], separator: &str) -> String {
@@ -171,7 +160,7 @@ fn simple(parts: &Parts, explode: bool) -> String {
 
 fn in_path(parameter: &Parameter, value: &Value) -> String {
     let parts = Parts::of(value, parameter.style, escaped);
-    let (explode, name) = (parameter.explode, encoded(&parameter.name));
+    let (explode, name) = (parameter.explode, encode_component(&parameter.name));
     match (parameter.style, &parts) {
         (Style::Label, Parts::Many(many)) if explode => format!(".{}", many.join(".")),
         (Style::Label, Parts::Pairs(pairs)) if explode => format!(".{}", joined(pairs, ".")),
@@ -187,7 +176,7 @@ fn in_path(parameter: &Parameter, value: &Value) -> String {
 
 fn in_query(parameter: &Parameter, value: &Value) -> Vec<String> {
     let parts = Parts::of(value, parameter.style, escaped);
-    let name = encoded(&parameter.name);
+    let name = encode_component(&parameter.name);
     let separator = match parameter.style {
         Style::Space => "%20",
         Style::Pipe => "%7C",
@@ -208,17 +197,6 @@ fn in_query(parameter: &Parameter, value: &Value) -> Vec<String> {
         }
         Parts::Pairs(pairs) => vec![format!("{name}={}", flat(&pairs, separator))],
     }
-}
-
-/// A whole segment of dots would lead elsewhere, encoded or not.
-fn check_segments(path: &str) -> Result<(), Failure> {
-    for segment in path.split('/').skip(1) {
-        let plain = segment.replace("%2e", ".").replace("%2E", ".");
-        if plain == "." || plain == ".." {
-            return Err(invalid("a value of dots alone would change the path".to_owned()));
-        }
-    }
-    Ok(())
 }
 
 fn header_name(parameter: &Parameter) -> Result<HeaderName, Failure> {

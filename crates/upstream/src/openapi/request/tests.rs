@@ -58,19 +58,18 @@ fn values_are_written_as_their_style_says() {
 #[test]
 fn no_value_leaves_its_segment() {
     for (value, expected) in [
-        ("../../admin", "/pets/..%2F..%2Fadmin/x"),
         ("a?b=c#d", "/pets/a%3Fb%3Dc%23d/x"),
         ("a\r\nHost: evil", "/pets/a%0D%0AHost%3A%20evil/x"),
-        ("..\\..", "/pets/..%5C../x"),
         ("{other}", "/pets/%7Bother%7D/x"),
-        ("%2e%2e", "/pets/%252e%252e/x"),
+        ("%2f", "/pets/%252f/x"),
         ("@evil.com:80", "/pets/%40evil.com%3A80/x"),
         ("é", "/pets/%C3%A9/x"),
     ] {
         let one = parameter("id", Place::Path, Style::Simple, false);
         assert_eq!(url("/pets/{id}/x", one, json!(value)).expect("a URL"), expected);
     }
-    for value in ["", ".", ".."] {
+    // Some servers decode a path before they resolve dots, some twice.
+    for value in ["", ".", "..", "../../admin", "..\\..", "%2e%2e", "a/%2E."] {
         let one = parameter("id", Place::Path, Style::Simple, false);
         assert!(url("/pets/{id}/x", one.clone(), json!(value)).is_err(), "{value:?}");
         assert!(url("/pets/{id}", one, json!(value)).is_err(), "{value:?}");

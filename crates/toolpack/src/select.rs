@@ -2,22 +2,20 @@
 
 use proto::Code;
 use serde_json::Value;
-use serde_json_path::JsonPath;
-use strip::Failure;
+use strip::{Failure, JsonPath, aside};
 
 /// A JSONPath. One that names a single place gives what is there; any other gives a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     path: JsonPath,
     text: String,
-    single: bool,
 }
 
 impl Selection {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let path = JsonPath::parse(text)
-            .map_err(|error| format!("`{text}` is not a JSONPath: {}", error.message()))?;
-        Ok(Self { path, text: text.to_owned(), single: is_single(text) })
+            .map_err(|fault| format!("`{text}` is not a JSONPath query: {fault}"))?;
+        Ok(Self { path, text: text.to_owned() })
     }
 
     /// Takes the data out of the raw answer.
@@ -25,41 +23,24 @@ impl Selection {
         if self.text == "$" {
             return Ok(raw);
         }
-        let found = self.path.query(&raw);
-        if !self.single {
-            return Ok(found.all().into_iter().cloned().collect());
+        // A query with wildcards or filters may compute for as long as its budget lasts.
+        let single = self.path.is_singular();
+        let found = if single {
+            self.path.select(&raw, 1)
+        } else {
+            aside(usize::MAX, || self.path.select(&raw, usize::MAX))
+        };
+        let found = found.map_err(|limit| self.failure(&limit.to_string()))?;
+        if !single {
+            return Ok(Value::Array(found.matches));
         }
-        found.first().cloned().ok_or_else(|| {
-            Failure::new(
-                Code::Internal,
-                format!("the answer has nothing at `{}` (onSuccess.path)", self.text),
-            )
-        })
+        let first = found.matches.into_iter().next();
+        first.ok_or_else(|| self.failure("the answer has nothing there"))
     }
-}
 
-/// Whether a path consists of names and indices only, so that it can match at most once.
-fn is_single(path: &str) -> bool {
-    let mut quote = None;
-    let mut previous = ' ';
-    for character in path.chars() {
-        match quote {
-            Some(_) if previous == '\\' => {
-                previous = ' ';
-                continue;
-            }
-            Some(open) if character == open => quote = None,
-            Some(_) => {}
-            None => match character {
-                '\'' | '"' => quote = Some(character),
-                '*' | '?' | ':' | ',' => return false,
-                '.' if previous == '.' => return false,
-                _ => {}
-            },
-        }
-        previous = character;
+    fn failure(&self, message: &str) -> Failure {
+        Failure::new(Code::Internal, format!("`{}` (onSuccess.path): {message}", self.text))
     }
-    true
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use egress::http::{encode_component, has_dot_segment};
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
 use proto::Code;
-use strip::Failure;
+use strip::{Failure, bounded_engine};
 
 use crate::Fault;
 
@@ -54,8 +54,7 @@ static URL_ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
 const EMPTY: &str = "\0";
 
 fn engine() -> Environment<'static> {
-    let mut engine = Environment::new();
-    engine.set_fuel(Some(FUEL));
+    let mut engine = bounded_engine(FUEL);
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_debug(false);
     engine.add_filter("urlencode", urlencode);

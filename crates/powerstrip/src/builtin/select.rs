@@ -1,18 +1,26 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use proto::{Code, Descriptor};
-use serde_json::{Value, json};
-use serde_json_path::JsonPath;
-use strip::{Call, Failure, Output, Tool};
+use serde_json::json;
+use strip::{Call, Failure, JsonPath, Output, Tool};
+use tokio::sync::Semaphore;
 
 use super::Sheet;
 
 /// Picks parts out of a JSON document by JSONPath (RFC 9535).
-pub(super) struct Select(Descriptor);
+pub(super) struct Select {
+    descriptor: Descriptor,
+    /// One permit per running query: at most half of the processors compute queries at a time.
+    running: Arc<Semaphore>,
+}
 
 impl Default for Select {
     fn default() -> Self {
-        Self(
-            Sheet {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            running: Arc::new(Semaphore::new((processors / 2).max(1))),
+            descriptor: Sheet {
                 id: "json.select",
                 title: "Select from JSON",
                 description: "Selects the parts of a JSON document that a JSONPath expression (RFC 9535) matches, \
@@ -51,32 +59,43 @@ impl Default for Select {
                 }),
             }
             .descriptor(),
-        )
+        }
     }
 }
 
 #[async_trait]
 impl Tool for Select {
     fn descriptor(&self) -> &Descriptor {
-        &self.0
+        &self.descriptor
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        let path = call.input["path"].as_str().unwrap_or_default();
-        let path = JsonPath::parse(path).map_err(|error| {
+        let text = call.input["path"].as_str().unwrap_or_default();
+        let path = JsonPath::parse(text).map_err(|fault| {
             Failure::new(
                 Code::InvalidInput,
-                format!("`{path}` is not a JSONPath expression: {error}"),
+                format!("`{text}` is not a JSONPath expression: {fault}"),
             )
-            .details(json!({"violations": [{"path": "/path", "message": error.to_string()}]}))
+            .details(json!({"violations": [{"path": "/path", "message": fault.to_string()}]}))
         })?;
         let limit = call.input["limit"]
             .as_u64()
             .and_then(|limit| usize::try_from(limit).ok())
             .unwrap_or(100);
-        let found = path.query(&call.input["document"]);
-        let total = found.len();
-        let matches: Vec<Value> = found.into_iter().take(limit).cloned().collect();
-        Ok(Output::new(json!({"matches": matches, "total": total})))
+        let stopped = || Failure::new(Code::Unavailable, "the gateway is shutting down");
+        let permit = Arc::clone(&self.running).acquire_owned().await.map_err(|_| stopped())?;
+        let input = Arc::clone(&call.input);
+        let query = tokio::task::spawn_blocking(move || {
+            let selected = path.select(&input["document"], limit);
+            // Held until here also where the caller has gone: the thread computes on.
+            drop(permit);
+            selected
+        });
+        let selected = query.await.map_err(|error| stopped().caused_by(error))?;
+        let selected = selected.map_err(|limit| {
+            Failure::new(Code::InvalidInput, limit.to_string())
+                .details(json!({"violations": [{"path": "/path", "message": limit.to_string()}]}))
+        })?;
+        Ok(Output::new(json!({"matches": selected.matches, "total": selected.total})))
     }
 }

@@ -56,6 +56,40 @@ async fn a_template_cannot_grow_without_end() {
 }
 
 #[tokio::test]
+async fn expensive_queries_are_refused_and_leave_the_gateway_responsive() {
+    let gateway = Gateway::with().env("POWERSTRIP_THREADS", "2").start().await;
+    let nested = |depth: usize| {
+        (0..depth).fold(json!({"a": 1}), |inner, level| json!({"a": inner, "b": level}))
+    };
+    let wide: Value = (0..4_000).collect();
+    let mut attacks = vec![
+        json!({"document": nested(60), "path": format!("${}", "..*".repeat(8))}),
+        json!({"document": nested(61), "path": format!("${}", "..*".repeat(8))}),
+    ];
+    for path in ["$[?count($[?count($[?@ >= 0]) > 0]) > 0]", "$[?$ == $]"] {
+        attacks.push(json!({"document": wide, "path": path}));
+    }
+    let attacks = futures_util::future::join_all(
+        attacks.iter().map(|input| gateway.call("json.select", input)),
+    );
+    let healthy = async {
+        for _ in 0..20 {
+            let began = Instant::now();
+            assert_eq!(gateway.get("/healthz").await.status, 200);
+            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let answers = async { tokio::join!(attacks, healthy).0 };
+    let answers = tokio::time::timeout(Duration::from_secs(60), answers).await;
+    for answer in answers.expect("the queries end") {
+        assert_eq!((answer.status, code(&answer.body)), (400, &json!("INVALID_INPUT")));
+        let message = answer.body["errors"][0]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("more than") || message.contains("longer than"), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn children_that_misbehave_end_in_time() {
     let cases = [
         ("t.garbage", "print('no json')", "INTERNAL"),

@@ -7,7 +7,7 @@ use proto::{Blame, Code};
 use serde_json::{Value, json};
 
 use super::prompt::Prompt;
-use crate::Failure;
+use crate::{Failure, bounded_engine};
 
 /// The longest text that a prompt can become.
 pub(super) const MAX_RENDERED_BYTES: usize = 256 * 1024;
@@ -15,18 +15,10 @@ pub(super) const MAX_RENDERED_BYTES: usize = 256 * 1024;
 /// Steps of the template engine: far more than a text of that length needs.
 const FUEL: u64 = 500_000;
 
-/// No loader: a body stands alone, so `include`, `import` and `extends` find nothing.
 static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut engine = Environment::new();
+    let mut engine = bounded_engine(FUEL);
     engine.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     engine.set_auto_escape_callback(|_| AutoEscape::None);
-    engine.set_fuel(Some(FUEL));
-    engine.set_recursion_limit(50);
-    // It prints all there is, and `format` takes widths of any size.
-    engine.remove_global("debug");
-    engine.remove_filter("format");
-    engine.add_filter("replace", replace);
-    engine.add_filter("indent", indent);
     engine
 });
 
@@ -177,39 +169,4 @@ impl Write for Capped {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-fn too_long() -> Error {
-    Error::new(ErrorKind::WriteFailure, "the text is too long")
-}
-
-/// The engine's own filter would make gigabytes of two long arguments.
-fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
-    let matches = text.matches(from).count();
-    let grown = matches.checked_mul(to.len()).and_then(|grown| grown.checked_add(text.len()));
-    match grown {
-        Some(length) if length <= MAX_RENDERED_BYTES => Ok(text.replace(from, to)),
-        _ => Err(too_long()),
-    }
-}
-
-/// The engine's own filter takes a width of any size.
-fn indent(text: &str, width: usize, first: Option<bool>) -> Result<String, Error> {
-    let lines = text.lines().count();
-    let grown = lines.checked_mul(width).and_then(|grown| grown.checked_add(text.len()));
-    if grown.is_none_or(|length| length > MAX_RENDERED_BYTES) {
-        return Err(too_long());
-    }
-    let margin = " ".repeat(width);
-    let mut indented = String::with_capacity(text.len() + lines * width);
-    for (index, line) in text.lines().enumerate() {
-        if index > 0 {
-            indented.push('\n');
-        }
-        if !line.is_empty() && (index > 0 || first.unwrap_or(false)) {
-            indented.push_str(&margin);
-        }
-        indented.push_str(line);
-    }
-    Ok(indented)
 }

@@ -16,6 +16,9 @@ enum Part {
 /// More parts than this are not looked at.
 const MAX_PARTS: usize = 64;
 
+/// A longer URI is of no template; a caller chooses its length.
+const MAX_URI: usize = 8 * 1024;
+
 impl Template {
     pub(super) fn new(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
@@ -40,6 +43,9 @@ impl Template {
     /// Whether a URI can be of this template. Never exponential: each part moves a set of places.
     pub(super) fn matches(&self, uri: &str) -> bool {
         let bytes = uri.as_bytes();
+        if bytes.len() > MAX_URI {
+            return false;
+        }
         let mut places = vec![false; bytes.len() + 1];
         places[0] = true;
         for part in &self.0 {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// How often it is asked whether whoever listens still may.
-pub(crate) const LOOK: Duration = Duration::from_secs(15);
+/// How often the credential of an open stream is checked. A stream ends within five seconds after its key was revoked or
+/// its token has expired.
+pub(crate) const LOOK: Duration = Duration::from_secs(3);
 
 /// Ends when they no longer may. It is asked in fixed steps, however busy the stream beside it is.
 pub(crate) async fn lapsed<S: Future<Output = bool>>(every: Duration, stands: impl Fn() -> S) {

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use auth::scope;
 use axum::extract::State;
@@ -14,6 +15,9 @@ use tokio::sync::broadcast::error::RecvError;
 use super::Dashboard;
 use super::viewer::Viewer;
 use crate::lapse::{LOOK, lapsed};
+
+/// How often a silent stream sends a comment, so that nothing on the way takes it for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Response {
     let catalog = board.parts.strip.catalog().changes();
@@ -61,7 +65,7 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
         async move { board.sessions.stands(&session) && board.still_stands(&session).await }
     });
     let events = events.take_until(shutdown.cancelled_owned()).take_until(Box::pin(lapsing));
-    Sse::new(events).keep_alive(KeepAlive::new().interval(LOOK)).into_response()
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }
 
 /// What happens next; never anything where nobody listens.

@@ -2,21 +2,26 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::header::{CONNECTION, CONTENT_TYPE, ORIGIN};
+use http::request::Parts;
+use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use proto::{Code, TraceId};
+use proto::{Code, Principal, TraceId};
 use strip::Failure;
 use tracing::{Instrument as _, debug_span, field};
 
 use super::routes::{Needs, Route};
 use super::{Shared, reply, routes, scopes};
 use crate::dashboard;
+use crate::lapse::{LOOK, lapsed};
 
 /// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
 const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
@@ -217,6 +222,44 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
         request.extensions_mut().insert(principal);
     }
     Ok(())
+}
+
+/// A request that was admitted, and what is needed to ask again whether it would be: streams outlive credentials.
+pub(super) struct Admitted {
+    scope: &'static str,
+    headers: HeaderMap,
+    authority: Option<Authority>,
+    principal: Arc<Principal>,
+}
+
+impl Admitted {
+    pub(super) fn new(scope: &'static str, parts: &Parts, principal: Arc<Principal>) -> Self {
+        let (headers, authority) = (parts.headers.clone(), parts.uri.authority().cloned());
+        Self { scope, headers, authority, principal }
+    }
+
+    /// Ends when the credential does not admit the same caller any more.
+    pub(super) fn lapse(self, shared: Shared) -> BoxFuture<'static, ()> {
+        let admitted = Arc::new(self);
+        lapsed(LOOK, move || Arc::clone(&admitted).still_stands(shared.clone())).boxed()
+    }
+
+    async fn still_stands(self: Arc<Self>, shared: Shared) -> bool {
+        let admin = shared.options.admin.as_deref();
+        let authority = self.authority.as_ref();
+        match shared.access.admit_with(self.scope, &self.headers, authority, admin).await {
+            Ok(now) if now == self.principal => true,
+            // An agent's own door: the caller was admitted, and became that agent.
+            Ok(now) => self
+                .principal
+                .agent
+                .as_deref()
+                .and_then(|agent| auth::as_agent(&now, agent))
+                .is_some_and(|agent| agent == self.principal),
+            // An issuer that is down ends nothing: the credential was good.
+            Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
+        }
+    }
 }
 
 /// The origin of a page that is not ours and posts what browsers send without asking us first, as they do with all but a

@@ -13,7 +13,6 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use proto::{Code, Principal, TraceId};
 use serde::Deserialize;
@@ -26,8 +25,8 @@ use strip::approval::{
 };
 use tokio::sync::broadcast::error::RecvError;
 
+use super::admission::Admitted;
 use super::{Shared, body, reply};
-use crate::lapse::{LOOK, lapsed};
 
 /// A decision is a word and a reason.
 const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -163,26 +162,13 @@ pub(super) async fn events(
     // At once, so that a client knows from when on it hears everything.
     let opened = stream::iter([Ok(Bytes::from_static(b": here\n\n"))]);
     let stopping = shared.options.shutdown.clone().cancelled_owned();
-    let asked = Arc::new((shared, request.into_parts().0, principal));
-    let lapsing = lapsed(LOOK, move || still_admitted(Arc::clone(&asked)));
-    let heard = opened.chain(heard).take_until(stopping).take_until(Box::pin(lapsing));
+    let admitted = Admitted::new(APPROVALS_READ, &request.into_parts().0, principal);
+    let heard = opened.chain(heard).take_until(stopping).take_until(admitted.lapse(shared));
     let mut response = Response::new(Body::from_stream(heard));
     for (name, value) in [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
-}
-
-/// Whether a request would be let in now as it was then.
-async fn still_admitted(asked: Arc<(Shared, Parts, Arc<Principal>)>) -> bool {
-    let (shared, parts, principal) = &*asked;
-    let (authority, admin) = (parts.uri.authority(), shared.options.admin.as_deref());
-    let admitted = shared.access.admit_with(APPROVALS_READ, &parts.headers, authority, admin);
-    match admitted.await {
-        Ok(now) => now == *principal,
-        // An issuer that is down ends nothing: the credential was good.
-        Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
-    }
 }
 
 fn told(event: &Event) -> String {

@@ -5,6 +5,7 @@ mod direct;
 
 use std::sync::Arc;
 
+use auth::scope::TOOLS_READ;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -18,6 +19,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::{Value, json};
 use strip::Strip;
 
+use super::admission::Admitted;
 use super::body::{self, BodyFault};
 use super::sessions::{SessionFault, Sessions};
 use super::{Options, Shared, reply, scopes};
@@ -113,6 +115,7 @@ pub(super) async fn serve_admitted(shared: &Shared, request: Request) -> Respons
         door.sessions.touch(id);
     }
     let listens = parts.method == Method::GET;
+    let admitted = Admitted::new(TOOLS_READ, &parts, Arc::clone(&principal));
     let request = http::Request::from_parts(parts, Full::new(bytes.clone()));
     let handled = door.service.handle(request);
     let response = VIEWER.scope(Arc::clone(&principal), handled).await;
@@ -123,14 +126,24 @@ pub(super) async fn serve_admitted(shared: &Shared, request: Request) -> Respons
     if response.status().is_client_error() || response.status().is_server_error() {
         return explained(response, &bytes).await;
     }
+    let streams = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     let response = response.map(Body::new);
-    if listens {
-        // A listening client would otherwise hold up the shutdown for as long as it listens.
-        let stopping = options.shutdown.clone().cancelled_owned();
-        return response
-            .map(|body| Body::from_stream(body.into_data_stream().take_until(stopping)));
+    let lapsing = streams && shared.access.is_guarded();
+    if !listens && !lapsing {
+        return response;
     }
-    response
+    let (stopping, shared) = (options.shutdown.clone(), shared.clone());
+    let ending = Box::pin(async move {
+        tokio::select! {
+            // A listening client would otherwise hold up the shutdown for as long as it listens.
+            () = stopping.cancelled(), if listens => {}
+            () = admitted.lapse(shared), if lapsing => {}
+        }
+    });
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(ending)))
 }
 
 /// rmcp refuses some requests in plain text; clients read JSON-RPC.

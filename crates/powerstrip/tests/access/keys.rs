@@ -1,7 +1,10 @@
-use serde_json::json;
+use std::time::{Duration, Instant};
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
 use testkit::Gateway;
 
-use crate::support::{Caller, challenge, command};
+use crate::support::{Caller, MODERN, OLD, challenge, command};
 
 async fn made(gateway: &Gateway, arguments: &[&str]) -> String {
     let (code, told) = command(gateway, &[&["keys", "add"], arguments].concat(), &[]).await;
@@ -76,4 +79,81 @@ async fn commands_bring_a_key_to_a_gateway_elsewhere() {
     assert_eq!(code, Some(0), "{told}");
     // Beside it, who can reach its socket is its user.
     assert_eq!(command(&gateway, &["tools"], &[]).await.0, Some(0));
+}
+
+/// Opens a stream and reads what comes at once, if anything does.
+async fn open(request: RequestBuilder) -> reqwest::Response {
+    let stream = request.header("accept", "application/json, text/event-stream");
+    let stream = stream.send().await.unwrap();
+    assert_eq!(stream.status(), 200);
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    stream
+}
+
+/// Reads a stream to its end.
+async fn read_to_end(mut stream: reqwest::Response, since: Instant) -> Duration {
+    while let Ok(Some(_)) = stream.chunk().await {}
+    since.elapsed()
+}
+
+fn listen(caller: &Caller<'_>, path: &str) -> RequestBuilder {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}});
+    let params = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+    let request = caller.request(Method::POST, path).header("mcp-protocol-version", MODERN);
+    request.header("mcp-method", "subscriptions/listen").json(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}),
+    )
+}
+
+/// A call that answers by a stream, and goes on for a minute.
+fn long_call(caller: &Caller<'_>, session: &str) -> RequestBuilder {
+    let message: Value = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+        "name": "t.slow", "arguments": {}, "_meta": {"progressToken": 1}}});
+    let request = caller.request(Method::POST, "/mcp").header("mcp-session-id", session);
+    request.header("mcp-protocol-version", OLD[2]).json(&message)
+}
+
+const SLOW: &str = "id: t.slow\nversion: 1.0.0\ndescription: Takes a minute to answer.\ndeterministic: false\n\
+    inputSchema: { type: object }\noutputSchema: { type: object }\nlimits: { timeoutMs: 60000 }\n\
+    execution: { kind: cli, cmd: [python3, -c, \"import time; time.sleep(60)\"] }\n";
+
+#[tokio::test]
+async fn streams_end_with_the_key_that_opened_them() {
+    let config = "auth: {}\nlimits: { max: { timeout: 60s } }\nskills: { all: { tools: ['*'] } }\nagents: { bot: { skills: [all] } }";
+    let gateway = Gateway::with().config(config).file("tools/slow.tool.yaml", SLOW).start().await;
+    let revoked = Caller::new(&gateway, Some(made(&gateway, &["ci"]).await));
+    let other = Caller::new(&gateway, Some(made(&gateway, &["other"]).await));
+    let (session, others) = (revoked.session(OLD[2]).await, other.session(OLD[2]).await);
+    let get = |caller: &Caller<'_>, session: &str| {
+        caller.request(Method::GET, "/mcp").header("mcp-session-id", session)
+    };
+    let streams = [
+        open(get(&revoked, &session).header("mcp-protocol-version", OLD[2])).await,
+        open(listen(&revoked, "/mcp")).await,
+        open(listen(&revoked, "/agents/bot/mcp")).await,
+        open(long_call(&revoked, &session)).await,
+    ];
+    let kept = [
+        open(get(&other, &others).header("mcp-protocol-version", OLD[2])).await,
+        open(listen(&other, "/agents/bot/mcp")).await,
+    ];
+    let (code, _) = command(&gateway, &["keys", "revoke", "ci"], &[]).await;
+    assert_eq!(code, Some(0));
+    let since = Instant::now();
+    for ended in
+        futures_util::future::join_all(streams.map(|stream| read_to_end(stream, since))).await
+    {
+        // Five seconds are promised; a busy machine gets a few more.
+        assert!(ended < Duration::from_secs(8), "{ended:?}");
+    }
+    let kept =
+        futures_util::future::select_all(kept.map(|stream| Box::pin(read_to_end(stream, since))));
+    let ended = tokio::time::timeout(Duration::from_secs(4), kept).await;
+    assert!(ended.is_err(), "streams of another key go on: {:?}", ended.map(|ended| ended.0));
+
+    // A key that expires ends its streams, too.
+    let brief = Caller::new(&gateway, Some(made(&gateway, &["brief", "--expires", "4s"]).await));
+    let since = Instant::now();
+    let ended = read_to_end(open(listen(&brief, "/mcp")).await, since).await;
+    assert!(ended < Duration::from_secs(12), "{ended:?}");
 }

@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ::auth::AccessOptions;
+use proto::{Scrubber, secrets_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::catalog::NameStyle;
@@ -259,6 +260,17 @@ pub(crate) struct Loaded {
     pub(crate) webhook_secret: Option<Secret>,
     /// Who may come in, secrets fetched; the local user, where nothing is said.
     pub(crate) access: Option<AccessOptions>,
+}
+
+impl Loaded {
+    /// Finds the secrets of the servers, of the collector and of webhooks.
+    pub(crate) fn scrubber(&self) -> Scrubber {
+        let servers = self.servers.iter().flat_map(|(_, server)| server.secrets());
+        let collector = self.otlp_headers.iter();
+        let collector = collector.flat_map(|(name, value)| secrets_of(name, value.expose()));
+        let webhooks = self.webhook_secret.iter().map(|secret| secret.expose().to_owned());
+        Scrubber::new(servers.chain(collector).chain(webhooks))
+    }
 }
 
 #[cfg(test)]

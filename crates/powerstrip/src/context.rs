@@ -1,8 +1,11 @@
 //! What every command starts from: its flags and the environment.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use clap::Args;
+use proto::Scrubber;
 
 use crate::config::{BadConfig, Loaded, Overrides, load};
 use crate::environment::Environment;
@@ -49,6 +52,8 @@ impl Global {
 pub(crate) struct Context {
     pub(crate) global: Global,
     pub(crate) environment: Environment,
+    /// Takes the secrets of the config in force out of logs and traces.
+    pub(crate) secrets: Arc<ArcSwap<Scrubber>>,
 }
 
 impl Context {

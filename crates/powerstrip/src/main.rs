@@ -22,6 +22,7 @@ mod telemetry;
 mod watch;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 
@@ -46,7 +47,8 @@ fn main() -> ExitCode {
     if let Err(error) = egress::process::become_subreaper() {
         output::note(format_args!("powerstrip: processes of tools may be left behind: {error}"));
     }
-    let context = Context { global, environment: Environment::of_process() };
+    let context =
+        Context { global, environment: Environment::of_process(), secrets: Arc::default() };
     match cmd::run(command, context) {
         Ok(code) => code,
         Err(error) => {

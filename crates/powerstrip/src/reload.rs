@@ -95,6 +95,7 @@ impl Reload {
                 for key in needs_restart(&seen.config, &loaded.config) {
                     tracing::warn!("`{key}` has changed: it takes effect at the next start");
                 }
+                self.context.secrets.store(Arc::new(loaded.scrubber()));
                 let Loaded { config, servers, file, .. } = loaded;
                 for key in loosened(&seen.config, &config) {
                     tracing::warn!("the changed config removes a protection: `{key}`");

@@ -2,11 +2,13 @@
 
 mod export;
 
-use std::io;
+use std::io::{self, Write};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use proto::Scrubber;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
@@ -42,7 +44,9 @@ impl Telemetry {
                 EnvFilter::try_new(format!("{level},{QUIETER}")).context("the usual log filter")?
             }
         };
-        let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+        context.secrets.store(Arc::new(loaded.scrubber()));
+        let secrets = Arc::clone(&context.secrets);
+        let lines = tracing_subscriber::fmt::layer().with_writer(move || Line(secrets.load_full()));
         let lines = match loaded.config.telemetry.logs {
             LogFormat::Text => {
                 let coloured = Style::stderr(&context.environment).is_coloured();
@@ -51,7 +55,9 @@ impl Telemetry {
             LogFormat::Json => lines.json().boxed(),
         };
         let provider = match &loaded.config.telemetry.otlp {
-            Some(otlp) => Some(export::provider(&otlp.endpoint, &loaded.otlp_headers)?),
+            Some(otlp) => {
+                Some(export::provider(&otlp.endpoint, &loaded.otlp_headers, &context.secrets)?)
+            }
             None => None,
         };
         let traces = match &provider {
@@ -77,6 +83,26 @@ impl Telemetry {
         if let Ok(Err(error)) = ended {
             tracing::warn!(%error, "the last traces could not be sent");
         }
+    }
+}
+
+/// One line on its way to standard error, which it reaches without secrets. The whole line is written at once.
+struct Line(Arc<Scrubber>);
+
+impl Write for Line {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            io::stderr().write_all(line)?;
+        } else {
+            let mut clean = line.to_vec();
+            self.0.bytes(&mut clean);
+            io::stderr().write_all(&clean)?;
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
     }
 }
 

@@ -13,6 +13,7 @@ mod file;
 mod file_rule;
 mod id;
 mod principal;
+mod scrub;
 pub mod wire;
 
 pub use canonical::{Digest, NoDigest, digest, digest_of_parts};
@@ -30,3 +31,4 @@ pub use file_rule::{
 };
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};
+pub use scrub::{MASK, Scrubber, secrets_of};

@@ -1,9 +1,10 @@
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Blame, Code, ErrorItem};
+use proto::{Blame, Code, ErrorItem, Scrubber};
 use serde_json::Value;
 
 /// Why a call did not succeed: what a caller is told, who is to blame, and the cause for the log.
@@ -69,6 +70,21 @@ impl Failure {
     /// Keeps the cause for the log.
     pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// Takes secret values out of everything that a caller sees, and the cause out where it has any.
+    pub fn scrub(mut self, secrets: &Scrubber) -> Self {
+        if secrets.is_empty() {
+            return self;
+        }
+        self.message = secrets.text(&self.message).into_owned();
+        self.details.iter_mut().for_each(|details| secrets.json(details));
+        self.native.iter_mut().for_each(|native| secrets.json(Arc::make_mut(native)));
+        let told = self.source.as_ref().map(ToString::to_string).unwrap_or_default();
+        if matches!(secrets.text(&told), Cow::Owned(_)) {
+            self.source = None;
+        }
         self
     }
 

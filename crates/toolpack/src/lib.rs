@@ -12,7 +12,6 @@ mod pack;
 mod root;
 mod runtime;
 mod schemas;
-mod secrets;
 mod select;
 mod template;
 mod tool;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use egress::sandbox::Tier;
-use proto::{Code, Descriptor};
+use proto::{Code, Descriptor, Scrubber, secrets_of};
 use serde_json::Value;
 use strip::{Call, Failure, Output, Tool};
 
@@ -21,7 +21,6 @@ use crate::contract::Reply;
 use crate::manifest::{Example, Execution};
 use crate::pack::Pack;
 use crate::runtime::Runtime;
-use crate::secrets::Secrets;
 use crate::template::Values;
 use crate::workers::Workers;
 
@@ -34,7 +33,8 @@ pub struct PackTool {
     runtime: Arc<Runtime>,
     /// The variables of `env.passthrough` that are set.
     env: BTreeMap<String, String>,
-    secrets: Secrets,
+    /// Finds the secrets among them.
+    secrets: Scrubber,
     workers: Option<Workers>,
     /// The sandbox rung that held in the latest run.
     tier: Mutex<Option<Tier>>,
@@ -58,7 +58,7 @@ impl PackTool {
             Execution::Script(script) => script.workers.map(Workers::new),
             Execution::Cli(_) | Execution::Http(_) => None,
         };
-        let secrets = Secrets::new(env.values());
+        let secrets = Scrubber::new(env.iter().flat_map(|(name, value)| secrets_of(name, value)));
         Self {
             pack,
             runtime,
@@ -160,11 +160,18 @@ impl Tool for PackTool {
                  `_meta[\"powerstrip/idempotency-key\"]`, or `--idempotency-key`",
             ));
         }
-        let reply = self.reply(call).await.map_err(|failure| self.secrets.hide_in(failure))?;
+        let reply = self.reply(call).await.map_err(|failure| failure.scrub(&self.secrets))?;
         let data = match &self.pack.manifest.on_success {
             Some(selection) => selection.take(reply.data)?,
             None => reply.data,
         };
-        Ok(Output { warnings: reply.warnings, ..Output::new(data) })
+        let (mut data, mut warnings) = (data, reply.warnings);
+        if !self.secrets.is_empty() {
+            self.secrets.json(&mut data);
+            for warning in &mut warnings {
+                *warning = self.secrets.text(warning).into_owned();
+            }
+        }
+        Ok(Output { warnings, ..Output::new(data) })
     }
 }

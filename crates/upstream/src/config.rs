@@ -1,3 +1,5 @@
+mod secrets;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;

@@ -2,6 +2,7 @@
 //! without being copied into the JSON that is read.
 
 use bytes::Bytes;
+use proto::Scrubber;
 use strip::files::{Carved, Carver};
 
 use crate::link::MAX_ANSWER_BYTES;
@@ -79,7 +80,13 @@ impl Gathering {
 
 impl Gathered {
     /// Opens the message. Only a result is passed on with parts set aside; whatever else it is gets them back.
-    pub(crate) fn open<T>(&mut self, read: impl FnOnce(Result<Message<'_>, String>) -> T) -> T {
+    /// Secrets of the server's config that it repeats are taken out before anything is read.
+    pub(crate) fn open<T>(
+        &mut self,
+        secrets: &Scrubber,
+        read: impl FnOnce(Result<Message<'_>, String>) -> T,
+    ) -> T {
+        secrets.bytes(&mut self.json);
         let carved = self.carved.take();
         match (Message::parse(&self.json), carved) {
             (Ok(Message::Answer { id, answer: Ok(mut given) }), carved) => {

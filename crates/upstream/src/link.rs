@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ::http::HeaderValue;
+use proto::{Scrubber, secrets_of};
 use strip::servers::Servers;
 use tokio::sync::{Notify, watch};
 
@@ -32,18 +34,41 @@ pub(crate) struct News {
     pub(crate) changed: Notify,
     /// The resources that somebody wants to hear of.
     pub(crate) watched: watch::Sender<BTreeSet<String>>,
+    /// Takes the server's secrets out of what it says.
+    pub(crate) scrubber: Scrubber,
+    secrets: Vec<String>,
+    /// The same with the token that was used last.
+    with_token: Mutex<Option<(HeaderValue, Scrubber)>>,
     server: String,
     servers: Arc<Servers>,
 }
 
 impl News {
-    pub(crate) fn new(server: &str, servers: &Arc<Servers>) -> Self {
+    pub(crate) fn new(server: &str, config: &ServerConfig, servers: &Arc<Servers>) -> Self {
+        let secrets = config.secrets();
         Self {
+            scrubber: Scrubber::new(&secrets),
+            secrets,
+            with_token: Mutex::default(),
             changed: Notify::new(),
             watched: watch::Sender::default(),
             server: server.to_owned(),
             servers: Arc::clone(servers),
         }
+    }
+
+    /// Takes out the token of a request, too.
+    pub(crate) fn scrubber_with(&self, token: Option<&HeaderValue>) -> Scrubber {
+        let Some(token) = token else { return self.scrubber.clone() };
+        let mut known = self.with_token.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, scrubber)) = known.as_ref().filter(|(known, _)| known == token) {
+            return scrubber.clone();
+        }
+        let text = token.to_str().unwrap_or_default();
+        let of_token = secrets_of("authorization", text);
+        let scrubber = Scrubber::new(self.secrets.iter().chain(&of_token));
+        *known = Some((token.clone(), scrubber.clone()));
+        scrubber
     }
 
     /// Tells whoever listens that a resource has changed.

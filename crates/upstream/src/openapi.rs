@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use arc_swap::ArcSwapOption;
 use egress::http::{Client, Limits, Request, Rule, Scope, Target};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use proto::Code;
+use proto::{Code, Scrubber};
 use serde_json::Value;
 use strip::{Call, Failure, Output};
 use tokio::time::{Instant, sleep, timeout};
@@ -43,6 +43,8 @@ pub(crate) struct OpenApiLink {
     config: Arc<ServerConfig>,
     client: Client,
     headers: HeaderMap,
+    /// Takes the config's secrets out of what the service says.
+    secrets: Scrubber,
     api: ArcSwapOption<Api>,
     seen: Mutex<Seen>,
 }
@@ -80,6 +82,7 @@ impl OpenApiLink {
             config: Arc::clone(config),
             client: deps.http.clone(),
             headers,
+            secrets: Scrubber::new(config.secrets()),
             api: ArcSwapOption::empty(),
             seen: Mutex::default(),
         }
@@ -150,7 +153,9 @@ impl OpenApiLink {
             let status = response.status.as_u16();
             return Err(Broken::Status { status, retry_after: None });
         }
-        Ok(response.body.to_vec())
+        let mut document = response.body.to_vec();
+        self.secrets.bytes(&mut document);
+        Ok(document)
     }
 
     /// Calls an operation.
@@ -171,7 +176,12 @@ impl OpenApiLink {
         let limits =
             Limits { deadline: None, max_body_bytes: MAX_ANSWER_BYTES as u64, ..Limits::default() };
         let answer = api.client.send(request, &limits, &Scope::everything()).await;
-        let answer = answer.map_err(|error| Broken::from(error).failure(&self.name))?;
+        let mut answer = answer.map_err(|error| Broken::from(error).failure(&self.name))?;
+        if !self.secrets.is_empty() {
+            let mut body = answer.body.to_vec();
+            self.secrets.bytes(&mut body);
+            answer.body = body.into();
+        }
         answer::read(&self.name, &answer, self.config.clean_results)
     }
 

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use proto::Scrubber;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -54,6 +55,22 @@ pub struct Status {
     pub odd_messages: u64,
     /// Whether clients see the server's name in front of its tools.
     pub prefix: bool,
+}
+
+impl Status {
+    /// Takes secrets of the server's config out of all texts; most are the gateway's own and name URLs and causes.
+    pub(crate) fn scrub(&mut self, secrets: &Scrubber) {
+        if secrets.is_empty() {
+            return;
+        }
+        let replicas = self.replicas.iter_mut();
+        let of_replicas = replicas.flat_map(|one| [Some(&mut one.url), one.last_error.as_mut()]);
+        let of_faults = self.faults.iter_mut().flat_map(|one| [&mut one.tool, &mut one.reason]);
+        let texts = self.last_error.iter_mut().chain(&mut self.stderr_tail);
+        for text in texts.chain(of_replicas.flatten()).chain(of_faults) {
+            *text = secrets.text(text).into_owned();
+        }
+    }
 }
 
 /// What can be said about one URL of a server.

@@ -88,7 +88,7 @@ impl Upstream {
         before: Option<Arc<ToolList>>,
     ) -> Arc<Self> {
         let config = Arc::new(config);
-        let news = Arc::new(News::new(name, &deps.servers));
+        let news = Arc::new(News::new(name, &config, &deps.servers));
         let fault = config.check(name).err().map(|fault| fault.to_string());
         let link = Link::new(name, &config, deps, &news);
         let last_error = Mutex::new(fault.clone());
@@ -203,6 +203,7 @@ impl Upstream {
         }
         let noted = shared.last_error.lock().unwrap_or_else(PoisonError::into_inner);
         status.last_error = status.last_error.or_else(|| noted.clone());
+        status.scrub(&shared.news.scrubber);
         status
     }
 

@@ -1,9 +1,11 @@
 //! Traces leave through the guarded client like everything else; only the configured collector is within reach.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use bytes::Bytes;
 use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Rule, Scope};
@@ -12,6 +14,7 @@ use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use proto::Scrubber;
 use tokio::runtime::Handle;
 
 use crate::config::Secret;
@@ -22,6 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn provider(
     endpoint: &str,
     headers: &[(String, Secret)],
+    secrets: &Arc<ArcSwap<Scrubber>>,
 ) -> anyhow::Result<SdkTracerProvider> {
     let rule = Rule::for_url(endpoint).with_context(|| format!("telemetry.otlp: `{endpoint}`"))?;
     let policy = AddressPolicy::new(vec![rule], OwnListeners::default());
@@ -37,7 +41,8 @@ pub(super) fn provider(
             Ok((name, value))
         })
         .collect::<anyhow::Result<_>>()?;
-    let client = Collector { client: Client::new(policy)?, headers, runtime: Handle::current() };
+    let (client, secrets) = (Client::new(policy)?, Arc::clone(secrets));
+    let client = Collector { client, headers, secrets, runtime: Handle::current() };
     let exporter = SpanExporter::builder()
         .with_http()
         .with_http_client(client)
@@ -52,6 +57,7 @@ pub(super) fn provider(
 struct Collector {
     client: Client,
     headers: Vec<(HeaderName, HeaderValue)>,
+    secrets: Arc<ArcSwap<Scrubber>>,
     runtime: Handle,
 }
 
@@ -67,11 +73,14 @@ impl HttpClient for Collector {
         let (parts, body) = request.into_parts();
         let mut headers = parts.headers;
         headers.extend(self.headers.iter().cloned());
+        // The body is Protocol Buffers, in which texts have their length before them: it must not change.
+        let mut body = body.to_vec();
+        self.secrets.load().overwrite(&mut body);
         let request = egress::http::Request {
             method: parts.method,
             url: parts.uri.to_string(),
             headers,
-            body: body.into(),
+            body: Bytes::from(body).into(),
         };
         let client = self.client.clone();
         // The exporter's thread knows no runtime; the connection lives on ours.

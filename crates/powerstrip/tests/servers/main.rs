@@ -13,5 +13,6 @@ mod questions;
 mod registration;
 mod reload;
 mod runs;
+mod secrets;
 mod side_by_side;
 mod support;

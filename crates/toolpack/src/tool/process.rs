@@ -93,7 +93,8 @@ impl PackTool {
         if stderr.is_empty() {
             return;
         }
-        let text = self.secrets.hide(&String::from_utf8_lossy(stderr));
+        let text = String::from_utf8_lossy(stderr);
+        let text = self.secrets.text(&text);
         let (tool, trace) = (&self.pack.manifest.id, call.trace);
         if failed {
             tracing::warn!(%tool, %trace, stderr = text.trim_end(), "a failing tool wrote to stderr");

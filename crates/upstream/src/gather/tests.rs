@@ -55,7 +55,7 @@ proptest! {
             }
         };
         let written = message.to_string();
-        let found = gathered(written.as_bytes(), cut).open(carried);
+        let found = gathered(written.as_bytes(), cut).open(&Scrubber::default(), carried);
         prop_assert!(found == expected);
 
         // The same as an event of a stream, between others.
@@ -69,6 +69,6 @@ proptest! {
             events.feed(&Bytes::copy_from_slice(chunk), take).unwrap();
         }
         prop_assert_eq!(found.len(), 3);
-        prop_assert!(found[1].open(carried) == expected);
+        prop_assert!(found[1].open(&Scrubber::default(), carried) == expected);
     }
 }

@@ -12,6 +12,7 @@ use egress::http::{
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use proto::Scrubber;
 use strip::Client;
 use tokio::task::JoinSet;
 
@@ -111,13 +112,13 @@ impl Exchange {
         body: Body,
         client: Option<&Arc<dyn Client>>,
     ) -> Result<Posted, Broken> {
-        let response = self.send(way, Method::POST, body, &self.limits).await?;
+        let (response, secrets) = self.send(way, Method::POST, body, &self.limits).await?;
         if !response.status.is_success() {
-            return Ok(Posted::Rejected(rejected(response).await));
+            return Ok(Posted::Rejected(rejected(response, &secrets).await));
         }
         let answer = match kind(&response.headers) {
-            Kind::Json => self.whole(id, response.body).await?,
-            Kind::Events => self.awaited(way, id, response.body, client).await?,
+            Kind::Json => self.whole(id, response.body, &secrets).await?,
+            Kind::Events => self.awaited(way, id, (response.body, &secrets), client).await?,
             Kind::Other => {
                 let status = response.status.as_u16();
                 return Err(Broken::malformed(format!("HTTP {status} without JSON or events")));
@@ -133,7 +134,7 @@ impl Exchange {
         method: Method,
         body: Bytes,
     ) -> Result<StatusCode, Broken> {
-        Ok(self.send(way, method, body.into(), &self.limits).await?.status)
+        Ok(self.send(way, method, body.into(), &self.limits).await?.0.status)
     }
 
     /// Follows a stream without an end until it ends; `opened` is called once it flows.
@@ -146,22 +147,23 @@ impl Exchange {
         opened: impl FnOnce(),
     ) -> Result<(), Broken> {
         let limits = Limits { max_body_bytes: u64::MAX, ..self.limits.clone() };
-        let response = self.send(way, method, body, &limits).await?;
+        let (response, secrets) = self.send(way, method, body, &limits).await?;
         if !response.status.is_success() || !matches!(kind(&response.headers), Kind::Events) {
             let status = response.status.as_u16();
             return Err(Broken::Status { status, retry_after: None });
         }
         opened();
-        self.events(way, response.body, ears, |_| true).await.map(|_rest| ())
+        self.events(way, (response.body, &secrets), ears, |_| true).await.map(|_rest| ())
     }
 
+    /// Sends a request. Beside the response it gives what takes our secrets out of it, the token of this request included.
     async fn send(
         &self,
         way: &Way,
         method: Method,
         body: Body,
         limits: &Limits,
-    ) -> Result<StreamingResponse, Broken> {
+    ) -> Result<(StreamingResponse, Scrubber), Broken> {
         let request = |bearer: Option<HeaderValue>| {
             let mut headers = way.headers.clone();
             if let Some(bearer) = bearer {
@@ -170,27 +172,34 @@ impl Exchange {
             Request { method: method.clone(), url: way.url.clone(), headers, body: body.clone() }
         };
         let Some(tokens) = &self.tokens else {
-            return Ok(self.client.stream(request(None), limits, &self.scope).await?);
+            let response = self.client.stream(request(None), limits, &self.scope).await?;
+            return Ok((response, self.news.scrubber.clone()));
         };
         let mut showing = Showing::new(tokens, way);
         loop {
             let bearer = showing.bearer().await;
+            let secrets = self.news.scrubber_with(bearer.as_ref());
             let response = self.client.stream(request(bearer), limits, &self.scope).await?;
             let Some(challenge) = showing.challenge(&way.url, &response) else {
-                return Ok(response);
+                return Ok((response, secrets));
             };
             drop(response);
             showing.answer(&way.url, challenge).await?;
         }
     }
 
-    async fn whole(&self, id: u64, mut body: BodyStream) -> Result<Answer, Broken> {
+    async fn whole(
+        &self,
+        id: u64,
+        mut body: BodyStream,
+        secrets: &Scrubber,
+    ) -> Result<Answer, Broken> {
         let mut gathering = Gathering::default();
         while let Some(chunk) = body.next().await {
             gathering.add(&chunk?);
             gathering.check().map_err(too_large)?;
         }
-        gathering.take().open(|message| match message.map_err(Broken::malformed)? {
+        gathering.take().open(secrets, |message| match message.map_err(Broken::malformed)? {
             Message::Answer { id: Some(answered), answer } if answered == id => Ok(answer),
             // A request that could not be read at all is refused without its id.
             Message::Answer { id: None, answer: Err(error) } => Ok(Err(error)),
@@ -205,7 +214,7 @@ impl Exchange {
         self: &Arc<Self>,
         way: &Way,
         id: u64,
-        body: BodyStream,
+        body: (BodyStream, &Scrubber),
         client: Option<&Arc<dyn Client>>,
     ) -> Result<Answer, Broken> {
         let mut found = None;
@@ -234,7 +243,7 @@ impl Exchange {
     async fn events(
         self: &Arc<Self>,
         way: &Way,
-        mut body: BodyStream,
+        (mut body, secrets): (BodyStream, &Scrubber),
         ears: Ears<'_>,
         mut take: impl FnMut((Option<u64>, Answer)) -> bool,
     ) -> Result<Option<BodyStream>, Broken> {
@@ -248,7 +257,7 @@ impl Exchange {
                 if data.json.is_empty() {
                     return true;
                 }
-                data.open(|message| match message {
+                data.open(secrets, |message| match message {
                     Ok(Message::Answer { id, answer }) => over = !take((id, answer)),
                     Ok(Message::Request { id, method, params }) => {
                         let client = ears.of(&About::Anybody);
@@ -311,7 +320,7 @@ fn kind(headers: &HeaderMap) -> Kind {
 }
 
 /// Reads what came with a refusal, as far as it comes within a moment.
-async fn rejected(response: StreamingResponse) -> Rejected {
+async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejected {
     let StreamingResponse { status, headers, mut body, .. } = response;
     let mut bytes = Vec::new();
     let reading = async {
@@ -323,6 +332,7 @@ async fn rejected(response: StreamingResponse) -> Rejected {
         }
     };
     let _ = tokio::time::timeout(REST, reading).await;
+    secrets.bytes(&mut bytes);
     let error = match Message::parse(&bytes) {
         Ok(Message::Answer { answer: Err(error), .. }) => Some(error),
         _ => None,

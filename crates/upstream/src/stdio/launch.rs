@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use egress::process::{Exit, Limits, Piped, Process, Runner, Spec};
+use proto::Scrubber;
 use tokio::io::BufReader;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
@@ -48,6 +49,11 @@ pub(super) struct Launch {
 }
 
 impl Launch {
+    /// What takes the server's secrets out of what it says.
+    pub(super) fn secrets(&self) -> Scrubber {
+        self.news.scrubber.clone()
+    }
+
     pub(super) fn new(name: &str, config: &ServerConfig, deps: &Deps, news: &Arc<News>) -> Self {
         Self {
             name: name.to_owned(),

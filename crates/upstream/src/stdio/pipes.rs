@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use proto::Scrubber;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
 };
@@ -81,7 +82,7 @@ impl Reader {
     }
 
     fn hear(&self, mut line: Gathered) {
-        let unreadable = line.open(|message| match message {
+        let unreadable = line.open(&self.news.scrubber, |message| match message {
             Ok(Message::Answer { id: Some(id), answer }) => {
                 if !self.pending.settle(id, Ok(answer)) {
                     self.odd.fetch_add(1, Ordering::Relaxed);
@@ -151,14 +152,22 @@ fn named_id(text: &str) -> Option<u64> {
 
 /// The end of what a process wrote to stderr.
 #[derive(Debug, Default)]
-pub(super) struct StderrTail(Mutex<Vec<u8>>);
+pub(super) struct StderrTail {
+    kept: Mutex<Vec<u8>>,
+    secrets: Scrubber,
+}
 
 impl StderrTail {
+    /// Nothing yet; the secrets are taken out of what comes.
+    pub(super) fn new(secrets: Scrubber) -> Self {
+        Self { kept: Mutex::default(), secrets }
+    }
+
     /// Reads to the end, so that the process never blocks there.
     pub(super) async fn fill(&self, mut stderr: impl AsyncRead + Unpin) {
         let mut piece = [0; 4_096];
         while let Ok(length @ 1..) = stderr.read(&mut piece).await {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend_from_slice(&piece[..length]);
             let surplus = kept.len().saturating_sub(STDERR_KEPT);
             kept.drain(..surplus);
@@ -166,8 +175,8 @@ impl StderrTail {
     }
 
     pub(super) fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        scrubbed(&String::from_utf8_lossy(&kept))
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        scrubbed(&self.secrets.text(&String::from_utf8_lossy(&kept)))
     }
 
     pub(super) fn last_line(&self) -> Option<String> {

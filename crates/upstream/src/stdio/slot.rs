@@ -146,7 +146,7 @@ impl Slot {
     /// One life of the process. `Ok` is a life that ended because nobody needed it.
     async fn live(&self, care: &Care<'_>, backoff: &mut Backoff) -> Result<(), Broken> {
         self.stage.send_replace(Stage::Starting);
-        let stderr = Arc::new(StderrTail::default());
+        let stderr = Arc::new(StderrTail::new(care.launch.secrets()));
         *self.stderr.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&stderr);
         let started = care.launch.start(&stderr, care.timing, self.who.as_ref());
         let Some(child) = care.stop.run_until_cancelled(started).await else { return Ok(()) };

@@ -1,0 +1,326 @@
+//! Takes secret values out of text before it leaves the gateway.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
+use serde_json::Value;
+
+/// What is written instead of a secret.
+pub const MASK: &str = "****";
+
+/// Shorter values are settings, and would be found in any text.
+const MIN_LENGTH: usize = 6;
+
+/// A shorter value of lowercase letters only is a word, which would be found in any text.
+const MIN_WORD: usize = 12;
+
+/// A shorter part of base64 would be found in any base64.
+const MIN_ENCODED: usize = 8;
+
+/// Parts of names whose values are secrets.
+const SECRET_NAMES: [&str; 9] =
+    ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE", "SIGNATURE"];
+
+/// Ends of names whose values are places.
+const PLACE_NAMES: [&str; 6] = ["FILE", "PATH", "DIR", "SOCK", "HOME", "FOLDER"];
+
+/// Ends of names whose values are settings, which belong into answers.
+const SETTING_NAMES: [&str; 21] = [
+    "REGION",
+    "ZONE",
+    "LANG",
+    "LANGUAGE",
+    "LOCALE",
+    "TZ",
+    "LEVEL",
+    "MODE",
+    "ENV",
+    "ENVIRONMENT",
+    "HOST",
+    "HOSTNAME",
+    "PORT",
+    "NAME",
+    "USER",
+    "VERSION",
+    "AGENT",
+    "PROJECT",
+    "BUCKET",
+    "FORMAT",
+    "ACCEPT",
+];
+
+/// Finds secret values in text, in the forms in which they travel: as they are, escaped in JSON, percent-encoded, in
+/// base64.
+#[derive(Clone, Default)]
+pub struct Scrubber(Option<Arc<AhoCorasick>>);
+
+impl fmt::Debug for Scrubber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scrubber")
+    }
+}
+
+impl Scrubber {
+    /// Finds these values. Those that are no secrets by themselves (too short, numbers, words) are left out.
+    pub fn new<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> Self {
+        let mut forms = Vec::new();
+        for value in values {
+            let value = value.as_ref().trim();
+            if !is_trivial(value) {
+                add_forms(value, &mut forms);
+            }
+        }
+        forms.sort();
+        forms.dedup();
+        if forms.is_empty() {
+            return Self::default();
+        }
+        // Too many or too long patterns are the only fault, and more than any config can hold.
+        Self(
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(forms)
+                .ok()
+                .map(Arc::new),
+        )
+    }
+
+    /// Whether there is nothing to find.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The text without secrets.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &self.0 {
+            Some(finder) if finder.is_match(text) => {
+                let masks = vec![MASK; finder.patterns_len()];
+                finder.replace_all(text, &masks).into()
+            }
+            _ => text.into(),
+        }
+    }
+
+    /// Takes secrets out of bytes, such as those of a JSON document, which stays one.
+    pub fn bytes(&self, bytes: &mut Vec<u8>) {
+        if let Some(finder) = self.0.as_ref().filter(|finder| finder.is_match(&bytes[..])) {
+            let masks = vec![MASK; finder.patterns_len()];
+            *bytes = finder.replace_all_bytes(bytes, &masks);
+        }
+    }
+
+    /// Overwrites secrets in bytes whose length must not change; whether there were any.
+    pub fn overwrite(&self, bytes: &mut [u8]) -> bool {
+        let Some(finder) = &self.0 else { return false };
+        let found: Vec<_> = finder.find_iter(&*bytes).map(|found| found.range()).collect();
+        for range in &found {
+            bytes[range.clone()].fill(b'*');
+        }
+        !found.is_empty()
+    }
+
+    /// Takes secrets out of every text and key of a value.
+    pub fn json(&self, value: &mut Value) {
+        let Some(finder) = &self.0 else { return };
+        match value {
+            Value::String(text) if finder.is_match(&text[..]) => {
+                *text = self.text(text).into_owned()
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Value::Object(map) => {
+                if map.keys().any(|key| finder.is_match(&key[..])) {
+                    for (key, item) in std::mem::take(map) {
+                        map.insert(self.text(&key).into_owned(), item);
+                    }
+                }
+                map.values_mut().for_each(|item| self.json(item));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The secrets in a setting: the value itself unless its name or form says that it is none, the credentials of a header,
+/// the password in a URL.
+pub fn secrets_of(name: &str, value: &str) -> Vec<String> {
+    let name = name.to_ascii_uppercase();
+    let value = value.trim();
+    let ends = |names: &[&str]| names.iter().any(|end| name.ends_with(end));
+    let is_place = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start));
+    if let Some(credentials) = userinfo(value) {
+        let password = credentials.split_once(':').map(|(_, password)| password.to_owned());
+        return password.into_iter().chain([credentials.to_owned(), value.to_owned()]).collect();
+    }
+    if SECRET_NAMES.iter().any(|part| name.contains(part)) {
+        if is_place && ends(&PLACE_NAMES) {
+            return Vec::new();
+        }
+    } else if is_place || value.contains("://") || ends(&SETTING_NAMES) || ends(&PLACE_NAMES) {
+        return Vec::new();
+    }
+    let mut secrets = vec![value.to_owned()];
+    // `Bearer TOKEN`, `Basic BASE64`, and the like.
+    if let Some((_, credentials)) = value.split_once(' ') {
+        secrets.push(credentials.to_owned());
+        let decoded = BASE64_STANDARD.decode(credentials).ok();
+        if let Some(pair) = decoded.and_then(|bytes| String::from_utf8(bytes).ok()) {
+            secrets.extend(pair.split_once(':').map(|(_, password)| password.to_owned()));
+            secrets.push(pair);
+        }
+    }
+    secrets
+}
+
+/// `user:password` of a URL.
+fn userinfo(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    authority.rsplit_once('@').map(|(userinfo, _)| userinfo)
+}
+
+fn is_trivial(value: &str) -> bool {
+    value.len() < MIN_LENGTH
+        || value.parse::<f64>().is_ok()
+        || ["true", "false", "null", "none"].contains(&value.to_ascii_lowercase().as_str())
+        || (value.len() < MIN_WORD && value.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+fn add_forms(value: &str, forms: &mut Vec<String>) {
+    let escaped = escape(value, false);
+    forms.push(escape(&escaped, false));
+    forms.push(escaped.replace('/', "\\/"));
+    forms.push(escape(value, true));
+    forms.push(escaped);
+    forms.push(value.to_owned());
+    let percent = |upper: bool, keeps: &[u8]| -> String {
+        let encode = |byte: u8| match (byte.is_ascii_alphanumeric() || keeps.contains(&byte), upper)
+        {
+            (true, _) => char::from(byte).to_string(),
+            (false, true) => format!("%{byte:02X}"),
+            (false, false) => format!("%{byte:02x}"),
+        };
+        value.bytes().map(encode).collect()
+    };
+    for keeps in [&b"-._~"[..], b"-._~/", b"-._~:@!$&'()*+,;=/?"] {
+        forms.extend([percent(true, keeps), percent(false, keeps)]);
+    }
+    forms.push(percent(true, b"-._* ").replace(' ', "+"));
+    // What stands before the value moves its bits; the characters that its neighbours have a part in are left out.
+    for before in 0..3 {
+        let mut bytes = vec![0; before];
+        bytes.extend_from_slice(value.as_bytes());
+        let start = (before * 8).div_ceil(6);
+        let end = bytes.len() * 8 / 6;
+        for engine in [BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD] {
+            let encoded = engine.encode(&bytes);
+            forms.extend(
+                encoded.get(start..end).filter(|part| part.len() >= MIN_ENCODED).map(str::to_owned),
+            );
+        }
+    }
+}
+
+/// The value as it stands between the quotes of a JSON text.
+fn escape(value: &str, ascii: bool) -> String {
+    let quoted = Value::from(value).to_string();
+    let inside = quoted[1..quoted.len() - 1].to_owned();
+    if !ascii {
+        return inside;
+    }
+    let mut escaped = String::with_capacity(inside.len());
+    let mut units = [0; 2];
+    for character in inside.chars() {
+        if character.is_ascii() {
+            escaped.push(character);
+        } else {
+            let units = character.encode_utf16(&mut units);
+            units.iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_found_in_every_form() {
+        let secret = "pä\"ss/w0rd+?";
+        let scrubber = Scrubber::new([secret]);
+        let percent = "p%C3%A4%22ss%2Fw0rd%2B%3F";
+        let forms = [
+            secret.to_owned(),
+            json!(secret).to_string(),
+            json!(json!(secret).to_string()).to_string(),
+            "p\\u00e4\\\"ss/w0rd+?".to_owned(),
+            "pä\\\"ss\\/w0rd+?".to_owned(),
+            percent.to_owned(),
+            percent.to_ascii_lowercase(),
+        ];
+        for form in forms {
+            let text = format!("a {form} b");
+            let clean = scrubber.text(&text);
+            assert!(clean.contains(MASK) && !clean.contains("w0rd"), "{form}: {clean}");
+        }
+        for before in ["", "u", "us", "user:"] {
+            for engine in [BASE64_STANDARD, BASE64_STANDARD_NO_PAD] {
+                let encoded = engine.encode(format!("{before}{secret}"));
+                let clean = scrubber.text(&encoded).into_owned();
+                assert!(clean.contains(MASK) && clean.len() < 16, "{before}: {clean}");
+            }
+        }
+    }
+
+    #[test]
+    fn documents_stay_documents_and_lengths_stay_lengths() {
+        let scrubber = Scrubber::new(["s3cret-value", "s3cret-value-longer"]);
+        let mut value =
+            json!({"s3cret-value": ["x s3cret-value-longer y", 1, null], "other": "s3cret"});
+        let mut bytes = value.to_string().into_bytes();
+        scrubber.bytes(&mut bytes);
+        let expected = json!({"****": ["x **** y", 1, null], "other": "s3cret"});
+        assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), expected);
+        scrubber.json(&mut value);
+        assert_eq!(value, expected);
+        let mut fixed = b"a s3cret-value b".to_vec();
+        assert!(scrubber.overwrite(&mut fixed));
+        assert_eq!(fixed, b"a ************ b");
+        assert!(Scrubber::new(["1", "true", "123456", "content", "12.5e10"]).is_empty());
+    }
+
+    #[test]
+    fn what_is_a_secret_follows_from_name_and_value() {
+        for (name, value, secrets) in [
+            ("API_KEY", "abc-123-x", vec!["abc-123-x"]),
+            ("Authorization", "Bearer t0ken-1", vec!["Bearer t0ken-1", "t0ken-1"]),
+            (
+                "authorization",
+                "Basic dTpwYXNzLXcwcmQ=",
+                vec!["Basic dTpwYXNzLXcwcmQ=", "dTpwYXNzLXcwcmQ=", "pass-w0rd", "u:pass-w0rd"],
+            ),
+            (
+                "DATABASE_URL",
+                "pg://u:hunter22@h/db",
+                vec!["hunter22", "u:hunter22", "pg://u:hunter22@h/db"],
+            ),
+            ("CANARY", "some-value", vec!["some-value"]),
+            ("AWS_SECRET_ACCESS_KEY", "/abc/def", vec!["/abc/def"]),
+            ("TOKEN_FILE", "/run/token", vec![]),
+            ("AWS_REGION", "eu-central-1", vec![]),
+            ("ROOT", "/srv/files", vec![]),
+            ("BASE", "https://api.example.com/v1", vec![]),
+            ("User-Agent", "powerstrip/1.0", vec![]),
+        ] {
+            assert_eq!(secrets_of(name, value), secrets, "{name}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The secret values in a server's entry.
+
+use auth::client::Subject;
+use egress::http::Target;
+use proto::secrets_of;
+
+use super::ServerConfig;
+
+impl ServerConfig {
+    /// Every value that must not come back in what the server says: of its variables and headers, of the queries of
+    /// its URLs, and what tokens are asked for with.
+    pub fn secrets(&self) -> Vec<String> {
+        let mut secrets: Vec<String> = self
+            .env
+            .iter()
+            .chain(&self.headers)
+            .flat_map(|(name, value)| secrets_of(name, value))
+            .collect();
+        for url in self.all_urls().chain(self.base_url.as_deref()).chain(self.document.as_deref()) {
+            if let Ok(target) = Target::parse(url) {
+                let pairs = target.url().query_pairs();
+                secrets.extend(pairs.flat_map(|(name, value)| secrets_of(&name, &value)));
+            }
+        }
+        if let Some(auth) = &self.auth {
+            let given = match &auth.subject {
+                Some(Subject::Given(token)) => Some(token),
+                Some(Subject::File(_)) | None => None,
+            };
+            let known = auth.client_secret.iter().chain(&auth.private_key).chain(given);
+            secrets.extend(known.map(|secret| secret.expose().to_owned()));
+        }
+        secrets
+    }
+}

@@ -9,6 +9,7 @@ mod limits;
 mod locate;
 mod piped;
 mod runner;
+mod scratch;
 mod spawner;
 mod spec;
 mod standby;
@@ -92,6 +93,20 @@ pub enum RunError {
     /// The host cannot confine the program as strictly as required.
     #[error(transparent)]
     Tier(#[from] TierMissing),
+    /// The program may read a folder that holds one which must stay hidden, and the host cannot hide it.
+    #[error(
+        "`{}` and `{}`, which must stay hidden, overlap, and sandbox tier {tier} cannot separate them: \
+         move one of them out of the other",
+        granted.display(), hidden.display()
+    )]
+    Exposed {
+        /// The file or folder that the program may use.
+        granted: PathBuf,
+        /// The folder that must stay hidden, such as the gateway's data folder.
+        hidden: PathBuf,
+        /// The rung that the run would have had.
+        tier: Tier,
+    },
     /// A part of the sandbox that this host offers could not be put in force, so nothing was started.
     #[error("the sandbox could not be put in force: {reason}")]
     Sandbox {
@@ -132,6 +147,14 @@ pub enum RunError {
         /// Bytes read when the cap was passed; the program may have had more to say.
         size: u64,
         /// The cap.
+        limit: u64,
+        /// The end of stderr.
+        stderr: Vec<u8>,
+    },
+    /// The private folder outgrew its limit; everything the program had started is dead.
+    #[error("the private folder has more than {limit} bytes, or more files than it may hold")]
+    FolderFull {
+        /// The limit.
         limit: u64,
         /// The end of stderr.
         stderr: Vec<u8>,

@@ -7,6 +7,8 @@
 #[cfg(target_os = "linux")]
 mod confine;
 mod launcher;
+#[cfg(target_os = "linux")]
+mod mounts;
 mod orders;
 #[cfg(target_os = "linux")]
 mod raw;
@@ -165,6 +167,8 @@ impl Policy {
             unix_sockets: self.unix_sockets,
             read: system::readable().chain(self.read.iter().cloned()).collect(),
             write: system::writable().chain(self.write.iter().cloned()).collect(),
+            private: None,
+            hidden: Vec::new(),
         });
         Ok((confinement, offered))
     }

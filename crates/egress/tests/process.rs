@@ -8,6 +8,8 @@ mod ending;
 mod piped;
 #[path = "process/pipes.rs"]
 mod pipes;
+#[path = "process/private.rs"]
+mod private;
 #[path = "process/standby.rs"]
 mod standby;
 #[path = "process/starting.rs"]

@@ -7,6 +7,13 @@
 #[allow(dead_code, reason = "shared with the process tests, each of which uses a part")]
 mod support;
 
+#[path = "sandbox/hiding.rs"]
+mod hiding;
+#[path = "sandbox/metadata.rs"]
+mod metadata;
+#[path = "sandbox/resources.rs"]
+mod resources;
+
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
@@ -28,6 +35,11 @@ fn attempt(action: &str) -> Spec {
 }
 
 const REFUSED: &str = "PermissionError";
+
+/// How a write outside is refused: in a namespace the file system is read-only, which Python gives no name.
+fn unwritable(tier: Tier) -> &'static str {
+    if tier == Tier::T2 { "OSError" } else { REFUSED }
+}
 
 #[tokio::test]
 async fn this_host_confines() {
@@ -87,8 +99,7 @@ async fn nothing_outside_can_be_written() {
             let spec = attempt(action).arg(&file);
             let confined = run(&runner, spec.clone().policy(policy.clone())).await.unwrap();
             assert_eq!(fs::read_to_string(&file).unwrap(), "content", "{tier} {action}");
-            // A rename into another folder is answered EXDEV by Landlock, all else EACCES.
-            assert_eq!(said(&confined), REFUSED, "{tier} {action}");
+            assert_eq!(said(&confined), unwritable(tier), "{tier} {action}");
             let free = run(&runner, spec.policy(policy.mode(Mode::Off))).await.unwrap();
             assert_eq!(said(&free), "done", "{tier} {action}");
             for entry in fs::read_dir(folder.path()).unwrap().flatten() {
@@ -110,7 +121,7 @@ async fn the_write_list_and_the_own_folder_can_be_written() {
         assert_eq!(said(&run(&runner, own).await.unwrap()), "done");
         // A folder to start in is not a folder to write in.
         let start = attempt("open('other', 'w')").folder(folder.path());
-        assert_eq!(said(&run(&runner, start).await.unwrap()), REFUSED, "{tier}");
+        assert_eq!(said(&run(&runner, start).await.unwrap()), unwritable(tier), "{tier}");
     }
 }
 

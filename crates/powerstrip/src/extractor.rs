@@ -111,6 +111,7 @@ impl TextExtractor {
         let limits = Limits {
             memory: self.bounds.memory,
             file_size: 0,
+            private_folder: 0,
             open_files: 64,
             processes: 16,
             cpu_seconds: Some(self.bounds.time.as_secs() + 1),

@@ -1,19 +1,17 @@
 //! Starting a launcher, and ending all that came of it.
 
 use std::ffi::OsStr;
-use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
-use tempfile::TempDir;
 use tokio::process::Child;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::scratch::{Scratch, Watch};
 use super::standby::{Launcher, Standbys};
 use super::{Exit, RUN_MARK, RunError, tree};
 use crate::sandbox::{FAILED, Failure, Orders, Program, Step, Tier};
@@ -34,7 +32,7 @@ const WALKS: usize = 30;
 pub(super) struct Ready {
     pub(super) program: Program,
     pub(super) orders: Orders,
-    pub(super) scratch: Option<TempDir>,
+    pub(super) scratch: Option<Scratch>,
     pub(super) tier: Tier,
 }
 
@@ -81,8 +79,13 @@ impl Ready {
     fn launched(self, launcher: Launcher) -> Launched {
         let Launcher { child, run, token } = launcher;
         let supervisor = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        // In a mount namespace the kernel limits the private folder.
+        let unlimited = self.scratch.as_ref().filter(|_| self.orders.isolation().is_none());
+        let watch = unlimited.zip(supervisor).map(|(scratch, supervisor)| {
+            Watch::start(scratch.path(), supervisor, self.orders.limits.private_folder)
+        });
         let inner = Some(Inner { child, supervisor, run, scratch: self.scratch });
-        Launched { inner, token, folder: self.program.folder, tier: self.tier }
+        Launched { inner, token, folder: self.program.folder, tier: self.tier, watch }
     }
 }
 
@@ -92,13 +95,14 @@ pub(super) struct Launched {
     token: String,
     folder: Option<PathBuf>,
     pub(super) tier: Tier,
+    watch: Option<Watch>,
 }
 
 struct Inner {
     child: Child,
     supervisor: Option<Pid>,
     run: String,
-    scratch: Option<TempDir>,
+    scratch: Option<Scratch>,
 }
 
 impl Launched {
@@ -114,6 +118,9 @@ impl Launched {
     /// Waits for the end; whatever the program left running is dead then.
     pub(super) async fn wait(&mut self) -> io::Result<Exit> {
         let status = self.child()?.wait().await?;
+        if let Some(watch) = &self.watch {
+            watch.stop();
+        }
         if let Some(inner) = &self.inner {
             inner.after(Exit::of(status)).await;
         }
@@ -141,6 +148,11 @@ impl Launched {
         })
     }
 
+    /// The limit of the private folder, if the program was ended for passing it.
+    pub(super) fn folder_full(&self) -> Option<u64> {
+        self.watch.as_ref().and_then(Watch::passed)
+    }
+
     pub(super) fn launch_failure(&self, exit: Exit, stderr: &[u8]) -> Option<Failure> {
         (exit == Exit::Code(FAILED)).then(|| Failure::find(stderr, &self.token)).flatten()
     }
@@ -148,11 +160,9 @@ impl Launched {
     /// Removes the private folder, off the runtime's threads unless it is empty: the program
     /// chose what is in it.
     pub(super) async fn clear(mut self) {
+        drop(self.watch.take());
         let Some(scratch) = self.inner.take().and_then(|inner| inner.scratch) else { return };
-        if std::fs::remove_dir(scratch.path()).is_ok() {
-            // Nothing is left to remove.
-            let _ = scratch.keep();
-        } else {
+        if let Some(scratch) = scratch.remove_empty() {
             let _ = tokio::task::spawn_blocking(move || drop(scratch)).await;
         }
     }
@@ -230,18 +240,6 @@ impl Drop for Launched {
             Err(_) => drop(inner.child.start_kill()),
         }
     }
-}
-
-/// A folder of its own for one run, readable by nobody else.
-pub(super) fn scratch(below: &Path) -> Result<TempDir, RunError> {
-    let make = || {
-        std::fs::create_dir_all(below)?;
-        tempfile::Builder::new()
-            .prefix("powerstrip-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(below.canonicalize()?)
-    };
-    make().map_err(RunError::Scratch)
 }
 
 /// The folder as an absolute path without links, so that the child sees the path it was granted.

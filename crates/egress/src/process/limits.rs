@@ -14,6 +14,8 @@ pub struct Limits {
     pub memory: u64,
     /// Bytes of any one file.
     pub file_size: u64,
+    /// Bytes of the private folder, all files together.
+    pub private_folder: u64,
     /// Open files.
     pub open_files: u64,
     /// Processes and threads, where the run is counted apart from the user's other processes (from T2 on, and not for root).
@@ -27,6 +29,7 @@ impl Default for Limits {
         Self {
             memory: 4 << 30,
             file_size: 64 << 20,
+            private_folder: 256 << 20,
             open_files: 1024,
             processes: 512,
             cpu_seconds: None,
@@ -35,6 +38,9 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Files and folders that a private folder may hold, so that it cannot use up a file system's inodes.
+    pub(crate) const PRIVATE_FILES: u64 = 65_536;
+
     /// A backstop behind the deadline, wide enough for a program that keeps every processor busy.
     pub(super) fn within(mut self, deadline: Duration) -> Self {
         // Asked once: the answer takes several files of /proc and of the control groups.

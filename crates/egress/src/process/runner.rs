@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::iter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use super::capture::{self, Stopped, Tail};
 use super::launch::{self, Launched, Ready};
 use super::locate::{self, Locator};
 use super::piped::Piped;
+use super::scratch::Scratch;
 use super::spec::Input;
 use super::standby::{self, Standbys};
 use super::{Finished, Limits, RunError, Spec};
@@ -28,6 +29,7 @@ pub struct Runner {
     standbys: Arc<Standbys>,
     host: Host,
     scratch: PathBuf,
+    hidden: Vec<PathBuf>,
     locator: Arc<Locator>,
 }
 
@@ -52,7 +54,7 @@ impl Runner {
         let scratch = std::env::temp_dir();
         let launcher = std::path::absolute(launcher.into()).map_err(RunError::Launcher)?;
         let standbys = Standbys::new(launcher, standby::PATIENCE);
-        let mut runner = Self { standbys, host: Host::BARE, scratch, locator };
+        let mut runner = Self { standbys, host: Host::BARE, scratch, hidden: Vec::new(), locator };
         runner.host = runner.probe().await?;
         Ok(runner)
     }
@@ -67,6 +69,13 @@ impl Runner {
     /// system's. A gateway that was killed leaves folders behind, which the owner of `folder` may empty.
     pub fn scratch_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.scratch = folder.into();
+        self
+    }
+
+    /// The same runner with this folder hidden from every confined program, whatever its policy lets
+    /// it read. A folder that does not exist hides nothing.
+    pub fn hiding(mut self, folder: impl AsRef<Path>) -> Self {
+        self.hidden.extend(folder.as_ref().canonicalize());
         self
     }
 
@@ -114,10 +123,13 @@ impl Runner {
             Ok((_, exit)) => launched.failure(*exit, &stderr, &spec.program),
             Err(_) => None,
         };
-        let tier = launched.tier;
+        let (tier, folder_full) = (launched.tier, launched.folder_full());
         launched.clear().await;
         if let Some(failure) = failure {
             return Err(failure);
+        }
+        if let Some(limit) = folder_full {
+            return Err(RunError::FolderFull { limit, stderr });
         }
         match outcome {
             Ok((stdout, exit)) => {
@@ -144,11 +156,18 @@ impl Runner {
         let program = self.locator.locate(&spec.program).await?;
         let folder = spec.folder.as_deref().map(launch::checked_folder).transpose()?;
         let (mut confinement, tier) = spec.policy.on(&self.host)?;
-        let scratch = launch::scratch(&self.scratch)?;
         if let Some(confinement) = &mut confinement {
-            confinement.read.extend(locate::installation(&program, &self.locator));
+            let mut installation = locate::installation(&program, &self.locator);
+            if !confinement.host.namespaces {
+                installation.retain(|part| !self.hidden.iter().any(|it| it.starts_with(part)));
+            }
+            confinement.read.extend(installation);
             confinement.read.extend(folder.clone());
-            confinement.write.push(scratch.path().to_owned());
+            self.hide(confinement, tier)?;
+        }
+        let scratch = Scratch::create(&self.scratch).map_err(RunError::Scratch)?;
+        if let Some(confinement) = &mut confinement {
+            confinement.private = Some(scratch.path().to_owned());
         }
         let own = ("TMPDIR".into(), scratch.path().into());
         let program = Program {
@@ -159,6 +178,26 @@ impl Runner {
         };
         let orders = Orders { probe: false, limits, confinement };
         Ok(Ready { program, orders, scratch: Some(scratch), tier })
+    }
+
+    /// Keeps the hidden folders out of what a program may use. A mount namespace covers them; Landlock
+    /// has no rule that takes a folder out of a readable one, so there the program does not run.
+    fn hide(&self, confinement: &mut Confinement, tier: Tier) -> Result<(), RunError> {
+        if self.hidden.is_empty() {
+            return Ok(());
+        }
+        let covered = confinement.host.namespaces;
+        for granted in confinement.read.iter().chain(&confinement.write) {
+            let Ok(granted) = granted.canonicalize() else { continue };
+            let exposes = |hidden: &&PathBuf| {
+                granted.starts_with(hidden) || (!covered && hidden.starts_with(&granted))
+            };
+            if let Some(hidden) = self.hidden.iter().find(exposes) {
+                return Err(RunError::Exposed { hidden: hidden.clone(), granted, tier });
+            }
+        }
+        confinement.hidden.clone_from(&self.hidden);
+        Ok(())
     }
 
     /// Tries everything at once and drops what the kernel refuses until the rest holds.
@@ -193,6 +232,9 @@ impl Runner {
             unix_sockets: false,
             read: Vec::new(),
             write: Vec::new(),
+            // Stands in for a private folder: it exists on every host.
+            private: Some(PathBuf::from("/proc")),
+            hidden: Vec::new(),
         });
         let orders = Orders { probe: true, limits: Limits::default(), confinement };
         let program = Program { path: "/".into(), ..Program::default() };

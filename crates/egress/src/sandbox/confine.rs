@@ -52,10 +52,12 @@ fn restrict(confinement: &Confinement, own: &[PathBuf]) -> Result<RestrictionSta
     if confinement.network == Network::Denied {
         ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
     }
+    let all = AccessFs::from_all(NEWEST);
     ruleset
         .create()?
         .add_rules(path_beneath_rules(&confinement.read, AccessFs::from_read(NEWEST)))?
-        .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
+        .add_rules(path_beneath_rules(writable, all))?
+        .add_rules(path_beneath_rules(&confinement.private, all & !AccessFs::Execute))?
         .restrict_self()
 }
 

@@ -83,6 +83,10 @@ pub(crate) struct Confinement {
     pub(crate) unix_sockets: bool,
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
+    /// The private folder of the run: writable, but nothing in it can be executed.
+    pub(crate) private: Option<PathBuf>,
+    /// Folders that a mount namespace covers, so that a readable folder around them does not expose them.
+    pub(crate) hidden: Vec<PathBuf>,
 }
 
 /// The program to execute once everything is in force.

@@ -3,9 +3,12 @@
 //! All of them run in the launcher only, which is single-threaded from start to end
 //! ([`super::maybe_run_launcher`] is called before `main` starts any thread). That is the
 //! invariant every `unsafe` block below rests on.
-#![expect(unsafe_code, reason = "fork, exec, unshare and close_range have no safe wrapper")]
+#![expect(
+    unsafe_code,
+    reason = "fork, exec, unshare, close_range and mount_setattr have no safe wrapper"
+)]
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::{io, iter, ptr};
 
@@ -37,6 +40,29 @@ pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     // SAFETY: unsafe only for `UnshareFlags::FILES` in a program with several threads; the
     // launcher has one and asks for namespaces.
     unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(Into::into)
+}
+
+/// Sets and clears attributes (`MOUNT_ATTR_*`) of the mount at `path`, and with `AT_RECURSIVE` of all mounts below it.
+pub(super) fn set_mount_attributes(
+    path: &CStr,
+    flags: libc::c_int,
+    set: u64,
+    clear: u64,
+) -> io::Result<()> {
+    // The kernel's `struct mount_attr`: set, clear, propagation, user namespace.
+    let attributes: [u64; 4] = [set, clear, 0, 0];
+    // SAFETY: the path ends with a zero byte, and the kernel reads exactly the size that it is given.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            flags,
+            attributes.as_ptr(),
+            size_of_val(&attributes),
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Closes everything but the standard streams, in case the gateway inherited a descriptor that

@@ -11,23 +11,18 @@
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, fs, io, process, thread};
 
 use rustix::io::Errno;
-use rustix::mount::MountFlags;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use rustix::thread::UnshareFlags;
 
 use super::orders::{FAILED, Failure, Orders, Preparation, Stdin, Step};
 use super::raw::{self, Fork};
-use super::{Network, confine};
+use super::{Network, confine, mounts};
 use crate::process::tree;
-
-/// Where programs share memory and semaphores (`shm_open`, `sem_open`).
-const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Runs one program under supervision; returns only if it could not be started.
 pub(super) fn run(preparation: &Preparation) -> Result<Infallible, Failure> {
@@ -128,13 +123,21 @@ fn start(isolation: Option<Network>) -> Result<Infallible, Failure> {
     if orders.isolation() != isolation {
         return Err(Failure::at(Step::Namespaces)("the orders need another preparation"));
     }
+    if orders.confinement.is_some() {
+        // When memory runs out, the kernel ends tools before the gateway. Best effort: some hosts forbid it.
+        let _ = fs::write("/proc/self/oom_score_adj", "1000");
+    }
+    let own = match (isolation, &orders.confinement) {
+        (Some(_), Some(confinement)) => {
+            let limit = orders.limits.private_folder;
+            mounts::arrange(confinement, limit).map_err(Failure::at(Step::Namespaces))?
+        }
+        _ => Vec::new(),
+    };
+    // After the mounts, or the program would start in the folder below its private one.
     if let Some(folder) = &program.folder {
         env::set_current_dir(folder).map_err(Failure::at(Step::Folder))?;
     }
-    let own = match isolation {
-        Some(_) => mount_own().map_err(Failure::at(Step::Namespaces))?,
-        None => Vec::new(),
-    };
     orders.limits.apply(isolation.is_some()).map_err(Failure::at(Step::Limits))?;
     let landlock_abi = match &orders.confinement {
         Some(confinement) => confine::confine(confinement, &own)?,
@@ -161,21 +164,6 @@ fn enter_namespaces(network: Network) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
     fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
-}
-
-/// Gives the namespace its own mounts, with its own view of processes and its own shared memory,
-/// and returns what of it may be written. Best effort beyond the namespace itself: some
-/// containers mask parts of /proc, and the kernel then refuses a fresh one. The old one shows
-/// other processes' names, but Landlock keeps their contents closed; and shared memory that is
-/// not our own stays closed altogether.
-fn mount_own() -> io::Result<Vec<PathBuf>> {
-    raw::unshare(UnshareFlags::NEWNS)?;
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    let _ = rustix::mount::mount("proc", "/proc", "proc", flags, None);
-    match rustix::mount::mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, c"size=64m,mode=0700") {
-        Ok(()) => Ok(vec![PathBuf::from(SHARED_MEMORY)]),
-        Err(_) => Ok(Vec::new()),
-    }
 }
 
 fn die_with_parent() -> rustix::io::Result<()> {

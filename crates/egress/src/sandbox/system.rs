@@ -50,8 +50,8 @@ const READABLE: &[&str] = &[
     "/etc/timezone",
 ];
 
-/// Devices without memory.
-const WRITABLE: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Devices without memory. `/dev/zero` is none: a shared mapping of it is memory that no limit counts.
+const WRITABLE: &[&str] = &["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
 
 pub(super) fn readable() -> impl Iterator<Item = PathBuf> {
     READABLE.iter().map(PathBuf::from)

@@ -139,6 +139,7 @@ fn stderr_of(error: &RunError) -> Option<&[u8]> {
     match error {
         RunError::TimedOut { stderr, .. }
         | RunError::Cancelled { stderr }
+        | RunError::FolderFull { stderr, .. }
         | RunError::TooMuchOutput { stderr, .. } => Some(stderr),
         _ => None,
     }
@@ -149,6 +150,7 @@ pub(super) fn failure(error: RunError) -> Failure {
     match error {
         RunError::NotFound { .. }
         | RunError::Tier(_)
+        | RunError::Exposed { .. }
         | RunError::Sandbox { .. }
         | RunError::Exec { .. } => Failure::new(Code::Unsupported, error.to_string()),
         // A full disk, most likely: it may be better in a while.
@@ -158,6 +160,7 @@ pub(super) fn failure(error: RunError) -> Failure {
         }
         RunError::TimedOut { .. } => Failure::new(Code::Timeout, error.to_string()),
         RunError::Cancelled { .. } => Failure::new(Code::Unavailable, "the call was cancelled"),
+        RunError::FolderFull { .. } => contract::broken(error.to_string()),
         RunError::TooMuchOutput { size, limit, .. } => contract::too_large(size, limit),
         RunError::WorkingFolder { .. }
         | RunError::Launcher(_)

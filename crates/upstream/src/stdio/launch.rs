@@ -167,7 +167,8 @@ impl Launch {
 
 fn spec(config: &ServerConfig, deps: &Deps) -> Spec {
     // A server lives long: what bounds a single run would end it in its best years.
-    let limits = Limits { file_size: 4 << 30, open_files: 4_096, ..Limits::default() };
+    let (file_size, private_folder) = (4 << 30, 4 << 30);
+    let limits = Limits { file_size, private_folder, open_files: 4_096, ..Limits::default() };
     let mut spec = Spec::new(config.command.clone().unwrap_or_default())
         .args(&config.args)
         .limits(limits)

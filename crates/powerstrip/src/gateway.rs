@@ -145,7 +145,9 @@ impl Gateway {
         freshness: Freshness,
     ) -> anyhow::Result<Self> {
         let (runner, database) = tokio::join!(Runner::new(), Database::open(folder.path()));
-        let runner = Arc::new(runner.context("processes cannot be started on this host")?);
+        let runner = runner.context("processes cannot be started on this host")?;
+        // `check` runs on a folder of its own; the configured one stays hidden then, too.
+        let runner = Arc::new(runner.hiding(folder.path()).hiding(&config.data_dir));
         let database = database?;
         let interrupted = database.close_interrupted_calls().await?;
         if interrupted > 0 {

@@ -1,5 +1,6 @@
 //! The attacks that SECURITY.md lists under "Tools", tried on a real gateway.
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -198,6 +199,55 @@ async fn the_same_child_unconfined_touches_all_of_it() {
     for what in ["own", "read", "write", "network"] {
         assert_eq!(told[what], "done", "{what}: {told}");
     }
+}
+
+const LOOK: &str = "def look(input):
+    try: open(input['message'] + '/powerstrip.db', 'rb').read()
+    except OSError: return {'echo': 'hidden'}
+    return {'echo': 'read'}
+";
+
+const LOOKING_PROGRAM: &str = "#!/bin/sh
+if cat \"$1/powerstrip.db\" >/dev/null 2>&1; then found=read; else found=hidden; fi
+echo \"{\\\"echo\\\": \\\"$found\\\"}\"
+";
+
+/// What three tools find of the data folder: a module in the project's root, a program in `../bin`, a tools folder
+/// that is the project itself.
+async fn look_at_the_data_folder(sandbox: &str) -> Vec<Value> {
+    let program = "{ kind: cli, cmd: [../bin/look, '{{ input.message }}'] }";
+    let module = "{ kind: python, module: 'looking:look' }";
+    let beside = Gateway::with()
+        .config(sandbox)
+        .file("looking.py", LOOK)
+        .file("bin/look", LOOKING_PROGRAM)
+        .file("tools/module.tool.yaml", &pack("t.module", module, ""))
+        .file("tools/program.tool.yaml", &pack("t.program", program, ""))
+        .start()
+        .await;
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(beside.folder().join("bin/look"), executable).expect("a program");
+    let around = Gateway::with()
+        .config(&format!("tools: [.]\n{sandbox}"))
+        .file("looking.py", LOOK)
+        .file("module.tool.yaml", &pack("t.module", module, ""))
+        .start()
+        .await;
+    let mut found = Vec::new();
+    for (gateway, tool) in [(&beside, "t.module"), (&beside, "t.program"), (&around, "t.module")] {
+        let data = gateway.folder().join(".powerstrip");
+        assert!(data.join("powerstrip.db").exists());
+        let body = gateway.call(tool, &json!({ "message": data })).await.body;
+        found.push(body["data"]["echo"].clone());
+    }
+    found
+}
+
+#[tokio::test]
+async fn no_layout_lets_a_tool_read_the_data_folder() {
+    assert_eq!(look_at_the_data_folder("sandbox: required").await, ["hidden"; 3]);
+    // What makes the line above a test: unconfined, all of them read it.
+    assert_eq!(look_at_the_data_folder("sandbox: off").await, ["read"; 3]);
 }
 
 #[tokio::test]

@@ -12,7 +12,9 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use tokio::task::JoinHandle;
 
-use crate::process::{Limits, tree};
+use crate::process::Limits;
+#[cfg(target_os = "linux")]
+use crate::process::tree;
 
 /// From one look to the next while the folder changes.
 const SOONEST: Duration = Duration::from_millis(50);

@@ -73,3 +73,6 @@ fn set_limits(limits: &Limits) -> BTreeSet<String> {
     let single = single.into_iter().filter(|(_, set)| *set).map(|(key, _)| key.to_owned());
     single.chain(rate.tools.keys().map(|tool| format!("limits.rate.tools.{tool}"))).collect()
 }
+
+#[cfg(test)]
+mod tests;

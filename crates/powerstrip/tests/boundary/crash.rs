@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use reqwest::Client;
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, Database};
@@ -50,6 +51,11 @@ impl House {
     /// How often the tool ran under a name.
     fn effects(&self, name: &str) -> usize {
         effects(self.ledger.path(), name)
+    }
+
+    fn all_effects(&self) -> usize {
+        let ledger = std::fs::read_to_string(self.ledger.path().join("ledger"));
+        ledger.unwrap_or_default().lines().count()
     }
 
     async fn act(&self, name: &str, sleep: f64) -> Response {
@@ -145,7 +151,8 @@ async fn a_tool_that_is_declared_idempotent_may_run_again() {
 
 #[tokio::test]
 async fn an_approval_is_spent_before_the_tool_runs() {
-    const GATED: &str = "skills: { asked: { tools: [t.act], auto_approve: false } }";
+    const GATED: &str =
+        "skills: { asked: { tools: [t.act], auto_approve: false, approval_timeout: 60s } }";
     let house = House::start("", GATED).await;
     let admin = async |gateway: &Gateway, id: &str, decision: Option<Value>| -> Value {
         let token = std::fs::read_to_string(gateway.folder().join(".powerstrip/admin.token"));
@@ -192,39 +199,45 @@ async fn a_call_without_a_key_that_was_cut_off_is_in_the_trail() {
     assert_eq!(rows.iter().filter(|row| row.decision == "interrupted").count(), 1, "{rows:?}");
 }
 
-/// Kills at arbitrary moments, under load.
+/// Kills while some calls have acted and are not answered, again and again.
 #[tokio::test]
 async fn no_key_acts_twice_however_often_the_gateway_is_killed() {
+    const KILLS: usize = 3;
     let mut house = House::start("", "limits: { idempotency: 1h }").await;
-    let mut answers: Vec<Option<Value>> = vec![None; 24];
-    for round in 0..4_u64 {
+    let mut answers: Vec<Option<Value>> = vec![None; 32];
+    for round in 0..=KILLS {
         let calls = answers.iter().enumerate().map(|(number, known)| {
             let name = format!("order {number}");
-            let (url, input) = (house.gateway.url("/mcp/tool/t.act"), house.input(&name, 0.02));
+            let (url, input) = (house.gateway.url("/mcp/tool/t.act"), house.input(&name, 0.2));
             let known = known.clone();
             async move {
                 let call = Client::new().post(url).header("idempotency-key", &name).json(&input);
                 let answer: Value = call.send().await.ok()?.json().await.ok()?;
-                if let Some(known) = known {
-                    assert_eq!(answer["data"], known, "{name}: the answer stays the same");
+                if let Some(known) = &known {
+                    assert_eq!(answer["data"], *known, "{name}: the answer stays the same");
                 }
                 (answer["ok"] == true).then(|| answer["data"].clone())
             }
         });
+        let calls = futures_util::stream::iter(calls).buffered(4).collect::<Vec<_>>();
         let pid = rustix::process::Pid::from_raw(house.gateway.pid().cast_signed()).expect("an id");
+        let enough = house.all_effects() + 5;
         let killed = async {
-            if round < 3 {
-                tokio::time::sleep(Duration::from_millis(60 + 130 * round)).await;
-                rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+            if round == KILLS {
+                return;
             }
+            while house.all_effects() < enough {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
         };
-        let (got, ()) = tokio::join!(futures_util::future::join_all(calls), killed);
+        let (got, ()) = tokio::join!(calls, killed);
         for (known, got) in answers.iter_mut().zip(got) {
             if got.is_some() {
                 *known = got;
             }
         }
-        if round < 3 {
+        if round < KILLS {
             house.gateway = house.gateway.restart().await;
         }
     }

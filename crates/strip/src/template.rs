@@ -1,6 +1,6 @@
 //! The template engine of prompts and toolpacks, bounded: values come from callers, and no filter makes gigabytes of them.
 
-use minijinja::value::{Rest, ValueKind};
+use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, Value, filters};
 
 /// The longest text that one of the filters makes.
@@ -54,12 +54,13 @@ fn bound(
     filter: Value,
     check: fn(&Value, &[Value]) -> bool,
 ) {
-    let bounded = move |state: &mut State<'_, '_>, value: Value, arguments: Rest<Value>| {
+    let bounded = move |state: &mut State<'_, '_>, value: Value, rest: Rest<ValueOrKwargs>| {
+        let arguments = rest.into_values();
         if !check(&value, &arguments) {
             let message = format!("the result of `{name}` is too large");
             return Err(Error::new(ErrorKind::WriteFailure, message));
         }
-        let all: Vec<_> = std::iter::once(value).chain(arguments.0).collect();
+        let all: Vec<_> = std::iter::once(value).chain(arguments).collect();
         filter.call(state, &all)
     };
     engine.add_filter(name, bounded);
@@ -115,6 +116,7 @@ mod tests {
             ("{{ 'a-b' | replace('-', '+') }}", "a+b"),
             ("{{ 'a\\nb' | indent(2) }}", "a\n  b"),
             ("{{ [1, 2] | join(', ') }}", "1, 2"),
+            ("{{ [{'a': 1}, {'a': 2}] | join('+', attribute='a') }}", "1+2"),
             ("{{ [1] | tojson }}", "[1]"),
             ("{{ [1] | tojson(indent=2) }}", "[\n  1\n]"),
             ("{{ [1, 2, 3] | batch(2) | length }}", "2"),

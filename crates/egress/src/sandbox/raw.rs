@@ -10,7 +10,7 @@
 
 use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStringExt;
-use std::{io, iter, ptr};
+use std::{io, iter, mem, ptr};
 
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
@@ -106,6 +106,47 @@ fn strings(words: impl Iterator<Item = OsString>) -> io::Result<Vec<CString>> {
 
 fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
     strings.iter().map(|string| string.as_ptr()).chain(iter::once(ptr::null())).collect()
+}
+
+/// Blocks SIGCHLD and SIGTERM, so that [`next_signal`] can take them one by one and none is lost
+/// between two looks at the children.
+pub(super) fn block_signals() -> io::Result<()> {
+    let set = awaited_signals();
+    // SAFETY: `set` is an initialised signal set. The default action of SIGCHLD replaces an inherited
+    // SIG_IGN, under which the kernel would send no signal and keep no status of a child.
+    let blocked = unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut())
+    };
+    if blocked == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Undoes [`block_signals`]: a blocked signal would stay blocked in the program.
+pub(super) fn unblock_signals() {
+    let set = awaited_signals();
+    // SAFETY: `set` is an initialised signal set.
+    unsafe {
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut());
+    }
+}
+
+/// Waits for SIGCHLD or SIGTERM and returns which one came, or nothing when the wait was interrupted.
+pub(super) fn next_signal() -> Option<libc::c_int> {
+    let set = awaited_signals();
+    // SAFETY: `set` is an initialised signal set, and no information about the signal is asked for.
+    let signal = unsafe { libc::sigwaitinfo(&raw const set, ptr::null_mut()) };
+    (signal > 0).then_some(signal)
+}
+
+fn awaited_signals() -> libc::sigset_t {
+    // SAFETY: `sigemptyset` initialises the set, which is plain data, before it is read.
+    unsafe {
+        let mut set = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigaddset(&raw mut set, libc::SIGTERM);
+        set
+    }
 }
 
 /// Ends this process by a signal, if that signal is one that ends processes. Rust's runtime

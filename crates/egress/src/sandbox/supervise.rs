@@ -41,12 +41,18 @@ pub(super) fn run(preparation: &Preparation) -> Result<Infallible, Failure> {
     }
 }
 
-/// T0 and T1: the program is our child, and whatever it leaves behind becomes ours.
+/// T0 and T1: the program is our child, and whatever it leaves behind becomes ours. The supervisor
+/// outlives a gateway that is killed: it gets SIGTERM then, which it takes as the order to kill the
+/// whole tree. From any other sender SIGTERM means the same.
 fn supervise_tree() -> Result<Infallible, Failure> {
     let me = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(me)).map_err(Failure::at(Step::Session))?;
+    raw::block_signals().map_err(Failure::at(Step::Session))?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
+        .map_err(Failure::at(Step::Session))?;
     match raw::fork().map_err(Failure::at(Step::Session))? {
         Fork::Child => {
+            raw::unblock_signals();
             let orphaned = || Failure::at(Step::Session)("the supervisor ended before the launch");
             die_with_parent().map_err(Failure::at(Step::Session))?;
             if rustix::process::getppid() != Some(me) {
@@ -56,9 +62,11 @@ fn supervise_tree() -> Result<Infallible, Failure> {
         }
         Fork::Parent(child) => {
             let _ = leave_pipes();
-            let status = wait_for(child);
+            let ending = wait_for_tree(child);
             sweep(me);
-            end_like(status.and_then(Ending::of))
+            // A signal that ended the program must be able to end the supervisor, too.
+            raw::unblock_signals();
+            end_like(ending)
         }
     }
 }
@@ -190,6 +198,22 @@ fn wait_for(child: Pid) -> Option<WaitStatus> {
             Ok(Some((pid, status))) if pid == child => return Some(status),
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return None,
+        }
+    }
+}
+
+/// Waits until `child` ends or SIGTERM arrives, reaping every other process that became ours meanwhile.
+fn wait_for_tree(child: Pid) -> Option<Ending> {
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) if pid == child => return Ending::of(status),
+            Ok(Some(_)) | Err(Errno::INTR) => continue,
+            Ok(None) => {}
+            Err(_) => return None,
+        }
+        let term = Signal::TERM.as_raw();
+        if raw::next_signal() == Some(term) {
+            return Some(Ending::Signal(term));
         }
     }
 }

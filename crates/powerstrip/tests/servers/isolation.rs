@@ -141,6 +141,40 @@ async fn no_server_outlives_the_gateway() {
 }
 
 #[tokio::test]
+async fn no_descendant_of_a_server_outlives_a_killed_gateway() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("pids");
+    let (pids, server) = (file.display(), fixture());
+    let server = server.display();
+    // A server behind a shell, one that hangs behind a shell, and one that starts a daemon.
+    let servers = format!(
+        "servers:\n  \
+         shell: {{ command: sh, args: [-c, 'exec 3<&0; {server} <&3 & echo $! >> {pids}; wait'] }}\n  \
+         hung: {{ command: sh, args: [-c, 'sleep 1000 & echo $! >> {pids}; wait'] }}\n  \
+         daemon: {{ command: sh, args: [-c, '(setsid sleep 1000 <&- >&- 2>&- & echo $! >> {pids}); exec {server}'] }}\n"
+    );
+    let gateway = Gateway::with().config(&servers).start().await;
+    offers(&gateway, "shell__greet").await;
+    offers(&gateway, "daemon__greet").await;
+    let descendants = eventually("all have begun", || async {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let pids = text.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?));
+        let pids: Vec<Pid> = pids.collect();
+        (pids.len() == 3).then_some(pids)
+    })
+    .await;
+    for pid in &descendants {
+        test_kill_process(*pid).expect("it lives");
+    }
+    let gateway = Pid::from_raw(gateway.pid().cast_signed()).expect("a process id");
+    kill_process(gateway, Signal::KILL).expect("it can be killed");
+    eventually("all are gone", || async {
+        descendants.iter().all(|pid| test_kill_process(*pid).is_err()).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_command_without_a_gateway_reaches_servers_too() {
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;

@@ -1,6 +1,7 @@
 //! What MCP servers offer beside tools: prompts, resources and templates of them, by the names that callers use.
 //! Which server is meant stands in a table that is made with the lists; no list waits for a server.
 
+mod owners;
 mod shelf;
 mod template;
 mod watch;
@@ -16,6 +17,7 @@ use tokio::sync::{broadcast, watch as revisions};
 
 use crate::{Call, Failure, Output};
 
+pub use owners::Claims;
 pub use shelf::{Offered, Shelf};
 pub use watch::{Update, Watch};
 
@@ -55,6 +57,8 @@ pub struct Offering {
     pub templates: Vec<Arc<Value>>,
     /// The server's capabilities, as it states them.
     pub capabilities: Value,
+    /// When it first offered what it lists, and what it listed before.
+    pub claims: Claims,
     /// Whether its name stands before its prompts' names.
     pub prefix: bool,
     /// Whether the server named itself, and not the operator: what both have is the other's.

@@ -9,7 +9,7 @@ use proto::{Clock, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strip::Tool;
-use strip::servers::Servers;
+use strip::servers::{Claims, Servers};
 
 use crate::{Era, Timing};
 
@@ -57,6 +57,8 @@ pub struct Beside {
     pub templates: Vec<Arc<Value>>,
     /// The server's capabilities, as it states them.
     pub capabilities: Value,
+    /// When each entry was first offered.
+    pub claims: Claims,
 }
 
 /// Where the last list of each server outlives the gateway.

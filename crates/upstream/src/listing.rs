@@ -61,6 +61,7 @@ pub(crate) async fn fetch_beside(link: &Link, stated: &Value, before: &Beside) -
         resources: get("resources", "resources/list", "resources", &before.resources).await,
         templates: get("resources", "resources/templates/list", templates, &before.templates).await,
         capabilities: stated.clone(),
+        claims: before.claims.clone(),
     }
 }
 

@@ -255,7 +255,9 @@ impl Upstream {
             // What one person's token shows is not for everybody to see.
             return Beside { capabilities: beside.capabilities, ..Beside::default() };
         }
-        beside
+        let Beside { prompts, resources, templates, claims, .. } = &beside;
+        let claims = claims.renew(prompts, resources, templates, self.deps.clock.unix_ms());
+        Beside { claims, ..beside }
     }
 
     /// Offers what was listed by an earlier gateway, or by the same server under an earlier config.
@@ -297,6 +299,7 @@ impl Upstream {
             resources: beside.resources.clone(),
             templates: beside.templates.clone(),
             capabilities: beside.capabilities.clone(),
+            claims: beside.claims.clone(),
             prefix: self.shared.config.prefix,
             announced: self.shared.config.is_announced(),
         };

@@ -15,10 +15,20 @@ fn names(listed: &Value, list: &str, key: &str) -> Vec<String> {
 #[tokio::test]
 async fn prompts_and_resources_of_two_servers_stand_side_by_side() {
     let far = HttpFixture::start().await;
-    let config = format!("servers:\n{}{}", over_stdio("alpha"), over_http("beta", &far.url));
+    let go = tempfile::tempdir().expect("a folder");
+    let go = go.path().join("go");
+    // Its lists come later than those of the other.
+    let script = format!(
+        "while [ ! -e {} ]; do sleep 0.05; done; exec {}",
+        go.display(),
+        fixture().display()
+    );
+    let alpha = format!("  alpha: {{ command: sh, args: [-c, '{script}'] }}\n");
+    let config = format!("servers:\n{alpha}{}", over_http("beta", &far.url));
     let gateway = Gateway::with().config(&config).start().await;
-    offers(&gateway, "alpha__greet").await;
     offers(&gateway, "beta__greet").await;
+    std::fs::write(&go, "").expect("a file");
+    offers(&gateway, "alpha__greet").await;
     let url = gateway.url("/mcp");
 
     let prompts = mcp(&url, "prompts/list", "", json!({})).await;
@@ -39,12 +49,18 @@ async fn prompts_and_resources_of_two_servers_stand_side_by_side() {
     let completed = mcp(&url, "completion/complete", "", complete).await;
     assert_eq!(completed["result"]["completion"]["values"], json!(["paris", "park", "party"]));
 
-    // The first server by name keeps a URI, the second has it with its name in front.
+    // The first server to offer a URI keeps it, the second has it with its name in front, whatever their names.
     let resources = mcp(&url, "resources/list", "", json!({})).await;
     let uris = names(&resources, "resources", "uri");
     assert!(uris.contains(&"test://static-text".to_owned()), "{uris:?}");
-    assert!(uris.contains(&"beta+test://static-text".to_owned()), "{uris:?}");
-    for uri in ["test://static-text", "beta+test://static-text", "test://template/5/data"] {
+    assert!(uris.contains(&"alpha+test://static-text".to_owned()), "{uris:?}");
+    assert!(!uris.contains(&"beta+test://static-text".to_owned()), "{uris:?}");
+    for uri in [
+        "test://static-text",
+        "alpha+test://static-text",
+        "beta+test://static-text",
+        "test://template/5/data",
+    ] {
         let read = mcp(&url, "resources/read", uri, json!({"uri": uri})).await;
         let content = &read["result"]["contents"][0];
         assert_eq!(content["uri"], json!(uri), "{read}");
@@ -53,7 +69,7 @@ async fn prompts_and_resources_of_two_servers_stand_side_by_side() {
     let templates = mcp(&url, "resources/templates/list", "", json!({})).await;
     let templates = names(&templates, "resourceTemplates", "uriTemplate");
     let files = "powerstrip://files/{id}";
-    assert_eq!(templates, ["test://template/{id}/data", "beta+test://template/{id}/data", files]);
+    assert_eq!(templates, ["alpha+test://template/{id}/data", "test://template/{id}/data", files]);
 
     for missing in ["other://nowhere", "beta+test://no-such"] {
         let read = mcp(&url, "resources/read", missing, json!({"uri": missing})).await;
@@ -170,7 +186,7 @@ async fn a_resource_that_changes_is_told_to_those_who_listen() {
     offers(&gateway, "alpha__greet").await;
     offers(&gateway, "beta__greet").await;
     for (server, uri) in
-        [("alpha", "test://watched-resource"), ("beta", "beta+test://watched-resource")]
+        [("alpha", "alpha+test://watched-resource"), ("beta", "beta+test://watched-resource")]
     {
         let mut listening = Peer::modern(&gateway)
             .listen(json!({"resourceSubscriptions": [uri], "promptsListChanged": true}))

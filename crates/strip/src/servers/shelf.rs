@@ -1,11 +1,12 @@
 //! What all servers offer at one moment, by the names that callers use.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use proto::{ToolId, canonical, clean, digest, wire};
 use serde_json::Value;
 
+use super::owners::{self, Listed, Schemes};
 use super::template::Template;
 use super::{Offering, Server};
 
@@ -31,9 +32,13 @@ pub struct Shelf {
     prompt_names: HashMap<String, usize>,
     resources: Vec<Entry>,
     uris: HashMap<String, usize>,
+    /// The owners of URIs that are not listed at the moment.
+    unlisted: HashMap<String, usize>,
     templates: Vec<Entry>,
+    /// In the order in which they are tried.
     matchers: Vec<(Template, usize)>,
-    servers: Vec<(Arc<dyn Server>, Arc<Offering>)>,
+    schemes: Schemes,
+    servers: Vec<Listed>,
 }
 
 struct Entry {
@@ -43,88 +48,129 @@ struct Entry {
 
 impl Shelf {
     pub(super) fn new<'a>(servers: impl Iterator<Item = &'a Arc<dyn Server>>) -> Self {
-        let mut shelf = Self::default();
-        for server in servers {
-            let offering = server.offering();
-            for prompt in offering.prompts.iter().take(MAX_ENTRIES) {
-                shelf.add_prompt(server, prompt, offering.prefix);
-            }
+        let servers: Vec<Listed> =
+            servers.map(|server| (Arc::clone(server), server.offering())).collect();
+        let mut shelf = Self { schemes: Schemes::new(&servers), ..Self::default() };
+        shelf.add_prompts(&servers);
+        let owners = owners::of_resources(&servers);
+        for (place, (server, offering)) in servers.iter().enumerate() {
             for resource in offering.resources.iter().take(MAX_ENTRIES) {
-                shelf.add_resource(server, resource);
+                let Some(entry) = Entry::read(server, resource, "uri") else { continue };
+                let remote = &entry.offered.remote;
+                let is_owner = owners.get(remote.as_str()) == Some(&place);
+                let uri = shelf.shown_uri(&servers, place, remote, is_owner);
+                // Listed twice by the same server.
+                if !shelf.uris.contains_key(&uri) {
+                    shelf.uris.insert(uri.clone(), shelf.resources.len());
+                    shelf.resources.push(entry.named("uri", &uri));
+                }
             }
-            for template in offering.templates.iter().take(MAX_ENTRIES) {
-                shelf.add_template(server, template);
-            }
-            shelf.servers.push((Arc::clone(server), offering));
         }
+        for (uri, place) in owners {
+            if !shelf.uris.contains_key(uri) && !shelf.is_of_another(&servers, place, uri) {
+                shelf.unlisted.insert(uri.to_owned(), place);
+            }
+        }
+        shelf.add_templates(&servers);
+        shelf.servers = servers;
         shelf
     }
 
-    fn add_prompt(&mut self, server: &Arc<dyn Server>, prompt: &Arc<Value>, prefix: bool) {
-        let Some(entry) = Entry::read(server, prompt, "name") else { return };
-        let remote = entry.offered.remote.clone();
-        let canonical = format!("{}:{remote}", server.name());
-        let id: Option<ToolId> = canonical.parse().ok();
-        let bare = id.as_ref().filter(|_| !prefix).and_then(|id| wire::unprefixed(id, None));
-        let preferred = match &id {
-            Some(id) => wire::preferred(id, None),
-            None => hashed(server.name(), &remote),
-        };
-        let taken = |name: &String| self.prompt_names.contains_key(name);
-        let name = bare
-            .filter(|name| !taken(name))
-            .or_else(|| Some(preferred).filter(|name| !taken(name)))
-            .unwrap_or_else(|| hashed(server.name(), &remote));
-        if self.prompt_names.contains_key(&name) || self.prompt_names.contains_key(&canonical) {
-            return;
+    /// Gives every prompt its name with the server's in front first: a prompt without that prefix cannot take the name
+    /// of another server's.
+    fn add_prompts(&mut self, servers: &[Listed]) {
+        let mut bare = Vec::new();
+        for (server, offering) in servers {
+            for prompt in offering.prompts.iter().take(MAX_ENTRIES) {
+                let Some(entry) = Entry::read(server, prompt, "name") else { continue };
+                let remote = entry.offered.remote.clone();
+                let canonical = format!("{}:{remote}", server.name());
+                if self.prompt_names.contains_key(&canonical) {
+                    continue;
+                }
+                let id: Option<ToolId> = canonical.parse().ok();
+                let preferred = id.as_ref().map(|id| wire::preferred(id, None));
+                let name = preferred
+                    .filter(|name| !self.prompt_names.contains_key(name))
+                    .unwrap_or_else(|| hashed(server.name(), &remote));
+                if self.prompt_names.contains_key(&name) {
+                    continue;
+                }
+                let place = self.prompts.len();
+                let short = id.as_ref().filter(|_| !offering.prefix);
+                if let Some(short) = short.and_then(|id| wire::unprefixed(id, None)) {
+                    let claim = offering.claims.prompts.get(&remote);
+                    bare.push((owners::precedence(offering, claim), short, place, name.clone()));
+                }
+                self.prompts.push(entry.named("name", &name));
+                self.prompt_names.insert(name, place);
+                self.prompt_names.insert(canonical, place);
+            }
         }
-        let place = self.prompts.len();
-        self.prompts.push(entry.named("name", &name));
-        self.prompt_names.insert(name, place);
-        self.prompt_names.insert(canonical, place);
+        bare.sort_by_key(|(rank, ..)| *rank);
+        for (_, short, place, long) in bare {
+            if !self.prompt_names.contains_key(&short) {
+                self.prompt_names.remove(&long);
+                self.prompts[place].rename("name", &short);
+                self.prompt_names.insert(short, place);
+            }
+        }
     }
 
-    fn add_resource(&mut self, server: &Arc<dyn Server>, resource: &Arc<Value>) {
-        let Some(entry) = Entry::read(server, resource, "uri") else { return };
-        let uri = self.free_uri(server, &entry.offered.remote);
-        let Some(uri) = uri else { return };
-        self.uris.insert(uri.clone(), self.resources.len());
-        self.resources.push(entry.named("uri", &uri));
+    /// The URI itself for its owner, and the URI with the server's name in front for others.
+    fn shown_uri(&self, servers: &[Listed], place: usize, uri: &str, is_owner: bool) -> String {
+        if is_owner && !self.is_of_another(servers, place, uri) {
+            return uri.to_owned();
+        }
+        self.schemes.qualify(place, uri)
     }
 
-    /// The URI itself, or, where an earlier server has it, the URI with the server's name in front.
-    fn free_uri(&self, server: &Arc<dyn Server>, remote: &str) -> Option<String> {
-        match self.uris.get(remote).map(|place| &self.resources[*place].offered.server) {
-            None => return Some(remote.to_owned()),
-            // Listed twice by the same server.
-            Some(owner) if owner.name() == server.name() => return None,
-            Some(_) => {}
-        }
-        let own = prefixed(server.name(), remote);
-        (!self.uris.contains_key(&own)).then_some(own)
+    /// Whether a URI has the name of another server in front. A server that named itself has no such say over one that
+    /// the operator named.
+    fn is_of_another(&self, servers: &[Listed], place: usize, uri: &str) -> bool {
+        self.schemes.split(uri).is_some_and(|(named, _)| {
+            named != place && (!servers[named].1.announced || servers[place].1.announced)
+        })
     }
 
-    fn add_template(&mut self, server: &Arc<dyn Server>, template: &Arc<Value>) {
-        let Some(entry) = Entry::read(server, template, "uriTemplate") else { return };
-        let remote = entry.offered.remote.clone();
-        let taken = |text: &str| {
-            self.templates.iter().any(|known| known.shown["uriTemplate"].as_str() == Some(text))
-        };
-        let mut shown = remote.clone();
-        if taken(&shown) {
-            shown = prefixed(server.name(), &remote);
+    fn add_templates(&mut self, servers: &[Listed]) {
+        let mut offered = Vec::new();
+        for (place, (server, offering)) in servers.iter().enumerate() {
+            for template in offering.templates.iter().take(MAX_ENTRIES) {
+                let Some(entry) = Entry::read(server, template, "uriTemplate") else { continue };
+                let claim = offering.claims.resources.get(&entry.offered.remote);
+                offered.push((owners::precedence(offering, claim), place, entry));
+            }
         }
-        if taken(&shown) {
-            return;
+        offered.sort_by_key(|(rank, place, _)| (*rank, *place));
+        let (mut taken, mut placed, mut unbounded) = (HashSet::new(), Vec::new(), Vec::new());
+        for (index, (_, place, entry)) in offered.into_iter().enumerate() {
+            let remote = entry.offered.remote.clone();
+            let is_owner = !taken.contains(&remote);
+            let shown = self.shown_uri(servers, place, &remote, is_owner);
+            if !taken.insert(shown.clone()) {
+                continue;
+            }
+            // A server that named itself does not get to read what others are asked for.
+            let bounded = remote.split('{').next().is_some_and(|literal| literal.contains(':'));
+            if let Some(matcher) = Template::new(&remote) {
+                if bounded {
+                    self.matchers.push((matcher, index));
+                } else if !servers[place].1.announced {
+                    unbounded.push((matcher, index));
+                }
+            }
+            placed.push((place, index, entry.named("uriTemplate", &shown)));
         }
-        let place = self.templates.len();
-        // A server that named itself does not get to read what others are asked for.
-        let bounded = remote.split('{').next().is_some_and(|literal| literal.contains(':'));
-        let trusted = bounded || !server.offering().announced;
-        if let Some(matcher) = Template::new(&remote).filter(|_| trusted) {
-            self.matchers.push((matcher, place));
+        // One that fits everything comes after those that name what they fit.
+        self.matchers.append(&mut unbounded);
+        placed.sort_by_key(|(place, index, _)| (*place, *index));
+        let places: HashMap<usize, usize> =
+            placed.iter().enumerate().map(|(at, (_, index, _))| (*index, at)).collect();
+        for (_, index) in &mut self.matchers {
+            *index = places[index];
         }
-        self.templates.push(entry.named("uriTemplate", &shown));
+        self.templates = placed.into_iter().map(|(.., entry)| entry).collect();
     }
 
     /// Every prompt, with the name that callers use, and its server's name.
@@ -159,19 +205,20 @@ impl Shelf {
         if let Some(place) = self.uris.get(uri) {
             return Some(self.resources[*place].offered.clone());
         }
-        for (server, _) in &self.servers {
-            if let Some(remote) = uri.strip_prefix(&prefixed(server.name(), ""))
-                && !remote.is_empty()
-            {
-                return Some(Offered { server: Arc::clone(server), remote: remote.to_owned() });
-            }
+        let of = |server: &Arc<dyn Server>, remote: &str| {
+            Some(Offered { server: Arc::clone(server), remote: remote.to_owned() })
+        };
+        if let Some(place) = self.unlisted.get(uri) {
+            return of(&self.servers[*place].0, uri);
+        }
+        if let Some((place, remote)) = self.schemes.split(uri) {
+            return if remote.is_empty() { None } else { of(&self.servers[place].0, remote) };
         }
         let fitting = self.matchers.iter().find(|(matcher, _)| matcher.matches(uri));
-        let server = match fitting {
-            Some((_, place)) => Arc::clone(&self.templates[*place].offered.server),
-            None => self.likely(uri)?,
-        };
-        Some(Offered { server, remote: uri.to_owned() })
+        match fitting {
+            Some((_, place)) => of(&self.templates[*place].offered.server, uri),
+            None => of(&self.likely(uri)?, uri),
+        }
     }
 
     fn likely(&self, uri: &str) -> Option<Arc<dyn Server>> {
@@ -252,18 +299,13 @@ impl Entry {
         self
     }
 
+    fn rename(&mut self, key: &str, name: &str) {
+        Arc::make_mut(&mut self.shown)[key] = name.into();
+    }
+
     fn listed(&self) -> (&str, &Arc<Value>) {
         (self.offered.server.name(), &self.shown)
     }
-}
-
-/// A URI with its server in front, in a form that is a URI still.
-fn prefixed(server: &str, uri: &str) -> String {
-    let scheme: String = server
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' })
-        .collect();
-    format!("{scheme}+{uri}")
 }
 
 /// A name for a prompt whose own one cannot be used.

@@ -71,3 +71,129 @@ fn a_listener_hears_of_its_resource_and_what_is_below_it_alone() {
     assert_eq!(heard("aa", "crm://customers"), None, "it is another server's");
     assert!(servers.watch("crm+").is_none(), "nobody listens to a whole server");
 }
+
+/// A server that the operator named, with resources, templates and prompts that it first offered at `since`.
+fn offerer(
+    name: &'static str,
+    since: u64,
+    (uris, templates, prompts): (&[&str], &[&str], &[&str]),
+) -> Arc<dyn Server> {
+    let list = |key: &str, names: &[&str]| -> Vec<Arc<Value>> {
+        names.iter().map(|name| Arc::new(json!({key: name, "title": "t"}))).collect()
+    };
+    let (resources, templates) = (list("uri", uris), list("uriTemplate", templates));
+    let prompts = list("name", prompts);
+    let claims = Claims::default().renew(&prompts, &resources, &templates, since);
+    let capabilities = json!({"resources": {}});
+    let offering =
+        Offering { prompts, resources, templates, capabilities, claims, ..Offering::default() };
+    Arc::new(Lister { name, offering: Arc::new(offering) })
+}
+
+fn found(servers: &Servers, uri: &str) -> Option<(String, String)> {
+    let found = servers.shelf().resource(uri)?;
+    Some((found.server.name().to_owned(), found.remote))
+}
+
+fn at(server: &str, uri: &str) -> Option<(String, String)> {
+    Some((server.to_owned(), uri.to_owned()))
+}
+
+#[test]
+fn the_first_server_to_offer_a_uri_owns_it_whatever_its_name() {
+    let servers = Servers::default();
+    servers.publish(offerer("crm", 1, (&["crm://a"], &["crm://b/{id}"], &[])));
+    servers.publish(offerer("aa", 2, (&["crm://a"], &["crm://b/{id}", "{+all}"], &[])));
+    assert_eq!(found(&servers, "crm://a"), at("crm", "crm://a"));
+    assert_eq!(found(&servers, "crm://b/7"), at("crm", "crm://b/7"), "of the first template");
+    assert_eq!(found(&servers, "aa+crm://a"), at("aa", "crm://a"));
+    let shelf = servers.shelf();
+    let uris: Vec<_> = shelf.resources().map(|(_, shown)| shown["uri"].clone()).collect();
+    assert_eq!(uris, ["aa+crm://a", "crm://a"]);
+    let templates: Vec<_> = shelf.templates().map(|(_, t)| t["uriTemplate"].clone()).collect();
+    assert_eq!(templates, ["aa+crm://b/{id}", "{+all}", "crm://b/{id}"]);
+
+    // Another order of arrival, as after a restart, changes nothing.
+    let servers = Servers::default();
+    servers.publish(offerer("aa", 2, (&["crm://a"], &[], &[])));
+    servers.publish(offerer("crm", 1, (&["crm://a"], &[], &[])));
+    assert_eq!(found(&servers, "crm://a"), at("crm", "crm://a"));
+}
+
+#[test]
+fn a_template_that_fits_everything_takes_nothing_from_one_that_says_what_it_fits() {
+    let servers = Servers::default();
+    servers.publish(offerer("aa", 1, (&[], &["{+all}"], &[])));
+    servers.publish(offerer("crm", 2, (&[], &["crm://b/{id}"], &[])));
+    assert_eq!(found(&servers, "crm://b/7"), at("crm", "crm://b/7"));
+    assert_eq!(found(&servers, "else://x"), at("aa", "else://x"));
+}
+
+#[test]
+fn a_qualified_uri_is_its_servers_only() {
+    let servers = Servers::default();
+    let forged = "crm+crm://secret";
+    servers.publish(offerer("aa", 1, (&[forged], &["crm+crm://{id}"], &[])));
+    servers.publish(offerer("crm", 2, (&["crm://a", "crm+own://x"], &[], &[])));
+    assert_eq!(found(&servers, forged), at("crm", "crm://secret"));
+    assert_eq!(found(&servers, "crm+crm://7"), at("crm", "crm://7"));
+    assert_eq!(found(&servers, "aa+crm+crm://secret"), at("aa", forged));
+    assert_eq!(found(&servers, "crm+own://x"), at("crm", "crm+own://x"), "its own, as listed");
+    let shelf = servers.shelf();
+    let of_aa = |(server, _): &(&str, &Arc<Value>)| *server == "aa";
+    let (_, shown) = shelf.resources().find(of_aa).unwrap();
+    assert_eq!(shown["uri"], "aa+crm+crm://secret");
+    let (_, shown) = shelf.templates().find(of_aa).unwrap();
+    assert_eq!(shown["uriTemplate"], "aa+crm+crm://{id}");
+}
+
+#[test]
+fn a_uri_stays_with_its_server_while_that_does_not_list_it() {
+    let servers = Servers::default();
+    let claims = Claims::default().renew(&[], &[Arc::new(json!({"uri": "crm://a"}))], &[], 1);
+    let gone = Offering { claims: claims.renew(&[], &[], &[], 2), ..Offering::default() };
+    assert_eq!(gone.claims, claims);
+    servers.publish(Arc::new(Lister { name: "crm", offering: Arc::new(gone) }));
+    servers.publish(offerer("aa", 2, (&["crm://a"], &[], &[])));
+    assert_eq!(found(&servers, "crm://a"), at("crm", "crm://a"));
+    assert_eq!(found(&servers, "aa+crm://a"), at("aa", "crm://a"));
+    servers.remove("crm");
+    assert_eq!(
+        found(&servers, "crm://a"),
+        at("aa", "crm://a"),
+        "a server that is gone owns nothing"
+    );
+}
+
+#[test]
+fn servers_whose_names_look_alike_have_different_qualified_uris() {
+    let servers = Servers::default();
+    servers.publish(offerer("c.rm", 1, (&["a://x"], &[], &[])));
+    servers.publish(offerer("c-rm", 2, (&["a://x"], &[], &[])));
+    servers.publish(lister("c_rm", true, "t://{id}"));
+    assert_eq!(found(&servers, "c-rm+a://y"), at("c-rm", "a://y"));
+    let shelf = servers.shelf();
+    for (server, shown) in shelf.resources() {
+        let uri = shown["uri"].as_str().unwrap();
+        assert_eq!(shelf.resource(uri).unwrap().server.name(), server, "{uri}");
+    }
+    let schemes = owners::Schemes::new(&[
+        (shelf.resource("a://x").unwrap().server, Arc::default()),
+        (shelf.resource("c-rm+a://x").unwrap().server, Arc::default()),
+    ]);
+    let of_dotted = schemes.qualify(0, "a://y");
+    assert!(of_dotted.starts_with("c-rm."), "{of_dotted}");
+    assert_eq!(found(&servers, &of_dotted), at("c.rm", "a://y"));
+}
+
+#[test]
+fn a_prompt_takes_no_other_servers_name() {
+    let servers = Servers::default();
+    servers.publish(offerer("crm", 1, (&[], &[], &["greet"])));
+    servers.publish(offerer("aa", 2, (&[], &[], &["greet", "crm__greet"])));
+    let shelf = servers.shelf();
+    let owner = |name: &str| shelf.prompt(name).map(|found| found.server.name().to_owned());
+    assert_eq!(owner("greet").as_deref(), Some("crm"));
+    assert_eq!(owner("crm:greet").as_deref(), Some("crm"));
+    assert_eq!(owner("aa__greet").as_deref(), Some("aa"));
+}

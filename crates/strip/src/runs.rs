@@ -54,6 +54,18 @@ pub enum RunOf {
     Joined(Arc<Run>),
 }
 
+impl RunOf {
+    /// What tells one session of a caller from another: the session of a client that has one, or the run that the
+    /// caller names.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Self::Named(name) | Self::Session(name) => Some(name),
+            Self::Joined(run) => run.session(),
+            Self::Alone | Self::Current => None,
+        }
+    }
+}
+
 /// What happened to a run, for those who watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEvent {

@@ -17,6 +17,9 @@ const MAX_MESSAGE_CHARS: usize = 2_000;
 /// The largest `data` of a server's error that is handed on.
 const MAX_DATA_BYTES: usize = 8_192;
 
+/// When a caller who found every session or process busy may try again.
+const BUSY: Duration = Duration::from_secs(1);
+
 /// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, callers never see them.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum Broken {
@@ -58,9 +61,12 @@ pub(crate) enum Broken {
     /// The server does not speak the era that we took it for; the request was not looked at.
     #[error("it speaks another protocol version than before: {0}")]
     WrongEra(Arc<str>),
-    /// Too many callers hold a session or process of this server.
-    #[error("more than {0} sessions at once")]
+    /// All sessions or processes that callers may have of this server are busy.
+    #[error("all {0} sessions or processes of callers are busy")]
     Crowded(usize),
+    /// The caller keeps as many sessions or processes of this server busy as one caller may have.
+    #[error("one caller keeps {0} sessions or processes busy")]
+    ShareUsed(usize),
 }
 
 impl Broken {
@@ -171,9 +177,19 @@ impl Broken {
             Self::WrongEra(_) => {
                 unavailable(format!("server `{server}` and the gateway share no protocol version"))
             }
-            Self::Crowded(_) => {
-                unavailable(format!("server `{server}` has as many sessions as it may have"))
-            }
+            Self::Crowded(_) => unavailable(format!(
+                "server `{server}` is busy for other callers; try again when one of them is done"
+            ))
+            .retry_after(BUSY),
+            Self::ShareUsed(limit) => Failure::new(
+                Code::Unavailable,
+                format!(
+                    "this caller keeps {limit} sessions or processes of server `{server}` busy, \
+                     which is the share of one caller; wait until one of its calls has ended"
+                ),
+            )
+            .blame(Blame::Caller)
+            .retry_after(BUSY),
         };
         failure.caused_by(self)
     }

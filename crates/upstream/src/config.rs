@@ -12,8 +12,10 @@ use egress::sandbox::{Mode, Network, Policy, Tier};
 use http::{HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
+use strip::Call;
 
 use crate::openapi::is_url;
+use crate::who::Who;
 
 /// One server of `servers:`. Either `command` or at least one URL is set, or a document for `kind: openapi`.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -51,8 +53,7 @@ pub struct ServerConfig {
     pub rename: BTreeMap<String, String>,
     /// Whether clients see the server's name in front of the tool's.
     pub prefix: bool,
-    /// Whether all callers may share one session or process.
-    pub shared: bool,
+    pub instances: Instances,
     pub sandbox: Sandbox,
     /// Whether invisible characters are taken out of results, instead of being counted in a warning.
     pub clean_results: bool,
@@ -99,6 +100,19 @@ pub enum Pin {
     Strict,
     /// Always, whatever changes.
     Off,
+}
+
+/// Who has a process of a stdio server, or a session of an HTTP server, to itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Instances {
+    /// Each caller.
+    #[default]
+    Caller,
+    /// Each session or named run of a caller; a caller with neither counts as one session.
+    Session,
+    /// Nobody: all callers use the same.
+    Shared,
 }
 
 /// When a stdio server's process is started.
@@ -180,7 +194,7 @@ impl Default for ServerConfig {
             except: Vec::new(),
             rename: BTreeMap::new(),
             prefix: true,
-            shared: false,
+            instances: Instances::default(),
             sandbox: Sandbox::default(),
             clean_results: false,
             deterministic: Vec::new(),
@@ -201,7 +215,7 @@ impl fmt::Debug for ServerConfig {
             .field("urls", &self.all_urls().count())
             .field("start", &self.start)
             .field("disabled", &self.disabled)
-            .field("shared", &self.shared)
+            .field("instances", &self.instances)
             .finish_non_exhaustive()
     }
 }
@@ -244,6 +258,21 @@ impl ServerConfig {
     /// Whether the operator has written down what servers usually get a token for.
     pub(crate) fn sends_authorization(&self) -> bool {
         self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
+
+    /// Whether all callers use one session or process.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.instances == Instances::Shared
+    }
+
+    /// For whom the session or process of a call is kept; none where all callers use the same.
+    pub(crate) fn holder_of(&self, call: &Call) -> Option<Who> {
+        let who = || Who::new(&call.principal, call.client.as_ref());
+        match self.instances {
+            Instances::Caller => Some(who()),
+            Instances::Session => Some(who().in_session(call.run.session())),
+            Instances::Shared => None,
+        }
     }
 
     /// The rules that open the way to its URLs.

@@ -13,7 +13,6 @@ use crate::questions;
 use crate::rpc::{Answer, Answers, Ask, Given, Params};
 use crate::seal::Purpose;
 use crate::upstream::Shared;
-use crate::who::Who;
 
 /// More rounds of questions than this are no conversation.
 const MAX_ROUNDS: usize = 10;
@@ -50,7 +49,7 @@ impl Shared {
         request: &Request<'_>,
         call: &Call,
     ) -> Result<Said, Failure> {
-        let who = || (!self.config.shared).then(|| Who::new(&call.principal, call.client.as_ref()));
+        let who = || self.config.holder_of(call);
         let ask = Ask {
             method: request.method,
             params: request.params,

@@ -24,6 +24,7 @@ mod rpc;
 mod seal;
 mod selection;
 mod server;
+mod share;
 mod sse;
 mod status;
 mod stdio;
@@ -34,7 +35,9 @@ mod upstreams;
 mod who;
 mod wishes;
 
-pub use config::{ConfigFault, Kind, Pin, Reach, Sandbox, SandboxMode, ServerConfig, Start};
+pub use config::{
+    ConfigFault, Instances, Kind, Pin, Reach, Sandbox, SandboxMode, ServerConfig, Start,
+};
 pub use deps::{Beside, Deps, ListStore, Publish, ToolList};
 pub use era::Era;
 pub use listing::ListFault;

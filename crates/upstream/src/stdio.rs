@@ -1,4 +1,4 @@
-//! Servers that are child processes: one for each caller unless shared, supervised, and gone with the gateway.
+//! Servers that are child processes: one for each caller or session unless shared, supervised, and gone with the gateway.
 
 mod connection;
 mod handshake;
@@ -19,14 +19,15 @@ use crate::broken::Broken;
 use crate::config::{ServerConfig, Start};
 use crate::link::News;
 use crate::rpc::{Answer, Ask};
+use crate::share::Share;
 use crate::status::{State, Status};
 use crate::who::Who;
 use crate::{Deps, Era, Timing};
 use launch::Launch;
-use slot::{Care, Slot, Stage};
+use slot::{Care, Claim, Slot, Stage};
 
-/// More processes than this of one server are never held at once.
-const MAX_PROCESSES: usize = 64;
+/// How many processes of one server callers have, beside the one that the tools are listed from.
+const SHARE: Share = Share { all: 63, of_caller: 16, reserved: 8 };
 
 /// One stdio server with all its processes.
 pub(crate) struct StdioLink {
@@ -44,7 +45,13 @@ pub(crate) struct StdioLink {
 struct Slots {
     /// Whose the home process has become.
     owner: Option<Who>,
-    others: HashMap<Who, Arc<Slot>>,
+    others: HashMap<Who, Member>,
+}
+
+/// A caller's process, and how it is ended without the others.
+struct Member {
+    slot: Arc<Slot>,
+    stop: CancellationToken,
 }
 
 impl StdioLink {
@@ -68,11 +75,8 @@ impl StdioLink {
 
     pub(crate) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
         loop {
-            let slot = self.slot(who)?;
-            if !ask.own {
-                slot.touch();
-            }
-            let Some(connection) = slot.connection().await? else {
+            let claim = self.claim(who, ask.own)?;
+            let Some(connection) = claim.slot.connection().await? else {
                 if self.stop.is_cancelled() {
                     return Err(Broken::Unreachable("the server is not used any more".into()));
                 }
@@ -88,8 +92,10 @@ impl StdioLink {
         }
     }
 
-    fn slot(&self, who: Option<&Who>) -> Result<Arc<Slot>, Broken> {
-        let Some(who) = who else { return Ok(Arc::clone(&self.home)) };
+    /// The process of a caller. A slot is claimed under the lock of the table, so that no claimed one is ended to make
+    /// room for another.
+    fn claim(&self, who: Option<&Who>, own: bool) -> Result<Claim, Broken> {
+        let Some(who) = who else { return Ok(Claim::new(&self.home, own)) };
         // A modern server hears with each request what its caller can be asked; a legacy one must be told when it
         // starts, so that a caller who can be asked gets a process of their own.
         let modern = self.launch.known_era() == Some(Era::Modern);
@@ -99,33 +105,45 @@ impl StdioLink {
         if who.is_mute() && who.is_local() {
             let owner = slots.owner.get_or_insert_with(|| who.clone());
             if owner == who {
-                return Ok(Arc::clone(&self.home));
+                return Ok(Claim::new(&self.home, own));
             }
         }
-        if let Some(slot) = slots.others.get(who)
-            && !slot.is_gone()
+        if let Some(member) = slots.others.get(who)
+            && !member.slot.is_gone()
         {
-            return Ok(Arc::clone(slot));
+            return Ok(Claim::new(&member.slot, own));
         }
-        if slots.others.len() + 1 >= MAX_PROCESSES {
-            return Err(Broken::Crowded(MAX_PROCESSES));
-        }
+        // One that is given up in this very moment is replaced and takes no second place.
+        slots.others.remove(who);
+        let held = slots.others.iter().map(|(who, member)| (who, member.slot.unused_since()));
+        let evicted = SHARE.make_room(who, held)?.cloned();
+        let evicted = evicted.and_then(|who| slots.others.remove(&who)).map(|member| {
+            tracing::debug!(server = self.launch.name(), "an idle process makes room for another");
+            member.stop.cancel();
+            member.slot
+        });
         let slot = Arc::new(Slot::new(Some(who.clone())));
-        slots.others.insert(who.clone(), Arc::clone(&slot));
+        let stop = self.stop.child_token();
+        let claim = Claim::new(&slot, own);
+        slots.others.insert(who.clone(), Member { slot: Arc::clone(&slot), stop: stop.clone() });
         self.tasks.spawn({
-            let (slot, who) = (Arc::clone(&slot), who.clone());
-            let (launch, timing, stop) = (Arc::clone(&self.launch), self.timing, self.stop.clone());
+            let who = who.clone();
+            let (launch, timing) = (Arc::clone(&self.launch), self.timing);
             let slots = Arc::clone(&self.slots);
             async move {
+                // Never more processes than places.
+                if let Some(evicted) = evicted {
+                    evicted.gone().await;
+                }
                 let care = Care { launch: &launch, start: Start::Lazy, timing, stop: &stop };
                 slot.keep(care).await;
                 let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
-                if slots.others.get(&who).is_some_and(|kept| Arc::ptr_eq(kept, &slot)) {
+                if slots.others.get(&who).is_some_and(|kept| Arc::ptr_eq(&kept.slot, &slot)) {
                     slots.others.remove(&who);
                 }
             }
         });
-        Ok(slot)
+        Ok(claim)
     }
 
     pub(crate) fn era(&self) -> Option<Era> {
@@ -176,7 +194,8 @@ impl StdioLink {
         status.odd_messages = self.launch.odd.load(Ordering::Relaxed);
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let living = |slot: &&Arc<Slot>| matches!(*slot.stage(), Stage::Up(_) | Stage::Starting);
-        status.sessions = slots.others.values().chain([&self.home]).filter(living).count();
+        let others = slots.others.values().map(|member| &member.slot);
+        status.sessions = others.chain([&self.home]).filter(living).count();
         match &*self.home.stage() {
             Stage::Asleep if self.start == Start::Eager => status.state = State::Starting,
             Stage::Asleep | Stage::Gone => status.state = State::Asleep,

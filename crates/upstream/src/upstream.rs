@@ -156,7 +156,7 @@ impl Upstream {
     /// The link by which somebody logs in to the server; none if they can use it as they are.
     pub async fn login(&self, principal: &Arc<Principal>) -> Result<Option<Arc<str>>, Failure> {
         let shared = &self.shared;
-        let who = (!shared.config.shared).then(|| Who::new(principal, None));
+        let who = (!shared.config.is_shared()).then(|| Who::new(principal, None));
         let params = Map::new();
         let ask = Ask::plain("tools/list", Params::Map(&params));
         match shared.link.ask(who.as_ref(), &ask).await {

@@ -15,6 +15,8 @@ pub(crate) struct Who {
     principal: Arc<Principal>,
     /// What the caller can be asked, in one form for equal promises; empty if nothing.
     questions: Arc<[u8]>,
+    /// The session that it is kept for, where each session has its own.
+    session: Option<Arc<str>>,
 }
 
 impl Who {
@@ -26,7 +28,21 @@ impl Who {
             }
             _ => Arc::default(),
         };
-        Self { principal: Arc::clone(principal), questions }
+        Self { principal: Arc::clone(principal), questions, session: None }
+    }
+
+    /// The same caller in one of its sessions.
+    pub(crate) fn in_session(self, session: Option<&str>) -> Self {
+        Self { session: session.map(Into::into), ..self }
+    }
+
+    /// Whether it is the same person or program, as whatever agent.
+    pub(crate) fn is_same_person(&self, other: &Self) -> bool {
+        self.is_same_tenant(other) && self.principal.subject == other.principal.subject
+    }
+
+    pub(crate) fn is_same_tenant(&self, other: &Self) -> bool {
+        self.principal.tenant == other.principal.tenant
     }
 
     /// Whose tokens are used.
@@ -52,13 +68,14 @@ impl Who {
 
     /// The same caller, of whom nothing is promised.
     pub(crate) fn mute(&self) -> Self {
-        Self { principal: Arc::clone(&self.principal), questions: Arc::default() }
+        Self { questions: Arc::default(), ..self.clone() }
     }
 
-    fn parts(&self) -> (&str, &str, Option<&str>, &[u8]) {
+    fn parts(&self) -> (&str, &str, Option<&str>, &[u8], Option<&str>) {
         let principal = &self.principal;
         let agent = principal.agent.as_deref();
-        (principal.tenant.as_str(), &principal.subject, agent, &self.questions)
+        let session = self.session.as_deref();
+        (principal.tenant.as_str(), &principal.subject, agent, &self.questions, session)
     }
 }
 

@@ -181,6 +181,7 @@ impl Handler {
         }
         let mut call = Call::new(String::new(), params, principal, self.door());
         call.trace = super::trace(&context);
+        call.run = self.run_of(&context, super::is_modern(&context));
         let meta = &context.meta;
         super::wishes(|key| meta.get(key))?.grant(&mut call);
         let caller = client::of(&context, self.log_level(), resume.is_some());

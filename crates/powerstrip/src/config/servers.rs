@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-use upstream::{Kind, Pin, SandboxMode, ServerConfig, Start};
+use upstream::{Instances, Kind, Pin, SandboxMode, ServerConfig, Start};
 
 use super::clean;
 use super::secret::{HeaderSource, SecretFault};
@@ -59,7 +59,10 @@ pub(crate) struct Server {
     /// Whether MCP clients see the server's name in front of the tool's. Without it, a tool whose own name is
     /// taken is still listed with it.
     pub(crate) prefix: bool,
-    /// Whether all callers share one session or process.
+    /// Who has a process or session of its own: each `caller` (the default), each MCP `session` or named run of a caller, or
+    /// nobody, which is `shared`.
+    pub(crate) instances: Option<InstancesOf>,
+    /// The same as `instances: shared`.
     pub(crate) shared: bool,
     /// How the program is confined.
     pub(crate) sandbox: ServerSandbox,
@@ -131,6 +134,7 @@ impl Default for Server {
             except: Vec::new(),
             rename: BTreeMap::new(),
             prefix: true,
+            instances: None,
             shared: false,
             sandbox: ServerSandbox::default(),
             clean_results: false,
@@ -203,6 +207,15 @@ impl Default for ServerSandbox {
     }
 }
 
+/// Who has a server's process or session to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum InstancesOf {
+    Caller,
+    Session,
+    Shared,
+}
+
 /// How strictly a server's program is confined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -253,6 +266,10 @@ impl Server {
         if name == RESERVED {
             let message = format!("`{RESERVED}` is the gateway itself; choose another name");
             faults.push(Unusable { keys: Vec::new(), message });
+        }
+        if self.shared && self.instances.is_some_and(|own| own != InstancesOf::Shared) {
+            let message = "it contradicts `instances`; remove one of the two".to_owned();
+            faults.push(Unusable { keys: vec!["shared".to_owned()], message });
         }
         let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
             let mut values = BTreeMap::new();
@@ -314,7 +331,13 @@ impl Server {
             except: self.except.clone(),
             rename: self.rename.clone(),
             prefix: self.prefix,
-            shared: self.shared,
+            instances: match self.instances {
+                Some(InstancesOf::Caller) => Instances::Caller,
+                Some(InstancesOf::Session) => Instances::Session,
+                Some(InstancesOf::Shared) => Instances::Shared,
+                None if self.shared => Instances::Shared,
+                None => Instances::Caller,
+            },
             sandbox: upstream::Sandbox {
                 mode: match sandbox.mode {
                     Confinement::Off => SandboxMode::Off,

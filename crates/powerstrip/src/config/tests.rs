@@ -407,7 +407,7 @@ fn servers_are_read_with_their_secrets() {
     assert!(!files.sandbox.network);
     assert_eq!(server("crm").all_urls().count(), 2);
     assert_eq!(server("crm").headers["X-Api-Key"], "k3y");
-    assert!(server("crm").shared);
+    assert_eq!(server("crm").instances, upstream::Instances::Shared);
     assert_eq!(
         server("later").command.as_deref(),
         Some("npx"),
@@ -435,7 +435,9 @@ fn a_bad_server_names_its_key() {
            powerstrip: { command: x }\n  \
            'k l': { command: x }\n  \
            m: npx\n  \
-           n: { command: x, start: lasy }\n",
+           n: { command: x, start: lasy }\n  \
+           o: { command: x, shared: true, instances: caller }\n  \
+           p: { command: x, instances: person }\n",
     );
     insta::assert_snapshot!(fixture.faults());
 }

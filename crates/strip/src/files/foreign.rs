@@ -164,6 +164,7 @@ pub(crate) async fn fetch(
     let mut asked =
         Call::new("resources/read", json!({"uri": uri}), Arc::clone(principal), call.door);
     asked.trace = call.trace;
+    asked.run = call.run.clone();
     asked.cancel = call.cancel.clone();
     let answer = lenders.lend(server, asked).await;
     let answer = answer.ok_or_else(|| lost("the server is not there any more"))?;

@@ -147,6 +147,12 @@ impl Run {
         self.name.as_deref()
     }
 
+    /// The name by which it is one session of its owner; see [`RunOf::session`](super::RunOf::session).
+    pub(super) fn session(&self) -> Option<&str> {
+        let is_session = matches!(self.kind, Kind::Named | Kind::Session);
+        self.name().filter(|_| is_session)
+    }
+
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }

@@ -64,7 +64,10 @@ fn another_program_is_another_origin() {
         ..stdio("x")
     };
     assert_ne!(with(&["a", "b"]).origin(), with(&["ab"]).origin());
-    assert_eq!(with(&["a"]).origin(), ServerConfig { shared: true, ..with(&["a"]) }.origin());
+    assert_eq!(
+        with(&["a"]).origin(),
+        ServerConfig { instances: Instances::Shared, ..with(&["a"]) }.origin()
+    );
 }
 
 #[test]

@@ -19,11 +19,15 @@ use super::session::{Session, SessionSlot};
 use crate::broken::Broken;
 use crate::era::{self, Era, Facts, Probed};
 use crate::rpc::{self, Answer, Ask, Params};
+use crate::share::Share;
 use crate::status::ReplicaStatus;
 use crate::who::Who;
 
-/// More legacy sessions than this of one server are never held at once.
-const MAX_SESSIONS: usize = 4_096;
+/// How many legacy sessions are held at one replica.
+const SHARE: Share = Share { all: 4_096, of_caller: 256, reserved: 512 };
+
+/// How long the goodbye to a session that made room for another may take.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 pub(super) struct Replica {
     pub(super) url: String,
@@ -229,8 +233,14 @@ impl Replica {
         if let Some(slot) = table.get(who) {
             return Ok(Arc::clone(slot));
         }
-        if table.len() >= MAX_SESSIONS {
-            return Err(Broken::Crowded(MAX_SESSIONS));
+        // Who uses a session holds its slot.
+        let held = table.iter().map(|(who, slot)| {
+            (who, Some(slot).filter(|slot| Arc::strong_count(slot) == 1).map(|slot| slot.used()))
+        });
+        if let Some(idle) = SHARE.make_room(who, held)?.cloned()
+            && let Some(slot) = table.remove(&idle)
+        {
+            self.close_aside(&idle, &slot);
         }
         Ok(Arc::clone(table.entry(who.clone()).or_default()))
     }
@@ -295,6 +305,16 @@ impl Replica {
         let all = callers.chain([(None, &self.gateway)]);
         let leaving = all.map(|(who, slot)| self.farewell(who, slot));
         futures_util::future::join_all(leaving).await;
+    }
+
+    /// Closes a session without making anybody wait for it.
+    fn close_aside(&self, who: &Who, slot: &SessionSlot) {
+        if let Some(session) = slot.take().filter(|session| session.has_id()) {
+            let (exchange, way) = (Arc::clone(&self.exchange), self.way(Some(who), &session));
+            tokio::spawn(tokio::time::timeout(FAREWELL, async move {
+                let _ = exchange.notify(&way, Method::DELETE, bytes::Bytes::new()).await;
+            }));
+        }
     }
 
     async fn farewell(&self, who: Option<&Who>, slot: &SessionSlot) {

@@ -145,6 +145,11 @@ impl SessionSlot {
     }
 
     pub(super) fn is_idle(&self, allowed: Duration) -> bool {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= allowed
+        self.used().elapsed() >= allowed
+    }
+
+    /// When a request began to use it last.
+    pub(super) fn used(&self) -> Instant {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

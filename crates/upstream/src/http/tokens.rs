@@ -23,7 +23,7 @@ pub(super) fn of(name: &str, config: &ServerConfig, deps: &Deps) -> Option<Arc<S
     }
     let urls = config.all_urls().map(str::to_owned).collect();
     let keyring = deps.keyring.as_ref()?;
-    Some(keyring.server(name, urls, config.shared, config.auth.clone(), &deps.http))
+    Some(keyring.server(name, urls, config.is_shared(), config.auth.clone(), &deps.http))
 }
 
 impl HttpLink {

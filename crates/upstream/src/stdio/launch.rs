@@ -60,7 +60,7 @@ impl Launch {
             runner: Arc::clone(&deps.runner),
             spec: spec(config, deps),
             news: Arc::clone(news),
-            shared: config.shared,
+            shared: config.is_shared(),
             era: AtomicU8::new(0),
             falls: AtomicU64::new(0),
             odd: Arc::default(),

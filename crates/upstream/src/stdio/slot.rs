@@ -1,6 +1,6 @@
 //! One process's place: asleep, starting, up, or down until it is tried again.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ pub(super) struct Slot {
     stage: watch::Sender<Stage>,
     wake: Notify,
     used: Mutex<Instant>,
+    /// How many requests use the process or wait for it.
+    users: AtomicUsize,
     stderr: Mutex<Arc<StderrTail>>,
     /// Whose it is; the lists come from the one that is nobody's.
     who: Option<Who>,
@@ -47,6 +49,7 @@ impl Slot {
             stage: watch::channel(Stage::Asleep).0,
             wake: Notify::new(),
             used: Mutex::new(Instant::now()),
+            users: AtomicUsize::new(0),
             stderr: Mutex::default(),
             who,
         }
@@ -72,6 +75,17 @@ impl Slot {
 
     fn idle_since(&self) -> Instant {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Since when nobody has used the process; none while somebody does.
+    pub(super) fn unused_since(&self) -> Option<Instant> {
+        (self.users.load(Ordering::Acquire) == 0).then(|| self.idle_since())
+    }
+
+    /// Waits until the slot is given up and its process has ended.
+    pub(super) async fn gone(&self) {
+        let mut stages = self.stage.subscribe();
+        let _ = stages.wait_for(|stage| matches!(stage, Stage::Gone)).await;
     }
 
     /// Starts a process that is asleep.
@@ -182,6 +196,35 @@ impl Slot {
             }
             sleep_until(until.max(Instant::now() + allowed / 4)).await;
         }
+    }
+}
+
+/// A request's hold on a slot, whose process is not ended for another caller meanwhile.
+pub(super) struct Claim {
+    pub(super) slot: Arc<Slot>,
+    /// Whether it is the gateway's own request, which keeps no process awake.
+    own: bool,
+}
+
+impl Claim {
+    pub(super) fn new(slot: &Arc<Slot>, own: bool) -> Self {
+        slot.users.fetch_add(1, Ordering::AcqRel);
+        let claim = Self { slot: Arc::clone(slot), own };
+        claim.touch();
+        claim
+    }
+
+    fn touch(&self) {
+        if !self.own {
+            self.slot.touch();
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.touch();
+        self.slot.users.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use http::Method;
 use proto::Code;
 use serde_json::{Value, json};
-use upstream::{Era, ServerConfig, State, Timing};
+use upstream::{Era, Instances, ServerConfig, State, Timing};
 
 use crate::fake::{Fake, Seen, error, events, modern, plain, raw_events, result, said, tool};
 use crate::support::{House, PATIENCE, at, call_by, eventually, quick, text};
@@ -154,7 +154,7 @@ async fn pain_2_a_server_that_forgets_every_session_at_once_is_not_asked_for_eve
 #[tokio::test]
 async fn pain_3_callers_have_sessions_of_their_own_unless_the_server_is_shared() {
     let (_, fake) = server();
-    let shared = ServerConfig { shared: true, ..at(&fake.url()) };
+    let shared = ServerConfig { instances: Instances::Shared, ..at(&fake.url()) };
     let house = House::with(vec![("own", at(&fake.url())), ("shared", shared)]).await;
     house.offers("own:session").await;
     house.offers("shared:session").await;

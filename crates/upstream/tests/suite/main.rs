@@ -13,5 +13,6 @@ mod modern;
 mod openapi;
 mod python;
 mod replicas;
+mod shares;
 mod stdio;
 mod support;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use proto::Code;
 use serde_json::{Value, json};
-use upstream::{Era, ServerConfig, State, Timing};
+use upstream::{Era, Instances, ServerConfig, State, Timing};
 
 use crate::python::{alive, lazy, needle, server};
 use crate::support::{House, call_by, eventually, quick, text};
@@ -228,7 +228,7 @@ async fn pain_4_processes_end_when_nobody_says_stop() {
 
 #[tokio::test]
 async fn pain_3_callers_do_not_share_a_process_unless_the_server_is_shared() {
-    let shared = ServerConfig { shared: true, ..server(&[]) };
+    let shared = ServerConfig { instances: Instances::Shared, ..server(&[]) };
     let house = House::with(vec![("own", server(&[])), ("shared", shared)]).await;
     house.offers("own:count").await;
     house.offers("shared:count").await;

@@ -81,13 +81,23 @@ impl House {
         timing: Timing,
         lists: Arc<Lists>,
     ) -> Self {
+        Self::guarded(servers, timing, lists, AddressPolicy::default()).await
+    }
+
+    /// With an `egress.allow`.
+    pub(crate) async fn guarded(
+        servers: Vec<(&str, ServerConfig)>,
+        timing: Timing,
+        lists: Arc<Lists>,
+        policy: AddressPolicy,
+    ) -> Self {
         let bounds = LimitBounds { default: Limits::default(), max: Limits::default() };
         let catalog = Arc::new(Catalog::new(bounds, WireNames::default()));
         let clock = Clock::manual(1_000_000);
         let beside = Arc::new(Servers::default());
         let deps = Deps {
             runner: runner().await,
-            http: Client::new(AddressPolicy::default()).unwrap(),
+            http: Client::new(policy).unwrap(),
             keyring: None,
             publish: {
                 let catalog = Arc::clone(&catalog);
@@ -188,7 +198,7 @@ pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     within(PATIENCE, what, condition).await;
 }
 
-async fn within(patience: Duration, what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn within(patience: Duration, what: &str, condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
         assert!(begun.elapsed() < patience, "never happened: {what}");

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use egress::http::Scope;
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval, timeout};
 use tokio_util::sync::CancellationToken;
@@ -62,7 +63,9 @@ impl HttpLink {
         }
         let client = deps.http.with_policy(policy);
         let tokens = tokens::of(name, config, deps);
-        let exchange = Arc::new(Exchange::new(client, headers::common(config), tokens, news));
+        let scope = Scope::origins(config.all_urls());
+        let common = headers::common(config);
+        let exchange = Arc::new(Exchange::new(client, common, tokens, scope, news));
         Self {
             replicas: config.all_urls().map(|url| Arc::new(Replica::new(url, &exchange))).collect(),
             exchange,

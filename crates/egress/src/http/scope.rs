@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::error::Refusal;
-use super::host::{HostPattern, PatternError};
+use super::host::{HostPattern, Names, PatternError};
 use super::target::Target;
 
 /// The schemes and hosts that one request and its redirects may touch; the default is nothing.
@@ -32,6 +32,19 @@ impl Scope {
     /// Both schemes and every host: for the gateway's own fetches.
     pub fn everything() -> Self {
         Self { schemes: vec!["http", "https"], hosts: Vec::new() }
+    }
+
+    /// The origins of these URLs alone: for requests to a server, whose redirects have to stay with it.
+    pub fn origins<'a>(urls: impl IntoIterator<Item = &'a str>) -> Self {
+        let targets = urls.into_iter().filter_map(|url| Target::parse(url).ok());
+        let hosts = targets.map(|target| Place {
+            scheme: scheme(target.url().scheme()),
+            host: HostPattern {
+                host: Names::Exactly(target.host().clone()),
+                port: Some(target.port()),
+            },
+        });
+        Self { schemes: Vec::new(), hosts: hosts.collect() }
     }
 
     /// Reads the entries of `caps.network`.

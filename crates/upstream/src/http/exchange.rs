@@ -39,6 +39,7 @@ pub(super) struct Exchange {
     common: HeaderMap,
     tokens: Option<Arc<ServerTokens>>,
     limits: Limits,
+    /// The server's own origins: a redirect must not lead to what other servers and tools may reach.
     scope: Scope,
     news: Arc<News>,
     /// Messages that are nobody's.
@@ -75,6 +76,7 @@ impl Exchange {
         client: HttpClient,
         common: HeaderMap,
         tokens: Option<Arc<ServerTokens>>,
+        scope: Scope,
         news: &Arc<News>,
     ) -> Self {
         let limits = Limits {
@@ -89,7 +91,7 @@ impl Exchange {
             common,
             tokens,
             limits,
-            scope: Scope::everything(),
+            scope,
             news: Arc::clone(news),
             odd: AtomicU64::new(0),
         }

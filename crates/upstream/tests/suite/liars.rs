@@ -2,10 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::response::Response;
+use egress::http::{AddressPolicy, OwnListeners};
 use proto::Code;
 use serde_json::{Value, json};
 use strip::Failure;
@@ -144,6 +146,36 @@ async fn a_redirect_to_a_private_place_is_not_followed() {
     });
     assert_eq!(failure.await.code, Code::Unavailable);
     assert!(secret.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_redirect_stays_with_the_server_whatever_egress_allows() {
+    let internal = Fake::new(|seen| async move { result(&seen, said("internal")) });
+    let (away, asked_home) = (internal.url(), AtomicUsize::new(0));
+    let fake = Fake::new(move |seen: Seen| {
+        let to = match seen.body["params"]["name"].as_str() {
+            Some("away") => Some(away.clone()),
+            // The first of two requests is sent to another path.
+            Some("home") if asked_home.fetch_add(1, Ordering::SeqCst) == 0 => Some("/b".to_owned()),
+            _ => None,
+        };
+        std::future::ready(match to {
+            Some(to) => {
+                Response::builder().status(307).header("location", to).body(Body::empty()).unwrap()
+            }
+            None if seen.asks() == "tools/call" => result(&seen, said("home")),
+            None => modern(&seen, &[tool("away"), tool("home")]),
+        })
+    });
+    let policy = AddressPolicy::new(vec!["127.0.0.1".parse().unwrap()], OwnListeners::default());
+    let servers = vec![("s", at(&fake.url()))];
+    let house = House::guarded(servers, quick(), Default::default(), policy).await;
+    house.offers("s:away").await;
+    let failure = house.call("s:away", json!({})).await.unwrap_err();
+    assert_eq!((failure.code, failure.retryable), (Code::Unavailable, false));
+    assert!(internal.seen().is_empty(), "the gateway may reach it, but not for this server");
+    assert_eq!(house.text("s:home", json!({})).await, "home");
+    assert_eq!(fake.asked("tools/call").len(), 3);
 }
 
 #[tokio::test]

@@ -225,10 +225,15 @@ impl KeyRing {
         text.starts_with(PREFIX)
     }
 
+    /// The id in a text that looks like a key of ours.
+    pub(crate) fn id_of(text: &str) -> Option<&str> {
+        let rest = text.strip_prefix(PREFIX).filter(|_| text.len() <= MAX_TEXT)?;
+        rest.split_once('_').map(|(id, _)| id)
+    }
+
     /// Whom a key of this kind stands for, if it is one of ours and in force.
     pub fn check(&self, text: &str, kind: KeyKind) -> Option<Arc<Principal>> {
-        let rest = text.strip_prefix(PREFIX).filter(|_| text.len() <= MAX_TEXT)?;
-        let (id, _) = rest.split_once('_')?;
+        let id = Self::id_of(text)?;
         let held = self.read().get(id).cloned()?;
         // The hash of the text given is compared, in constant time: how far it agrees tells nothing of the key.
         let given = digest(text.as_bytes());

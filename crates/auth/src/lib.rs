@@ -3,6 +3,7 @@
 mod access;
 mod admin;
 mod agent;
+mod attempts;
 mod claims;
 pub mod client;
 mod fault;
@@ -22,6 +23,7 @@ pub mod vault;
 pub use access::{Access, Guarded, METADATA_PATH};
 pub use admin::{AdminFault, AdminToken};
 pub use agent::as_agent;
+pub use attempts::{Attempts, Source};
 pub use fault::{TokenFault, Unreachable};
 pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
 pub use local::{LOCAL_SUBJECT, LOCAL_TENANT, LocalAccess, Refusal};

@@ -1,7 +1,7 @@
 //! People in browsers: who signed in, for how long, and what proves that a form is theirs. Kept in memory: whoever
 //! restarts the gateway signs in again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,11 +22,6 @@ const WHOLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Beyond this many, the one that was idle for longest ends.
 const MAX_SESSIONS: usize = 1_000;
-
-/// So many wrong tokens within `MINUTE` are looked at; a secret of 256 bits is not guessed in more, either.
-const MAX_FAILURES: usize = 10;
-
-const MINUTE: Duration = Duration::from_secs(60);
 
 /// What a session rests on.
 #[derive(Clone, Debug)]
@@ -78,7 +73,6 @@ impl Session {
 pub struct Sessions {
     clock: Clock,
     held: Mutex<HashMap<Digest, Held>>,
-    failures: Mutex<VecDeque<u64>>,
 }
 
 struct Held {
@@ -95,7 +89,7 @@ pub struct NoRandomness;
 impl Sessions {
     /// No sessions yet.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, held: Mutex::default(), failures: Mutex::default() }
+        Self { clock, held: Mutex::default() }
     }
 
     /// Begins a session; the text is for the person's cookie and is kept nowhere here.
@@ -146,26 +140,6 @@ impl Sessions {
     /// Ends a session.
     pub fn end(&self, session: &Session) {
         self.held().remove(&session.place);
-    }
-
-    /// Whether a credential may be tried now; if not, after how long.
-    pub fn may_try(&self) -> Result<(), Duration> {
-        let now = self.clock.unix_ms();
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.retain(|at| now.saturating_sub(*at) < millis(MINUTE));
-        match failures.front() {
-            Some(oldest) if failures.len() >= MAX_FAILURES => {
-                let waited = now.saturating_sub(*oldest);
-                Err(Duration::from_millis(millis(MINUTE).saturating_sub(waited).max(1)))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Notes that a credential was wrong.
-    pub fn failed(&self) {
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.push_back(self.clock.unix_ms());
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<Digest, Held>> {

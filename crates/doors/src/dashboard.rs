@@ -31,7 +31,7 @@ mod words;
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::{Access, AdminToken, Session, Sessions};
+use auth::{Access, AdminToken, Attempts, Session, Sessions};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::map_response;
@@ -92,6 +92,7 @@ pub(crate) struct Dashboard(Arc<Inner>);
 pub(crate) struct Inner {
     parts: Parts,
     sessions: Sessions,
+    attempts: Attempts,
     tries: tries::Tries,
     clock: Clock,
 }
@@ -109,6 +110,7 @@ impl Dashboard {
         let clock = Clock::default();
         Self(Arc::new(Inner {
             sessions: Sessions::new(clock.clone()),
+            attempts: Attempts::new(clock.clone()),
             tries: tries::Tries::default(),
             parts,
             clock,

@@ -4,6 +4,7 @@ mod in_place;
 
 use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::dashboard::SIGN_IN;
 use crate::{HttpDoor, Metrics};
 use in_place::InPlace;
 
@@ -136,6 +138,10 @@ async fn accept(
     }
 }
 
+/// Who has opened the connection of a request to sign in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PeerAddress(pub(crate) IpAddr);
+
 /// What ends a connection, or may.
 enum Signal {
     /// By now a client has said what it wants.
@@ -157,11 +163,16 @@ struct Serving {
 impl Serving {
     async fn connection(self, stream: TcpStream) {
         let _ = stream.set_nodelay(true);
+        let peer = stream.peer_addr().ok().map(|peer| PeerAddress(peer.ip()));
         let asked = Arc::new(AtomicBool::new(false));
         let service = {
             let (door, asked) = (Arc::clone(&self.door), Arc::clone(&asked));
-            service_fn(move |request: Request<Incoming>| {
+            service_fn(move |mut request: Request<Incoming>| {
                 asked.store(true, Ordering::Relaxed);
+                // Nothing else asks for it, and an extension costs every call an allocation.
+                if let Some(peer) = peer.filter(|_| request.uri().path() == SIGN_IN) {
+                    request.extensions_mut().insert(peer);
+                }
                 let answer = Arc::clone(&door).answer(request.map(axum::body::Body::new));
                 answer.map(Ok::<_, Infallible>)
             })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth::{Credential, Secret};
+use auth::{Credential, Secret, Source};
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use http::header::{RETRY_AFTER, SET_COOKIE};
@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::posted::{Posted, fields, foreign, see_other, trouble};
 use super::{Dashboard, HOME, SIGN_IN, START, headers, layout, words};
+use crate::server::PeerAddress;
 
 /// No token that is ours is longer.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -50,10 +51,12 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
     let field = |name: &str| fields.iter().find(|(key, _)| key == name).map_or("", |(_, v)| v);
     let next = headers::safe_next(field("next")).unwrap_or(HOME);
     let token = field("token").trim();
+    let address = parts.extensions.get::<PeerAddress>().map(|peer| peer.0);
+    let source = Source::new(address, token);
     // 256 bits are not guessed: whoever has them is not locked out by others who have not.
     let operator = operator(&board, token);
     if operator.is_none()
-        && let Err(wait) = board.sessions.may_try()
+        && let Err(wait) = board.attempts.check(&source)
     {
         let seconds = wait.as_secs().max(1);
         let text = format!("Too many wrong tokens. Try again in {seconds} seconds.");
@@ -66,7 +69,7 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
         None => known(&board, token).await,
     };
     let Some((principal, credential)) = known else {
-        board.sessions.failed();
+        board.attempts.note_failure(source);
         tracing::warn!("somebody tried to sign in to the dashboard with a wrong token");
         let text = "That is not a token that opens this dashboard.";
         return form(&board, StatusCode::UNAUTHORIZED, next, Some(text));

@@ -98,6 +98,12 @@ impl<'a> Person<'a> {
         Self { gateway, client, cookie: None, proof: None }
     }
 
+    /// Somebody at another address of this machine.
+    pub(crate) fn from(gateway: &'a Gateway, address: std::net::IpAddr) -> Self {
+        let client = Client::builder().redirect(redirect::Policy::none()).local_address(address);
+        Self { client: client.build().unwrap(), ..Self::new(gateway) }
+    }
+
     pub(crate) async fn signed_in(gateway: &'a Gateway) -> Self {
         Self::with(gateway, &token(gateway)).await
     }

@@ -139,6 +139,31 @@ async fn news(stream: &mut reqwest::Response) -> String {
 }
 
 #[tokio::test]
+async fn wrong_tokens_delay_their_own_account_and_address_alone() {
+    let gateway = gateway().config("auth: {}\n").start().await;
+    let key = async |name: &str| {
+        command(&gateway, &["keys", "add", name, "--tenant", "acme", "--scope", "tools:read"]).await
+    };
+    let (ann, bob) = (key("ann").await, key("bob").await);
+    let stranger = Person::new(&gateway);
+    let of_ann = format!("{}_x", ann.rsplit_once('_').unwrap().0);
+    for wrong in ["nonsense", &of_ann] {
+        for _ in 0..10 {
+            let refused = stranger.sign_in(wrong).await;
+            assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{wrong}");
+        }
+        let late = stranger.sign_in(wrong).await;
+        assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS, "{wrong}");
+        assert!(late.header("retry-after").parse::<u64>().unwrap() <= 60);
+    }
+    assert_eq!(stranger.sign_in(&bob).await.status, StatusCode::OK, "another account");
+    let late = stranger.sign_in(&ann).await;
+    assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS, "this account from this address");
+    let elsewhere = Person::from(&gateway, [127, 0, 0, 2].into());
+    assert_eq!(elsewhere.sign_in(&ann).await.status, StatusCode::OK, "another address");
+}
+
+#[tokio::test]
 async fn sessions_and_streams_end_with_the_key_that_opened_them() {
     let gateway = gateway().config("auth: {}\n").start().await;
     let key = async |name: &str, tenant: &str| {

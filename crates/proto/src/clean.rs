@@ -70,6 +70,16 @@ pub fn visible(input: &str) -> String {
     out
 }
 
+/// A text on one line, with everything that a person would not see written out, line breaks and tabs too: for terminals
+/// and logs, where a foreign text must neither move the cursor nor begin a line of its own.
+pub fn line(input: &str) -> String {
+    let visible = visible(input);
+    if !visible.contains(['\n', '\t']) {
+        return visible;
+    }
+    visible.replace('\n', "\\n").replace('\t', "\\t")
+}
+
 /// A JSON text with everything that a person would not see written as JSON escapes, such as `\\u200b`: it still reads as
 /// the same value, and shows all of it.
 pub fn visible_json(json: &str) -> String {

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{Code, Meta};
+use proto::{Code, Meta, clean};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -253,11 +253,14 @@ impl Guards {
         let outcome = result.as_ref().map_or_else(|failure| failure.code.as_str(), |_| "OK");
         self.meter.count(entry, call.door, outcome, duration);
         if let Err(failure) = &result {
-            let source = failure.source.as_ref().map(tracing::field::display);
-            tracing::warn!(trace = %call.trace, tool = %call.tool, door = %call.door, code = %failure.code,
-                blame = failure.blame.as_str(), source, "{}", failure.message);
+            // A caller's or a server's words may be in all of them.
+            let source = failure.source.as_ref().map(|source| clean::line(&source.to_string()));
+            let source = source.as_ref().map(tracing::field::display);
+            tracing::warn!(trace = %call.trace, tool = %clean::line(&call.tool), door = %call.door,
+                code = %failure.code, blame = failure.blame.as_str(), source,
+                "{}", clean::line(&failure.message));
         } else {
-            tracing::debug!(trace = %call.trace, tool = %call.tool, door = %call.door, ?duration, "call answered");
+            tracing::debug!(trace = %call.trace, tool = %clean::line(&call.tool), door = %call.door, ?duration, "call answered");
         }
         Answer {
             result,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use proto::ToolId;
+use proto::{ToolId, clean};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -28,12 +28,25 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// More faults than this are only counted in the log.
 const MAX_FAULTS: usize = 100;
 
+/// The longest name and the longest reason of a fault.
+const MAX_NAME_CHARS: usize = 80;
+const MAX_REASON_CHARS: usize = 1_000;
+
 /// A tool that was listed but is not offered, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListFault {
     /// The server's own name for it, shortened.
     pub tool: String,
     pub reason: String,
+}
+
+impl ListFault {
+    /// Both texts may hold a server's own words, which are made fit for a terminal and a log.
+    pub(crate) fn new(tool: &str, reason: &str) -> Self {
+        let tool = tool.chars().take(MAX_NAME_CHARS).collect::<String>();
+        let reason = reason.chars().take(MAX_REASON_CHARS).collect::<String>();
+        Self { tool: clean::line(&tool), reason: clean::line(&reason) }
+    }
 }
 
 /// Asks for every page of `tools/list`. The error says why there is no list.
@@ -77,7 +90,8 @@ async fn pages(link: &Link, method: &str, key: &str) -> Result<Vec<Arc<Value>>, 
             // A server without any does not know the method.
             Err(error) if error.code == -32601 && entries.is_empty() => return Ok(entries),
             Err(error) => {
-                let why = format!("{method} failed with {}: {}", error.code, shown(&error.message));
+                let said = clean::line(&shown(&error.message));
+                let why = format!("{method} failed with {}: {said}", error.code);
                 return Err(Broken::malformed(why));
             }
         };
@@ -126,7 +140,7 @@ impl Offer {
         if listed.len() > MAX_TOOLS {
             let reason =
                 format!("the server lists more than {MAX_TOOLS} tools; the rest is left out");
-            offer.faults.push(ListFault { tool: "…".to_owned(), reason });
+            offer.faults.push(ListFault::new("…", &reason));
         }
         for listed in listed.iter().take(MAX_TOOLS) {
             match Self::tool(listed, config, shared, &known) {
@@ -163,8 +177,7 @@ impl Offer {
     fn fault(&mut self, listed: &Value, reason: String) {
         if self.faults.len() < MAX_FAULTS {
             let name = listed["name"].as_str().unwrap_or_default();
-            let tool = shown(&name.chars().take(80).collect::<String>());
-            self.faults.push(ListFault { tool, reason });
+            self.faults.push(ListFault::new(name, &reason));
         }
     }
 }

@@ -257,10 +257,7 @@ fn make(config: &ServerConfig, place: &str, bytes: &[u8]) -> Result<Made, String
     let faults = faults
         .into_iter()
         .take(MAX_FAULTS)
-        .map(|(tool, fault)| ListFault {
-            tool: shown(&tool.chars().take(80).collect::<String>()),
-            reason: shown(&fault.to_string()),
-        })
+        .map(|(tool, fault)| ListFault::new(&tool, &fault.to_string()))
         .collect();
     let mut operations = HashMap::new();
     let mut listed = Vec::with_capacity(offered.len());

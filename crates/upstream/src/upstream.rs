@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use proto::Principal;
+use proto::{Principal, clean};
 use serde_json::{Map, Value};
 use strip::servers::Offering;
 use strip::{Failure, Tool};
@@ -202,7 +202,9 @@ impl Upstream {
             status.era = status.era.or(list.era);
         }
         let noted = shared.last_error.lock().unwrap_or_else(PoisonError::into_inner);
-        status.last_error = status.last_error.or_else(|| noted.clone());
+        let last_error = status.last_error.or_else(|| noted.clone());
+        // A server's own words may be in it.
+        status.last_error = last_error.map(|error| clean::line(&error));
         status.scrub(&shared.news.scrubber);
         status
     }

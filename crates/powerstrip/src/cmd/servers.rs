@@ -3,6 +3,7 @@ mod names;
 use std::process::ExitCode;
 
 use clap::Args;
+use proto::clean;
 use serde_json::Value;
 
 use crate::access::Access;
@@ -62,7 +63,7 @@ fn lease(lease: &Value) -> String {
     let secs = |ms: &Value| ms.as_u64().unwrap_or_default() / 1000;
     let replicas = lease["replicas"].as_array().map_or(&[][..], Vec::as_slice);
     let ends = replicas.iter().map(|replica| secs(&replica["expiresInMs"])).min().unwrap_or(0);
-    let version = lease["version"].as_str().unwrap_or("-");
+    let version = clean::line(lease["version"].as_str().unwrap_or("-"));
     let (age, count) = (secs(&lease["ageMs"]), replicas.len());
     format!("  registered {age} s ago: version {version}, replicas {count}, lease ends in {ends} s")
 }
@@ -71,7 +72,8 @@ fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
     if servers.is_empty() {
         output::line("no servers: name some under `servers` in powerstrip.yaml")?;
     }
-    let text = |server: &Value, key: &str| server[key].as_str().unwrap_or("-").to_owned();
+    // Servers and whoever registers one choose these words: none of them moves the cursor or begins a line.
+    let text = |server: &Value, key: &str| clean::line(server[key].as_str().unwrap_or("-"));
     let width =
         servers.iter().map(|server| text(server, "name").chars().count()).max().unwrap_or(0);
     for server in servers {
@@ -88,7 +90,7 @@ fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
             output::line(lease(&server["lease"]))?;
         }
         if let Some(error) = server["lastError"].as_str() {
-            output::line(format_args!("  last error: {error}"))?;
+            output::line(format_args!("  last error: {}", clean::line(error)))?;
         }
         for fault in server["faults"].as_array().into_iter().flatten() {
             output::line(format_args!(
@@ -114,7 +116,7 @@ fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
         }
         let stderr: Vec<_> = server["stderrTail"].as_str().unwrap_or_default().lines().collect();
         for line in &stderr[stderr.len().saturating_sub(STDERR_LINES)..] {
-            output::line(style.faint(format_args!("  stderr: {line}")))?;
+            output::line(style.faint(format_args!("  stderr: {}", clean::line(line))))?;
         }
     }
     Ok(())

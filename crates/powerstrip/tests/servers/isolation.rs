@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually};
+use testkit::{Gateway, McpServer, eventually, powerstrip_binary};
 
 use crate::support::{HttpFixture, command, fixture, listed, offers, over_http, over_stdio};
 
@@ -172,6 +172,45 @@ async fn no_descendant_of_a_server_outlives_a_killed_gateway() {
         descendants.iter().all(|pid| test_kill_process(*pid).is_err()).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_servers_words_neither_move_the_cursor_nor_begin_a_line() {
+    let evil = "x\u{1b}[2J\u{1b}]0;owned\u{7}\nforged  ready  stdio  modern  99 tools\u{202e}";
+    let tools = vec![
+        json!({"name": "good", "inputSchema": {"type": "object"}}),
+        json!({"name": evil, "inputSchema": {"type": "object"}}),
+    ];
+    let far = McpServer::start(tools).await;
+    let servers = format!(
+        "servers:\n  broken: {{ command: printf, args: ['\\033[2J\\rforged\\n'] }}\n  \
+         loud: {{ command: sh, args: [-c, 'printf \"\\033[2J\\rwiped\\n\" >&2; exit 3'] }}\n{}",
+        over_http("far", &far.url())
+    );
+    let gateway = Gateway::with().config(&servers).start().await;
+    offers(&gateway, "far__good").await;
+    eventually("the loud one is known to be down", || async {
+        let shown = command(&gateway, &["servers"]).await;
+        (shown[2]["state"] == json!("down") && shown[2]["stderrTail"].is_string()).then_some(())
+    })
+    .await;
+    // A caller's words, too.
+    gateway.call("no\u{1b}[2J%0Aforged", &json!({})).await;
+    let output = tokio::process::Command::new(powerstrip_binary())
+        .args(["servers", "--config", "powerstrip.yaml"])
+        .current_dir(gateway.folder())
+        .output()
+        .await
+        .expect("the command runs");
+    let (printed, logged) = (String::from_utf8_lossy(&output.stdout), gateway.log());
+    for (place, text) in [("terminal", &*printed), ("log", &logged)] {
+        assert!(text.contains("forged"), "{place}: {text}");
+        let odd = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!text.contains(odd), "{place}: {text:?}");
+        let forged =
+            text.lines().find(|line| line.starts_with("forged") || line.starts_with("wiped"));
+        assert_eq!(forged, None, "{place}: {text}");
+    }
 }
 
 #[tokio::test]

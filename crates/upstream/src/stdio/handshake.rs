@@ -1,6 +1,7 @@
 use std::pin::pin;
 
 use futures_util::future::{Either, select};
+use proto::clean;
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -68,7 +69,8 @@ async fn initialize(connection: &Connection, who: Option<&Who>) -> Result<Facts,
     match connection.ask_in(Era::Legacy, &ask).await? {
         Ok(result) => era::greeted(&result.raw).map_err(|why| Broken::WrongEra(why.into())),
         Err(error) => {
-            let why = format!("`initialize` failed with {}: {}", error.code, shown(&error.message));
+            let said = clean::line(&shown(&error.message));
+            let why = format!("`initialize` failed with {}: {said}", error.code);
             Err(Broken::WrongEra(why.into()))
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use proto::Scrubber;
+use proto::{Scrubber, clean};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
 };
@@ -176,13 +176,15 @@ impl StderrTail {
 
     pub(super) fn text(&self) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        scrubbed(&self.secrets.text(&String::from_utf8_lossy(&kept)))
+        // Without colours and cursor movements, which a terminal would obey. They go first: they could split a secret.
+        let text = clean::text(&String::from_utf8_lossy(&kept)).0.replace('\r', "\n");
+        scrubbed(&self.secrets.text(&text))
     }
 
     pub(super) fn last_line(&self) -> Option<String> {
         let text = self.text();
         let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
-        Some(line.chars().take(200).collect())
+        Some(clean::line(&line.chars().take(200).collect::<String>()))
     }
 }
 

@@ -4,6 +4,7 @@
 //! supervisor that leaves nothing running behind.
 
 mod capture;
+pub(crate) mod image;
 mod launch;
 mod limits;
 mod locate;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use crate::sandbox::{Tier, TierMissing};
 
+pub use image::{Sha256, Shebang, copy_with_digest, open_regular};
 pub use limits::Limits;
 pub use piped::{Piped, Process};
 pub use runner::Runner;
@@ -120,6 +122,12 @@ pub enum RunError {
         program: OsString,
         /// What the kernel said.
         reason: String,
+    },
+    /// The program's file has another content than the caller asked for, so nothing was started.
+    #[error("`{}` is not the file that was asked for: its content has changed", program.display())]
+    Changed {
+        /// The program as it was asked for.
+        program: OsString,
     },
     /// The launcher itself could not be started.
     #[error("the launcher could not be started: {0}")]

@@ -73,6 +73,10 @@ pub struct ApprovalRow {
     pub tool: String,
     pub version: String,
     pub definition: Digest,
+    /// The digest of the code that the call would run; none if the tool runs no code of the gateway's host.
+    pub code: Option<Digest>,
+    /// The caller's idempotency key, which reaches the tool.
+    pub idempotency_key: Option<String>,
     /// The canonical arguments; a list leaves long ones out.
     pub arguments: Option<String>,
     pub arguments_bytes: u64,
@@ -130,6 +134,8 @@ pub struct ApprovalRuleRow {
     pub agent: Option<String>,
     pub tool: String,
     pub definition: Digest,
+    /// The digest of the code that was approved; none if the tool runs no code of the gateway's host.
+    pub code: Option<Digest>,
     /// None for any arguments.
     pub arguments_sum: Option<Digest>,
     pub arguments: Option<String>,

@@ -334,6 +334,7 @@ fn migrations() -> Migrator {
     let callers = include_str!("../migrations/sqlite/0012_callers_references.sql").into_sql_str();
     let approvals = include_str!("../migrations/sqlite/0009_approvals.sql").into_sql_str();
     let calls = include_str!("../migrations/sqlite/0013_calls.sql").into_sql_str();
+    let code = include_str!("../migrations/sqlite/0014_approved_code.sql").into_sql_str();
     Migrator::with_migrations(vec![
         simple(1, "first", first),
         simple(2, "server lists", lists),
@@ -348,6 +349,7 @@ fn migrations() -> Migrator {
         simple(12, "references of callers", callers),
         simple(9, "approvals", approvals),
         simple(13, "calls", calls),
+        simple(14, "approved code", code),
     ])
 }
 

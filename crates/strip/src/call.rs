@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Envelope, Meta, Principal, TraceId};
+use proto::{Digest, Envelope, Meta, Principal, TraceId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -71,6 +71,8 @@ pub struct Call {
     pub asked: Option<Arc<Value>>,
     /// The files that a person is shown before the call may run.
     pub shown: Option<Arc<[ShownFile]>>,
+    /// The digest of the code that was approved for this call: the tool runs no other.
+    pub approved_code: Option<Digest>,
 }
 
 impl Call {
@@ -97,6 +99,7 @@ impl Call {
             attached: None,
             asked: None,
             shown: None,
+            approved_code: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{Code, Meta, clean};
+use proto::{Code, Digest, Meta, clean};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -95,9 +95,13 @@ impl Guards {
             false => strip.approval_rule(&entry.descriptor.id),
         };
         call.shown = None;
+        call.approved_code = None;
         let (entry, leave) = match rule {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {
+                if call.verify {
+                    return Err(determinism::refuse_gated());
+                }
                 let nobody = || {
                     Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
                 };
@@ -111,10 +115,12 @@ impl Guards {
                 // What a reviewer does not see, the tool does not, either.
                 call.client = call.client.take().map(Terse::of);
                 let revision = entry.tool.revision();
-                let gated = Gated { approvals, entry: &entry, revision, arguments, timeout };
+                let code = Box::pin(code_of(&entry, call)).await?;
+                let gated = Gated { approvals, entry: &entry, revision, code, arguments, timeout };
                 match Box::pin(gated.passage(call)).await? {
                     Passage::Asked(output) => return Ok(Admitted::Asked(output)),
                     Passage::Granted(leave) => {
+                        call.approved_code = code;
                         (readmitted(strip, call, (&entry, revision))?, Some(leave))
                     }
                 }
@@ -308,6 +314,11 @@ enum Admitted {
     To(Place),
     /// The caller is asked for its person's decision.
     Asked(Output),
+}
+
+/// The digest of the code that the call would run, within the tool's own time.
+async fn code_of(entry: &Entry, call: &Call) -> Result<Option<Digest>, Failure> {
+    deadline::bound(entry.limits.timeout, None, pin!(entry.tool.code_digest(call))).await
 }
 
 /// The tool once more, after a person has thought: it must still be there for this caller, and be what they saw.

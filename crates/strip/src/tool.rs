@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use proto::Descriptor;
+use proto::{Descriptor, Digest};
 use serde_json::Value;
 
 use crate::catalog::Pinning;
@@ -31,6 +31,13 @@ pub trait Tool: Send + Sync + 'static {
     /// tool's own id: its guards hold, and the audit trail names it.
     fn stands_for(&self, _input: &Value) -> Option<(String, Value)> {
         None
+    }
+
+    /// The digest of all code that a run of this call would execute, as it is on the disk now; none if the tool runs
+    /// no code of this host. Asked only for calls that a person must approve. A tool that answers with a digest runs a
+    /// call whose `approved_code` is set with exactly that code, or fails with DENIED.
+    async fn code_digest(&self, _call: &Call) -> Result<Option<Digest>, Failure> {
+        Ok(None)
     }
 
     /// Whether what is large in its answers is kept, and a reference handed on instead.

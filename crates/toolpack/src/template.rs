@@ -89,6 +89,11 @@ pub(crate) struct Template {
 }
 
 impl Template {
+    /// Whether the text is the same for every call.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.filled
+    }
+
     /// Checks the syntax and the names of a template that begins in this line.
     pub(crate) fn parse(source: String, line: usize) -> Result<Self, Fault> {
         if !source.contains("{{") && !source.contains("{%") && !source.contains("{#") {

@@ -1,6 +1,7 @@
 //! A pack as a tool of the strip.
 
 mod cli;
+mod frozen;
 mod http;
 mod process;
 mod script;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use egress::sandbox::Tier;
-use proto::{Code, Descriptor, Scrubber, secrets_of};
+use proto::{Code, Descriptor, Digest, Scrubber, secrets_of};
 use serde_json::Value;
 use strip::{Call, Failure, Output, Tool};
 
@@ -23,6 +24,7 @@ use crate::pack::Pack;
 use crate::runtime::Runtime;
 use crate::template::Values;
 use crate::workers::Workers;
+use frozen::Frozen;
 
 /// The longest cache key that a template may make: a whole input fits, a runaway loop does not.
 const MAX_CACHE_KEY: usize = 16 << 20;
@@ -124,10 +126,24 @@ impl PackTool {
     }
 
     async fn reply(&self, call: &Call) -> Result<Reply, Failure> {
+        match &call.approved_code {
+            None => self.run_with(None, call).await,
+            Some(approved) => {
+                let frozen = Box::pin(self.freeze(call, approved)).await?;
+                self.run_with(Some(&frozen), call).await
+            }
+        }
+    }
+
+    /// Runs the pack's code: as it is on the disk, or the verified copy of what was approved.
+    async fn run_with(&self, frozen: Option<&Frozen>, call: &Call) -> Result<Reply, Failure> {
         match (&self.pack.manifest.execution, &self.pack.code) {
-            (Execution::Cli(cli), _) => self.run_cli(cli, call).await,
+            (Execution::Cli(cli), _) => self.run_cli(cli, frozen, call).await,
             (Execution::Http(http), _) => self.run_http(http, call).await,
-            (Execution::Script(script), Some(code)) => self.run_script(script, code, call).await,
+            (Execution::Script(script), Some(code)) => match frozen {
+                None => self.run_script(script, code, call).await,
+                Some(frozen) => self.run_frozen(script, code, frozen, call).await,
+            },
             (Execution::Script(_), None) => {
                 Err(Failure::new(Code::Internal, "the script was not loaded"))
             }
@@ -150,6 +166,13 @@ impl Tool for PackTool {
 
     fn revision(&self) -> u64 {
         self.revision.load(Ordering::Relaxed)
+    }
+
+    async fn code_digest(&self, call: &Call) -> Result<Option<Digest>, Failure> {
+        match &self.pack.manifest.execution {
+            Execution::Http(_) => Ok(None),
+            Execution::Cli(_) | Execution::Script(_) => self.digest_code(call).await.map(Some),
+        }
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {

@@ -88,6 +88,8 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
         ("Tool", format!("{} {}", row.tool, row.version)),
         ("Caller", format!("{}/{}{agent}", row.tenant, row.owner)),
         ("Definition", row.definition.to_string()),
+        ("Code, sha256", row.code.map_or_else(String::new, |code| code.to_string())),
+        ("Idempotency key", row.idempotency_key.clone().unwrap_or_default()),
         ("Arguments, sha256", row.arguments_sum.to_string()),
         ("Files", files.join("; ")),
         ("Trace", row.trace.clone()),

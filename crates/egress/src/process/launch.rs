@@ -144,6 +144,7 @@ impl Launched {
             Step::Folder => {
                 RunError::WorkingFolder { path: self.folder.clone().unwrap_or_default() }
             }
+            Step::Digest => RunError::Changed { program },
             step => RunError::Sandbox { reason: format!("{step:?}: {}", failure.reason) },
         })
     }

@@ -157,11 +157,13 @@ impl Runner {
         let folder = spec.folder.as_deref().map(launch::checked_folder).transpose()?;
         let (mut confinement, tier) = spec.policy.on(&self.host)?;
         if let Some(confinement) = &mut confinement {
-            let mut installation = locate::installation(&program, &self.locator);
-            if !confinement.host.namespaces {
-                installation.retain(|part| !self.hidden.iter().any(|it| it.starts_with(part)));
+            for program in iter::once(&program).chain(&spec.installed) {
+                let mut installation = locate::installation(program, &self.locator);
+                if !confinement.host.namespaces {
+                    installation.retain(|part| !self.hidden.iter().any(|it| it.starts_with(part)));
+                }
+                confinement.read.extend(installation);
             }
-            confinement.read.extend(installation);
             confinement.read.extend(folder.clone());
             self.hide(confinement, tier)?;
         }
@@ -176,7 +178,7 @@ impl Runner {
             arguments: spec.arguments.clone(),
             environment: iter::once(own).chain(spec.environment.iter().cloned()).collect(),
         };
-        let orders = Orders { probe: false, limits, confinement };
+        let orders = Orders { probe: false, limits, confinement, digest: spec.digest };
         Ok(Ready { program, orders, scratch: Some(scratch), tier })
     }
 
@@ -236,7 +238,7 @@ impl Runner {
             private: Some(PathBuf::from("/proc")),
             hidden: Vec::new(),
         });
-        let orders = Orders { probe: true, limits: Limits::default(), confinement };
+        let orders = Orders { probe: true, limits: Limits::default(), confinement, digest: None };
         let program = Program { path: "/".into(), ..Program::default() };
         let ready = Ready { program, orders, scratch: None, tier: Tier::T0 };
         let mut launched = ready.launch(self.standbys.launcher()).await?;

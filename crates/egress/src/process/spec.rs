@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Limits;
+use super::{Limits, Sha256};
 use crate::sandbox::Policy;
 
 /// Where stdin comes from.
@@ -27,6 +27,10 @@ pub struct Spec {
     pub(super) deadline: Duration,
     pub(super) limits: Limits,
     pub(super) policy: Policy,
+    /// The digest that the program's file must have.
+    pub(super) digest: Option<Sha256>,
+    /// Other programs whose installations the run reads.
+    pub(super) installed: Vec<PathBuf>,
 }
 
 impl Spec {
@@ -43,6 +47,8 @@ impl Spec {
             deadline: Duration::from_secs(30),
             limits: Limits::default(),
             policy: Policy::default(),
+            digest: None,
+            installed: Vec::new(),
         }
     }
 
@@ -105,6 +111,20 @@ impl Spec {
     /// Sets the resource limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Runs the program only if its file has this digest. The launcher computes it from the descriptor that it then
+    /// executes, so that no other file can take its place in between. A script is executed by its path.
+    pub fn digest(mut self, digest: Sha256) -> Self {
+        self.digest = Some(digest);
+        self
+    }
+
+    /// Lets the run read what belongs to the installation of another program, such as the script that an interpreter
+    /// is to run.
+    pub fn installed(mut self, program: impl Into<PathBuf>) -> Self {
+        self.installed.push(program.into());
         self
     }
 

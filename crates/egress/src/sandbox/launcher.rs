@@ -65,6 +65,12 @@ fn run(_: &Preparation) -> Result<Infallible, Failure> {
     if orders.probe {
         process::exit(0);
     }
+    if let Some(digest) = &orders.digest {
+        let opened = crate::process::image::open_with_digest(program.path.as_ref(), digest);
+        if opened.map_err(|error| Failure::exec(&error))?.is_none() {
+            return Err(Failure::at(Step::Digest)("the program's file has another digest"));
+        }
+    }
     let mut command = process::Command::new(&program.path);
     command.args(&program.arguments).env_clear().envs(&program.environment);
     Err(Failure::exec(&command.exec()))

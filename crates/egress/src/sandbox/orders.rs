@@ -14,7 +14,7 @@ use std::{fmt, io, process};
 use serde::{Deserialize, Serialize};
 
 use super::{Host, Network};
-use crate::process::Limits;
+use crate::process::{Limits, Sha256};
 
 /// The only argument, which turns our executable into the launcher.
 pub(crate) const LAUNCH: &str = "__launch";
@@ -51,6 +51,8 @@ pub(crate) struct Orders {
     pub(crate) probe: bool,
     pub(crate) limits: Limits,
     pub(crate) confinement: Option<Confinement>,
+    /// The digest that the program's file must have.
+    pub(crate) digest: Option<Sha256>,
 }
 
 impl Orders {
@@ -175,6 +177,8 @@ pub(crate) enum Step {
     Limits,
     Landlock,
     Seccomp,
+    /// The program's file has another digest.
+    Digest,
     Exec,
 }
 

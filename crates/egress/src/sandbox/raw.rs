@@ -9,6 +9,8 @@
 )]
 
 use std::ffi::{CStr, CString, OsString};
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::{io, iter, mem, ptr};
 
@@ -76,9 +78,9 @@ pub(super) fn close_inherited() {
     }
 }
 
-/// Replaces this process by the program. Not by way of `Command`, whose `exec` would hand a file
+/// Replaces this process by the program: by the open file where there is one, by its path otherwise. Not by way of `Command`, whose `exec` would hand a file
 /// that the kernel does not know to a shell.
-pub(super) fn exec(program: Program) -> io::Error {
+pub(super) fn exec(program: Program, image: Option<File>) -> io::Error {
     let variables = program.environment.into_iter().map(|(mut name, value)| {
         name.push("=");
         name.push(value);
@@ -91,11 +93,26 @@ pub(super) fn exec(program: Program) -> io::Error {
     };
     let (words, variables) = (pointers(&words), pointers(&variables));
     // SAFETY: both are null-terminated arrays of null-terminated strings that live until the
-    // call returns, which it does only in failure. The first word is the program. Rust's
-    // runtime ignores SIGPIPE, and ignored signals would stay ignored in the program.
+    // call returns, which it does only in failure, and so does the open file. The first word is
+    // the program. Rust's runtime ignores SIGPIPE, and ignored signals would stay ignored in the
+    // program.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::execve(words[0], words.as_ptr(), variables.as_ptr());
+        match &image {
+            Some(file) => {
+                libc::syscall(
+                    libc::SYS_execveat,
+                    file.as_raw_fd(),
+                    c"".as_ptr(),
+                    words.as_ptr(),
+                    variables.as_ptr(),
+                    libc::AT_EMPTY_PATH,
+                );
+            }
+            None => {
+                libc::execve(words[0], words.as_ptr(), variables.as_ptr());
+            }
+        }
     }
     io::Error::last_os_error()
 }

@@ -10,7 +10,8 @@
 //! All of them stand before the orders come. The last one waits for them and becomes the program.
 
 use std::convert::Infallible;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
 use std::time::Duration;
 use std::{env, fs, io, process, thread};
 
@@ -19,10 +20,10 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use rustix::thread::UnshareFlags;
 
-use super::orders::{FAILED, Failure, Orders, Preparation, Stdin, Step};
+use super::orders::{FAILED, Failure, Orders, Preparation, Program, Stdin, Step};
 use super::raw::{self, Fork};
 use super::{Network, confine, mounts};
-use crate::process::tree;
+use crate::process::{Sha256, image, tree};
 
 /// Runs one program under supervision; returns only if it could not be started.
 pub(super) fn run(preparation: &Preparation) -> Result<Infallible, Failure> {
@@ -146,6 +147,10 @@ fn start(isolation: Option<Network>) -> Result<Infallible, Failure> {
     if let Some(folder) = &program.folder {
         env::set_current_dir(folder).map_err(Failure::at(Step::Folder))?;
     }
+    let image = match &orders.digest {
+        Some(digest) => open_image(&program, digest)?,
+        None => None,
+    };
     orders.limits.apply(isolation.is_some()).map_err(Failure::at(Step::Limits))?;
     let landlock_abi = match &orders.confinement {
         Some(confinement) => confine::confine(confinement, &own)?,
@@ -155,7 +160,20 @@ fn start(isolation: Option<Network>) -> Result<Infallible, Failure> {
         let _ = write!(io::stdout(), "{landlock_abi}");
         process::exit(0);
     }
-    Err(Failure::exec(&raw::exec(program)))
+    Err(Failure::exec(&raw::exec(program, image)))
+}
+
+/// Opens the program's file if its content has this digest, so that the very file that was read is executed. None for a
+/// script, which its interpreter opens by its path.
+fn open_image(program: &Program, digest: &Sha256) -> Result<Option<fs::File>, Failure> {
+    let opened = image::open_with_digest(Path::new(&program.path), digest);
+    let file = opened.map_err(|error| Failure::exec(&error))?;
+    let Some(mut file) = file else {
+        return Err(Failure::at(Step::Digest)("the program's file has another digest"));
+    };
+    let mut start = [0; 2];
+    let is_script = file.rewind().and_then(|()| file.read_exact(&mut start)).is_ok();
+    Ok((!is_script || start != *b"#!").then_some(file))
 }
 
 /// Enters all namespaces but the one of mounts, which would keep the mounts of today while a

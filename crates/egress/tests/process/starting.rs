@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
-use egress::process::{Exit, Limits, RUN_MARK, RunError, Runner, Spec};
+use egress::process::{
+    Exit, Limits, RUN_MARK, RunError, Runner, Sha256, Spec, copy_with_digest, open_regular,
+};
 use egress::sandbox::{Mode, Policy, Tier};
 
 use crate::support::{python, run, rungs, runner, said};
@@ -38,6 +41,27 @@ async fn a_file_that_is_no_program_says_why() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     let error = run(&runner(Tier::T2).await, Spec::new(&file)).await.unwrap_err();
     assert!(matches!(&error, RunError::Exec { reason, .. } if !reason.is_empty()), "{error}");
+}
+
+#[tokio::test]
+async fn a_program_runs_only_with_the_digest_that_was_asked_for() {
+    let digest = |path: &Path| -> Sha256 {
+        copy_with_digest(&mut open_regular(path).unwrap(), &mut std::io::sink()).unwrap().0
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("tool");
+    fs::write(&script, "#!/bin/sh\necho ran\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    for (tier, runner) in rungs().await {
+        let program = runner.locate("python3").await.unwrap();
+        let python = python("import json, sys; print('ran' if json else '')");
+        for (spec, path) in [(python, &program), (Spec::new(&script), &script)] {
+            let right = spec.clone().digest(digest(path));
+            assert_eq!(said(&run(&runner, right).await.unwrap()), "ran", "{tier} {path:?}");
+            let error = run(&runner, spec.digest([7; 32])).await.unwrap_err();
+            assert!(matches!(error, RunError::Changed { .. }), "{tier} {path:?}: {error}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -86,7 +110,7 @@ async fn private_folders_lie_where_they_were_told_to() {
         let mode = "import os; print(oct(os.stat(os.environ['TMPDIR']).st_mode & 0o777))";
         assert_eq!(said(&run(&runner, python(mode)).await.unwrap()), "0o700");
         let seen = said(&run(&runner, python("import os; print(os.getcwd())")).await.unwrap());
-        assert!(std::path::Path::new(&seen).starts_with(below.canonicalize().unwrap()));
+        assert!(Path::new(&seen).starts_with(below.canonicalize().unwrap()));
         assert_eq!(fs::read_dir(&below).unwrap().count(), 0);
     }
     fs::write(base.path().join("file"), "").unwrap();

@@ -212,6 +212,12 @@ fn whole(row: &Value, style: Style) -> anyhow::Result<()> {
     head("door", text(row, "door"))?;
     head("trace", text(row, "trace"))?;
     head("definition", text(row, "definition"))?;
+    if row["code"].is_string() {
+        head("code", format!("sha256 {}", text(row, "code")))?;
+    }
+    if let Some(key) = row["idempotencyKey"].as_str() {
+        head("key", clean::visible_json(&json!(key).to_string()))?;
+    }
     if text(row, "state") == "pending" {
         head("time left", left(row))?;
     }

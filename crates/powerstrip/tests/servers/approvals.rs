@@ -35,13 +35,13 @@ async fn house(more: &str) -> Gateway {
 }
 
 /// Whoever has the admin token.
-struct Reviewer<'a> {
+pub(crate) struct Reviewer<'a> {
     gateway: &'a Gateway,
     token: String,
 }
 
 impl<'a> Reviewer<'a> {
-    fn of(gateway: &'a Gateway) -> Self {
+    pub(crate) fn of(gateway: &'a Gateway) -> Self {
         let token = std::fs::read_to_string(gateway.folder().join(".powerstrip/admin.token"));
         Self { gateway, token: token.unwrap().trim().to_owned() }
     }
@@ -51,20 +51,20 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Waits until something waits that has not been seen before.
-    async fn waiting(&self) -> Value {
+    pub(crate) async fn waiting(&self) -> Value {
         eventually("a call waits", || async {
             self.get("/v1/approvals").await.body["approvals"].get(0).cloned()
         })
         .await
     }
 
-    async fn decide(&self, id: &str, decision: &Value) -> Response {
+    pub(crate) async fn decide(&self, id: &str, decision: &Value) -> Response {
         let url = self.gateway.url(&format!("/v1/approvals/{id}"));
         answered(reqwest::Client::new().post(url).bearer_auth(&self.token).json(decision)).await
     }
 
     /// Decides about the next call.
-    async fn decides(&self, decision: &str) -> Value {
+    pub(crate) async fn decides(&self, decision: &str) -> Value {
         let row = self.waiting().await;
         let words = json!({"decision": decision, "reason": "as I see it"});
         let decided = self.decide(row["id"].as_str().unwrap(), &words).await;
@@ -73,7 +73,7 @@ impl<'a> Reviewer<'a> {
     }
 }
 
-async fn answered(request: reqwest::RequestBuilder) -> Response {
+pub(crate) async fn answered(request: reqwest::RequestBuilder) -> Response {
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.unwrap();

@@ -16,3 +16,4 @@ mod runs;
 mod secrets;
 mod side_by_side;
 mod support;
+mod swapped;

@@ -13,10 +13,10 @@ const LISTED_ARGUMENTS: usize = 2_000;
 
 const ALWAYS: &str = "id, tenant, owner, agent, decider, tool, version, definition, arguments_sum, files, fingerprint, \
      trace, run, door, created_ms, deadline_ms, state, decided_by, decided_via, reason, decided_ms, good_until_ms, \
-     length(CAST(arguments AS BLOB))";
+     length(CAST(arguments AS BLOB)), code, idempotency_key";
 
 const RULE: &str = "id, tenant, owner, agent, tool, definition, arguments_sum, arguments, run, created_by, \
-     created_ms, expires_ms, uses";
+     created_ms, expires_ms, uses, code";
 
 impl Sqlite {
     pub(crate) async fn add_approval(
@@ -115,8 +115,9 @@ async fn insert(
 ) -> Result<bool, sqlx::Error> {
     let done = sqlx::query(
         "INSERT INTO approvals (id, tenant, owner, agent, decider, tool, version, definition, arguments, \
-         arguments_sum, files, fingerprint, trace, run, door, created_ms, deadline_ms, state) \
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18 \
+         arguments_sum, files, fingerprint, trace, run, door, created_ms, deadline_ms, state, \
+         code, idempotency_key) \
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?20, ?21 \
          WHERE (SELECT count(*) FROM approvals \
          WHERE state = 'pending' AND tenant = ?2 AND owner = ?3 AND agent IS ?4) < ?19",
     )
@@ -139,6 +140,8 @@ async fn insert(
     .bind(integer(row.deadline_unix_ms))
     .bind(row.state.as_str())
     .bind(integer(most))
+    .bind(row.code.as_ref().map(|code| code.as_bytes().to_vec()))
+    .bind(row.idempotency_key.as_deref())
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)
@@ -303,7 +306,8 @@ async fn add_rule(
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO approval_rules (id, tenant, owner, agent, tool, definition, arguments_sum, arguments, run, \
-         created_by, created_ms, expires_ms, uses) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+         created_by, created_ms, expires_ms, uses, code) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )
     .bind(&rule.id)
     .bind(&rule.tenant)
@@ -318,6 +322,7 @@ async fn add_rule(
     .bind(integer(rule.created_unix_ms))
     .bind(integer(rule.expires_unix_ms))
     .bind(integer(rule.uses))
+    .bind(rule.code.as_ref().map(|code| code.as_bytes().to_vec()))
     .execute(connection)
     .await
     .map(drop)
@@ -374,7 +379,9 @@ fn row(row: &SqliteRow) -> Result<ApprovalRow, StoreError> {
         decided_unix_ms: time(20)?,
         good_until_unix_ms: time(21)?,
         arguments_bytes: unsigned(row.try_get(22)?),
-        arguments: row.try_get(23)?,
+        code: row.try_get::<Option<&[u8]>, _>("code")?.map(sum).transpose()?,
+        idempotency_key: row.try_get("idempotency_key")?,
+        arguments: row.try_get(25)?,
     })
 }
 
@@ -393,5 +400,6 @@ fn rule_row(row: &SqliteRow) -> Result<ApprovalRuleRow, StoreError> {
         created_unix_ms: unsigned(row.try_get(10)?),
         expires_unix_ms: unsigned(row.try_get(11)?),
         uses: unsigned(row.try_get(12)?),
+        code: row.try_get::<Option<&[u8]>, _>("code")?.map(sum).transpose()?,
     })
 }

@@ -32,10 +32,13 @@ pub(crate) fn form(row: &ApprovalRow) -> Value {
         "" | "[]" => String::new(),
         files => format!("\n\nFiles that they name:\n\n{}", inert(files)),
     };
+    let key = row.idempotency_key.as_deref().map_or_else(String::new, |key| {
+        format!("\n\nIdempotency key, which reaches the tool: {}", inert(&json!(key).to_string()))
+    });
     json!({
         "mode": "form",
         "message": format!(
-            "{}{caller} wants to call {} {} with these arguments:\n\n{arguments}{files}\n\nMay it?",
+            "{}{caller} wants to call {} {} with these arguments:\n\n{arguments}{files}{key}\n\nMay it?",
             row.owner, row.tool, row.version
         ),
         "requestedSchema": {

@@ -40,17 +40,22 @@ pub(crate) struct Asked<'a> {
     pub(crate) principal: &'a Principal,
     pub(crate) tool: &'a str,
     pub(crate) definition: &'a Digest,
+    pub(crate) code: Option<&'a Digest>,
     pub(crate) arguments: &'a Digest,
     /// The files that the arguments name, as JSON.
     pub(crate) files: &'a str,
+    pub(crate) idempotency_key: Option<&'a str>,
     pub(crate) run: Option<&'a str>,
 }
 
-/// The sum of arguments and of what is in the files that they name: a name may come to stand for other bytes.
-fn these(arguments: &Digest, files: &str) -> Digest {
-    match files {
-        "[]" => *arguments,
-        files => digest_of_parts([arguments.as_bytes().as_slice(), files.as_bytes()]),
+/// The digest of all caller's input that reaches the tool: the arguments, the contents of the files that they name, and
+/// the idempotency key.
+fn these(arguments: &Digest, files: &str, key: Option<&str>) -> Digest {
+    let arguments_bytes = arguments.as_bytes().as_slice();
+    match (files, key) {
+        ("[]", None) => *arguments,
+        (files, None) => digest_of_parts([arguments_bytes, files.as_bytes()]),
+        (files, Some(key)) => digest_of_parts([arguments_bytes, files.as_bytes(), key.as_bytes()]),
     }
 }
 
@@ -64,7 +69,7 @@ impl Rules {
     /// The rule that lets this call through, if there is one.
     pub(super) fn matching(&self, asked: &Asked<'_>, now_ms: u64) -> Option<String> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        let these = these(asked.arguments, asked.files);
+        let these = these(asked.arguments, asked.files, asked.idempotency_key);
         let found =
             rules.iter().filter(|rule| rule.holds(now_ms)).map(|rule| &rule.row).find(|rule| {
                 rule.tool == asked.tool
@@ -72,6 +77,7 @@ impl Rules {
                     && rule.owner == asked.principal.subject
                     && rule.agent == asked.principal.agent
                     && rule.definition == *asked.definition
+                    && rule.code.as_ref() == asked.code
                     && rule.arguments_sum.is_none_or(|sum| sum == these)
                     && rule.run.as_deref().is_none_or(|run| asked.run == Some(run))
             });
@@ -93,6 +99,7 @@ impl Rules {
             return Err(Undecided::Invalid("the call belongs to no run that has a name"));
         }
         let exactly = standing.arguments == Extent::These;
+        let key = row.idempotency_key.as_deref();
         Ok(ApprovalRuleRow {
             id: proto::TraceId::random().to_string(),
             tenant: row.tenant.clone(),
@@ -100,7 +107,8 @@ impl Rules {
             agent: row.agent.clone(),
             tool: row.tool.clone(),
             definition: row.definition,
-            arguments_sum: exactly.then(|| these(&row.arguments_sum, &row.files)),
+            code: row.code,
+            arguments_sum: exactly.then(|| these(&row.arguments_sum, &row.files, key)),
             arguments: row.arguments.clone().filter(|_| exactly),
             run: row.run.clone().filter(|_| standing.run),
             created_by: by.to_owned(),

@@ -30,6 +30,8 @@ pub(crate) struct Gated<'a> {
     pub(crate) entry: &'a Entry,
     /// What of the tool is not in its definition, as it was when the call came.
     pub(crate) revision: u64,
+    /// The digest of the code that the call would run.
+    pub(crate) code: Option<Digest>,
     pub(crate) arguments: &'a Arguments,
     pub(crate) timeout: Duration,
 }
@@ -68,8 +70,10 @@ impl Gated<'_> {
             principal: &call.principal,
             tool: self.entry.descriptor.id.as_str(),
             definition: &self.entry.definition,
+            code: self.code.as_ref(),
             arguments: &self.arguments.digest,
             files: &files,
+            idempotency_key: call.idempotency_key.as_deref(),
             run: run.as_deref(),
         };
         if let Some(rule) = self.approvals.standing(&asked) {
@@ -230,7 +234,7 @@ impl Gated<'_> {
         Passage::Granted(Arc::new(leave))
     }
 
-    /// Who calls what with which arguments and files.
+    /// Who calls what with which arguments, files and idempotency key, and which code would run.
     fn fingerprint(&self, call: &Call, files: &str) -> Digest {
         let principal = &call.principal;
         digest_of_parts([
@@ -242,6 +246,9 @@ impl Gated<'_> {
             &self.revision.to_le_bytes(),
             self.arguments.digest.as_bytes(),
             files.as_bytes(),
+            if call.idempotency_key.is_some() { b"key" } else { b"" },
+            call.idempotency_key.as_deref().unwrap_or_default().as_bytes(),
+            self.code.as_ref().map_or(&[][..], |code| code.as_bytes()),
         ])
     }
 
@@ -265,6 +272,8 @@ impl Gated<'_> {
             tool: self.entry.descriptor.id.as_str().to_owned(),
             version: self.entry.version.to_string(),
             definition: self.entry.definition,
+            code: self.code,
+            idempotency_key: call.idempotency_key.clone(),
             arguments_bytes: arguments.len() as u64,
             arguments: Some(arguments),
             arguments_sum: self.arguments.digest,

@@ -9,12 +9,18 @@ use crate::catalog::Entry;
 #[derive(Debug)]
 enum Unproven {
     NotClaimed,
+    Gated,
     Differs { path: String },
 }
 
 /// Refuses to verify what was never promised.
 pub(crate) fn check_claimed(entry: &Entry) -> Result<(), Failure> {
     if entry.descriptor.deterministic { Ok(()) } else { Err(Unproven::NotClaimed.into()) }
+}
+
+/// The refusal to verify a call that a person approves for one run.
+pub(crate) fn refuse_gated() -> Failure {
+    Unproven::Gated.into()
 }
 
 /// Compares the recorded answer with a fresh one.
@@ -54,6 +60,10 @@ impl From<Unproven> for Failure {
             Unproven::NotClaimed => Failure::new(
                 Code::InvalidInput,
                 "this tool is declared `deterministic: false`: there is nothing to verify",
+            ),
+            Unproven::Gated => Failure::new(
+                Code::InvalidInput,
+                "an approval covers one run of this tool, and `verify` runs it twice; call it without `verify`",
             ),
             Unproven::Differs { path } => {
                 let place = if path.is_empty() { "as a whole" } else { path.as_str() };

@@ -1,5 +1,6 @@
 //! Calls that a person must approve, with a real store behind them.
 
+mod covered;
 mod leave;
 mod lent;
 mod robust;

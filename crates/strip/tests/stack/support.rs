@@ -1,12 +1,13 @@
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use proto::{
-    Annotations, Caps, Clock, Code, Descriptor, Limits, Principal, RequestedLimits, TenantId,
+    Annotations, Caps, Clock, Code, Descriptor, Digest, Limits, Principal, RequestedLimits,
+    TenantId, digest,
 };
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
@@ -25,6 +26,8 @@ pub(crate) struct Fake {
     pub(crate) runs: Arc<AtomicUsize>,
     pub(crate) cache_key: Option<String>,
     pub(crate) revision: Arc<AtomicU64>,
+    /// The code that it would run, if it runs any.
+    pub(crate) code: Option<Arc<Mutex<&'static str>>>,
 }
 
 #[async_trait]
@@ -39,6 +42,10 @@ impl Tool for Fake {
 
     fn revision(&self) -> u64 {
         self.revision.load(Ordering::SeqCst)
+    }
+
+    async fn code_digest(&self, _call: &Call) -> Result<Option<Digest>, Failure> {
+        Ok(self.code.as_ref().map(|code| digest(code.lock().unwrap().as_bytes())))
     }
 
     async fn run(&self, call: &Call) -> Result<Output, Failure> {
@@ -76,6 +83,7 @@ pub(crate) fn tool(
         runs: Arc::default(),
         cache_key: None,
         revision: Arc::default(),
+        code: None,
     }
 }
 

@@ -1,10 +1,13 @@
 //! Commands: one argument per element, whatever it contains.
 
+use std::ffi::OsString;
+
 use proto::Code;
 use serde_json::json;
 use strip::{Call, Failure};
 
 use super::PackTool;
+use super::frozen::Frozen;
 use crate::contract::Reply;
 use crate::manifest::{Argument, Cli};
 use crate::template::Values;
@@ -13,16 +16,33 @@ use crate::template::Values;
 const MAX_ARGUMENT: usize = 128 * 1024 - 1;
 
 impl PackTool {
-    pub(super) async fn run_cli(&self, cli: &Cli, call: &Call) -> Result<Reply, Failure> {
+    pub(super) async fn run_cli(
+        &self,
+        cli: &Cli,
+        frozen: Option<&Frozen>,
+        call: &Call,
+    ) -> Result<Reply, Failure> {
         let values = self.values(&call.input);
         let program = cli.program.render(&values, MAX_ARGUMENT)?;
         let arguments = cli
             .arguments
             .iter()
             .enumerate()
-            .map(|(index, argument)| fill(argument, index + 1, &values))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.run_once(self.spec(&program).args(arguments), call).await
+            .map(|(index, argument)| {
+                let text = fill(argument, index + 1, &values)?;
+                Ok(match frozen {
+                    // The author may name a script of the pack; what a caller sends stays as it is.
+                    Some(frozen) if argument.text.is_plain() => frozen.path(&text),
+                    _ => text.into(),
+                })
+            })
+            .collect::<Result<Vec<OsString>, Failure>>()?;
+        self.run_once(self.spec(&program, frozen).args(arguments), call).await
+    }
+
+    /// The program that a command means, as its author wrote it.
+    pub(super) fn cli_program(&self, cli: &Cli, call: &Call) -> Result<String, Failure> {
+        cli.program.render(&self.values(&call.input), MAX_ARGUMENT)
     }
 }
 

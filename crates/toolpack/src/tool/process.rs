@@ -8,6 +8,7 @@ use proto::{Blame, Code, clean};
 use strip::{Call, Failure};
 
 use super::PackTool;
+use super::frozen::{Frozen, changed};
 use crate::contract::{self, Reply};
 
 /// As much of stderr as the log keeps of one call.
@@ -18,30 +19,39 @@ const HINT: usize = 200;
 
 impl PackTool {
     /// A program with the pack's environment and permissions, and nothing else.
-    pub(super) fn spec(&self, program: &str) -> Spec {
-        let program = self.program_path(program);
-        let spec = Spec::new(program)
+    pub(super) fn spec(&self, program: &str, frozen: Option<&Frozen>) -> Spec {
+        let spec = match frozen {
+            None => Spec::new(self.program_path(program)),
+            Some(frozen) => frozen.spec(),
+        };
+        let spec = spec
             .env("PATH", self.runtime.path())
             .env("LANG", "C.UTF-8")
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            .policy(self.policy());
+            .policy(self.policy(frozen));
         self.env.iter().fold(spec, |spec, (name, value)| spec.env(name, value))
     }
 
     /// A path is relative to the pack; a bare name is looked up by the runner.
-    fn program_path(&self, program: &str) -> std::ffi::OsString {
+    pub(super) fn program_path(&self, program: &str) -> std::ffi::OsString {
         if program.contains('/') && Path::new(program).is_relative() {
             return self.pack.folder.join(program).into_os_string();
         }
         program.into()
     }
 
-    fn policy(&self) -> Policy {
+    fn policy(&self, frozen: Option<&Frozen>) -> Policy {
         let caps = &self.pack.manifest.caps;
         let network = if caps.network.is_empty() { Network::Denied } else { Network::Allowed };
         let mut policy = Policy::new().mode(self.runtime.sandbox).network(network);
-        for place in &self.pack.readable {
-            policy = policy.read(place);
+        match frozen {
+            None => {
+                for place in &self.pack.readable {
+                    policy = policy.read(place);
+                }
+            }
+            // The files that the copy was made of may have changed since.
+            Some(frozen) => policy = policy.read(frozen.folder()),
         }
         for place in &caps.files.read {
             policy = policy.read(self.pack.folder.join(place));
@@ -153,6 +163,7 @@ pub(super) fn failure(error: RunError) -> Failure {
         | RunError::Exposed { .. }
         | RunError::Sandbox { .. }
         | RunError::Exec { .. } => Failure::new(Code::Unsupported, error.to_string()),
+        RunError::Changed { .. } => changed().caused_by(error),
         // A full disk, most likely: it may be better in a while.
         RunError::Scratch(_) => {
             Failure::new(Code::Unavailable, "there is no room for the tool's private folder")

@@ -8,6 +8,7 @@ use proto::Code as ErrorCode;
 use strip::{Call, Failure};
 
 use super::PackTool;
+use super::frozen::Frozen;
 use super::process::{failure, hint, judge_end};
 use crate::contract::{self, Reply};
 use crate::manifest::{Script, ScriptKind};
@@ -29,7 +30,7 @@ impl PackTool {
         call: &Call,
     ) -> Result<Reply, Failure> {
         match &self.workers {
-            None => self.run_once(self.script_spec(script, code, Shift::Once), call).await,
+            None => self.run_once(self.script_spec(script, code, Shift::Once, None), call).await,
             Some(workers) => {
                 let time = self.time(call);
                 // Either way the worker goes with the future that owns it.
@@ -47,10 +48,26 @@ impl PackTool {
         }
     }
 
-    fn script_spec(&self, script: &Script, code: &Code, shift: Shift) -> Spec {
-        let interpreter =
-            script.interpreter.as_deref().unwrap_or(script.kind.default_interpreter());
-        let spec = self.spec(interpreter);
+    /// Runs the verified copy of code that was approved, never in a warm worker: that may run older code.
+    pub(super) async fn run_frozen(
+        &self,
+        script: &Script,
+        code: &Code,
+        frozen: &Frozen,
+        call: &Call,
+    ) -> Result<Reply, Failure> {
+        let code = frozen.code(code);
+        self.run_once(self.script_spec(script, &code, Shift::Once, Some(frozen)), call).await
+    }
+
+    fn script_spec(
+        &self,
+        script: &Script,
+        code: &Code,
+        shift: Shift,
+        frozen: Option<&Frozen>,
+    ) -> Spec {
+        let spec = self.spec(interpreter(script), frozen);
         let spec = match script.kind {
             ScriptKind::Python => spec.env("PYTHONUTF8", "1"),
             ScriptKind::Node => spec,
@@ -87,7 +104,7 @@ impl PackTool {
         let turn = workers.turn().await;
         let mut worker = match turn.idle().await {
             Some(worker) => worker,
-            None => self.start(self.script_spec(script, code, Shift::Serve)).await?,
+            None => self.start(self.script_spec(script, code, Shift::Serve, None)).await?,
         };
         let tier = worker.tier();
         self.remember_tier(tier);
@@ -104,7 +121,7 @@ impl PackTool {
             let outcome = self.use_up(&mut worker, call).await;
             self.log_stderr(&worker.take_stderr(), call, outcome.is_err());
             drop(worker);
-            self.start_ahead(workers, self.script_spec(script, code, Shift::Serve));
+            self.start_ahead(workers, self.script_spec(script, code, Shift::Serve, None));
             outcome
         };
         let mut reply = reply?;
@@ -146,6 +163,11 @@ impl PackTool {
         let (stdout, exit) = worker.finish(contract::request(call), self.max_output()).await?;
         judge_end(&stdout, exit, worker.stderr_so_far().as_bytes())
     }
+}
+
+/// The interpreter of a script, as its author wrote it.
+pub(super) fn interpreter(script: &Script) -> &str {
+    script.interpreter.as_deref().unwrap_or(script.kind.default_interpreter())
 }
 
 /// Whether an interpreter can run this code again and again. Node and PHP cannot run a whole program twice

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+mod approved;
 mod bad_files;
 mod contract;
 mod examples;

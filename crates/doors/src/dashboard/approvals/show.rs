@@ -52,6 +52,10 @@ pub(super) async fn page(
                         span { (size(file.size)) }
                     } } } }
                 }
+                @if let Some(key) = &row.idempotency_key {
+                    h2 { "Idempotency key" }
+                    p { code #idempotency-key { (laid_out(&Value::from(key.as_str()).to_string())) } " " span.soft { "reaches the tool" } }
+                }
                 (difference(arguments, before, viewer))
             }
             section aria-labelledby="decide" {
@@ -145,6 +149,9 @@ fn facts(row: &ApprovalRow, viewer: &Viewer) -> Markup {
             @if let Some(run) = &row.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
             div { dt { "Arguments" } dd { code.sum title="SHA-256 of the canonical arguments" { (row.arguments_sum) } } }
             div { dt { "Definition" } dd { code.sum title="SHA-256 of the tool's definition" { (row.definition) } } }
+            @if let Some(code) = &row.code {
+                div { dt { "Code" } dd { code.sum title="SHA-256 of the program, its interpreter and the pack's files" { (code) } } }
+            }
         }
     }
 }

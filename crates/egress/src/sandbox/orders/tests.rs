@@ -19,7 +19,7 @@ fn program() -> Program {
 }
 
 fn orders() -> Orders {
-    Orders { probe: false, limits: Limits::default(), confinement: None }
+    Orders { probe: false, limits: Limits::default(), confinement: None, digest: None }
 }
 
 #[test]

@@ -16,6 +16,8 @@ fn row(id: &str) -> ApprovalRow {
         tool: "crm.write".to_owned(),
         version: "1.0.0".to_owned(),
         definition: digest(b"definition"),
+        code: None,
+        idempotency_key: None,
         arguments_bytes: 2,
         arguments_sum: digest(b"{}"),
         fingerprint: digest(id.as_bytes()),

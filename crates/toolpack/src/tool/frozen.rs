@@ -1,0 +1,250 @@
+//! The code of a call that a person approved: a digest of all of it, and a verified copy that is run in its place.
+//!
+//! The digest covers the program or interpreter and every file of the folders that the pack's code lies in. When the call
+//! runs, those files are copied to a private folder and the digest is computed from the bytes that are copied, so that
+//! a file that is exchanged later changes nothing. Programs outside of these folders are executed by the launcher from
+//! the descriptor whose digest it checked.
+
+mod survey;
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use egress::process::{Sha256, Shebang, Spec, copy_with_digest, open_regular};
+use proto::{Code as ErrorCode, Digest};
+use strip::{Call, Failure};
+use tempfile::TempDir;
+use tokio::runtime::Handle;
+
+use super::PackTool;
+use super::process::failure;
+use super::script::interpreter;
+use crate::contract;
+use crate::manifest::Execution;
+use crate::pack::Code;
+use survey::{Places, Records, mirrored};
+
+/// The verified copy of the code that one call runs.
+pub(super) struct Frozen {
+    /// Taken when the copy is removed.
+    copy: Option<TempDir>,
+    places: Places,
+    launch: Launch,
+}
+
+/// What is executed: a program that the kernel runs by itself, and the script that it is to read, if there is one.
+struct Launch {
+    program: PathBuf,
+    digest: Sha256,
+    /// What stands between the program and the arguments: the argument of the script's first line, and the script.
+    words: Vec<OsString>,
+    script: Option<PathBuf>,
+}
+
+impl Launch {
+    fn record(&self, script_digest: Option<&Sha256>, records: &mut Records) -> io::Result<()> {
+        records.add(b"program", &fs::canonicalize(&self.program)?, &self.digest);
+        for word in &self.words {
+            records.add(b"word", Path::new(word), &[]);
+        }
+        if let (Some(script), Some(digest)) = (&self.script, script_digest) {
+            records.add(b"script", &fs::canonicalize(script)?, digest);
+        }
+        Ok(())
+    }
+}
+
+impl PackTool {
+    /// The digest of the code that the call would run now.
+    pub(super) async fn digest_code(&self, call: &Call) -> Result<Digest, Failure> {
+        let (located, places) = self.code_of(call).await?;
+        let survey = move || survey(&located, &places, None).map(|(digest, _)| digest);
+        blocking(survey).await?.map_err(uncovered)
+    }
+
+    /// Copies the code that the call would run, if it is what was approved.
+    pub(super) async fn freeze(&self, call: &Call, approved: &Digest) -> Result<Frozen, Failure> {
+        let (located, places) = self.code_of(call).await?;
+        let approved = *approved;
+        let frozen = blocking(move || {
+            let copy = tempfile::Builder::new().prefix("powerstrip-code-").tempdir()?;
+            // Paths must be the ones that the sandbox sees, without links.
+            let folder = copy.path().canonicalize()?;
+            let (digest, launch) = survey(&located, &places, Some(&folder))?;
+            let frozen = Frozen { copy: Some(copy), places, launch };
+            Ok((digest == approved).then_some(frozen))
+        });
+        frozen.await?.map_err(uncovered)?.ok_or_else(changed)
+    }
+
+    /// The located program, with its interpreter if it is a script, and the places that its code lies in.
+    async fn code_of(&self, call: &Call) -> Result<(Located, Places), Failure> {
+        let written = match &self.pack.manifest.execution {
+            Execution::Cli(cli) => self.cli_program(cli, call)?,
+            Execution::Script(script) => interpreter(script).to_owned(),
+            Execution::Http(_) => return Err(contract::broken("an HTTP tool runs no code here")),
+        };
+        let runner = &self.runtime.runner;
+        let program = runner.locate(self.program_path(&written)).await.map_err(failure)?;
+        let shebang = open_regular(&program).and_then(|mut file| Shebang::read(&mut file));
+        let shebang = shebang.map_err(uncovered)?;
+        let interpreter = match &shebang {
+            None => None,
+            Some(line) => {
+                let (name, words) = interpreter_of(line);
+                Some((runner.locate(name).await.map_err(failure)?, words))
+            }
+        };
+        let caps = &self.pack.manifest.caps.files;
+        let real = |place: &String| fs::canonicalize(self.pack.folder.join(place)).ok();
+        let mut code: Vec<PathBuf> =
+            self.pack.readable.iter().filter_map(|place| fs::canonicalize(place).ok()).collect();
+        // A program that the author names by a relative path belongs to the pack, with the files around it.
+        if written.contains('/') && Path::new(&written).is_relative() {
+            code.extend(program.parent().and_then(|folder| fs::canonicalize(folder).ok()));
+        }
+        let places = Places::new(
+            code,
+            caps.read.iter().filter_map(real).collect(),
+            caps.write.iter().filter_map(real).collect(),
+        );
+        Ok((Located { program, interpreter }, places))
+    }
+}
+
+/// A program that was found, and, if it is a script, its interpreter with the words of its first line.
+struct Located {
+    program: PathBuf,
+    interpreter: Option<(PathBuf, Vec<OsString>)>,
+}
+
+/// What a script's first line names: the interpreter, and the arguments that come before the script. The program `env`
+/// only looks a name up, which is done here instead, so that the digest covers what it would find.
+fn interpreter_of(line: &Shebang) -> (OsString, Vec<OsString>) {
+    let written = OsString::from_vec(line.interpreter.clone());
+    let argument = line.argument.as_deref().unwrap_or_default();
+    if line.interpreter.ends_with(b"/env") {
+        let split = argument.strip_prefix(b"-S").filter(|rest| rest.starts_with(b" "));
+        let mut words = split.unwrap_or(argument).split(u8::is_ascii_whitespace);
+        let mut words = words.by_ref().filter(|word| !word.is_empty());
+        let plain = |word: &&[u8]| !word.starts_with(b"-") && !word.contains(&b'=');
+        if let Some(name) = words.next().filter(plain) {
+            let rest: Vec<_> = words.map(|word| OsStr::from_bytes(word).to_owned()).collect();
+            if rest.is_empty() || split.is_some() {
+                return (OsStr::from_bytes(name).to_owned(), rest);
+            }
+        }
+    }
+    (written, line.argument.iter().map(|argument| OsString::from_vec(argument.clone())).collect())
+}
+
+/// The digest of all code, and how it is launched: from the copy, where one is made.
+fn survey(located: &Located, places: &Places, copy: Option<&Path>) -> io::Result<(Digest, Launch)> {
+    let mut records = Records::default();
+    places.record(copy, &mut records)?;
+    // What was copied runs from the copy; it is the same file, or the digest of the tree says otherwise.
+    let of_copy = |path: &Path| {
+        let place = mirrored(copy?, &path.canonicalize().ok()?);
+        let real = place.canonicalize().ok()?;
+        (real.starts_with(copy?) && real.is_file()).then_some(place)
+    };
+    let digest = |path: &Path| copy_with_digest(&mut open_regular(path)?, &mut io::sink());
+    let (program, words, script) = match &located.interpreter {
+        None => (&located.program, Vec::new(), None),
+        Some((interpreter, words)) => (interpreter, words.clone(), Some(&located.program)),
+    };
+    let mut launch = Launch {
+        program: program.clone(),
+        digest: digest(program)?.0,
+        words,
+        script: script.cloned(),
+    };
+    let script_digest = script.map(|script| digest(script)).transpose()?.map(|(digest, _)| digest);
+    launch.record(script_digest.as_ref(), &mut records)?;
+    launch.program = of_copy(&launch.program).unwrap_or(launch.program);
+    if let Some(script) = &mut launch.script {
+        *script = of_copy(script).unwrap_or_else(|| script.clone());
+        launch.words.push(script.clone().into_os_string());
+    }
+    Ok((records.digest(), launch))
+}
+
+impl Frozen {
+    /// The folder that holds the copy.
+    pub(super) fn folder(&self) -> PathBuf {
+        let folder = self.copy.as_ref().map(|copy| copy.path().to_owned()).unwrap_or_default();
+        folder.canonicalize().unwrap_or(folder)
+    }
+
+    /// The program, which runs only if it is the one that was approved.
+    pub(super) fn spec(&self) -> Spec {
+        let Launch { program, digest, words, script } = &self.launch;
+        let spec = Spec::new(program).digest(*digest).args(words.iter().cloned());
+        match script {
+            Some(script) => spec.installed(script),
+            None => spec,
+        }
+    }
+
+    /// The copy of what an author's argument names, or the argument itself.
+    pub(super) fn path(&self, argument: &str) -> OsString {
+        let path = Path::new(argument);
+        if path.is_absolute() { self.copied(path).into_os_string() } else { argument.into() }
+    }
+
+    /// The same code, where the copy has it.
+    pub(super) fn code(&self, code: &Code) -> Code {
+        match code {
+            Code::Program(file) => Code::Program(self.copied(file)),
+            Code::Function(file) => Code::Function(self.copied(file)),
+            Code::Module { module, function, search } => Code::Module {
+                module: module.clone(),
+                function: function.clone(),
+                search: search.iter().map(|folder| self.copied(folder)).collect(),
+            },
+        }
+    }
+
+    fn copied(&self, path: &Path) -> PathBuf {
+        match path.canonicalize() {
+            Ok(real) if self.places.is_copied(&real) => mirrored(&self.folder(), &real),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        let Some(copy) = self.copy.take() else { return };
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn_blocking(move || drop(copy));
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| contract::broken("the tool's code could not be read").caused_by(error))
+}
+
+/// Other code than was approved would run.
+pub(super) fn changed() -> Failure {
+    Failure::new(
+        ErrorCode::Denied,
+        "the tool's code changed after the call was approved, so it was not run; call again to ask anew",
+    )
+    .retryable(true)
+}
+
+/// The code cannot be read whole, so no approval can cover it.
+fn uncovered(error: io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::Denied,
+        format!("the tool's code cannot be read for an approval, so it was not run: {error}"),
+    )
+}

@@ -9,6 +9,8 @@ mod launch;
 mod limits;
 mod locate;
 mod piped;
+#[cfg(target_os = "linux")]
+mod reset;
 mod runner;
 mod scratch;
 mod spawner;

@@ -11,6 +11,8 @@ use tokio::process::Child;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+#[cfg(target_os = "linux")]
+use super::reset::Run;
 use super::scratch::{Scratch, Watch};
 use super::standby::{Launcher, Standbys};
 use super::{Exit, RUN_MARK, RunError, tree};
@@ -85,7 +87,8 @@ impl Ready {
             Watch::start(scratch.path(), supervisor, self.orders.limits.private_folder)
         });
         let inner = Some(Inner { child, supervisor, run, scratch: self.scratch });
-        Launched { inner, token, folder: self.program.folder, tier: self.tier, watch }
+        let isolated = self.orders.isolation().is_some();
+        Launched { inner, token, folder: self.program.folder, tier: self.tier, watch, isolated }
     }
 }
 
@@ -96,6 +99,9 @@ pub(super) struct Launched {
     folder: Option<PathBuf>,
     pub(super) tier: Tier,
     watch: Option<Watch>,
+    /// Whether the program lives in namespaces of its own.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has them"))]
+    isolated: bool,
 }
 
 struct Inner {
@@ -132,6 +138,39 @@ impl Launched {
         if let Some(inner) = &mut self.inner {
             inner.end(grace).await;
         }
+    }
+
+    /// Ends all but the program itself, and empties what it could write; false if something is left.
+    #[cfg(target_os = "linux")]
+    pub(super) async fn reset(&self) -> bool {
+        match self.run() {
+            Some(run) => run.reset().await,
+            None => false,
+        }
+    }
+
+    /// Whether only the program itself is alive, and all that it could write is empty.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_untouched(&self) -> bool {
+        self.run().is_some_and(|run| run.is_untouched())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn run(&self) -> Option<Run<'_>> {
+        let inner = self.inner.as_ref()?;
+        let private_folder = inner.scratch.as_ref().map(Scratch::path);
+        Some(Run { supervisor: inner.supervisor?, isolated: self.isolated, private_folder })
+    }
+
+    /// Elsewhere the program's processes cannot be told apart, so it is never as it was.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) async fn reset(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn is_untouched(&self) -> bool {
+        false
     }
 
     /// What the launcher had to say about a program that it could not start.

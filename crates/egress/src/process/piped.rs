@@ -52,6 +52,18 @@ impl Process {
         self.launched.wait().await
     }
 
+    /// Whether nothing that the child has started is alive, and its private folder and its own shared memory are empty.
+    /// Cheap enough to be asked after every use.
+    pub fn is_untouched(&self) -> bool {
+        self.launched.is_untouched()
+    }
+
+    /// Kills all that the child has started, and empties its private folder and its own shared memory. False if
+    /// something is left or the host cannot tell: the child must not be used for other work then.
+    pub async fn reset(&self) -> bool {
+        self.launched.reset().await
+    }
+
     /// Asks the child and all it started to end, and kills what is left within half a second.
     pub async fn kill(mut self) {
         self.launched.end(true).await;

@@ -20,7 +20,7 @@ pub(crate) fn signal(processes: &[Pid], signal: Signal) {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{descendants, end_marked};
+pub(crate) use linux::{beside_program, descendants, end_marked};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -48,6 +48,33 @@ mod linux {
             }
         }
         found
+    }
+
+    /// The program below a supervisor, and every other living process that came of it. The kernel lists the children
+    /// of a process in the order in which they became its own, so the program is the first: all others came of it.
+    pub(crate) fn beside_program(supervisor: Pid, isolated: bool) -> Option<(Pid, Vec<Pid>)> {
+        let first = |parent: Pid| listed_children(parent)?.first().copied();
+        let reaper = if isolated { first(supervisor)? } else { supervisor };
+        let program = first(reaper)?;
+        // In this order: a process whose parent ends meanwhile goes from below the program to the reaper.
+        let mut others = descendants(program);
+        for orphan in listed_children(reaper)?.into_iter().filter(|child| *child != program) {
+            others.push(orphan);
+            others.extend(descendants(orphan));
+        }
+        others.retain(|process| !is_zombie(*process));
+        Some((program, others))
+    }
+
+    /// Whether a process has ended and only waits for its parent to notice.
+    fn is_zombie(process: Pid) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+        // The state follows the name in parentheses, which may hold any character.
+        let state = stat
+            .as_deref()
+            .ok()
+            .and_then(|stat| stat.rsplit_once(')')?.1.split_ascii_whitespace().next());
+        matches!(state, None | Some("Z" | "X"))
     }
 
     /// The kernel's own list; `None` where the kernel keeps none.

@@ -31,6 +31,23 @@ def explain(error):
     return "".join(traceback.format_exception_only(type(error), error)).strip()
 
 
+def threads():
+    threading = sys.modules.get("threading")
+    return threading.active_count() if threading else 1
+
+
+def forbid_reading_memory():
+    """Keeps processes that the code starts from reading this one's memory, which holds later requests."""
+    if sys.platform != "linux":
+        return
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+    except Exception:
+        pass  # An interpreter without ctypes: what a call started still ends before the next one begins.
+
+
 def scratch_file():
     try:
         return os.memfd_create("powerstrip")
@@ -49,6 +66,7 @@ class Function:
         code = getattr(self.function, "__code__", None)
         parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
         self.wants_meta = "meta" in parameters
+        self.threads = threads()
 
     def answer(self, request, _line):
         more = {"meta": request.get("meta", {})} if self.wants_meta else {}
@@ -63,7 +81,8 @@ class Function:
         return {"data": result}
 
     def can_stay(self):
-        return True
+        # A thread that outlives its call could read the input of a later one.
+        return threads() <= self.threads
 
 
 class Script:
@@ -112,8 +131,7 @@ class Script:
 
     def can_stay(self):
         # A thread of an earlier call could print into a later one.
-        threading = sys.modules.get("threading")
-        return threading is None or threading.active_count() == 1
+        return threads() == 1
 
 
 def serve(code, requests, replies):
@@ -136,6 +154,7 @@ def main(how, form, *what):
     requests, replies = private_pipes()
     code = {"function": Function, "script": Script}[form](*what)
     if how == "serve":
+        forbid_reading_memory()
         return serve(code, requests, replies)
     result = code.answer(json.loads(requests.readline()), b"")
     replies.write(encode(result["data"]).encode() + b"\n")

@@ -101,7 +101,7 @@ impl PackTool {
         code: &Code,
         call: &Call,
     ) -> Result<Reply, Failure> {
-        let turn = workers.turn().await;
+        let turn = workers.turn(&call.principal.tenant).await;
         let mut worker = match turn.idle().await {
             Some(worker) => worker,
             None => self.start(self.script_spec(script, code, Shift::Serve, None)).await?,

@@ -61,6 +61,16 @@ impl Worker {
         self.spent
     }
 
+    /// Whether the last call has left nothing behind: no process, no file, and nothing on stdout.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.stdout.buffer().is_empty() && self.process.is_untouched()
+    }
+
+    /// Removes what calls have left behind. False if that failed: the worker must not be used again.
+    pub(crate) async fn reset(&self) -> bool {
+        self.stdout.buffer().is_empty() && self.process.reset().await
+    }
+
     /// The sandbox rung that holds.
     pub(crate) fn tier(&self) -> Tier {
         self.process.tier()

@@ -1,10 +1,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use proto::Code;
+use egress::sandbox::Tier;
+use proto::{Code, Principal, TenantId};
 use serde_json::{Value, json};
+use strip::Tool;
 
-use crate::support::{Workshop, assert_code, eventually, is_missing, run};
+use crate::support::{Setting, Workshop, assert_code, call, eventually, is_missing, run};
 
 /// Functions that show who runs them, and some that misbehave. Each worker has a private folder of its own; process
 /// ids tell nothing, because a sandbox may give every worker the same.
@@ -232,4 +234,121 @@ async fn workers_end_with_their_pack() {
     workshop.load();
     // The private folder goes when the worker is dead.
     eventually("the worker is gone", || !std::path::Path::new(&folder).exists()).await;
+}
+
+/// Functions that leave things behind and look for them, and one whose child looks into its memory.
+const MESSY: &str = r#"
+import os, threading, time
+left = ()
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        return False
+def messy(input):
+    global left
+    folder = os.environ["TMPDIR"]
+    if input == "make":
+        os.makedirs(folder + "/deep/er")
+        open(folder + "/deep/er/file", "w").write("secret")
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+        reader, writer = os.pipe()
+        between = os.fork()
+        if between == 0:
+            os.setsid()
+            orphan = os.fork()
+            if orphan == 0:
+                time.sleep(600)
+            os.write(writer, str(orphan).encode())
+            os._exit(0)
+        os.waitpid(between, 0)
+        left = (child, int(os.read(reader, 20)))
+        return {"who": folder, "child": os.waitpid(child, os.WNOHANG)[0] == 0, "orphan": alive(left[1])}
+    child, orphan = left
+    return {"who": folder, "files": os.listdir(folder), "child": os.waitpid(child, os.WNOHANG)[0] == 0, "orphan": alive(orphan)}
+def peek(input):
+    worker = os.getpid()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            open(f"/proc/{worker}/mem", "rb")
+            found = "memory"
+        except OSError as error:
+            found = type(error).__name__
+        os.write(writer, found.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    return os.read(reader, 100).decode()
+def lingers(input):
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+    return os.environ["TMPDIR"]
+"#;
+
+#[tokio::test]
+async fn no_file_and_no_child_of_a_call_is_there_in_the_next() {
+    for tier in [Tier::T0, Tier::T1, Tier::T2] {
+        let workshop = Workshop::with(Setting { tier, ..Setting::default() }).await;
+        workshop.write("tools/m.py", MESSY);
+        workshop.pack("x", "execution: {kind: python, module: 'm:messy', workers: 1}");
+        let tool = workshop.tool("x");
+        for _ in 0..3 {
+            let made = run(&tool, json!("make")).await.unwrap().data;
+            assert_eq!((&made["child"], &made["orphan"]), (&json!(true), &json!(true)));
+            let seen = run(&tool, json!("look")).await.unwrap().data;
+            let who = &made["who"];
+            let clean = json!({"who": who, "files": [], "child": false, "orphan": false});
+            assert_eq!(*seen, clean, "{tier}: the same worker, and nothing else");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_child_cannot_read_the_memory_of_its_worker() {
+    for tier in [Tier::T1, Tier::T2] {
+        let workshop = Workshop::with(Setting { tier, ..Setting::default() }).await;
+        workshop.write("tools/m.py", MESSY);
+        workshop.pack("x", "execution: {kind: python, module: 'm:peek', workers: 1}");
+        let found = run(&workshop.tool("x"), json!({})).await.unwrap().data;
+        assert_eq!(*found, json!("PermissionError"), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_that_outlives_its_call_ends_the_worker_of_a_function() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/m.py", MESSY);
+    workshop.pack("x", "execution: {kind: python, module: 'm:lingers', workers: 1}");
+    let tool = workshop.tool("x");
+    let first = run(&tool, json!({})).await.unwrap().data;
+    let second = run(&tool, json!({})).await.unwrap().data;
+    assert_ne!(first, second);
+}
+
+#[tokio::test]
+async fn tenants_never_share_a_worker() {
+    let workshop = Workshop::new().await;
+    workshop.write("tools/m.py", MODULE);
+    workshop.pack("x", "execution: {kind: python, module: 'm:who', workers: 2}");
+    let tool = workshop.tool("x");
+    let who = async |tenant: &str| {
+        let mut call = call(json!({}));
+        let principal = Principal::clone(&call.principal);
+        call.principal = Arc::new(Principal { tenant: TenantId::new(tenant), ..principal });
+        let data = tool.run(&call).await.unwrap().data;
+        (data["who"].to_string(), data["calls"].as_u64().unwrap())
+    };
+    let (acme, _) = who("acme").await;
+    let (globex, calls) = who("globex").await;
+    assert_ne!(acme, globex);
+    assert_eq!(calls, 1, "a new worker knows of no earlier call");
+    assert_eq!((who("acme").await, who("globex").await), ((acme.clone(), 2), (globex, 2)));
+    assert_eq!(tool.health().idle_workers, 2);
+    let (third, _) = who("initech").await;
+    assert_ne!(third, acme);
+    assert_eq!(tool.health().idle_workers, 2, "the one that waited longest made room");
+    assert_eq!(who("acme").await.1, 1, "it was ended, and is started anew");
 }

@@ -22,6 +22,7 @@ pub(crate) enum Command {
     Gateway(GatewayRun),
     Files(FilesRun),
     Chain(ChainRun),
+    Soak(SoakRun),
     Quality(crate::quality::QualityRun),
     /// The echo handler on axum alone.
     #[command(hide = true)]
@@ -92,6 +93,27 @@ Build all first, in the same profile:
 pub(crate) struct ChainRun {
     #[command(flatten)]
     pub(crate) how: How,
+}
+
+/// Load the gateway for a long time and look at its memory: 500 sessions call by turns, and others are left behind.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build both first, in the same profile:
+  cargo build --release -p powerstrip -p powerstrip-bench
+  target/release/powerstrip-bench soak        for 30 minutes
+  target/release/powerstrip-bench soak 2      for two minutes")]
+pub(crate) struct SoakRun {
+    /// How many minutes it lasts.
+    #[arg(value_name = "MINUTES", default_value_t = 30.0, value_parser = minutes)]
+    minutes: f64,
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+impl SoakRun {
+    pub(crate) fn time(&self) -> Duration {
+        Duration::from_secs_f64(self.minutes * 60.0)
+    }
 }
 
 /// What every run is told.
@@ -188,6 +210,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(minutes) if (0.1..=1440.0).contains(&minutes) => Ok(minutes),
+        _ => Err("a number of minutes from 0.1 to 1440 is expected".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
@@ -230,5 +259,16 @@ mod tests {
             }
         }
         assert!(Cli::try_parse_from(["powerstrip-bench", "gateway", "--only", "python"]).is_err());
+        assert!(Cli::try_parse_from(["powerstrip-bench", "soak", "0"]).is_err());
+    }
+
+    #[test]
+    fn a_soak_lasts_half_an_hour_unless_told_otherwise() {
+        for (line, seconds) in
+            [(&["powerstrip-bench", "soak"][..], 1_800), (&["powerstrip-bench", "soak", "2"], 120)]
+        {
+            let Command::Soak(run) = Cli::parse_from(line).command else { panic!("{line:?}") };
+            assert_eq!(run.time().as_secs(), seconds);
+        }
     }
 }

@@ -155,6 +155,11 @@ impl Client {
         self.round(Duration::ZERO, Inputs::Distinct).await.map(drop)
     }
 
+    /// Has every connection call for this long.
+    pub(crate) async fn call_for(&mut self, time: Duration, inputs: Inputs) -> anyhow::Result<()> {
+        self.round(time, inputs).await.map(drop)
+    }
+
     async fn round(&mut self, time: Duration, inputs: Inputs) -> anyhow::Result<Round> {
         let mut calling = JoinSet::new();
         let start = Instant::now();

@@ -37,6 +37,9 @@ fn main() -> ExitCode {
         Command::Chain(run) => {
             measure(&run.how, async |binary| rows::chain::measure(&run, binary).await)
         }
+        Command::Soak(run) => {
+            measure(&run.how, async |binary| rows::gateway::soak::measure(&run, binary).await)
+        }
         Command::Quality(run) => quality::run(&run),
         Command::BareHttp => serve(bare::http()),
         Command::BareFiles(copy) => serve(bare::files(copy)),

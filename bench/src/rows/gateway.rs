@@ -5,6 +5,7 @@ mod calls;
 mod hung;
 mod others;
 mod sessions;
+pub(crate) mod soak;
 mod tools;
 
 use std::path::Path;

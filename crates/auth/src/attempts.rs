@@ -41,8 +41,8 @@ fn claims_of(credential: &str) -> Option<&str> {
     parts.next().is_none().then_some(claims)
 }
 
-/// One host has a whole /64 of IPv6 to choose from.
-fn network(address: IpAddr) -> IpAddr {
+/// What counts as one address: of IPv6 a /64 network, because one host usually has a whole one to choose from.
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))

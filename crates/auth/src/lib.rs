@@ -23,7 +23,7 @@ pub mod vault;
 pub use access::{Access, Guarded, METADATA_PATH};
 pub use admin::{AdminFault, AdminToken};
 pub use agent::as_agent;
-pub use attempts::{Attempts, Source};
+pub use attempts::{Attempts, Source, network};
 pub use fault::{TokenFault, Unreachable};
 pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
 pub use local::{LOCAL_SUBJECT, LOCAL_TENANT, LocalAccess, Refusal};

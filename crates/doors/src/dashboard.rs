@@ -29,7 +29,6 @@ mod viewer;
 mod words;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use auth::{Access, AdminToken, Attempts, Session, Sessions};
 use axum::Router;
@@ -45,6 +44,7 @@ use tokio_util::sync::CancellationToken;
 pub use desk::{Checkup, DashboardDesk, Held};
 
 use crate::http::ServerDesk;
+use crate::http::body::BodyReader;
 
 pub(crate) const HOME: &str = "/dashboard";
 pub(crate) const SIGN_IN: &str = "/dashboard/sign-in";
@@ -82,7 +82,7 @@ pub(crate) struct Parts {
     pub(crate) shutdown: CancellationToken,
     /// No form larger than this is read.
     pub(crate) max_body_bytes: usize,
-    pub(crate) body_timeout: Duration,
+    pub(crate) bodies: Arc<BodyReader>,
 }
 
 /// What every page can reach.

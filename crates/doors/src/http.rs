@@ -33,14 +33,19 @@ use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use strip::Strip;
+use proto::{Principal, TraceId};
+use strip::{Door, Failure, RefusedRequest, Strip};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 pub use routes::{Needs, ROUTES, Route};
 pub use servers::{Announced, Declined, Granted, ServerDesk};
+pub(crate) use sessions::SessionUse;
+
+use body::{BodyFault, BodyReader};
 
 use crate::dashboard::{Dashboard, DashboardDesk};
+use crate::server::Peer;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 use crate::{Metrics, dashboard};
 
@@ -61,10 +66,18 @@ pub struct Options {
     pub max_body_bytes: usize,
     /// How long a client may take to send its body.
     pub body_timeout: Duration,
+    /// How many bytes of requests that are not answered yet are held at once. One caller may use a quarter of them.
+    pub body_memory: usize,
     /// How many sessions of MCP clients before 2026-07-28 may stand at once.
     pub max_sessions: usize,
-    /// After how long without a request such a session ends.
+    /// How many of them one caller may have.
+    pub sessions_per_caller: usize,
+    /// After how long without a request, a call or a stream such a session ends.
     pub session_idle: Duration,
+    /// After how long without a request that needs more than a plain call takes its memory is given back.
+    pub session_park: Duration,
+    /// How many streams one caller may listen to over MCP.
+    pub streams_per_caller: usize,
     /// Where servers register themselves; without it nobody can.
     pub servers: Option<Arc<dyn ServerDesk>>,
     /// What the dashboard needs to know of the process around it.
@@ -81,8 +94,12 @@ impl Default for Options {
             logins: None,
             max_body_bytes: MAX_MESSAGE_BYTES,
             body_timeout: Duration::from_secs(30),
+            body_memory: 64 << 20,
             max_sessions: 10_000,
-            session_idle: Duration::from_secs(60 * 60),
+            sessions_per_caller: 5_000,
+            session_idle: Duration::from_secs(10 * 60),
+            session_park: Duration::from_secs(5),
+            streams_per_caller: 1_024,
             servers: None,
             dashboard: None,
         }
@@ -100,12 +117,31 @@ struct Inner {
     mcp: mcp::McpDoor,
     meter: meter::Meter,
     dashboard: Dashboard,
+    bodies: Arc<BodyReader>,
 }
 
 impl Inner {
     /// The largest body that is read now.
     fn max_body(&self) -> usize {
         message_limit(&self.strip, self.options.max_body_bytes)
+    }
+
+    /// The refusal of a request whose body was not read. It leaves an audit row if the caller is the cause.
+    async fn refuse_body(
+        &self,
+        fault: &BodyFault,
+        about: &str,
+        principal: &Arc<Principal>,
+        trace: TraceId,
+    ) -> Failure {
+        let failure = fault.failure();
+        if fault.is_callers() {
+            let door = if about == routes::MCP { Door::McpHttp } else { Door::Http };
+            let principal = Arc::clone(principal);
+            let request = RefusedRequest { about, principal, door, trace };
+            self.strip.record_refusal(request, &failure).await;
+        }
+        failure
     }
 }
 
@@ -132,22 +168,38 @@ impl HttpDoor {
 
     /// Answers a request. Calls of tools go past the router and its layers, each of which would wrap them once more.
     /// Boxed, because a connection that rests between two requests keeps the room for one.
-    pub(crate) fn answer(self: Arc<Self>, request: Request) -> BoxFuture<'static, Response> {
+    pub(crate) fn answer(
+        self: Arc<Self>,
+        mut request: Request,
+        peer: Arc<Peer>,
+    ) -> BoxFuture<'static, Response> {
         if request.uri().path() == routes::MCP {
-            return async move { self.answer_mcp(request).await }.boxed();
+            return async move { self.answer_mcp(request, &peer).await }.boxed();
         }
+        request.extensions_mut().insert(peer);
         let answer = self.router.clone().oneshot(request);
         answer.map(|answered| answered.unwrap_or_else(|never| match never {})).boxed()
     }
 
-    async fn answer_mcp(&self, request: Request) -> Response {
+    /// Looks after sessions for as long as the gateway runs.
+    pub(crate) async fn tend(&self) {
+        self.shared.mcp.tend().await;
+    }
+
+    /// Ends the calls that are still under way; each is answered.
+    pub(crate) fn stop_calls(&self) {
+        self.shared.strip.stop_calls();
+    }
+
+    async fn answer_mcp(&self, request: Request, peer: &Peer) -> Response {
         let serve = |request| mcp::serve_admitted(&self.shared, request);
-        admission::admit_to(&self.shared, routes::MCP, request, serve).await
+        admission::admit_to(&self.shared, routes::MCP, request, peer, serve).await
     }
 }
 
 fn shared(strip: Arc<Strip>, access: Access, options: Options) -> Shared {
     let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
+    let bodies = Arc::new(BodyReader::new(options.body_memory, options.body_timeout));
     let dashboard = Dashboard::new(dashboard::Parts {
         strip: Arc::clone(&strip),
         access: access.clone(),
@@ -156,10 +208,10 @@ fn shared(strip: Arc<Strip>, access: Access, options: Options) -> Shared {
         desk: options.dashboard.clone(),
         shutdown: options.shutdown.clone(),
         max_body_bytes: options.max_body_bytes,
-        body_timeout: options.body_timeout,
+        bodies: Arc::clone(&bodies),
     });
     let meter = meter::Meter::default();
-    Shared(Arc::new(Inner { strip, access, options, mcp, meter, dashboard }))
+    Shared(Arc::new(Inner { strip, access, options, mcp, meter, dashboard, bodies }))
 }
 
 fn router(shared: Shared) -> Router {

@@ -9,6 +9,7 @@ mod mcp;
 mod metrics;
 mod schema;
 mod server;
+mod shares;
 mod size;
 #[cfg(unix)]
 mod socket;

@@ -39,8 +39,11 @@ use strip::runs::RunOf;
 use strip::{Call, Door, LogLevel, Strip};
 use tokio_util::sync::CancellationToken;
 
+use crate::http::SessionUse;
+
 pub(crate) use call::{MISSING_CAPABILITY, run as call, run_of_header, wishes};
 use listing::Listing;
+pub(crate) use notices::Marks;
 use notices::{Notices, Watches};
 
 const INSTRUCTIONS: &str = "Powerstrip gathers the tools of many servers behind one connection. A failed call says \
@@ -212,8 +215,12 @@ impl Handler {
             (call.client, ear) = client::of(&context, self.log_level(), resume.is_some()).unzip();
             call.resume = resume.map(Arc::new);
         }
-        call.cancel = context.ct;
-        client::attended(ear, pin!(call::answered(&self.core, call, modern))).await
+        let (session, asked) = (session_of(&context).cloned(), context.ct);
+        let cancel = self.core.strip.call_token(call.trace);
+        call.cancel = cancel.clone();
+        let work = pin!(call::answered(&self.core, call, modern));
+        let work = client::attended(ear, work);
+        client::cancelling(&cancel, &asked, session.as_ref(), pin!(work)).await
     }
 }
 
@@ -366,6 +373,7 @@ impl ServerHandler for Handler {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
         if self.watches.begin(&self.core.strip, &principal, &request.uri) {
+            keep_worker(session_of(&context));
             return Ok(());
         }
         let message = format!("`{}` cannot be subscribed to", request.uri);
@@ -391,6 +399,7 @@ impl ServerHandler for Handler {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = named(request.level);
+        keep_worker(session_of(&context));
         Ok(())
     }
 
@@ -438,7 +447,9 @@ impl ServerHandler for Handler {
     /// Clients before 2026-07-28 are told of changes without asking.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let watches = Arc::clone(&self.watches);
-        self.notices.get_or_init(|| Notices::start(&self.core, context.peer, watches));
+        let parts = context.extensions.get::<Parts>();
+        let parked = parts.and_then(|parts| parts.extensions.get::<Marks>()).copied();
+        self.notices.get_or_init(|| Notices::start(&self.core, context.peer, watches, parked));
     }
 }
 
@@ -447,6 +458,18 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The session that a request belongs to, over HTTP.
+fn session_of(context: &RequestContext<RoleServer>) -> Option<&SessionUse> {
+    context.extensions.get::<Parts>()?.extensions.get()
+}
+
+/// Has the library's tasks for a session go on: they remember something from now on.
+fn keep_worker(session: Option<&SessionUse>) {
+    if let Some(session) = session {
+        session.keep_worker();
+    }
 }
 
 /// The trace that the door gave a request, or one of its own.

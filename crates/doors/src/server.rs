@@ -1,10 +1,10 @@
 //! The server loop: slow clients are cut, floods are bounded, and a shutdown lets work under way finish.
 
 mod in_place;
+mod pool;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,25 +19,31 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::dashboard::SIGN_IN;
 use crate::{HttpDoor, Metrics};
 use in_place::InPlace;
+use pool::{Place, Pool};
+
+pub(crate) use pool::Peer;
 
 /// What one connection may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerLimits {
     /// How long a client may take for the head of a request, and a kept-alive connection may idle.
     pub header_timeout: Duration,
+    /// How long a client may take for the head of its first request.
+    pub first_request_timeout: Duration,
     pub max_headers: usize,
     pub max_header_bytes: usize,
     /// Requests under way at once on one HTTP/2 connection.
     pub max_streams: u32,
     pub max_connections: usize,
+    /// Connections of one address (IPv6: of one /64 network) on which no caller was admitted yet. The oldest is closed
+    /// to make room for another.
+    pub max_anonymous_per_address: usize,
     /// Whether a connection serves more than one request.
     pub keep_alive: bool,
 }
@@ -46,14 +52,19 @@ impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             header_timeout: Duration::from_secs(30),
+            first_request_timeout: Duration::from_secs(10),
             max_headers: 100,
             max_header_bytes: 64 * 1024,
             max_streams: 200,
             max_connections: 4_096,
+            max_anonymous_per_address: 512,
             keep_alive: true,
         }
     }
 }
+
+/// How long calls that are ended at the end of the drain time have to answer.
+const ANSWER_TIME: Duration = Duration::from_secs(2);
 
 /// Serves until `shutdown`, then lets requests under way finish for at most `drain`.
 pub async fn serve(
@@ -76,11 +87,15 @@ pub async fn serve_with(
     let door = Arc::new(door);
     let mut serving =
         Serving { door, limits, stop: shutdown.clone(), cut: CancellationToken::new() };
-    let places = Arc::new(Semaphore::new(limits.max_connections));
+    let pool = Pool::new(limits.max_connections, limits.max_anonymous_per_address);
     let before = TaskTracker::new();
     let tending = tend_metrics();
+    let sessions = tokio::spawn({
+        let door = Arc::clone(&serving.door);
+        async move { door.tend().await }
+    });
 
-    accept(&listener, &serving, &places, &before, shutdown.cancelled()).await;
+    accept(&listener, &serving, &pool, &before, shutdown.cancelled()).await;
     before.close();
     let deadline = Instant::now() + drain;
     // Probes must still hear that the gateway is not ready, so the listener stays open until the work is done.
@@ -90,23 +105,29 @@ pub async fn serve_with(
     let done = async {
         let _ = tokio::time::timeout_at(deadline, before.wait()).await;
     };
-    accept(&listener, &serving, &places, &during, done).await;
+    accept(&listener, &serving, &pool, &during, done).await;
     drop(listener);
     if !before.is_empty() {
-        tracing::warn!(connections = before.len(), "drain time is over; cutting what is left");
+        tracing::warn!(
+            connections = before.len(),
+            "drain time is over; ending the calls that are left"
+        );
+        serving.door.stop_calls();
+        let _ = tokio::time::timeout(ANSWER_TIME, before.wait()).await;
     }
     serving.cut.cancel();
     during.close();
     before.wait().await;
     during.wait().await;
     tending.abort();
+    sessions.abort();
     Ok(())
 }
 
 async fn accept(
     listener: &TcpListener,
     serving: &Serving,
-    places: &Arc<Semaphore>,
+    pool: &Arc<Pool>,
     connections: &TaskTracker,
     until: impl Future<Output = ()>,
 ) {
@@ -115,19 +136,15 @@ async fn accept(
         let accepted = tokio::select! {
             biased;
             () = &mut until => return,
-            accepted = async {
-                // The semaphore is never closed.
-                let place = Arc::clone(places).acquire_owned().await.ok();
-                (place, listener.accept().await)
-            } => accepted,
+            accepted = async { (pool.permit().await, listener.accept().await) } => accepted,
         };
         match accepted {
-            (place, Ok((stream, _))) => {
+            (permit, Ok((stream, address))) => {
                 let serving = serving.clone();
-                connections.spawn(InPlace::new(async move {
-                    serving.connection(stream).await;
-                    drop(place);
-                }));
+                let place = pool.enter(address.ip(), permit);
+                let peer = Arc::clone(place.peer());
+                let task = connections.spawn(InPlace::new(serving.connection(stream, place)));
+                peer.driven_by(task.abort_handle());
             }
             (_, Err(error)) => {
                 // Out of file handles, most likely: more will be free soon.
@@ -137,10 +154,6 @@ async fn accept(
         }
     }
 }
-
-/// Who has opened the connection of a request to sign in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PeerAddress(pub(crate) IpAddr);
 
 /// What ends a connection, or may.
 enum Signal {
@@ -161,19 +174,16 @@ struct Serving {
 }
 
 impl Serving {
-    async fn connection(self, stream: TcpStream) {
+    async fn connection(self, stream: TcpStream, place: Place) {
         let _ = stream.set_nodelay(true);
-        let peer = stream.peer_addr().ok().map(|peer| PeerAddress(peer.ip()));
         let asked = Arc::new(AtomicBool::new(false));
         let service = {
             let (door, asked) = (Arc::clone(&self.door), Arc::clone(&asked));
-            service_fn(move |mut request: Request<Incoming>| {
+            let peer = Arc::clone(place.peer());
+            service_fn(move |request: Request<Incoming>| {
                 asked.store(true, Ordering::Relaxed);
-                // Nothing else asks for it, and an extension costs every call an allocation.
-                if let Some(peer) = peer.filter(|_| request.uri().path() == SIGN_IN) {
-                    request.extensions_mut().insert(peer);
-                }
-                let answer = Arc::clone(&door).answer(request.map(axum::body::Body::new));
+                let request = request.map(axum::body::Body::new);
+                let answer = Arc::clone(&door).answer(request, Arc::clone(&peer));
                 answer.map(Ok::<_, Infallible>)
             })
         };
@@ -215,7 +225,9 @@ impl Serving {
     /// are driven on with every packet.
     fn signals(&self) -> FuturesUnordered<BoxFuture<'_, Signal>> {
         // hyper's own time-out begins once it knows which protocol is spoken; a client that never says is cut here.
-        let silence = tokio::time::sleep(self.limits.header_timeout);
+        let limits = &self.limits;
+        let first = limits.first_request_timeout.min(limits.header_timeout);
+        let silence = tokio::time::sleep(first);
         FuturesUnordered::from_iter([
             silence.map(|()| Signal::Silence).boxed(),
             self.stop.cancelled().map(|()| Signal::Stop).boxed(),

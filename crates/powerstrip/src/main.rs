@@ -13,6 +13,7 @@ mod finder;
 mod gateway;
 mod handover;
 mod keys;
+mod memory;
 mod output;
 mod relay;
 mod reload;

@@ -11,6 +11,7 @@ use crate::guard::arguments::Arguments;
 use crate::guard::deadline;
 use crate::guard::idempotency::{Decision, Unanswered};
 use crate::servers::Server;
+use crate::stop::Stop;
 use crate::strip::Guards;
 use crate::{Call, Failure, Output};
 
@@ -33,7 +34,8 @@ impl Guards {
         } else {
             self.rate().check(&call.principal, None).and_then(|()| self.fits(&call.input))
         };
-        let (result, decision) = match allowed {
+        let cancel = call.cancel.clone();
+        let (mut result, decision) = match allowed {
             Err(refusal) => (Err(refusal), Decision::Refused),
             Ok(()) => match self.handed_on(server, method, call).await {
                 Ok(output) => (Ok(output), Decision::Ran),
@@ -42,6 +44,14 @@ impl Guards {
                 }
             },
         };
+        if result.is_err() && cancel.is_cancelled() {
+            if !self.stop.is_stopping() {
+                // Its row says that the caller left.
+                drop(row);
+                return result;
+            }
+            result = Err(Stop::failure(false));
+        }
         let written = row.close(decision, result.as_ref().err(), false).await;
         let output = result?;
         written.map(|()| output)

@@ -19,6 +19,7 @@ use crate::guard::audit::{Begin, OpenRow};
 use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::runs::Ticket;
+use crate::stop::Stop;
 use crate::strip::Guards;
 use crate::{Answer, Call, Failure, Output, Reply, Strip};
 
@@ -37,7 +38,7 @@ impl Guards {
         let began = row.began();
 
         let (mut ticket, mut key) = (None, None);
-        let (mut result, decision) = match found.map(Arc::clone) {
+        let (mut result, mut decision) = match found.map(Arc::clone) {
             _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
             Err(unknown) => {
                 let refusal = self.rate().check(&call.principal, None).and(Err(unknown));
@@ -59,7 +60,16 @@ impl Guards {
             }
         };
 
-        let wait = result.is_ok() && entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
+        let changes = entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
+        let cancelled = result.is_err() && call.cancel.is_cancelled();
+        if cancelled && self.stop.is_stopping() {
+            (result, decision) = (Err(Stop::failure(changes)), Decision::Failed);
+        } else if cancelled {
+            // Its row says that the caller left.
+            drop(row);
+            return self.answer(&call, entry.as_deref(), began, result);
+        }
+        let wait = result.is_ok() && changes;
         let failure = result.as_ref().err();
         if let Err(unwritten) = row.close(decision, failure, wait).await {
             // A failed call keeps its own failure: it says more about what happened.

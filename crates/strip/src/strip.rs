@@ -17,6 +17,7 @@ use crate::meter::Meter;
 use crate::prompts::Prompts;
 use crate::runs::Runs;
 use crate::servers::{Server, Servers};
+use crate::stop::Stop;
 use crate::usage::Usage;
 use crate::work::Bench;
 use crate::{Answer, Call, Catalog, Failure, Health, Output, discovery};
@@ -70,6 +71,7 @@ pub(crate) struct Guards {
     pub(crate) meter: Meter,
     pub(crate) usage: Usage,
     pub(crate) bench: Bench,
+    pub(crate) stop: Stop,
     /// Without it, a call that needs to be approved is refused.
     pub(crate) approvals: OnceLock<Arc<Approvals>>,
     rate: ArcSwap<RateGuard>,
@@ -124,6 +126,7 @@ impl Strip {
                 meter: Meter::default(),
                 usage: Usage::default(),
                 bench: Bench { files, lenders },
+                stop: Stop::default(),
                 approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),

@@ -244,7 +244,7 @@ pub(super) async fn upload(State(board): State<Dashboard>, request: Request) -> 
     }
     let unfit = |text: &str| trouble(&viewer, StatusCode::BAD_REQUEST, "Not uploaded", text);
     let request = Request::from_parts(parts, body);
-    let patience = board.parts.body_timeout;
+    let patience = board.parts.bodies.timeout();
     let form = Form::of(request, patience).await;
     let Ok(mut form) = form else { return unfit("This is not a form with a file.") };
     let mut proven = false;

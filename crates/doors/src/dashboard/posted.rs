@@ -7,12 +7,15 @@ use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::response::{IntoResponse as _, Response};
 use http::header::{CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 use url::form_urlencoded;
 
 use super::viewer::Viewer;
 use super::{Dashboard, SIGN_IN, headers, layout};
-use crate::http::body;
+
+/// The largest form of somebody who has not signed in: a token is in it, and little else.
+pub(super) const MAX_SIGN_IN_BYTES: usize = 64 * 1024;
 
 /// No form of ours has more fields.
 const MAX_FIELDS: usize = 10_000;
@@ -46,7 +49,7 @@ impl FromRequest<Dashboard> for Posted {
     async fn from_request(request: Request, board: &Dashboard) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let viewer = Viewer::from_request_parts(&mut parts, board).await?;
-        let fields = fields(&parts.headers, body, board).await?;
+        let fields = fields(&parts, body, board, board.parts.max_body_bytes).await?;
         let token = fields.iter().find(|(key, _)| key == "csrf").map_or("", |(_, value)| value);
         if !viewer.session.owns_form(token) {
             return Err(foreign());
@@ -57,18 +60,20 @@ impl FromRequest<Dashboard> for Posted {
 
 /// The fields of a form. Newlines come from browsers as CR LF; nobody typed the CR.
 pub(super) async fn fields(
-    headers: &HeaderMap,
+    parts: &Parts,
     body: Body,
     board: &Dashboard,
+    limit: usize,
 ) -> Result<Vec<(String, String)>, Response> {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind =
+        parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.starts_with("application/x-www-form-urlencoded") {
         return Err(trouble(StatusCode::UNSUPPORTED_MEDIA_TYPE, "This is not a form of ours."));
     }
-    let (limit, patience) = (board.parts.max_body_bytes, board.parts.body_timeout);
-    let bytes = body::read(headers, body, limit, patience)
-        .await
-        .map_err(|fault| trouble(StatusCode::BAD_REQUEST, &fault.to_string()))?;
+    let bytes = board.parts.bodies.read(parts, body, limit).await.map_err(|fault| {
+        let status = StatusCode::from_u16(fault.failure().code.http_status());
+        trouble(status.unwrap_or(StatusCode::BAD_REQUEST), &fault.to_string())
+    })?;
     let pairs = form_urlencoded::parse(&bytes).take(MAX_FIELDS);
     Ok(pairs.map(|(key, value)| (key.into_owned(), value.replace("\r\n", "\n"))).collect())
 }

@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use maud::{Markup, html};
 use proto::Principal;
 
-use super::posted::{fields, foreign, trouble};
+use super::posted::{MAX_SIGN_IN_BYTES, fields, foreign, trouble};
 use super::{Dashboard, HOME, SIGN_IN, headers, layout, sign_in};
 
 pub(super) async fn start(State(board): State<Dashboard>, request: Request) -> Response {
@@ -28,7 +28,7 @@ pub(super) async fn start(State(board): State<Dashboard>, request: Request) -> R
     if let Some(elsewhere) = comes_back_elsewhere(&board, &parts.headers) {
         return elsewhere;
     }
-    let fields = match fields(&parts.headers, body, &board).await {
+    let fields = match fields(&parts, body, &board, MAX_SIGN_IN_BYTES).await {
         Ok(fields) => fields,
         Err(refusal) => return refusal,
     };

@@ -11,9 +11,9 @@ use maud::{Markup, html};
 use proto::Principal;
 use serde::Deserialize;
 
-use super::posted::{Posted, fields, foreign, see_other, trouble};
+use super::posted::{MAX_SIGN_IN_BYTES, Posted, fields, foreign, see_other, trouble};
 use super::{Dashboard, HOME, SIGN_IN, START, headers, layout, words};
-use crate::server::PeerAddress;
+use crate::server::Peer;
 
 /// No token that is ours is longer.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -44,14 +44,14 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
     if !board.is_own_form(&parts.headers) {
         return foreign();
     }
-    let fields = match fields(&parts.headers, body, &board).await {
+    let fields = match fields(&parts, body, &board, MAX_SIGN_IN_BYTES).await {
         Ok(fields) => fields,
         Err(refusal) => return refusal,
     };
     let field = |name: &str| fields.iter().find(|(key, _)| key == name).map_or("", |(_, v)| v);
     let next = headers::safe_next(field("next")).unwrap_or(HOME);
     let token = field("token").trim();
-    let address = parts.extensions.get::<PeerAddress>().map(|peer| peer.0);
+    let address = parts.extensions.get::<Arc<Peer>>().map(|peer| peer.address());
     let source = Source::new(address, token);
     // 256 bits are not guessed: whoever has them is not locked out by others who have not.
     let operator = operator(&board, token);

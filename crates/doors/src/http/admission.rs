@@ -15,13 +15,15 @@ use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proto::{Code, Principal, TraceId};
-use strip::Failure;
+use serde_json::json;
+use strip::{Door, Failure, RefusedRequest};
 use tracing::{Instrument as _, debug_span, field};
 
 use super::routes::{Needs, Route};
 use super::{Shared, reply, routes, scopes};
 use crate::dashboard;
 use crate::lapse::{LOOK, lapsed};
+use crate::server::Peer;
 
 /// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
 const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
@@ -31,7 +33,8 @@ pub(super) async fn admit(State(shared): State<Shared>, request: Request, next: 
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let pattern = matched.as_ref().map(MatchedPath::as_str);
     let asked = Asked::of(pattern, request.method());
-    admitted(&shared, request, asked, |request| next.run(request)).await
+    let peer = request.extensions().get::<Arc<Peer>>().cloned();
+    admitted(&shared, request, asked, peer.as_deref(), |request| next.run(request)).await
 }
 
 /// Lets a request in to the one who serves this pattern.
@@ -39,16 +42,18 @@ pub(super) async fn admit_to<F: Future<Output = Response>>(
     shared: &Shared,
     pattern: &str,
     request: Request,
+    peer: &Peer,
     serve: impl FnOnce(Request) -> F,
 ) -> Response {
     let asked = Asked::of(Some(pattern), request.method());
-    admitted(shared, request, asked, serve).await
+    admitted(shared, request, asked, Some(peer), serve).await
 }
 
 async fn admitted<F: Future<Output = Response>>(
     shared: &Shared,
     mut request: Request,
     asked: Asked,
+    peer: Option<&Peer>,
     serve: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
@@ -67,7 +72,7 @@ async fn admitted<F: Future<Output = Response>>(
     request.extensions_mut().insert(trace);
 
     let answer = pin!(async {
-        match check(shared, &mut request, asked).await {
+        match check(shared, &mut request, asked, peer, trace).await {
             Ok(()) => serve(request).await,
             Err(refusal) => refusal.response(shared, &request, trace),
         }
@@ -132,6 +137,8 @@ enum TurnedAway {
     /// A form that no page of ours can have sent.
     ForeignForm,
     Unlisted,
+    /// The caller has too many connections.
+    TooManyConnections(Failure),
     Draining,
 }
 
@@ -144,6 +151,11 @@ impl TurnedAway {
             Self::SignedOut => shared.dashboard.turn_away(request.method(), request.uri()),
             Self::ForeignForm => dashboard::foreign_form(),
             Self::Unlisted => routes::missing(request.method(), request.uri(), trace),
+            Self::TooManyConnections(failure) => {
+                let mut response = reply::refuse_as_usual(failure, trace);
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                response
+            }
             Self::Draining => {
                 let failure = Failure::new(
                     Code::Unavailable,
@@ -158,7 +170,13 @@ impl TurnedAway {
     }
 }
 
-async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(), TurnedAway> {
+async fn check(
+    shared: &Shared,
+    request: &mut Request,
+    asked: Asked,
+    peer: Option<&Peer>,
+    trace: TraceId,
+) -> Result<(), TurnedAway> {
     let (route, needs) = match asked {
         Asked::Route(route) => (route.pattern, Some(route.needs)),
         Asked::Unlisted => return Err(TurnedAway::Unlisted),
@@ -196,6 +214,7 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
             {
                 return Err(TurnedAway::ForeignForm);
             }
+            identify(shared, peer, &session.principal, trace).await?;
             request.extensions_mut().insert(session);
             None
         }
@@ -219,6 +238,7 @@ async fn check(shared: &Shared, request: &mut Request, asked: Asked) -> Result<(
         return Err(TurnedAway::Draining);
     }
     if let Some(principal) = principal {
+        identify(shared, peer, &principal, trace).await?;
         request.extensions_mut().insert(principal);
     }
     Ok(())
@@ -260,6 +280,29 @@ impl Admitted {
             Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
         }
     }
+}
+
+/// Counts a connection as its caller's.
+async fn identify(
+    shared: &Shared,
+    peer: Option<&Peer>,
+    principal: &Arc<Principal>,
+    trace: TraceId,
+) -> Result<(), TurnedAway> {
+    let Some(Err(limit)) = peer.map(|peer| peer.identify(principal)) else { return Ok(()) };
+    let message = format!(
+        "you have {limit} connections open, which is as many as one caller may have; close some or use them again"
+    );
+    let failure = Failure::new(Code::RateLimit, message).details(json!({"limit": limit}));
+    let refused = RefusedRequest {
+        about: "connections",
+        principal: Arc::clone(principal),
+        door: Door::Http,
+        trace,
+    };
+    // Boxed to keep the common future small.
+    Box::pin(shared.strip.record_refusal(refused, &failure)).await;
+    Err(TurnedAway::TooManyConnections(failure))
 }
 
 /// The origin of a page that is not ours and posts what browsers send without asking us first, as they do with all but a

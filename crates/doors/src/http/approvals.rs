@@ -26,7 +26,7 @@ use strip::approval::{
 use tokio::sync::broadcast::error::RecvError;
 
 use super::admission::Admitted;
-use super::{Shared, body, reply};
+use super::{Shared, reply};
 
 /// A decision is a word and a reason.
 const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -91,8 +91,7 @@ pub(super) async fn decide(
     answered(trace, async {
         let id = path(id)?;
         let (parts, body) = request.into_parts();
-        let read = body::read(&parts.headers, body, MAX_BODY_BYTES, shared.options.body_timeout);
-        let bytes = read.await.map_err(|fault| {
+        let bytes = shared.bodies.read(&parts, body, MAX_BODY_BYTES).await.map_err(|fault| {
             let failure = fault.failure();
             (reply::usual_status(&failure), failure)
         })?;

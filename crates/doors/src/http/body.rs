@@ -1,15 +1,33 @@
-//! Reading a request's body: no more bytes and no more time than allowed.
+//! Reading a request's body: no more bytes, memory and time than allowed.
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use auth::Session;
 use axum::body::Body;
 use bytes::Bytes;
-use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use proto::Code;
+use http::request::Parts;
+use http_body_util::BodyExt as _;
+use hyper::body::Body as _;
+use proto::{Code, Principal};
 use serde_json::json;
 use strip::Failure;
+use tokio::time::{Instant, sleep_until};
+
+use crate::server::Peer;
+use crate::shares::{Exceeded, Holder, Share, Shares};
+
+/// The least bytes per second that a body must arrive with, averaged over `WINDOW`.
+const LEAST_RATE: u64 = 1024;
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// The part of the memory for bodies that one caller may use is one in so many.
+const CALLERS: usize = 4;
+
+/// How soon a refused caller may try again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Why a body was not read.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +36,19 @@ pub(crate) enum BodyFault {
     TooLarge { size: Option<u64>, limit: usize },
     #[error("the request body did not arrive within {} s", .0.as_secs_f32())]
     TooSlow(Duration),
+    #[error(
+        "the request body arrived with less than {LEAST_RATE} bytes per second; send it faster"
+    )]
+    BelowRate,
+    #[error(
+        "your requests have bodies of more than {limit} bytes under way, which is as much as one caller may have; \
+         wait for their answers, or send fewer at once"
+    )]
+    CallerFull { limit: usize },
+    #[error(
+        "the requests of all callers have bodies of more than {limit} bytes under way; try again later"
+    )]
+    GatewayFull { limit: usize },
     #[error("the request body broke off: {0}")]
     Broken(String),
 }
@@ -25,34 +56,161 @@ pub(crate) enum BodyFault {
 impl BodyFault {
     /// The fault as a caller is told it.
     pub(crate) fn failure(&self) -> Failure {
-        let failure = Failure::new(Code::InvalidInput, self.to_string());
+        let code = match self {
+            Self::CallerFull { .. } => Code::RateLimit,
+            Self::GatewayFull { .. } => Code::Unavailable,
+            _ => Code::InvalidInput,
+        };
+        let failure = Failure::new(code, self.to_string());
         match self {
             Self::TooLarge { size, limit } => {
                 failure.details(json!({"size": size, "limit": limit}))
             }
-            Self::TooSlow(_) | Self::Broken(_) => failure,
+            Self::CallerFull { limit } | Self::GatewayFull { limit } => {
+                failure.details(json!({"limit": limit})).retry_after(RETRY_AFTER)
+            }
+            Self::TooSlow(_) | Self::BelowRate | Self::Broken(_) => failure,
+        }
+    }
+
+    /// Whether the caller is the cause: such a refusal leaves an audit row.
+    pub(crate) fn is_callers(&self) -> bool {
+        !matches!(self, Self::GatewayFull { .. } | Self::Broken(_))
+    }
+}
+
+impl From<Exceeded> for BodyFault {
+    fn from(exceeded: Exceeded) -> Self {
+        match exceeded {
+            Exceeded::Own { limit } => Self::CallerFull { limit },
+            Exceeded::Total { limit } => Self::GatewayFull { limit },
         }
     }
 }
 
-/// The whole body. One that announces too much is refused before a byte of it is read.
-pub(crate) async fn read(
-    headers: &HeaderMap,
-    body: Body,
-    limit: usize,
-    patience: Duration,
-) -> Result<Bytes, BodyFault> {
-    let announced: Option<u64> =
-        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|size| usize::try_from(size).map_or(true, |size| size > limit)) {
-        return Err(BodyFault::TooLarge { size: announced, limit });
+/// Reads bodies within the memory that all of them share.
+pub(crate) struct BodyReader {
+    memory: Arc<Shares>,
+    timeout: Duration,
+}
+
+impl BodyReader {
+    /// At most so many bytes of bodies that are not answered yet are held at once; a single body has so much time.
+    pub(crate) fn new(memory: usize, timeout: Duration) -> Self {
+        Self { memory: Shares::new(memory), timeout }
     }
-    match tokio::time::timeout(patience, Limited::new(body, limit).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(BodyFault::TooLarge { size: announced, limit })
+
+    /// How long a body may take.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The whole body. One that announces too much is refused before a byte of it is read. Its memory counts against
+    /// its caller's share until the last reference to the bytes is dropped.
+    pub(crate) async fn read(
+        &self,
+        parts: &Parts,
+        mut body: Body,
+        limit: usize,
+    ) -> Result<Bytes, BodyFault> {
+        let announced: Option<u64> =
+            parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let size = announced.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+        if size.is_some_and(|size| size > limit) {
+            return Err(BodyFault::TooLarge { size: announced, limit });
         }
-        Ok(Err(error)) => Err(BodyFault::Broken(error.to_string())),
-        Err(_) => Err(BodyFault::TooSlow(patience)),
+        let began = Instant::now();
+        let deadline = began + self.timeout;
+        let mut timer = pin!(sleep_until(deadline.min(began + WINDOW)));
+        let mut arrived = 0;
+        let mut buffer: Option<Buffer> = None;
+        loop {
+            let frame = tokio::select! {
+                biased;
+                frame = body.frame() => frame,
+                () = &mut timer => {
+                    let now = Instant::now();
+                    if now >= deadline {
+                        return Err(BodyFault::TooSlow(self.timeout));
+                    }
+                    if arrived < LEAST_RATE * WINDOW.as_secs() {
+                        return Err(BodyFault::BelowRate);
+                    }
+                    arrived = 0;
+                    timer.as_mut().reset(deadline.min(now + WINDOW));
+                    continue;
+                }
+            };
+            let data = match frame {
+                None => return Ok(buffer.map(Buffer::into_bytes).unwrap_or_default()),
+                Some(Err(error)) => return Err(BodyFault::Broken(error.to_string())),
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => data,
+                    Err(_trailers) => continue,
+                },
+            };
+            arrived += data.len() as u64;
+            let held = buffer.as_ref().map_or(0, |buffer| buffer.bytes.len());
+            if held + data.len() > limit {
+                return Err(BodyFault::TooLarge { size: announced, limit });
+            }
+            match &mut buffer {
+                // Most bodies are one frame, which is in memory already: they pass without being counted.
+                None if body.is_end_stream() => return Ok(data),
+                None => {
+                    let each = (self.memory.total() / CALLERS).max(limit);
+                    let share = self.memory.take(holder(parts), 0, each)?;
+                    let most = size.unwrap_or(limit);
+                    let buffer = buffer.insert(Buffer { bytes: Vec::new(), most, share });
+                    buffer.push(&data)?;
+                }
+                Some(buffer) => buffer.push(&data)?,
+            }
+        }
     }
+}
+
+/// A body that is not complete, and the memory that it has reserved.
+struct Buffer {
+    bytes: Vec<u8>,
+    /// Its announced size, or else the largest that is allowed.
+    most: usize,
+    share: Share,
+}
+
+impl Buffer {
+    /// Reserves memory as the bytes arrive: what a caller merely announces holds none.
+    fn push(&mut self, data: &[u8]) -> Result<(), BodyFault> {
+        let (size, capacity) = (self.bytes.len() + data.len(), self.bytes.capacity());
+        if size > capacity {
+            let wanted = size.max((2 * capacity).min(self.most));
+            self.share.grow(wanted - capacity)?;
+            self.bytes.reserve_exact(wanted - self.bytes.len());
+        }
+        self.bytes.extend_from_slice(data);
+        Ok(())
+    }
+
+    fn into_bytes(self) -> Bytes {
+        Bytes::from_owner(self)
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Whose memory a request's body counts against.
+fn holder(parts: &Parts) -> Holder<'_> {
+    let extensions = &parts.extensions;
+    if let Some(principal) = extensions.get::<Arc<Principal>>() {
+        return Holder::of(principal);
+    }
+    if let Some(session) = extensions.get::<Arc<Session>>() {
+        return Holder::of(&session.principal);
+    }
+    let unspecified = std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+    Holder::at(extensions.get::<Arc<Peer>>().map_or(unspecified, |peer| peer.address()))
 }

@@ -11,9 +11,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strip::batch::Batch;
 use strip::{Call, Door, Failure};
-use tokio_util::sync::CancellationToken;
 
-use super::{Shared, body, envelope, reply};
+use super::{Shared, envelope, reply};
 
 /// The answer to one call of the batch.
 #[derive(Serialize)]
@@ -43,9 +42,10 @@ async fn run(
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let mut wishes = envelope::wishes(&parts.headers, &parts.uri)?;
-    let limit = shared.max_body();
-    let bytes = body::read(&parts.headers, body, limit, shared.options.body_timeout).await;
-    let bytes = bytes.map_err(|fault| fault.failure())?;
+    let bytes = match shared.bodies.read(&parts, body, shared.max_body()).await {
+        Ok(bytes) => bytes,
+        Err(fault) => return Err(shared.refuse_body(&fault, "calls", &principal, trace).await),
+    };
     let batch: Batch = serde_json::from_slice(&bytes).map_err(|error| {
         Failure::new(Code::InvalidInput, format!("the body is not a batch of calls: {error}"))
             .details(json!({"line": error.line(), "column": error.column()}))
@@ -57,7 +57,7 @@ async fn run(
     frame.trace = trace;
     wishes.grant(&mut frame);
     // Whoever leaves drops this future: what has not begun never does, and what has is stopped.
-    let cancel = CancellationToken::new();
+    let cancel = shared.strip.call_token(trace);
     let _left = cancel.clone().drop_guard();
     frame.cancel = cancel;
     let done = shared.strip.call_batch(batch, frame).await?;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use strip::agents::View;
 use strip::{Call, Door, Failure};
 
-use super::{Shared, body, reply, scopes};
+use super::{Shared, reply, scopes};
 use crate::wishes::{RUN_HEADER, Unclear, Wishes};
 
 pub(super) async fn discover(
@@ -89,12 +89,11 @@ pub(super) async fn call(
         return scopes::refuse(&shared.access, path, &missing, Some(TOOLS_CALL), trace);
     }
     let (parts, body) = request.into_parts();
-    let options = &shared.options;
     let read = match wishes(&parts.headers, &parts.uri) {
-        Ok(wishes) => body::read(&parts.headers, body, shared.max_body(), options.body_timeout)
-            .await
-            .map_err(|fault| fault.failure())
-            .and_then(|bytes| Ok((wishes, input(&bytes)?))),
+        Ok(wishes) => match shared.bodies.read(&parts, body, shared.max_body()).await {
+            Ok(bytes) => input(&bytes).map(|input| (wishes, input)),
+            Err(fault) => Err(shared.refuse_body(&fault, &tool, &principal, trace).await),
+        },
         Err(failure) => Err(failure),
     };
     let (wishes, input) = match read {
@@ -106,6 +105,7 @@ pub(super) async fn call(
     };
     let mut call = Call::new(tool, input, principal, Door::Http);
     call.trace = trace;
+    call.cancel = shared.strip.call_token(trace);
     wishes.grant(&mut call);
     // A client that leaves drops this future; the call's audit row tells so.
     reply::answer(shared.strip.call(call).await)

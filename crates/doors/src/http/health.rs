@@ -22,13 +22,24 @@ pub(super) async fn ready(State(shared): State<Shared>) -> Response {
     if draining {
         problems.push("the gateway is shutting down".to_owned());
     }
+    let sessions = shared.mcp.exhausted_sessions();
+    if let Some(max) = sessions {
+        problems.push(format!(
+            "all {max} sessions of MCP clients before 2026-07-28 are open; a new one ends the least used one of the \
+             caller that has most"
+        ));
+    }
     let ready = health.ready && !draining;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     // What is wrong, and with what, is not for strangers.
-    if shared.access.is_guarded() {
-        return reply::json(status, &json!({"ready": ready}));
+    let mut body = json!({"ready": ready});
+    if !shared.access.is_guarded() {
+        body["problems"] = problems.into();
     }
-    reply::json(status, &json!({"ready": ready, "problems": problems}))
+    if sessions.is_some() {
+        body["sessions"] = "exhausted".into();
+    }
+    reply::json(status, &body)
 }
 
 pub(super) async fn metrics(

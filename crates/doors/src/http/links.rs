@@ -17,7 +17,7 @@ use strip::approval::{
 use url::form_urlencoded;
 
 use super::login::inert as escaped;
-use super::{Shared, approvals, body};
+use super::{Shared, approvals};
 
 /// A reason, and no more.
 const MAX_FORM_BYTES: usize = 32 * 1024;
@@ -44,7 +44,7 @@ pub(super) async fn decide(
 ) -> Response {
     let Some((row, verdict)) = opened(&shared, token, trace).await else { return gone() };
     let (parts, body) = request.into_parts();
-    let read = body::read(&parts.headers, body, MAX_FORM_BYTES, shared.options.body_timeout).await;
+    let read = shared.bodies.read(&parts, body, MAX_FORM_BYTES).await;
     let Ok(form) = read else {
         return page(StatusCode::BAD_REQUEST, "Not decided", &said("The form cannot be read."));
     };

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use proto::{Code, TraceId};
 use strip::Failure;
 
-use super::{Shared, body, reply};
+use super::{Shared, reply};
 
 /// A longer query is nobody's answer.
 const MAX_QUERY_BYTES: usize = 16 * 1024;
@@ -48,8 +48,7 @@ pub(super) async fn depart(
 ) -> Response {
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let (parts, form) = request.into_parts();
-    let patience = shared.options.body_timeout;
-    let form = match body::read(&parts.headers, form, MAX_FORM_BYTES, patience).await {
+    let form = match shared.bodies.read(&parts, form, MAX_FORM_BYTES).await {
         Ok(form) => form,
         Err(fault) => return reply::refuse(StatusCode::BAD_REQUEST, &fault.failure(), trace),
     };

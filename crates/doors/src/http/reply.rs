@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use proto::{Code, Envelope, Meta, TraceId};
 use serde::Serialize;
 use serde_json::Value;
@@ -60,10 +60,15 @@ pub(super) fn refuse_call(
         errors: vec![failure.item()],
     };
     let mut response = json(status, &envelope);
-    if let Some(wait) = retry_after(failure) {
-        response.headers_mut().insert(RETRY_AFTER, wait);
-    }
+    set_retry_after(response.headers_mut(), failure);
     response
+}
+
+/// Says when a caller may try again, if the failure says so.
+pub(super) fn set_retry_after(headers: &mut HeaderMap, failure: &Failure) {
+    if let Some(wait) = retry_after(failure) {
+        headers.insert(RETRY_AFTER, wait);
+    }
 }
 
 /// A refusal under the status that its code usually has.

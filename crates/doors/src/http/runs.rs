@@ -16,7 +16,7 @@ use strip::Failure;
 use strip::runs::RunFilter;
 
 use super::envelope::{invalid, path_of};
-use super::{Shared, body, reply};
+use super::{Shared, reply};
 
 /// Room for any answer.
 const MAX_BODY_BYTES: usize = 128 * 1024;
@@ -103,8 +103,7 @@ pub(super) async fn answer(
     let answered = async {
         let id = path_of(path)?;
         let (parts, body) = request.into_parts();
-        let timeout = shared.options.body_timeout;
-        let bytes = body::read(&parts.headers, body, MAX_BODY_BYTES, timeout).await;
+        let bytes = shared.bodies.read(&parts, body, MAX_BODY_BYTES).await;
         let bytes = bytes.map_err(|fault| fault.failure())?;
         let given: Given = serde_json::from_slice(&bytes).map_err(|error| {
             let message = format!("the body is not `{{slot_id, value}}`: {error}");

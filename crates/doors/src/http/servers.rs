@@ -8,6 +8,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use proto::{Code, TraceId};
 use serde::de::DeserializeOwned;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use strip::Failure;
 
-use super::{Shared, body, reply};
+use super::{Shared, reply};
 
 /// Room for the tools of a large server.
 const MAX_BODY_BYTES: usize = 512 * 1024;
@@ -99,7 +100,7 @@ pub(super) async fn register(
         let desk = desk(&shared)?;
         let (parts, body) = request.into_parts();
         let token = token(&parts.headers)?;
-        let announced: Announced = read(&shared, &parts.headers, body).await?;
+        let announced: Announced = read(&shared, &parts, body).await?;
         desk.register(token, announced).await.map_err(Refusal::from)
     };
     match registered.await {
@@ -220,11 +221,11 @@ fn name(path: Result<Path<String>, PathRejection>) -> Result<String, Refusal> {
 
 async fn read<T: DeserializeOwned>(
     shared: &Shared,
-    headers: &HeaderMap,
+    parts: &Parts,
     body: axum::body::Body,
 ) -> Result<T, Refusal> {
     let limit = MAX_BODY_BYTES.min(shared.options.max_body_bytes);
-    let read = body::read(headers, body, limit, shared.options.body_timeout).await;
+    let read = shared.bodies.read(parts, body, limit).await;
     let bytes = read.map_err(|fault| {
         let failure = fault.failure();
         Refusal(reply::usual_status(&failure), failure)

@@ -1,24 +1,39 @@
 //! Sessions of MCP clients before 2026-07-28, each bound to the principal that opened it: a session id found in
 //! someone else's log opens nothing.
+//!
+//! The protocol library runs two tasks with several channels for each session, about 75 kB. A session that does not
+//! need them is parked: its tasks end, and what the client said when it opened the session is kept, from which they
+//! are started again with the next request that needs them. Plain calls do not.
 
-use std::collections::{HashMap, HashSet};
+mod lives;
+mod table;
+
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::Stream;
 use proto::Principal;
 use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage,
-    ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, InitializeRequestParams,
+    JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{
-    ServerSseMessage, SessionId, SessionManager,
+    RestoreOutcome, ServerSseMessage, SessionId, SessionManager, SessionState, SessionStore,
+    SessionStoreError,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::mcp::{Marks, VIEWER};
+use crate::shares::{Exceeded, Holder, Shares};
+use table::{Session, Table};
+
+pub(super) use lives::Parked;
 
 /// More tools than this are not known to be slow.
 const MAX_SLOW: usize = 1_024;
@@ -26,40 +41,42 @@ const MAX_SLOW: usize = 1_024;
 /// Why a session cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionFault {
-    #[error("{0} {text}; close one or try later", text = SessionFault::FULL)]
+    #[error("{0} {text}; try again later", text = SessionFault::FULL)]
     Full(usize),
+    #[error("you have {0} {text}; close one", text = SessionFault::CALLER_FULL)]
+    CallerFull(usize),
+    #[error("the request has no principal")]
+    NoOwner,
     #[error(transparent)]
     Local(#[from] LocalSessionManagerError),
 }
 
 impl SessionFault {
-    /// What the fault is known by once rmcp has made a text of it.
+    /// What the faults are known by once rmcp has made a text of them.
     pub(super) const FULL: &str = "sessions are open, which is as many as this gateway keeps";
+    pub(super) const CALLER_FULL: &str = "sessions open, which is as many as one caller may have";
+}
+
+/// How many sessions there may be, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SessionLimits {
+    pub(super) max: usize,
+    pub(super) per_caller: usize,
+    /// A session ends when it had no request, call or stream for so long.
+    pub(super) idle: Duration,
+    /// A session is parked when it did not need the protocol library for so long.
+    pub(super) park: Duration,
 }
 
 pub(super) struct Sessions {
     local: LocalSessionManager,
-    known: Mutex<HashMap<SessionId, Known>>,
+    /// The current versions of the lists that clients are notified about.
+    marks: Box<dyn Fn() -> Marks + Send + Sync>,
+    table: Mutex<Table>,
+    shares: Arc<Shares>,
+    limits: SessionLimits,
     /// Tools that took long lately, whose answers need all that the library can do.
     slow: Mutex<HashSet<Box<str>>>,
-    max: usize,
-    idle: Duration,
-}
-
-/// A session, as far as we must know it.
-struct Known {
-    /// Who opened it, once its first answer is out.
-    owner: Option<Arc<Principal>>,
-    /// The revision that was agreed upon.
-    version: String,
-    /// Whether its client can neither be asked nor told anything on the way to an answer.
-    plain: bool,
-    /// Whether the client has said that it is ready.
-    ready: bool,
-    /// When the library last heard of it.
-    heard: Instant,
-    /// The calls under way that the library does not know, by their ids.
-    calls: HashMap<Box<str>, CancellationToken>,
 }
 
 /// A call that goes past the library; it is known to its session until this is dropped.
@@ -72,65 +89,98 @@ pub(super) struct Passing {
 
 impl Drop for Passing {
     fn drop(&mut self) {
-        if let Some(known) = self.sessions.known().get_mut(&self.session) {
-            known.calls.remove(&self.id);
+        if let Some(session) = self.sessions.table().get_mut(&self.session) {
+            session.calls.remove(&self.id);
+        }
+    }
+}
+
+/// A request that the library answers within a session, which is not parked meanwhile. It travels with the request.
+#[derive(Clone)]
+pub(crate) struct SessionUse {
+    sessions: Arc<Sessions>,
+    id: SessionId,
+    /// Cancelled when the session ends.
+    pub(crate) ended: CancellationToken,
+    _request: TaskTrackerToken,
+}
+
+impl SessionUse {
+    /// Keeps the session from being parked for good: the library's tasks remember something that the client said.
+    pub(crate) fn keep_worker(&self) {
+        if let Some(session) = self.sessions.table().get_mut(&self.id) {
+            session.stateful = true;
         }
     }
 }
 
 impl Sessions {
-    pub(super) fn new(max: usize, idle: Duration) -> Self {
+    pub(super) fn new(
+        limits: SessionLimits,
+        marks: impl Fn() -> Marks + Send + Sync + 'static,
+    ) -> Self {
         let mut local = LocalSessionManager::default();
-        local.session_config.keep_alive = Some(idle);
-        Self { local, known: Mutex::default(), slow: Mutex::default(), max, idle }
-    }
-
-    /// Makes the session this principal's, if it still stands.
-    pub(super) async fn bind(&self, id: &str, owner: Arc<Principal>) {
-        let id = SessionId::from(id);
-        if let Some(known) = self.known().get_mut(&id) {
-            known.owner = Some(owner);
-        }
-        // It may have ended while its first answer was on the way; nobody would then forget it.
-        if !self.local.sessions.read().await.contains_key(&id) {
-            self.known().remove(&id);
+        // Idle sessions are ended here, where calls that go past the library are known.
+        local.session_config.keep_alive = None;
+        let limits = SessionLimits { per_caller: limits.per_caller.min(limits.max), ..limits };
+        Self {
+            local,
+            marks: Box::new(marks),
+            table: Mutex::default(),
+            shares: Shares::new(limits.max),
+            limits,
+            slow: Mutex::default(),
         }
     }
 
     /// Whether this principal opened the session; its next token may allow it more or less.
     pub(super) fn owned_by(&self, id: &str, principal: &Principal) -> bool {
-        let known = self.known();
-        let owner = known.get(id).and_then(|known| known.owner.as_ref());
-        owner.is_some_and(|owner| owner.is_same_caller(principal))
+        let table = self.table();
+        table.get(id).is_some_and(|session| session.owner.is_same_caller(principal))
     }
 
-    /// Notes that the library is about to hear of a session.
-    pub(super) fn touch(&self, id: &str) {
-        if let Some(known) = self.known().get_mut(id) {
-            known.heard = Instant::now();
-        }
+    /// Notes that the library is about to answer a request of a session.
+    pub(super) fn begin_use(self: &Arc<Self>, id: &str) -> Option<SessionUse> {
+        let mut table = self.table();
+        let session = table.get_mut(id)?;
+        session.used = Instant::now();
+        session.worked = session.used;
+        Some(SessionUse {
+            sessions: Arc::clone(self),
+            id: SessionId::from(id),
+            ended: session.ended.clone(),
+            _request: session.requests.token(),
+        })
     }
 
-    /// Lets a plain call of a session go past the library. Now and then none may: the library ends a session that it
-    /// does not hear of.
+    /// Notes that a session has a stream for as long as this is kept: one by which its client listens, or an answer.
+    pub(super) fn begin_stream(&self, id: &str, listens: bool) -> Option<TaskTrackerToken> {
+        let table = self.table();
+        let session = table.get(id)?;
+        Some(if listens { session.streams.token() } else { session.answers.token() })
+    }
+
+    /// Lets a plain call of a session go past the library.
     pub(super) fn pass(
         self: &Arc<Self>,
         id: &str,
         version: &str,
         tool: &str,
         call: &str,
+        cancel: impl FnOnce() -> CancellationToken,
     ) -> Option<Passing> {
         if self.slow().contains(tool) {
             return None;
         }
-        let mut table = self.known();
-        let known = table.get_mut(id)?;
-        let fits = known.plain && known.ready && known.version == version;
-        if !fits || known.heard.elapsed() >= self.idle / 4 || known.calls.contains_key(call) {
+        let mut table = self.table();
+        let session = table.get_mut(id)?;
+        let fits = session.plain && session.ready && session.version == version;
+        if !fits || session.calls.contains_key(call) {
             return None;
         }
-        let cancel = CancellationToken::new();
-        known.calls.insert(call.into(), cancel.clone());
+        session.used = Instant::now();
+        let cancel = cancel();
+        session.calls.insert(call.into(), cancel.clone());
         drop(table);
         Some(Passing {
             sessions: Arc::clone(self),
@@ -142,8 +192,8 @@ impl Sessions {
 
     /// Cancels a call that went past the library, if there is one of this id.
     pub(super) fn cancel(&self, id: &str, call: &str) -> bool {
-        let known = self.known();
-        let found = known.get(id).and_then(|known| known.calls.get(call));
+        let table = self.table();
+        let found = table.get(id).and_then(|session| session.calls.get(call));
         found.map(CancellationToken::cancel).is_some()
     }
 
@@ -157,42 +207,48 @@ impl Sessions {
         slow.insert(tool.into());
     }
 
+    /// How many sessions there may be, if there are as many.
+    pub(super) fn exhausted(&self) -> Option<usize> {
+        self.shares.is_exhausted().then_some(self.limits.max)
+    }
+
     fn slow(&self) -> MutexGuard<'_, HashSet<Box<str>>> {
         self.slow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn forget(&self, id: &SessionId) {
-        if let Some(known) = self.known().remove(id) {
-            known.calls.values().for_each(CancellationToken::cancel);
-        }
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<SessionId, Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Reserves a place for one more session of this owner. If there is none, an old session is ended for it: one of
+    /// the owner's, or one of the caller that has most.
+    async fn admit(&self, owner: &Arc<Principal>) -> Result<Session, SessionFault> {
+        let take = || self.shares.take(Holder::of(owner), 1, self.limits.per_caller);
+        let exceeded = match take() {
+            Ok(share) => return Ok(Session::new(Arc::clone(owner), share)),
+            Err(exceeded) => exceeded,
+        };
+        let (victim, fault) = match exceeded {
+            Exceeded::Own { limit } => {
+                (self.table().least_used_of(owner), SessionFault::CallerFull(limit))
+            }
+            Exceeded::Total { limit } => self.table().make_room(owner, limit),
+        };
+        let Some(victim) = victim else { return Err(fault) };
+        tracing::info!(session = %victim, "session ended to make room for another");
+        self.end(&victim).await;
+        match take() {
+            Ok(share) => Ok(Session::new(Arc::clone(owner), share)),
+            Err(_) => Err(fault),
+        }
     }
 }
 
-impl Known {
-    /// What a session's first message and the answer to it say.
-    fn of(asked: &ClientJsonRpcMessage, answer: &ServerJsonRpcMessage) -> Option<Self> {
-        let (JsonRpcMessage::Request(asked), JsonRpcMessage::Response(answer)) = (asked, answer)
-        else {
-            return None;
-        };
-        let (ClientRequest::InitializeRequest(asked), ServerResult::InitializeResult(answer)) =
-            (&asked.request, &answer.result)
-        else {
-            return None;
-        };
-        Some(Self {
-            owner: None,
-            version: answer.protocol_version.to_string(),
-            plain: asked.params.capabilities == ClientCapabilities::default(),
-            ready: false,
-            heard: Instant::now(),
-            calls: HashMap::new(),
-        })
-    }
+/// What a client said to open a session.
+fn start_of(message: &ClientJsonRpcMessage) -> Option<InitializeRequestParams> {
+    let JsonRpcMessage::Request(asked) = message else { return None };
+    let ClientRequest::InitializeRequest(asked) = &asked.request else { return None };
+    Some(asked.params.clone())
 }
 
 impl SessionManager for Sessions {
@@ -200,10 +256,11 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        if self.local.sessions.read().await.len() >= self.max {
-            return Err(SessionFault::Full(self.max));
-        }
-        Ok(self.local.create_session().await?)
+        let owner = VIEWER.try_with(Arc::clone).map_err(|_| SessionFault::NoOwner)?;
+        let session = self.admit(&owner).await?;
+        let (id, transport) = self.local.create_session().await?;
+        self.table().insert(Arc::clone(&id), session);
+        Ok((id, transport))
     }
 
     async fn initialize_session(
@@ -211,10 +268,14 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        let asked = message.clone();
+        let start = start_of(&message);
         let answer = self.local.initialize_session(id, message).await?;
-        if let Some(known) = Known::of(&asked, &answer) {
-            self.known().insert(Arc::clone(id), known);
+        if let JsonRpcMessage::Response(response) = &answer
+            && let ServerResult::InitializeResult(agreed) = &response.result
+            && let Some(start) = start
+            && let Some(session) = self.table().get_mut(id)
+        {
+            session.begin(start, agreed.protocol_version.to_string());
         }
         Ok(answer)
     }
@@ -223,8 +284,15 @@ impl SessionManager for Sessions {
         Ok(self.local.has_session(id).await?)
     }
 
+    /// Called by the library when the tasks of a session have ended.
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.forget(id);
+        if let Some(session) = self.table().get_mut(id)
+            && session.parking > 0
+        {
+            session.parking -= 1;
+            return Ok(());
+        }
+        self.end(id).await;
         Ok(self.local.close_session(id).await?)
     }
 
@@ -244,8 +312,8 @@ impl SessionManager for Sessions {
         let ready = matches!(&message, JsonRpcMessage::Notification(said)
             if matches!(said.notification, ClientNotification::InitializedNotification(_)));
         self.local.accept_message(id, message).await?;
-        if ready && let Some(known) = self.known().get_mut(id) {
-            known.ready = true;
+        if ready && let Some(session) = self.table().get_mut(id) {
+            session.ready = true;
         }
         Ok(())
     }
@@ -264,85 +332,39 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         Ok(self.local.resume(id, last_event_id).await?)
     }
+
+    async fn restore_session(
+        &self,
+        id: SessionId,
+    ) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
+        let restored = self.local.restore_session(Arc::clone(&id)).await?;
+        if let Some(session) = self.table().get_mut(&id) {
+            session.live = true;
+            session.worked = Instant::now();
+        }
+        Ok(restored)
+    }
+}
+
+/// The library starts a parked session again from what is loaded here.
+#[async_trait::async_trait]
+impl SessionStore for Sessions {
+    async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
+        let table = self.table();
+        let start = table.get(id).and_then(|session| session.start.as_deref());
+        Ok(start.map(|start| SessionState::new(start.clone())))
+    }
+
+    /// It was kept when the session began.
+    async fn store(&self, _: &str, _: &SessionState) -> Result<(), SessionStoreError> {
+        Ok(())
+    }
+
+    async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
+        self.end(id).await;
+        Ok(())
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use proto::TenantId;
-
-    use super::*;
-
-    fn principal(tenant: &str, subject: &str) -> Principal {
-        Principal {
-            tenant: TenantId::new(tenant),
-            subject: subject.to_owned(),
-            agent: None,
-            scopes: Vec::new(),
-        }
-    }
-
-    fn known() -> Known {
-        Known {
-            owner: None,
-            version: "2025-11-25".to_owned(),
-            plain: true,
-            ready: true,
-            heard: Instant::now(),
-            calls: HashMap::new(),
-        }
-    }
-
-    #[test]
-    fn only_plain_calls_of_a_session_that_the_library_hears_of_go_past_it() {
-        let sessions = Arc::new(Sessions::new(10, Duration::from_secs(60)));
-        let id = SessionId::from("s");
-        let pass = |call| sessions.pass("s", "2025-11-25", "tool", call);
-        assert!(pass("1").is_none(), "no such session");
-        for unfit in [
-            Known { plain: false, ..known() },
-            Known { ready: false, ..known() },
-            Known { version: "2025-06-18".to_owned(), ..known() },
-        ] {
-            sessions.known().insert(Arc::clone(&id), unfit);
-            assert!(pass("1").is_none());
-        }
-        sessions.known().insert(Arc::clone(&id), known());
-        let first = pass("1").expect("a plain call");
-        assert!(pass("1").is_none(), "its id is in use");
-        assert!(sessions.cancel("s", "1") && first.cancel.is_cancelled());
-        assert!(!sessions.cancel("s", "2"));
-        drop(first);
-        let again = pass("1").expect("the id is free again");
-        if let Some(known) = sessions.known().get_mut(&id) {
-            known.heard -= Duration::from_secs(15);
-        }
-        assert!(pass("2").is_none(), "the library would take the session for idle");
-        sessions.touch("s");
-        assert!(pass("2").is_some());
-        sessions.note_slow("tool");
-        assert!(pass("2").is_none(), "its streams must be such that can be taken up again");
-        sessions.forget(&id);
-        assert!(again.cancel.is_cancelled(), "it ends with its session");
-    }
-
-    #[tokio::test]
-    async fn a_session_opens_for_its_owner_alone() {
-        let sessions = Sessions::new(10, Duration::from_secs(60));
-        let (id, _transport) = sessions.create_session().await.expect("a session");
-        sessions.known().insert(Arc::clone(&id), known());
-        let ann = principal("acme", "ann");
-        assert!(!sessions.owned_by(&id, &ann), "not before it is bound");
-        sessions.bind(&id, Arc::new(ann.clone())).await;
-        assert!(sessions.owned_by(&id, &ann));
-        assert!(!sessions.owned_by(&id, &principal("acme", "bob")));
-        assert!(!sessions.owned_by(&id, &principal("other", "ann")));
-        let agent = Principal { agent: Some("bot".to_owned()), ..ann.clone() };
-        assert!(!sessions.owned_by(&id, &agent), "an agent of hers is somebody else");
-        let renewed = Principal { scopes: vec!["tools:read".to_owned()], ..ann.clone() };
-        assert!(sessions.owned_by(&id, &renewed), "another token of the same caller");
-        sessions.close_session(&id).await.expect("closing");
-        assert!(!sessions.owned_by(&id, &ann));
-        sessions.bind(&id, Arc::new(ann.clone())).await;
-        assert!(!sessions.owned_by(&id, &ann), "a session that is gone stays gone");
-    }
-}
+mod tests;

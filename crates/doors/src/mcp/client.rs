@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{is_modern, named, render};
+use crate::http::SessionUse;
 
 /// How long a person may take to answer.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -123,6 +124,29 @@ pub(super) async fn attended<T>(
             }
         }
     }
+}
+
+/// Does the work of a request, and cancels it when its client asks for that or its session ends.
+pub(super) async fn cancelling<T>(
+    cancel: &CancellationToken,
+    asked: &CancellationToken,
+    session: Option<&SessionUse>,
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> T {
+    let ended = async {
+        match session {
+            Some(session) => session.ended.cancelled().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        done = &mut work => return done,
+        () = asked.cancelled() => {}
+        () = ended => {}
+    }
+    cancel.cancel();
+    work.await
 }
 
 impl Ear {

@@ -65,6 +65,35 @@ impl Changes {
     }
 }
 
+/// How often each list had changed at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    tools: u64,
+    prompts: (u64, u64),
+    resources: u64,
+}
+
+impl Marks {
+    pub(crate) fn of(strip: &Strip) -> Self {
+        let Changes { tools, prompts, server_prompts, resources, .. } = Changes::of(strip);
+        Self {
+            tools: *tools.borrow(),
+            prompts: (*prompts.borrow(), *server_prompts.borrow()),
+            resources: *resources.borrow(),
+        }
+    }
+
+    /// The lists that have changed from then to now.
+    fn changes(self, now: Self) -> impl Iterator<Item = Change> {
+        let changed = [
+            (self.tools != now.tools).then_some(Change::Tools),
+            (self.prompts != now.prompts).then_some(Change::Prompts),
+            (self.resources != now.resources).then_some(Change::Resources),
+        ];
+        changed.into_iter().flatten()
+    }
+}
+
 /// The resources that one legacy client subscribed to.
 #[derive(Default)]
 pub(super) struct Watches(Mutex<HashMap<String, Watch>>);
@@ -109,10 +138,23 @@ fn watch_of(strip: &Strip, principal: &Principal, uri: &str) -> Option<Watch> {
 pub(super) struct Notices(JoinHandle<()>);
 
 impl Notices {
-    pub(super) fn start(core: &Core, peer: Peer<RoleServer>, watches: Arc<Watches>) -> Self {
+    /// A client whose session was parked first hears of what has changed since.
+    pub(super) fn start(
+        core: &Core,
+        peer: Peer<RoleServer>,
+        watches: Arc<Watches>,
+        parked: Option<Marks>,
+    ) -> Self {
         let mut changes = Changes::of(&core.strip);
+        let now = Marks::of(&core.strip);
+        let mut missed = parked.map(|parked| parked.changes(now)).into_iter().flatten();
         Self(tokio::spawn(async move {
-            while let Some(change) = changes.next().await {
+            loop {
+                let next = match missed.next() {
+                    Some(change) => Some(change),
+                    None => changes.next().await,
+                };
+                let Some(change) = next else { return };
                 let sent = match change {
                     Change::Tools => peer.notify_tool_list_changed().await,
                     Change::Prompts => peer.notify_prompt_list_changed().await,

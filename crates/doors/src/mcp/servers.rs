@@ -188,9 +188,12 @@ impl Handler {
         let (client, ear) = caller.unzip();
         call.client = client;
         call.resume = resume.map(Arc::new);
-        call.cancel = context.ct;
-        let passed = pin!(self.core.strip.pass_on(server, method, call));
-        client::attended(ear, passed).await.map_err(fault)
+        let (session, asked) = (super::session_of(&context).cloned(), context.ct);
+        let cancel = self.core.strip.call_token(call.trace);
+        call.cancel = cancel.clone();
+        let work = pin!(self.core.strip.pass_on(server, method, call));
+        let work = client::attended(ear, work);
+        client::cancelling(&cancel, &asked, session.as_ref(), pin!(work)).await.map_err(fault)
     }
 }
 

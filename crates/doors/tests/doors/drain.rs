@@ -4,10 +4,11 @@ use std::time::Duration;
 use doors::{Options, ServerLimits};
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::mcp_legacy::Client;
 use crate::support::{
-    PATIENCE, connect, gateway, gateway_draining, modern, next_event, open, send, settings,
+    PATIENCE, connect, gateway, gateway_draining, modern, next_event, send, settings,
 };
 
 #[tokio::test]
@@ -43,19 +44,50 @@ async fn calls_under_way_finish_while_new_ones_are_turned_away() {
 }
 
 #[tokio::test]
-async fn calls_that_do_not_finish_are_cut_when_the_drain_time_is_over() {
+async fn calls_that_the_drain_cuts_are_answered_and_the_gateway_is_blamed() {
     let drain = Duration::from_millis(1_500);
     let (options, limits) = (Options::default(), ServerLimits::default());
     let mut gateway = gateway_draining(settings(), options, limits, drain).await;
     let request =
         gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
-    let cut = tokio::spawn(open(gateway.address, request));
-    gateway.gate.begun.recv().await.unwrap();
+    let rest = tokio::spawn(send(gateway.address, request));
+    let (headers, body) = modern(json!(1), "tools/call", json!({"name": "test_slow"}));
+    let direct = tokio::spawn(send(gateway.address, gateway.mcp(&headers, &body)));
+    let (legacy, _) = Client::connect(&gateway, "2025-11-25").await;
+    let call = |id: u64, meta: Value| {
+        let params = json!({"name": "test_slow", "_meta": meta});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        tokio::spawn(send(gateway.address, gateway.mcp(&legacy.headers, &call)))
+    };
+    // One goes past the protocol library, the other does not.
+    let legacies = [call(2, json!({})), call(3, json!({"progressToken": 1}))];
+    for _ in 0..4 {
+        gateway.gate.begun.recv().await.unwrap();
+    }
     gateway.shutdown.cancel();
+    let rest = rest.await.unwrap();
+    assert_eq!((rest.status, rest.code()), (StatusCode::SERVICE_UNAVAILABLE, json!("UNAVAILABLE")));
+    assert!(rest.headers.contains_key("retry-after"));
+    let mut answers = vec![direct.await.unwrap()];
+    for legacy in legacies {
+        answers.push(legacy.await.unwrap());
+    }
+    for reply in answers {
+        let answer = reply.messages().pop().unwrap();
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.contains("UNAVAILABLE") && text.contains("shut down"), "{answer}");
+    }
+    for _ in 0..4 {
+        gateway.gate.cancelled.recv().await.unwrap();
+    }
+    let rows = gateway.audit_rows(4).await;
+    for row in &rows {
+        let blame = row.blame.as_deref();
+        let told = (&*row.decision, &*row.outcome, blame);
+        assert_eq!(told, ("failed", "UNAVAILABLE", Some("gateway")), "{row:?}");
+    }
     let served = tokio::time::timeout(PATIENCE, gateway.served);
     served.await.expect("the gateway stops").unwrap().unwrap();
-    assert!(cut.await.unwrap().is_err());
-    gateway.gate.cancelled.recv().await.unwrap();
 }
 
 #[tokio::test]

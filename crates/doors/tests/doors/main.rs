@@ -4,11 +4,13 @@
 mod admission;
 mod drain;
 mod files;
+mod limits;
 mod lsp;
 mod mcp_legacy;
 mod mcp_modern;
 mod openapi;
 mod rest;
+mod sessions;
 mod slow;
 #[cfg(unix)]
 mod socket;

@@ -1,4 +1,5 @@
 use std::io::{self, IsTerminal as _};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,10 +12,11 @@ use doors::{HttpDoor, Metrics, Options};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::config::{Listen, Overrides};
+use crate::config::{Limits, Listen, Overrides};
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, approvals};
 use crate::handover::{self, Ear};
+use crate::memory;
 use crate::output::{self, Style};
 use crate::reload::Reload;
 use crate::signals;
@@ -44,6 +46,10 @@ pub(crate) struct Serve {
 
 /// How long calls under way may take to finish when the gateway is stopped.
 const DRAIN: Duration = Duration::from_secs(20);
+
+/// The memory for bodies of requests, unless the config sets it.
+const LEAST_BODY_MEMORY: usize = 16 << 20;
+const MOST_BODY_MEMORY: usize = 256 << 20;
 
 impl Serve {
     pub(crate) async fn run(self, context: Context) -> anyhow::Result<ExitCode> {
@@ -88,7 +94,7 @@ impl Serve {
             approval_links: webhook.as_ref().map(|webhook| Arc::clone(&webhook.links)),
             servers: Some(gateway.server_desk(loaded.access.is_some())?),
             dashboard: Some(gateway.dashboard(&context, flags.clone())),
-            ..Options::default()
+            ..limited(&loaded.config.limits)
         };
         let dashboard = Some(format!("{public}/dashboard"));
         gateway.approvals().set_terms(approvals::terms(&loaded.config, dashboard));
@@ -128,6 +134,25 @@ impl Serve {
         served.context("the server ended")?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The door's limits on what callers may take from each other.
+fn limited(limits: &Limits) -> Options {
+    let sessions = &limits.sessions;
+    let count = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
+    Options {
+        body_memory: limits.body_memory.map_or_else(body_memory, |size| size.0),
+        max_sessions: count(sessions.max),
+        sessions_per_caller: count(sessions.per_caller),
+        session_idle: sessions.idle.0,
+        ..Options::default()
+    }
+}
+
+/// The memory for bodies if the config does not set it. A parsed body takes several times as much as its text.
+fn body_memory() -> usize {
+    let part = memory::available().map(|bytes| bytes / 16);
+    part.unwrap_or(MOST_BODY_MEMORY).clamp(LEAST_BODY_MEMORY, MOST_BODY_MEMORY)
 }
 
 async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {

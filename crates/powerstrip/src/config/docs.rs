@@ -26,7 +26,8 @@ pub(crate) fn reference_page() -> String {
          a file that cannot be used, is empty or is gone leaves the running configuration in place and the log says why. A\n\
          reload that removes `auth`, an approval, a limit or the sandbox is logged as a warning and audited. An empty file is\n\
          refused at the start, too; `{}` stands for the defaults. `listen`,\n\
-         `public_url`, `auth`, `data_dir`, `storage` and `telemetry` take effect at the next start.\n\n\
+         `public_url`, `auth`, `data_dir`, `storage`, `telemetry`, `limits.body_memory` and `limits.sessions` take effect\n\
+         at the next start.\n\n\
          For completion in editors, put this line first:\n\n\
          ```yaml\n\
          # yaml-language-server: $schema=powerstrip.schema.json\n\

@@ -1,6 +1,7 @@
 //! `limits`: what a call may cost.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use proto::ToolId;
@@ -27,6 +28,11 @@ pub(crate) struct Limits {
     pub(crate) rate: RateLimits,
     /// What no tool can raise its own limits above.
     pub(crate) max: MaxLimits,
+    /// How much memory the bodies of requests may take that are not answered yet. One caller may use a quarter of it.
+    /// Unset: a sixteenth of the memory of the machine or of the control group, from 16 MB to 256 MB.
+    pub(crate) body_memory: Option<Size>,
+    /// Sessions of MCP clients before 2026-07-28.
+    pub(crate) sessions: Sessions,
 }
 
 impl Default for Limits {
@@ -39,6 +45,33 @@ impl Default for Limits {
             idempotency: Span(Duration::from_secs(600)),
             rate: RateLimits::default(),
             max: MaxLimits::default(),
+            body_memory: None,
+            sessions: Sessions::default(),
+        }
+    }
+}
+
+/// How many sessions of MCP clients before 2026-07-28 there may be, and for how long.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Sessions {
+    /// How many may be open. If all are, a new one ends the least used one of the caller that has most.
+    pub(crate) max: NonZeroU32,
+    /// How many one caller may have. If it has them, a new one ends its least used one that is not in use.
+    pub(crate) per_caller: NonZeroU32,
+    /// A session ends after so long without a request, a call or a stream.
+    pub(crate) idle: Span,
+}
+
+const MAX_SESSIONS: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
+const SESSIONS_PER_CALLER: NonZeroU32 = NonZeroU32::new(5_000).unwrap();
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self {
+            max: MAX_SESSIONS,
+            per_caller: SESSIONS_PER_CALLER,
+            idle: Span(Duration::from_secs(600)),
         }
     }
 }

@@ -63,6 +63,8 @@ pub(crate) fn needs_restart(before: &Config, now: &Config) -> Vec<&'static str> 
         // Whether a caller's own person may decide hangs on `auth`, which needs one, too.
         ("approvals", before.approvals != now.approvals),
         ("data_dir", before.data_dir != now.data_dir),
+        ("limits.body_memory", before.limits.body_memory != now.limits.body_memory),
+        ("limits.sessions", before.limits.sessions != now.limits.sessions),
         ("storage", before.storage != now.storage),
         ("registration", before.registration != now.registration),
         ("telemetry", before.telemetry != now.telemetry),

@@ -6,7 +6,7 @@ use testkit::Gateway;
 
 use crate::support::{Caller, MODERN, OLD, challenge, command};
 
-async fn made(gateway: &Gateway, arguments: &[&str]) -> String {
+pub(crate) async fn made(gateway: &Gateway, arguments: &[&str]) -> String {
     let (code, told) = command(gateway, &[&["keys", "add"], arguments].concat(), &[]).await;
     assert_eq!(code, Some(0), "{told}");
     told.trim().to_owned()

@@ -7,4 +7,5 @@ mod keys;
 mod matrix;
 mod provider;
 mod scopes;
+mod shares;
 mod support;

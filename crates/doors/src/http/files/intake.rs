@@ -29,7 +29,7 @@ pub(super) async fn take(
     request: Request,
 ) -> Result<FileRecord, Failure> {
     let files = shared.strip.files();
-    let patience = shared.options.body_timeout;
+    let patience = shared.bodies.timeout();
     let query = query(request.uri())?;
     let mut new = NewFile::new(FileKind::File, query.get("name").map_or("", String::as_str));
     new.ttl = seconds(&query, "ttl")?;

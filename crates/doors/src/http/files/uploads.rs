@@ -15,7 +15,7 @@ use strip::files::{Progress, Upload, described};
 
 use super::intake::{broken_off, patient, refuse_announced};
 use super::{Asked, id_of, invalid};
-use crate::http::{Shared, body, reply, routes};
+use crate::http::{Shared, reply, routes};
 
 /// How many bytes of an upload have arrived.
 const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
@@ -43,8 +43,7 @@ pub(crate) async fn begin(
     let asked = Asked::new(principal, trace);
     let begun = async {
         let (parts, body) = request.into_parts();
-        let patience = shared.options.body_timeout;
-        let bytes = body::read(&parts.headers, body, MAX_BODY, patience).await;
+        let bytes = shared.bodies.read(&parts, body, MAX_BODY).await;
         let wanted: Wanted = serde_json::from_slice(&bytes.map_err(|fault| fault.failure())?)
             .map_err(|error| {
                 invalid(format!(
@@ -99,7 +98,7 @@ pub(crate) async fn resume(
             invalid("the header `Upload-Offset` says at which byte this part begins; HEAD tells it")
         })?;
         refuse_announced(&shared, &request)?;
-        let patience = shared.options.body_timeout;
+        let patience = shared.bodies.timeout();
         let body = request.into_body().into_data_stream();
         let bytes = patient(body, patience, |error: axum::Error| broken_off(&error));
         shared.strip.files().add_part(&asked.principal, &id, offset, bytes).await

@@ -166,7 +166,10 @@ async fn call(
     }
     // A client that leaves drops this future; the call's audit row tells so.
     let answered = match asked(parts, (name, arguments), &meta, principal, RunOf::Current) {
-        Ok(call) => mcp::call(core, call, true).await,
+        Ok(mut call) => {
+            call.cancel = core.strip().call_token(call.trace);
+            mcp::call(core, call, true).await
+        }
         Err(unclear) => Err(unclear),
     };
     Some(written(message.id, answered))

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use http::StatusCode;
 use http::request::Parts;
-use proto::Principal;
+use proto::{Principal, TraceId};
 use rmcp::model::{CallToolResult, ErrorData};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -72,7 +72,9 @@ pub(super) async fn answer(
         return None;
     }
     let version = only(&parts.headers, "mcp-protocol-version")?;
-    let passing = door.sessions.pass(session, version, name, message.id.get())?;
+    let trace: TraceId = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
+    let token = || core.strip().call_token(trace);
+    let passing = door.sessions.pass(session, version, name, message.id.get(), token)?;
     let run = RunOf::Session(session.into());
     let mut call = match asked(parts, (name, arguments.clone()), meta, principal, run) {
         Ok(call) => call,

@@ -1,0 +1,168 @@
+//! Limits that callers share: a total, and how much of it one caller may hold.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use auth::network;
+use proto::Principal;
+
+/// Who holds a share: a caller, or an address as long as no caller is known.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) enum Holder<'a> {
+    /// Tenant and subject. All agents of a subject share: it can come as any of them.
+    Caller(&'a str, &'a str),
+    Address(IpAddr),
+}
+
+impl<'a> Holder<'a> {
+    pub(crate) fn of(principal: &'a Principal) -> Self {
+        Self::Caller(principal.tenant.as_str(), &principal.subject)
+    }
+
+    pub(crate) fn at(address: IpAddr) -> Self {
+        Self::Address(network(address))
+    }
+}
+
+/// Which limit a request exceeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exceeded {
+    /// The holder's own.
+    Own { limit: usize },
+    /// The gateway's.
+    Total { limit: usize },
+}
+
+/// Counts what is held, in all and by each holder.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    total: usize,
+    /// Seeded, so that a caller cannot choose a name that collides with another caller's.
+    hasher: RandomState,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    all: usize,
+    by: HashMap<u64, usize>,
+}
+
+/// What one holder has taken; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Share {
+    shares: Arc<Shares>,
+    holder: u64,
+    amount: usize,
+    /// How much its holder may have in all.
+    each: usize,
+}
+
+impl Shares {
+    pub(crate) fn new(total: usize) -> Arc<Self> {
+        Arc::new(Self { total, hasher: RandomState::new(), held: Mutex::default() })
+    }
+
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.held().all >= self.total
+    }
+
+    /// Takes an amount for a holder that may have `each` in all.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        holder: Holder<'_>,
+        amount: usize,
+        each: usize,
+    ) -> Result<Share, Exceeded> {
+        let holder = self.hasher.hash_one(holder);
+        let mut share = Share { shares: Arc::clone(self), holder, amount: 0, each };
+        share.grow(amount)?;
+        Ok(share)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Share {
+    /// Takes more; nothing changes if that would exceed a limit.
+    pub(crate) fn grow(&mut self, more: usize) -> Result<(), Exceeded> {
+        let mut held = self.shares.held();
+        let own = held.by.get(&self.holder).copied().unwrap_or(0).saturating_add(more);
+        if own > self.each {
+            return Err(Exceeded::Own { limit: self.each });
+        }
+        // One holder's allowance always fits into the total.
+        let total = self.shares.total.max(self.each);
+        let all = held.all.saturating_add(more);
+        if all > total {
+            return Err(Exceeded::Total { limit: total });
+        }
+        held.all = all;
+        held.by.insert(self.holder, own);
+        self.amount += more;
+        Ok(())
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        if self.amount == 0 {
+            return;
+        }
+        let mut held = self.shares.held();
+        held.all -= self.amount;
+        if let Some(own) = held.by.get_mut(&self.holder) {
+            *own -= self.amount;
+            if *own == 0 {
+                held.by.remove(&self.holder);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    const ANN: Holder<'_> = Holder::Caller("acme", "ann");
+    const BOB: Holder<'_> = Holder::Caller("acme", "bob");
+
+    #[test]
+    fn one_holder_cannot_take_what_others_need() {
+        let shares = Shares::new(10);
+        let mut anns = shares.take(ANN, 4, 6).unwrap();
+        assert_eq!(shares.take(ANN, 3, 6).err(), Some(Exceeded::Own { limit: 6 }));
+        anns.grow(2).unwrap();
+        assert_eq!(anns.grow(1), Err(Exceeded::Own { limit: 6 }));
+        let bobs = shares.take(BOB, 4, 6).unwrap();
+        assert_eq!(shares.take(BOB, 1, 6).err(), Some(Exceeded::Total { limit: 10 }));
+        drop(anns);
+        assert!(shares.take(BOB, 2, 6).is_ok());
+        drop(bobs);
+        let held = shares.held();
+        assert_eq!((held.all, held.by.len()), (0, 0), "all was given back");
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_holder() {
+        let shares = Shares::new(10);
+        let at = |text: &str| Holder::at(text.parse().unwrap());
+        let _first = shares.take(at("2001:db8::1"), 1, 1).unwrap();
+        assert!(shares.take(at("2001:db8::2"), 1, 1).is_err());
+        assert!(shares.take(at("2001:db8:0:1::1"), 1, 1).is_ok());
+        let _mapped = shares.take(at("::ffff:10.0.0.1"), 1, 1).unwrap();
+        assert!(shares.take(at("10.0.0.1"), 1, 1).is_err());
+        assert!(shares.take(at("10.0.0.2"), 1, 1).is_ok());
+    }
+}

@@ -1,0 +1,51 @@
+//! Ending the calls under way when the gateway stops before they have finished.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use proto::{Blame, Code, TraceId};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Failure, Strip};
+
+/// Calls register at one of several tokens, so that they do not all wait for one lock.
+const TOKENS: usize = 16;
+
+#[derive(Default)]
+pub(crate) struct Stop {
+    stopping: AtomicBool,
+    tokens: [CancellationToken; TOKENS],
+}
+
+impl Stop {
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// The answer to a call that was ended. The caller cannot know what a side-effecting tool has done by then.
+    pub(crate) fn failure(side_effecting: bool) -> Failure {
+        let failure = Failure::new(
+            Code::Unavailable,
+            "the gateway shut down before the call had finished; call again when it is back",
+        )
+        .blame(Blame::Gateway)
+        .retry_after(Duration::from_secs(1));
+        if side_effecting { failure.details(json!({"outcome": "unknown"})) } else { failure }
+    }
+}
+
+impl Strip {
+    /// A token for a call's `cancel`, which is also cancelled when the gateway stops.
+    pub fn call_token(&self, trace: TraceId) -> CancellationToken {
+        let token = usize::from(trace.as_bytes()[0]) % TOKENS;
+        self.guards().stop.tokens[token].child_token()
+    }
+
+    /// Ends every call that has such a token. Each is answered with `UNAVAILABLE`, for which the gateway is to blame.
+    pub fn stop_calls(&self) {
+        let stop = &self.guards().stop;
+        stop.stopping.store(true, Ordering::Release);
+        stop.tokens.iter().for_each(CancellationToken::cancel);
+    }
+}

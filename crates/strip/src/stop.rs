@@ -25,13 +25,15 @@ impl Stop {
 
     /// The answer to a call that was ended. The caller cannot know what a side-effecting tool has done by then.
     pub(crate) fn failure(side_effecting: bool) -> Failure {
-        let failure = Failure::new(
-            Code::Unavailable,
-            "the gateway shut down before the call had finished; call again when it is back",
-        )
-        .blame(Blame::Gateway)
-        .retry_after(Duration::from_secs(1));
-        if side_effecting { failure.details(json!({"outcome": "unknown"})) } else { failure }
+        let failure = |message: &str| {
+            let failure = Failure::new(Code::Unavailable, message).blame(Blame::Gateway);
+            failure.retry_after(Duration::from_secs(1))
+        };
+        if side_effecting {
+            let message = "the gateway shut down before the call had finished; look at what it did before you repeat it";
+            return failure(message).retryable(false).details(json!({"outcome": "unknown"}));
+        }
+        failure("the gateway shut down before the call had finished; call again when it is back")
     }
 }
 

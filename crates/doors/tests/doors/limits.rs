@@ -112,9 +112,7 @@ async fn bodies_that_trickle_are_given_up_before_their_time_is_over() {
 async fn connect_from(gateway: &Gateway, address: [u8; 4]) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((Ipv4Addr::from(address), 0).into()).unwrap();
-    #[expect(clippy::disallowed_methods, reason = "a test is its own client")]
-    let connected = socket.connect(gateway.address).await;
-    connected.unwrap()
+    socket.connect(gateway.address).await.unwrap()
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `kill -9` of the gateway in the middle of calls that act: a retry with the same key never acts twice.
 //!
 //! The tool appends a line to a ledger and syncs it, so the ledger says how often it ran, whatever the gateway knows.
+#![expect(clippy::disallowed_methods, reason = "a test is a client of the gateway")]
 
 use std::path::Path;
 use std::time::Duration;

@@ -11,6 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use egress::process::{Sha256, Shebang, Spec, copy_with_digest, open_regular};
@@ -70,7 +71,10 @@ impl PackTool {
         let (located, places) = self.code_of(call).await?;
         let approved = *approved;
         let frozen = blocking(move || {
-            let copy = tempfile::Builder::new().prefix("powerstrip-code-").tempdir()?;
+            let copy = tempfile::Builder::new()
+                .prefix("powerstrip-code-")
+                .permissions(fs::Permissions::from_mode(0o700))
+                .tempdir()?;
             // Paths must be the ones that the sandbox sees, without links.
             let folder = copy.path().canonicalize()?;
             let (digest, launch) = survey(&located, &places, Some(&folder))?;

@@ -63,9 +63,9 @@ fn engine() -> Environment<'static> {
 
 /// The engine's own filter leaves `/` as it is. A map becomes `key=value&…`.
 fn urlencode(value: &Value) -> Result<Value, Error> {
-    let encoded = |value: &Value| match value.is_none() || value.is_undefined() {
-        true => String::new(),
-        false => encode_component(&value.to_string()),
+    let encoded = |value: &Value| {
+        let nothing = value.is_none() || value.is_undefined();
+        if nothing { String::new() } else { encode_component(&value.to_string()) }
     };
     if value.kind() != ValueKind::Map {
         return Ok(Value::from_safe_string(encoded(value)));

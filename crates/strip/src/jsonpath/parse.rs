@@ -301,10 +301,10 @@ impl<'t> Parser<'t> {
         let left = match self.peek() {
             Some('$' | '@') => {
                 let query = self.query()?;
-                match self.comparison_follows() {
-                    false => return Ok(Test::Exists(query)),
-                    true => self.singular(query)?,
+                if !self.comparison_follows() {
+                    return Ok(Test::Exists(query));
                 }
+                self.singular(query)?
             }
             _ => self.operand()?,
         };

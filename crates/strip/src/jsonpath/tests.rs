@@ -170,7 +170,7 @@ fn expensive_queries_end_with_the_limit_they_exceed() {
     }
     // Few nodes, and copies of the whole document for each.
     let large = json!({"a": {"b": {"c": "x".repeat(2 << 20)}}});
-    let copies = JsonPath::parse(&format!("$[{}]", vec!["'a'"; 10].join(","))).unwrap();
+    let copies = JsonPath::parse(&format!("$[{}]", ["'a'"; 10].join(","))).unwrap();
     assert_eq!(copies.select(&large, 100), Err(PathLimit::Size));
     assert_eq!(copies.select(&large, 1).unwrap().total, 10);
 }

@@ -147,7 +147,7 @@ impl Runs {
         wanted: Wanted<'_>,
     ) -> Result<QuestionRow, Failure> {
         let _one_at_a_time = run.asking.lock().await;
-        if let Some(asked) = run.question(wanted.slot_id) {
+        if let Some(asked) = self.question(run, wanted.slot_id).await? {
             let same = asked.slot_type == wanted.slot_type.as_str()
                 && asked.prompt == wanted.prompt
                 && asked.options == wanted.options;
@@ -186,6 +186,19 @@ impl Runs {
         Ok(question)
     }
 
+    /// The question of a slot. If its asker was dropped while it was written, only the database has it.
+    async fn question(&self, run: &Arc<Run>, slot: &str) -> Result<Option<QuestionRow>, Failure> {
+        if let Some(known) = run.question(slot) {
+            return Ok(Some(known));
+        }
+        let written = self.0.database.run_questions(run.id()).await.map_err(unreadable)?;
+        let found = written.into_iter().find(|question| question.slot_id == slot);
+        if let Some(question) = &found {
+            run.add_question(question.clone());
+        }
+        Ok(found)
+    }
+
     /// Ends a question with an answer, or with none if the person declined.
     pub(crate) async fn settle(
         &self,
@@ -194,7 +207,13 @@ impl Runs {
         value: Option<&Value>,
         by: &str,
     ) -> Result<QuestionRow, Failure> {
-        let Some(mut question) = run.question(slot) else {
+        let mut known = run.question(slot);
+        if known.is_none() {
+            // A question is in the database, and so in lists, before the run knows it; the lock is held until it does.
+            let _asked = run.asking.lock().await;
+            known = self.question(run, slot).await?;
+        }
+        let Some(mut question) = known else {
             let shown: String = slot.chars().take(100).collect();
             let message = format!("the run `{}` asks nothing for slot `{shown}`", run.called());
             return Err(Failure::new(Code::NotFound, message));

@@ -161,3 +161,23 @@ async fn a_client_of_the_newest_era_comes_back_with_the_answer() {
     call.client = Some(Person::new(Asking::Direct, vec![json!({"action": "decline"})]));
     assert_eq!(data(&bench.strip.call(call).await)["status"], json!("declined"));
 }
+
+/// As when a caller leaves while its question is written, or somebody answers just then.
+#[tokio::test]
+async fn a_question_that_only_the_database_has_is_answered() {
+    let bench = bench(tools()).await.with_control();
+    works(&bench, "r", 2).await;
+    let first = bench.strip.call(question("r")).await;
+    let id = bench.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
+    let row = bench.database.run(&id).await.unwrap().unwrap();
+    let mut asked = bench.database.run_questions(&id).await.unwrap().remove(0);
+    assert_eq!(data(&first)["question_id"], json!(asked.id));
+    asked.id = "another".to_owned();
+    asked.slot_id = "other".to_owned();
+    bench.database.ask_question(&row, &asked).await.unwrap();
+    let boss = principal("acme", "boss");
+    let answer = json!("plain");
+    let settled =
+        bench.strip.runs().answer(&boss, Some("acme"), (&id, "other"), &answer).await.unwrap();
+    assert_eq!((&settled["question_id"], &settled["value"]), (&json!("another"), &answer));
+}

@@ -25,6 +25,22 @@ const MIN_ENCODED: usize = 8;
 const SECRET_NAMES: [&str; 9] =
     ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE", "SIGNATURE"];
 
+/// Ends of the words of names whose values are secrets even if they look like a plain word.
+const CERTAIN_NAMES: [&str; 12] = [
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASS",
+    "PASSWORD",
+    "PASSPHRASE",
+    "PASSWD",
+    "PWD",
+    "PW",
+    "CREDENTIAL",
+    "AUTHORIZATION",
+    "COOKIE",
+];
+
 /// Ends of names whose values are places.
 const PLACE_NAMES: [&str; 6] = ["FILE", "PATH", "DIR", "SOCK", "HOME", "FOLDER"];
 
@@ -65,7 +81,7 @@ impl fmt::Debug for Scrubber {
 }
 
 impl Scrubber {
-    /// Finds these values. Those that are no secrets by themselves (too short, numbers, words) are left out.
+    /// Finds these values. Those that would be found in any text, short ones and numbers, are left out.
     pub fn new<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> Self {
         let mut forms = Vec::new();
         for value in values {
@@ -162,6 +178,10 @@ pub fn secrets_of(name: &str, value: &str) -> Vec<String> {
     } else if is_place || value.contains("://") || ends(&SETTING_NAMES) || ends(&PLACE_NAMES) {
         return Vec::new();
     }
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    if is_word(value) && !words.any(|word| CERTAIN_NAMES.iter().any(|end| word.ends_with(end))) {
+        return Vec::new();
+    }
     let mut secrets = vec![value.to_owned()];
     // `Bearer TOKEN`, `Basic BASE64`, and the like.
     if let Some((_, credentials)) = value.split_once(' ') {
@@ -186,7 +206,10 @@ fn is_trivial(value: &str) -> bool {
     value.len() < MIN_LENGTH
         || value.parse::<f64>().is_ok()
         || ["true", "false", "null", "none"].contains(&value.to_ascii_lowercase().as_str())
-        || (value.len() < MIN_WORD && value.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+fn is_word(value: &str) -> bool {
+    value.len() < MIN_WORD && value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn add_forms(value: &str, forms: &mut Vec<String>) {
@@ -294,7 +317,7 @@ mod tests {
         let mut fixed = b"a s3cret-value b".to_vec();
         assert!(scrubber.overwrite(&mut fixed));
         assert_eq!(fixed, b"a ************ b");
-        assert!(Scrubber::new(["1", "true", "123456", "content", "12.5e10"]).is_empty());
+        assert!(Scrubber::new(["1", "true", "123456", "hello", "12.5e10"]).is_empty());
     }
 
     #[test]
@@ -313,6 +336,10 @@ mod tests {
                 vec!["hunter22", "u:hunter22", "pg://u:hunter22@h/db"],
             ),
             ("CANARY", "some-value", vec!["some-value"]),
+            ("DB_PASSWORD", "hunter", vec!["hunter"]),
+            ("X-Api-Key", "hunter", vec!["hunter"]),
+            ("AUTHOR", "goethe", vec![]),
+            ("KEYCLOAK_REALM", "master", vec![]),
             ("AWS_SECRET_ACCESS_KEY", "/abc/def", vec!["/abc/def"]),
             ("TOKEN_FILE", "/run/token", vec![]),
             ("AWS_REGION", "eu-central-1", vec![]),

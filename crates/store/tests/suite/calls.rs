@@ -32,13 +32,12 @@ async fn a_call_that_is_cut_off_becomes_a_row_at_the_next_start() {
     let database = Database::open(folder.path()).await.unwrap();
     let raw = raw(folder.path()).await;
     let trail = AuditTrail::start(database.clone());
-    let long = trail.begin(interrupted(7)).await.unwrap();
+    let _cut_off = trail.begin(interrupted(7)).await.unwrap();
     let (durable, receipt) = trail.begin_durably(interrupted(8)).await.unwrap();
     receipt.committed().await.unwrap();
     until("the long call is noted", || async { begun(&raw).await == 2 }).await;
     trail.finish(row(8), Some(durable)).await.unwrap().committed().await.unwrap();
     assert_eq!(begun(&raw).await, 1, "what has ended is not kept as begun");
-    drop(long);
     trail.close().await.unwrap();
 
     assert_eq!(database.close_interrupted_calls().await.unwrap(), 1);

@@ -1,4 +1,4 @@
-//! Wrong credentials at a sign-in: who showed them has to wait, and nobody else does.
+//! Wrong credentials at a sign-in: only their sender has to wait.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};

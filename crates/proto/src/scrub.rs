@@ -232,7 +232,7 @@ fn add_forms(value: &str, forms: &mut Vec<String>) {
         forms.extend([percent(true, keeps), percent(false, keeps)]);
     }
     forms.push(percent(true, b"-._* ").replace(' ', "+"));
-    // What stands before the value moves its bits; the characters that its neighbours have a part in are left out.
+    // A prefix shifts the value's bits; characters that also encode neighbouring bytes are left out.
     for before in 0..3 {
         let mut bytes = vec![0; before];
         bytes.extend_from_slice(value.as_bytes());
@@ -247,7 +247,7 @@ fn add_forms(value: &str, forms: &mut Vec<String>) {
     }
 }
 
-/// The value as it stands between the quotes of a JSON text.
+/// The value as it is written between the quotes of a JSON string.
 fn escape(value: &str, ascii: bool) -> String {
     let quoted = Value::from(value).to_string();
     let inside = quoted[1..quoted.len() - 1].to_owned();

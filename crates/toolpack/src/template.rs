@@ -157,7 +157,7 @@ impl Template {
         self.fill(&ENGINE, values, limit)
     }
 
-    /// Fills in a URL. A value of the caller's cannot leave the segment or query value that it stands in, unless the
+    /// Fills in a URL. A value of the caller's cannot leave its segment or query value, unless the
     /// whole URL is such a value.
     pub(crate) fn render_url(&self, values: &Values, limit: usize) -> Result<String, Failure> {
         if !self.uses_input() || self.is_one_value() {

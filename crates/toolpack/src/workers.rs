@@ -118,7 +118,7 @@ impl Shared {
         }
     }
 
-    /// A worker that has served nobody but this tenant. Where there is none, the one that waits longest for another
+    /// A worker that has served this tenant only. Where there is none, the one that waits longest for another
     /// tenant makes room for a new one.
     fn take(&self, tenant: &TenantId) -> Option<Worker> {
         let mut idle = self.idle();

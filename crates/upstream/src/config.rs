@@ -111,7 +111,7 @@ pub enum Instances {
     Caller,
     /// Each session or named run of a caller; a caller with neither counts as one session.
     Session,
-    /// Nobody: all callers use the same.
+    /// No caller: all callers share one.
     Shared,
 }
 

@@ -1,4 +1,4 @@
-//! How the sessions or processes of one server are shared among callers: nobody takes them all, and an idle one makes
+//! How the sessions or processes of one server are shared among callers: no caller takes them all, and an idle one makes
 //! room for a caller who has none.
 
 use tokio::time::Instant;

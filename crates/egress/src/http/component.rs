@@ -1,6 +1,6 @@
 //! Values in URLs: how a value is written so that it stays one segment of a path or one value of a query.
 
-/// Percent-encodes everything but letters, digits and `-._~`, so that the text cannot end the component it stands in.
+/// Percent-encodes everything but letters, digits and `-._~`, so that the text cannot end the component that contains it.
 pub fn encode_component(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -162,7 +162,7 @@ impl Launched {
         Some(Run { supervisor: inner.supervisor?, isolated: self.isolated, private_folder })
     }
 
-    /// Elsewhere the program's processes cannot be told apart, so it is never as it was.
+    /// Other systems cannot list the program's processes, so it never counts as clean.
     #[cfg(not(target_os = "linux"))]
     pub(super) async fn reset(&self) -> bool {
         false

@@ -234,7 +234,7 @@ impl Runner {
             unix_sockets: false,
             read: Vec::new(),
             write: Vec::new(),
-            // Stands in for a private folder: it exists on every host.
+            // Used as the private folder of the probe: it exists on every host.
             private: Some(PathBuf::from("/proc")),
             hidden: Vec::new(),
         });

@@ -21,7 +21,7 @@ mod watch;
 /// Entries of a folder that are read before they are removed.
 const BATCH: usize = 1024;
 
-/// A folder of its own for one run, readable by nobody else. Dropping it removes it with all that is in it.
+/// A folder of its own for one run, readable by the gateway's user only. Dropping it removes it with all that is in it.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,

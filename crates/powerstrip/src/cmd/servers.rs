@@ -72,7 +72,7 @@ fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
     if servers.is_empty() {
         output::line("no servers: name some under `servers` in powerstrip.yaml")?;
     }
-    // Servers and whoever registers one choose these words: none of them moves the cursor or begins a line.
+    // Servers and the callers that register them choose this text: it must not move the cursor or begin a line.
     let text = |server: &Value, key: &str| clean::line(server[key].as_str().unwrap_or("-"));
     let width =
         servers.iter().map(|server| text(server, "name").chars().count()).max().unwrap_or(0);

@@ -25,7 +25,7 @@ pub(crate) fn reference_page() -> String {
          the file, which beats the defaults. Unknown keys are refused. A change of the file, or `SIGHUP`, reloads it;\n\
          a file that cannot be used, is empty or is gone leaves the running configuration in place and the log says why. A\n\
          reload that removes `auth`, an approval, a limit or the sandbox is logged as a warning and audited. An empty file is\n\
-         refused at the start, too; `{}` stands for the defaults. `listen`,\n\
+         refused at the start, too; `{}` means the defaults. `listen`,\n\
          `public_url`, `auth`, `data_dir`, `storage`, `telemetry`, `limits.body_memory` and `limits.sessions` take effect\n\
          at the next start.\n\n\
          For completion in editors, put this line first:\n\n\

@@ -60,7 +60,7 @@ pub(crate) struct Server {
     /// taken is still listed with it.
     pub(crate) prefix: bool,
     /// Who has a process or session of its own: each `caller` (the default), each MCP `session` or named run of a caller, or
-    /// nobody, which is `shared`.
+    /// no caller (`shared`).
     pub(crate) instances: Option<InstancesOf>,
     /// The same as `instances: shared`.
     pub(crate) shared: bool,

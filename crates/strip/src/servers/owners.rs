@@ -84,7 +84,7 @@ pub(super) fn of_resources(servers: &[Listed]) -> HashMap<&str, usize> {
     owners.into_iter().map(|(uri, (_, place))| (uri, place)).collect()
 }
 
-/// What stands before the `+` of each server's qualified URIs.
+/// The part before the `+` of each server's qualified URIs.
 #[derive(Default)]
 pub(super) struct Schemes {
     by_place: Vec<String>,

@@ -40,7 +40,7 @@ pub(super) struct Frozen {
 struct Launch {
     program: PathBuf,
     digest: Sha256,
-    /// What stands between the program and the arguments: the argument of the script's first line, and the script.
+    /// What comes between the program and the arguments: the argument of the script's first line, and the script.
     words: Vec<OsString>,
     script: Option<PathBuf>,
 }

@@ -77,7 +77,7 @@ impl Slot {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Since when nobody has used the process; none while somebody does.
+    /// When the process was last used; none while it is in use.
     pub(super) fn unused_since(&self) -> Option<Instant> {
         (self.users.load(Ordering::Acquire) == 0).then(|| self.idle_since())
     }

@@ -75,6 +75,8 @@ struct Sheet {
     description: &'static str,
     input: Value,
     limits: RequestedLimits,
+    /// Whether the same call again has no further effect.
+    idempotent: bool,
 }
 
 impl Sheet {
@@ -95,7 +97,7 @@ impl Sheet {
                 title: None,
                 read_only_hint: Some(false),
                 destructive_hint: Some(false),
-                idempotent_hint: Some(false),
+                idempotent_hint: Some(self.idempotent),
                 open_world_hint: Some(false),
             },
             implementation: None,

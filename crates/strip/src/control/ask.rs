@@ -73,6 +73,8 @@ impl RequestUserInput {
                 "additionalProperties": false,
             }),
             limits: RequestedLimits { timeout: Some(LONGEST), ..RequestedLimits::default() },
+            // The question of a slot is asked once; the same call again waits for its answer.
+            idempotent: true,
         }
         .descriptor();
         Self { descriptor, strip }

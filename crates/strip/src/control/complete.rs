@@ -50,6 +50,7 @@ impl CompleteWorkflow {
                 "additionalProperties": false,
             }),
             limits: RequestedLimits { timeout: Some(PATIENCE), ..RequestedLimits::default() },
+            idempotent: false,
         }
         .descriptor();
         Self { descriptor, strip }

@@ -68,6 +68,7 @@ impl StoreArtifact {
                 max_input_bytes: Some(MAX_INPUT),
                 ..RequestedLimits::default()
             },
+            idempotent: false,
         }
         .descriptor();
         Self { descriptor, strip }

@@ -181,3 +181,24 @@ async fn a_question_that_only_the_database_has_is_answered() {
         bench.strip.runs().answer(&boss, Some("acme"), (&id, "other"), &answer).await.unwrap();
     assert_eq!((&settled["question_id"], &settled["value"]), (&json!("another"), &answer));
 }
+
+#[tokio::test]
+async fn a_question_with_a_key_can_be_waited_for_again() {
+    let bench = bench(tools()).await.with_control();
+    works(&bench, "r", 2).await;
+    let ask = async || {
+        let mut call = question("r");
+        call.idempotency_key = Some("ask-1".to_owned());
+        bench.strip.call(call).await
+    };
+    for _ in 0..2 {
+        assert_eq!(data(&ask().await)["status"], json!("waiting"));
+    }
+    let id = bench.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
+    let boss = principal("acme", "boss");
+    let answer = json!("plain");
+    bench.strip.runs().answer(&boss, Some("acme"), (&id, "tone"), &answer).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(data(&ask().await)["value"], answer);
+    }
+}

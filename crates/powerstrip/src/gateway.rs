@@ -152,7 +152,7 @@ impl Gateway {
         let interrupted = database.close_interrupted_calls().await?;
         if interrupted > 0 {
             tracing::warn!(
-                "{interrupted} calls had begun when the gateway last ended; the audit trail tells of them as `interrupted`"
+                "{interrupted} calls had begun when the gateway last ended; the audit trail lists them as `interrupted`"
             );
         }
         let audit = AuditTrail::start(database.clone());

@@ -16,7 +16,7 @@ pub struct AuditRow {
     pub definition: Option<Digest>,
     pub arguments: Digest,
     /// What became of a call: `ran`, `replayed`, `shared`, `asked`, `refused`, `failed`, `abandoned` or, where the process
-    /// ended first, `interrupted`; or what a person decided about it: `approved`, `rejected` or, where nobody did,
+    /// ended first, `interrupted`; or what a person decided about it: `approved`, `rejected` or, without a decision,
     /// `expired`; or `removed` for a protection that a changed config no longer has.
     pub decision: Cow<'static, str>,
     /// `OK`, or the error code.

@@ -141,7 +141,7 @@ impl AuditTrail {
         Ok(BegunCall(number))
     }
 
-    /// The same for a call that may run only once this is written: the receipt tells when it is.
+    /// The same for a call that may run only once this is written: wait for the receipt.
     pub async fn begin_durably(&self, row: AuditRow) -> Result<(BegunCall, Receipt), StoreError> {
         let permit = self.0.0.permits(1).await?;
         let mut begun = 0;

@@ -55,7 +55,7 @@ pub enum RunOf {
 }
 
 impl RunOf {
-    /// What tells one session of a caller from another: the session of a client that has one, or the run that the
+    /// What distinguishes one session of a caller from another: the session of a client that has one, or the run that the
     /// caller names.
     pub fn session(&self) -> Option<&str> {
         match self {

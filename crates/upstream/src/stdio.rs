@@ -26,7 +26,7 @@ use crate::{Deps, Era, Timing};
 use launch::Launch;
 use slot::{Care, Claim, Slot, Stage};
 
-/// How many processes of one server callers have, beside the one that the tools are listed from.
+/// How many processes of one server callers have, in addition to the one that the tools are listed from.
 const SHARE: Share = Share { all: 63, of_caller: 16, reserved: 8 };
 
 /// One stdio server with all its processes.

@@ -83,8 +83,8 @@ async fn calls_that_the_drain_cuts_are_answered_and_the_gateway_is_blamed() {
     let rows = gateway.audit_rows(4).await;
     for row in &rows {
         let blame = row.blame.as_deref();
-        let told = (&*row.decision, &*row.outcome, blame);
-        assert_eq!(told, ("failed", "UNAVAILABLE", Some("gateway")), "{row:?}");
+        let ending = (&*row.decision, &*row.outcome, blame);
+        assert_eq!(ending, ("failed", "UNAVAILABLE", Some("gateway")), "{row:?}");
     }
     let served = tokio::time::timeout(PATIENCE, gateway.served);
     served.await.expect("the gateway stops").unwrap().unwrap();

@@ -14,7 +14,7 @@ use testkit::{Gateway, Response, eventually};
 
 use crate::packs::python;
 
-/// Appends the name that it is given, syncs, sleeps as long as it is told, and answers with a value of its own.
+/// Appends the name that it is given, syncs, sleeps for the time that it is given, and answers with a value of its own.
 const ACT: &str = "import json, os, sys, time, uuid
 input = json.loads(sys.stdin.readline())['input']
 ledger = os.open(input['ledger'], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -180,7 +180,7 @@ async fn an_approval_is_spent_before_the_tool_runs() {
     let house = house.crash().await;
     let row = admin(&house.gateway, &id, None).await;
     assert_eq!(row["state"], "consumed", "{row}");
-    // Nobody is asked about a call that could not run.
+    // No approval is requested for a call that could not run.
     let retried = house.act("order", 60.0).await;
     let unknown = (503, &json!("UNAVAILABLE"), &json!("unknown"), &json!(false));
     assert_eq!(outcome(&retried), unknown, "{}", retried.body);

@@ -1,4 +1,4 @@
-//! Servers and tools that repeat the secrets they were given: nobody gets to see them.
+//! Servers and tools that repeat the secrets they were given: no caller sees them.
 
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -89,7 +89,7 @@ async fn echo(State(traces): State<Arc<Mutex<Vec<u8>>>>, request: Request) -> Re
     let Ok(ask) = serde_json::from_slice::<Value>(&body) else {
         return answer(StatusCode::FORBIDDEN, "text/plain", echoed);
     };
-    let told = match ask["method"].as_str().unwrap_or_default() {
+    let reply = match ask["method"].as_str().unwrap_or_default() {
         "server/discover" => {
             json!({"result": {"resultType": "complete", "supportedVersions": ["2026-07-28"],
             "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private",
@@ -107,10 +107,10 @@ async fn echo(State(traces): State<Arc<Mutex<Vec<u8>>>>, request: Request) -> Re
         }
         _ => json!({"error": {"code": -32602, "message": echoed, "data": echoed}}),
     };
-    let mut told = told;
-    told["jsonrpc"] = json!("2.0");
-    told["id"] = ask["id"].clone();
-    answer(StatusCode::OK, "application/json", told.to_string())
+    let mut reply = reply;
+    reply["jsonrpc"] = json!("2.0");
+    reply["id"] = ask["id"].clone();
+    answer(StatusCode::OK, "application/json", reply.to_string())
 }
 
 fn answer(status: StatusCode, kind: &str, body: String) -> Response {
@@ -149,8 +149,8 @@ async fn what_servers_repeat_of_their_secrets_reaches_nobody() {
         .start()
         .await;
     let discovered = eventually("the tools are there", || async {
-        let told = gateway.get("/mcp/discover").await.body.to_string();
-        ["std:say", "web:say", "svc:plain"].iter().all(|tool| told.contains(tool)).then_some(told)
+        let reply = gateway.get("/mcp/discover").await.body.to_string();
+        ["std:say", "web:say", "svc:plain"].iter().all(|tool| reply.contains(tool)).then_some(reply)
     })
     .await;
     assert_clean("the catalog", &discovered);
@@ -165,17 +165,17 @@ async fn what_servers_repeat_of_their_secrets_reaches_nobody() {
         "t.pack",
         "std:die",
     ] {
-        let told = gateway.call(tool, &json!({})).await.body.to_string();
-        assert_clean(tool, &told);
+        let reply = gateway.call(tool, &json!({})).await.body.to_string();
+        assert_clean(tool, &reply);
         let repeats = !["web:refuse", "std:die"].contains(&tool);
-        assert_eq!(told.contains("****"), repeats, "{tool}: {told}");
+        assert_eq!(reply.contains("****"), repeats, "{tool}: {reply}");
         let meta = json!({"progressToken": 1});
-        let told = Peer::modern(&gateway).call(tool, json!({}), meta).await;
-        assert_clean(tool, &format!("{} {:?}", told.answer, told.before));
+        let reply = Peer::modern(&gateway).call(tool, json!({}), meta).await;
+        assert_clean(tool, &format!("{} {:?}", reply.answer, reply.before));
     }
     let servers = eventually("the end of the process is noted", || async {
-        let told = gateway.get("/v1/servers").await.body.to_string();
-        told.contains("cannot log in").then_some(told)
+        let reply = gateway.get("/v1/servers").await.body.to_string();
+        reply.contains("cannot log in").then_some(reply)
     })
     .await;
     assert_clean("/v1/servers", &servers);

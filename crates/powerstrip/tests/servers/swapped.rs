@@ -26,10 +26,10 @@ fn pack(program: &Path) -> String {
 
 /// Puts a program in its place in one step.
 fn install(program: &Path, text: &str) {
-    let beside = program.with_extension("new");
-    fs::write(&beside, text).unwrap();
-    fs::set_permissions(&beside, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::rename(beside, program).unwrap();
+    let replacement = program.with_extension("new");
+    fs::write(&replacement, text).unwrap();
+    fs::set_permissions(&replacement, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::rename(replacement, program).unwrap();
 }
 
 fn says(word: &str) -> String {
@@ -95,7 +95,7 @@ async fn a_reviewer_is_shown_the_idempotency_key_and_approves_it_with_the_call()
         answered(request.json(&json!({})))
     };
     let row: Value = tokio::select! {
-        answer = keyed("first") => panic!("nobody approved: {answer:?}"),
+        answer = keyed("first") => panic!("the call was not approved: {answer:?}"),
         row = reviewer.waiting() => row,
     };
     assert_eq!(row["idempotencyKey"], "first");

@@ -1,4 +1,4 @@
-//! Entries in the order in which they came. Whoever makes room passes over an entry that was read since the last time,
+//! Entries in the order in which they came. Making room skips an entry that was read since the last time,
 //! once: nearly the order of use, and a read costs nothing for it.
 
 use std::collections::{HashMap, VecDeque};

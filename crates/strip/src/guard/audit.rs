@@ -120,7 +120,7 @@ pub(crate) enum Begin {
 }
 
 impl OpenRow<'_> {
-    /// Notes that the call's tool is about to run, so that the trail tells of the call even if the process ends first.
+    /// Notes that the call's tool is about to run, so that the trail has the call even if the process ends first.
     pub(crate) async fn begin(&mut self, begin: Begin) -> Result<(), Failure> {
         let Some(facts) = self.row.clone() else { return Ok(()) };
         let row = facts.row("interrupted", Code::Unavailable.as_str(), Some("gateway"), self.began);

@@ -25,7 +25,7 @@ const STEPS_PER_PATTERN: u64 = 50_000;
 /// What matching costs in steps per byte of the text.
 const STEPS_PER_BYTE: u64 = 8;
 
-/// What a node takes in memory beside its text.
+/// What a node takes in memory in addition to its text.
 const BYTES_PER_NODE: usize = 64;
 
 pub(super) fn select(

@@ -23,11 +23,11 @@ async fn approved(tool: &PackTool, input: Value) -> Call {
 /// Puts another file in the place of one, in one step.
 fn swap(workshop: &Workshop, path: &str, text: &str) {
     let place = workshop.root().join(path);
-    let beside = place.with_extension("new");
+    let replacement = place.with_extension("new");
     let mode = fs::metadata(&place).unwrap().permissions();
-    fs::write(&beside, text).unwrap();
-    fs::set_permissions(&beside, mode).unwrap();
-    fs::rename(beside, place).unwrap();
+    fs::write(&replacement, text).unwrap();
+    fs::set_permissions(&replacement, mode).unwrap();
+    fs::rename(replacement, place).unwrap();
 }
 
 fn program(workshop: &Workshop, path: &str, text: &str) {

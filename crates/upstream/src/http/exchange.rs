@@ -158,7 +158,7 @@ impl Exchange {
         self.events(way, (response.body, &secrets), ears, |_| true).await.map(|_rest| ())
     }
 
-    /// Sends a request. Beside the response it gives what takes our secrets out of it, the token of this request included.
+    /// Sends a request. With the response it returns the scrubber for it, the token of this request included.
     async fn send(
         &self,
         way: &Way,

@@ -120,7 +120,7 @@ async fn a_tenant_that_keeps_all_others_busy_leaves_room_for_a_new_one() {
     let (outcomes, ()) = tokio::join!(waiting, others);
     let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
     let refused: Vec<_> = refused.filter(|failure| failure.retry_after.is_some()).collect();
-    assert_eq!(refused.len(), 9, "beside 55 that wait");
+    assert_eq!(refused.len(), 9, "in addition to 55 that wait");
     for failure in refused {
         assert_eq!((failure.code, failure.retryable), (Code::Unavailable, true));
     }

@@ -1,4 +1,4 @@
-//! What an approval covers beside the arguments: the idempotency key, the code, and one run.
+//! What an approval covers in addition to the arguments: the idempotency key, the code, and one run.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -67,7 +67,7 @@ async fn a_gated_call_cannot_be_verified() {
     let answer = gate.bench.strip.call(call).await;
     assert_eq!(code(&answer), Some(Code::InvalidInput), "one approval is for one run");
     assert!(answer.result.unwrap_err().message.contains("verify"));
-    assert_eq!((gate.runs(), gate.pending().await.len()), (0, 0), "and nobody is asked");
+    assert_eq!((gate.runs(), gate.pending().await.len()), (0, 0), "and no approval is requested");
     assert_eq!(&*gate.bench.rows().await[0].decision, "refused");
 }
 

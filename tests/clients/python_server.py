@@ -1,4 +1,4 @@
-"""A server built with the Python SDK, for scripts/bridges: it asks and tells its caller things."""
+"""A server built with the Python SDK, for scripts/bridges: it sends questions and notifications to its caller."""
 
 from typing import Annotated
 
@@ -18,13 +18,13 @@ def who() -> Elicit[Answer]:
 
 @server.tool()
 async def greet(answer: Annotated[Answer, Resolve(who)]) -> str:
-    """Greets whoever answers."""
+    """Greets the person who answers."""
     return f"Hello, {answer.name}!"
 
 
 @server.tool()
 async def count(ctx: Context) -> str:
-    """Counts to two and tells how far it is."""
+    """Counts to two and reports progress."""
     for step in (1, 2):
         await ctx.report_progress(step, 2)
     return "Counted."

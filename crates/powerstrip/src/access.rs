@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
+use config::Loaded;
 use doors::{LspClient, LspError};
 use proto::{Discovery, Envelope, Principal, PromptRef};
 use serde::de::DeserializeOwned;
@@ -20,7 +21,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::config::Loaded;
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, SocketPlace};
 use crate::handover;

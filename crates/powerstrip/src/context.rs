@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use clap::Args;
+use config::{BadConfig, Environment, Loaded, Overrides, load};
 use proto::Scrubber;
-
-use crate::config::{BadConfig, Loaded, Overrides, load};
-use crate::environment::Environment;
 
 /// Flags of every command.
 #[derive(Clone, Debug, Args)]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use auth::LocalAccess;
+use config::Loaded;
 use doors::Operator;
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -24,7 +25,6 @@ use tokio::io::AsyncWriteExt as _;
 use tokio_util::io::ReaderStream;
 
 use crate::access::{Beside, Reached, reach};
-use crate::config::Loaded;
 use crate::context::Context;
 use crate::gateway;
 

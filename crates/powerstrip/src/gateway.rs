@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use auth::client::Keyring;
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApprovalLinks, KeyRing, LocalAccess};
+use config::{Config, Environment, Loaded, Overrides, Servers};
 use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -38,9 +39,7 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Upstreams};
 
 use crate::builtin;
-use crate::config::{Config, Loaded, Overrides, Servers};
 use crate::context::Context;
-use crate::environment::Environment;
 use crate::extractor::{Bounds, TextExtractor};
 use crate::files::FileErrands;
 use crate::finder::{self, Finder, Keeper};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use auth::{KeyKind, KeyRing, NewKey};
+use config::Loaded;
 use doors::Operator;
 use proto::Clock;
 use secrecy::ExposeSecret as _;
@@ -16,7 +17,6 @@ use serde_json::{Value, json};
 use store::{DataFolder, Database};
 
 use crate::access::{Beside, Reached, reach};
-use crate::config::Loaded;
 
 pub(crate) const ADD: &str = "powerstrip.keys.add";
 pub(crate) const LIST: &str = "powerstrip.keys.list";

@@ -4,9 +4,7 @@ mod access;
 mod builtin;
 mod cli;
 mod cmd;
-mod config;
 mod context;
-mod environment;
 mod extractor;
 mod files;
 mod finder;
@@ -26,12 +24,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
+use config::{BadConfig, BadVariable, Environment};
 
 use crate::cli::Cli;
 use crate::cmd::Usage;
-use crate::config::BadConfig;
 use crate::context::Context;
-use crate::environment::Environment;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -54,7 +51,8 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             output::note(format_args!("powerstrip: {error:#}"));
-            let misconfigured = error.is::<BadConfig>() || error.is::<Usage>();
+            let misconfigured =
+                error.is::<BadConfig>() || error.is::<BadVariable>() || error.is::<Usage>();
             if misconfigured { ExitCode::from(MISCONFIGURED) } else { ExitCode::FAILURE }
         }
     }

@@ -3,9 +3,8 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
+use config::Environment;
 use serde::Serialize;
-
-use crate::environment::Environment;
 
 /// Prints one line to standard output. A reader that has gone away (`| head`) is no fault.
 pub(crate) fn line(text: impl Display) -> io::Result<()> {

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use bytes::Bytes;
+use config::Loaded;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Loaded;
 use crate::context::Context;
 
 pub(crate) use bridge::bridge;

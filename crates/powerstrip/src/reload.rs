@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use config::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, Servers, load, loosened};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{
-    BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, Servers, load, loosened,
-};
 use crate::context::Context;
 use crate::gateway::{Gateway, needs_restart};
 use crate::watch::watch;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bytes::Bytes;
+use config::Environment;
 use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Request, Response, Rule, Scope};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -13,7 +14,6 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::access::Invocation;
-use crate::environment::Environment;
 
 /// Answers of a gateway are bounded by its own limits; this only keeps a stranger from filling our memory.
 const MAX_BODY: u64 = 64 << 20;

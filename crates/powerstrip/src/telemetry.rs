@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use config::{BadConfig, Fault, Loaded, LogFormat};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use proto::Scrubber;
@@ -13,7 +14,6 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-use crate::config::{BadConfig, Fault, Loaded, LogFormat};
 use crate::context::Context;
 use crate::output::Style;
 

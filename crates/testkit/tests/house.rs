@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which of our crates each crate may use. Arrows point down only; what is not listed is an absence that we promise.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("proto", &[]),
     ("store", &["proto"]),
     ("egress", &[]),
@@ -18,6 +18,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("language", &[]),
     ("documents", &[]),
     ("doors", &["proto", "auth", "strip"]),
+    ("config", &["proto", "store", "egress", "auth", "strip", "upstream"]),
     (
         "powerstrip",
         &[
@@ -31,6 +32,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "language",
             "documents",
             "doors",
+            "config",
         ],
     ),
     ("testkit", &[]),

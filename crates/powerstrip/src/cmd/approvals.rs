@@ -3,11 +3,11 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
+use config::Span;
 use proto::clean;
 use serde_json::{Value, json};
 
 use crate::access::Access;
-use crate::config::Span;
 use crate::context::Context;
 use crate::gateway::approvals::{DECIDE, LIST, NEXT, REMOVE_RULE, RULES, SHOW};
 use crate::output::{self, Style, field as text};

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use config::Span;
 use proto::{Envelope, ErrorItem};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -11,7 +12,6 @@ use url::Url;
 
 use super::{FAILED, Usage};
 use crate::access::{Access, Invocation};
-use crate::config::Span;
 use crate::context::Context;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;

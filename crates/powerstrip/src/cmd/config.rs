@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use crate::context::Context;
-use crate::{config, output};
+use crate::output;
 
 /// Show the configuration in force, its JSON Schema or its manual page
 #[derive(Debug, Args)]

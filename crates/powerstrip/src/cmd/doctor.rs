@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use config::Listen;
 use egress::process::{Runner, Spec};
 use egress::sandbox::{Host, Mode, Policy, Tier};
 use serde::Serialize;
@@ -11,7 +12,6 @@ use store::{Claim, DataFolder};
 use tokio_util::sync::CancellationToken;
 
 use super::FAILED;
-use crate::config::Listen;
 use crate::context::Context;
 use crate::output::{self, Style};
 

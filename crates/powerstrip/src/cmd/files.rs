@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
+use config::{Loaded, Span};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use crate::cmd::Usage;
-use crate::config::{Loaded, Span};
 use crate::context::Context;
 use crate::files::{FileDesk, GET, LINK, LIST, PUT, REMOVE};
 use crate::output::{self, Style};

@@ -2,10 +2,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use config::{Server, mcp_json};
 use serde_json::{Map, Value, json};
 
 use super::Usage;
-use crate::config::{Server, mcp_json};
 use crate::context::Context;
 use crate::output;
 

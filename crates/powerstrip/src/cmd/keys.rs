@@ -2,9 +2,9 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
+use config::Span;
 use serde_json::{Value, json};
 
-use crate::config::Span;
 use crate::context::Context;
 use crate::keys::{ADD, KeyDesk, LIST, REVOKE};
 use crate::output::{self, Style};

@@ -2,13 +2,13 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use config::Loaded;
 use proto::{ListedPrompt, PromptRef};
 use serde_json::{Value, json};
 use url::Url;
 
 use super::{FAILED, Usage};
 use crate::access::Access;
-use crate::config::Loaded;
 use crate::context::Context;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;

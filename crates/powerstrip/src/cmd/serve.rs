@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use auth::AdminToken;
 use clap::Args;
+use config::{Limits, Listen, Overrides};
 use doors::{HttpDoor, Metrics, Options};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::config::{Limits, Listen, Overrides};
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, approvals};
 use crate::handover::{self, Ear};

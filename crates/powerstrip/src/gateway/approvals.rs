@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use config::Config;
 use doors::Operator;
 use proto::Clock;
 use serde::Deserialize;
@@ -16,8 +17,6 @@ use store::{ApprovalFilter, ApprovalState, AuditTrail, Database, StoreError};
 use strip::Strip;
 use strip::approval::{Approvals, Decider, Decision, Terms, view};
 use tokio_util::sync::CancellationToken;
-
-use crate::config::Config;
 
 pub(crate) use webhook::Webhook;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use config::{BadConfig, Overrides};
 use doors::{Checkup, DashboardDesk, Held, Operator as _};
 use egress::process::Runner;
 use serde_json::json;
@@ -11,7 +12,6 @@ use tokio::sync::OnceCell;
 use super::quarantine::{APPROVE, Quarantine};
 use crate::cmd::check::{as_finding, found};
 use crate::cmd::doctor::{Program, meaning, programs};
-use crate::config::{BadConfig, Overrides};
 use crate::context::Context;
 
 /// Looks over the settings, and shows and trusts tools in quarantine.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use bytes::Bytes;
+use config::{Config, Environment};
 use egress::http::{BodyStream, Client, FetchError, Limits, Request, Rule, Scope};
 use futures_util::StreamExt as _;
 use http::HeaderValue;
@@ -22,9 +23,6 @@ use store::{
     HttpService, Objects,
 };
 use strip::files::FileParts;
-
-use crate::config::Config;
-use crate::environment::Environment;
 
 /// How long the service may take before it begins to answer. A part of an upload has to arrive before it can.
 const PATIENCE: Duration = Duration::from_secs(120);

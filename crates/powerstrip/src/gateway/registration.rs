@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::{KeyKind, KeyRing, LOCAL_TENANT};
+use config::Config;
 use doors::{Announced, Declined, Granted, ServerDesk};
 use proto::{Digest, TraceId, digest};
 use serde_json::Value;
@@ -17,7 +18,6 @@ use upstream::{Announcement, Grant, Holder, Registry, RegistryFault, Terms, Upst
 
 use super::servers;
 use crate::builtin;
-use crate::config::Config;
 
 /// The token by which servers of the gateway's own user register without any set-up.
 const TOKEN_FILE: &str = "registration-token";

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::client::Keyring;
+use config::{Environment, Servers};
 use egress::http::Client;
 use egress::process::Runner;
 use proto::{Clock, Code, Principal};
@@ -16,9 +17,6 @@ use tokio::time::Instant;
 use upstream::{
     Deps, LeaseStatus, ListStore, Registry, State, Status, Timing, ToolList, Upstreams,
 };
-
-use crate::config::Servers;
-use crate::environment::Environment;
 
 /// How long a command that ends soon waits for servers that are being started.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,11 +1,11 @@
 //! A changed config, put in force while the gateway runs.
 
 use auth::LocalAccess;
+use config::{Config, Servers};
 use proto::{Clock, TraceId, digest};
 use store::AuditRow;
 
 use super::Gateway;
-use crate::config::{Config, Servers};
 
 impl Gateway {
     /// Leaves an audit row that a changed config removes a protection.

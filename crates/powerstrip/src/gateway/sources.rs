@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use config::{Config, Environment, Sandbox};
 use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
@@ -15,8 +16,6 @@ use tokio_util::sync::CancellationToken;
 use toolpack::{Runtime, Toolpacks};
 
 use super::{Freshness, prompts};
-use crate::config::{Config, Sandbox};
-use crate::environment::Environment;
 
 /// What `sandbox: required` asks for: files and system calls fenced.
 const REQUIRED: Tier = Tier::T1;

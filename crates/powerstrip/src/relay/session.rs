@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use config::Loaded;
 use serde_json::json;
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
@@ -14,7 +15,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::access;
-use crate::config::Loaded;
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, SocketPlace};
 use crate::handover::{self, Ear};

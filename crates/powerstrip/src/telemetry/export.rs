@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use bytes::Bytes;
+use config::Secret;
 use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Rule, Scope};
 use http::{HeaderName, HeaderValue, Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
@@ -16,8 +17,6 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use proto::Scrubber;
 use tokio::runtime::Handle;
-
-use crate::config::Secret;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
+use config::Loaded;
 use language::model::StaticModel;
 use proto::ToolId;
 use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, Pattern, SEARCH_TOOLS};
 use strip::{Finding, Severity};
-
-use crate::config::Loaded;
 
 /// What can be said of agents and skills without asking a server. `known` are the tools that need none.
 pub(super) fn look(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {

@@ -1,0 +1,242 @@
+//! `auth`: who may come in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use auth::{AccessOptions, IntrospectionOptions, IssuerOptions, ScopeNames, check_url};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+use crate::secret::HeaderSource;
+use crate::servers::Unusable;
+use crate::sign_in::SignIn;
+
+/// Who may come in. Where this section stands, every caller over HTTP needs a token or a key, and the gateway may
+/// listen on other addresses than loopback.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Auth {
+    /// The identity provider whose tokens are taken, exactly as its tokens name it (`iss`). That host and port may be
+    /// reached whatever `egress.allow` says.
+    pub issuer: Option<String>,
+    /// Whom tokens must be meant for (`aud`): a text or a list. By default `public_url`, and the MCP doors below it.
+    pub audience: Audience,
+    /// Where the issuer's keys are, if its metadata is not to be asked.
+    pub jwks_uri: Option<String>,
+    /// The claim that names the tenant; a token without it is refused. By default the issuer is one tenant.
+    pub tenant_claim: Option<String>,
+    /// The claim that names the agent, if there is one.
+    pub agent_claim: Option<String>,
+    /// What tokens call the rights to list and to call tools.
+    pub scopes: Scopes,
+    /// The claim that lists roles, such as `realm_access.roles`.
+    pub roles_claim: Option<String>,
+    /// The scopes that each role stands for, such as `analyst: [tools:read, tools:call]`.
+    pub roles: BTreeMap<String, Vec<String>>,
+    /// Where tokens that are not signed are looked up (RFC 7662).
+    pub introspection: Option<Introspection>,
+    /// How people sign in to the dashboard there; without it, by a token or key that they have.
+    pub sign_in: Option<SignIn>,
+    /// Whether keys made by `powerstrip keys add` are taken.
+    pub api_keys: bool,
+}
+
+impl Default for Auth {
+    fn default() -> Self {
+        Self {
+            issuer: None,
+            audience: Audience::default(),
+            jwks_uri: None,
+            tenant_claim: None,
+            agent_claim: None,
+            scopes: Scopes::default(),
+            roles_claim: None,
+            roles: BTreeMap::new(),
+            introspection: None,
+            sign_in: None,
+            api_keys: true,
+        }
+    }
+}
+
+/// What tokens call what a caller may do.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scopes {
+    /// Listing tools and prompts.
+    pub read: String,
+    /// Calling tools.
+    pub call: String,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        let ScopeNames { read, call } = ScopeNames::default();
+        Self { read, call }
+    }
+}
+
+/// Where tokens that are not signed are looked up.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Introspection {
+    /// The issuer's introspection endpoint.
+    pub url: String,
+    /// Who we are to the issuer.
+    pub client_id: String,
+    /// How it knows that: `{env: NAME}` or `{file: PATH}`.
+    pub client_secret: HeaderSource,
+}
+
+/// One audience or several.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(with = "OneOrMany")]
+pub struct Audience(pub Vec<String>);
+
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "the shape of the setting, for its JSON Schema")]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for Audience {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrList;
+        impl<'de> Visitor<'de> for TextOrList {
+            type Value = Audience;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a list of texts")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Audience, E> {
+                Ok(Audience(vec![text.to_owned()]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Audience, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = list.next_element()? {
+                    texts.push(text);
+                }
+                Ok(Audience(texts))
+            }
+        }
+        deserializer.deserialize_any(TextOrList)
+    }
+}
+
+impl Auth {
+    /// The section as the auth crate takes it, secrets fetched. Keys of what is wrong are below `auth`.
+    pub(super) fn resolve(
+        &self,
+        public_url: String,
+        environment: &Environment,
+        base: &Path,
+    ) -> Result<AccessOptions, Vec<Unusable>> {
+        let mut faults = Vec::new();
+        let mut fault = |keys: &[&str], message: String| {
+            let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+            faults.push(Unusable { keys, message });
+        };
+        let place = self.introspection.as_ref();
+        let urls = [
+            (&["issuer"][..], self.issuer.as_ref()),
+            (&["jwks_uri"], self.jwks_uri.as_ref()),
+            (&["introspection", "url"], place.map(|place| &place.url)),
+        ];
+        for (keys, url) in urls {
+            if let Some(Err(why)) = url.map(|url| check_url(url)) {
+                fault(keys, why.to_string());
+            }
+        }
+        let scopes = [("read", &self.scopes.read), ("call", &self.scopes.call)];
+        for (key, scope) in scopes {
+            if let Err(why) = auth::scope::check(scope) {
+                fault(&["scopes", key], why.to_string());
+            }
+        }
+        for (role, scopes) in &self.roles {
+            for scope in scopes {
+                if let Err(why) = auth::scope::check(scope) {
+                    fault(&["roles", role], why.to_string());
+                }
+            }
+        }
+        if self.issuer.is_none() {
+            let idle = [
+                ("audience", !self.audience.0.is_empty()),
+                ("jwks_uri", self.jwks_uri.is_some()),
+                ("tenant_claim", self.tenant_claim.is_some()),
+                ("agent_claim", self.agent_claim.is_some()),
+                ("roles_claim", self.roles_claim.is_some()),
+                ("introspection", self.introspection.is_some()),
+                ("sign_in", self.sign_in.is_some()),
+            ];
+            for (key, _) in idle.into_iter().filter(|(_, set)| *set) {
+                fault(&[key], "means nothing without `auth.issuer`".to_owned());
+            }
+            if !self.api_keys {
+                let message = "nobody could come in: name an issuer, or leave `api_keys` on";
+                fault(&["api_keys"], message.to_owned());
+            }
+        }
+        if !self.roles.is_empty() && self.roles_claim.is_none() {
+            fault(&["roles"], "means nothing without `auth.roles_claim`".to_owned());
+        }
+        let introspection = place.and_then(|place| match &place.client_secret {
+            HeaderSource::Plain(_) => {
+                let message = "a secret is written `{env: NAME}` or `{file: PATH}`";
+                fault(&["introspection", "client_secret"], message.to_owned());
+                None
+            }
+            source => match source.fetch(environment, base) {
+                Ok(secret) => Some(IntrospectionOptions {
+                    url: place.url.clone(),
+                    client_id: place.client_id.clone(),
+                    client_secret: SecretString::from(secret.expose().to_owned()),
+                }),
+                Err(why) => {
+                    fault(&["introspection", "client_secret"], why.to_string());
+                    None
+                }
+            },
+        });
+        let own = self.sign_in.as_ref().map(|own| own.resolve(environment, base)).transpose();
+        let sign_in = own.unwrap_or_else(|unusable| {
+            for (key, message) in unusable {
+                fault(&["sign_in", key], message);
+            }
+            None
+        });
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let issuer = self.issuer.clone().map(|issuer| IssuerOptions {
+            issuer,
+            audience: self.audience.0.clone(),
+            jwks_uri: self.jwks_uri.clone(),
+            tenant_claim: self.tenant_claim.clone(),
+            agent_claim: self.agent_claim.clone(),
+            roles_claim: self.roles_claim.clone(),
+            roles: self.roles.clone(),
+            introspection,
+            sign_in,
+        });
+        let scopes = ScopeNames { read: self.scopes.read.clone(), call: self.scopes.call.clone() };
+        Ok(AccessOptions { public_url, issuer, api_keys: self.api_keys, scopes })
+    }
+}
+
+/// Makes sure that a URL can stand before the paths of our routes.
+pub(super) fn check_public_url(url: &str) -> Result<(), String> {
+    check_url(url).map_err(|why| why.to_string())?;
+    let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+    if path.is_empty() { Ok(()) } else { Err("must end after the host and port".to_owned()) }
+}

@@ -1,0 +1,116 @@
+//! The process environment, read here and nowhere else.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the environment says, taken once when the program starts.
+#[derive(Clone, Default)]
+pub struct Environment(BTreeMap<OsString, OsString>);
+
+/// An environment variable whose value cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadVariable(String);
+
+/// The variable that holds the key of the vault.
+const KEY: &str = "POWERSTRIP_KEY";
+
+/// The variable that says how many threads answer calls.
+const THREADS: &str = "POWERSTRIP_THREADS";
+
+/// The variables that set something, and what each stands for.
+pub(crate) const VARIABLES: [(&str, &str); 9] = [
+    ("POWERSTRIP_CONFIG", "the config file, as --config"),
+    ("POWERSTRIP_DATA_DIR", "the data folder, as --data-dir"),
+    ("POWERSTRIP_TOOLS", "folders of tools, separated by `:`, as --tools"),
+    ("POWERSTRIP_PROMPTS", "the folder of prompts, as --prompts"),
+    ("POWERSTRIP_LISTEN", "the address to listen on, as --listen"),
+    ("POWERSTRIP_LOG", "what to log, as --log"),
+    (
+        KEY,
+        "the key under which tokens for servers are kept, instead of `vault.key` in the data folder",
+    ),
+    ("POWERSTRIP_TOKEN", "the token or key for a gateway that `--url` names"),
+    (THREADS, "how many threads answer calls; by default as many as there are cores"),
+];
+
+/// Variables for capability servers, which may well stand in the gateway's environment, too.
+const OF_SERVERS: [&str; 2] = ["POWERSTRIP_GATEWAY", "POWERSTRIP_REGISTRATION_TOKEN"];
+
+impl Environment {
+    /// Takes the environment of this process.
+    pub fn of_process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// An environment with these variables only.
+    #[cfg(test)]
+    pub fn with<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    fn set(&self, name: &str) -> Option<&OsString> {
+        self.0.get(std::ffi::OsStr::new(name)).filter(|value| !value.is_empty())
+    }
+
+    /// A variable that holds text; an empty one counts as unset.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.set(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// A variable that holds a path.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.set(name).map(PathBuf::from)
+    }
+
+    /// A variable that holds paths, separated as in `PATH`.
+    pub fn paths(&self, name: &str) -> Vec<PathBuf> {
+        self.set(name).map_or_else(Vec::new, |value| {
+            std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty()).collect()
+        })
+    }
+
+    /// The value behind `{env: NAME}`; must be Unicode.
+    pub fn secret(&self, name: &str) -> Option<String> {
+        self.set(name).and_then(|value| value.to_str()).map(str::to_owned)
+    }
+
+    /// How many threads answer calls. Fewer leave more of a small machine to the servers and clients on it.
+    pub fn threads(&self) -> Result<usize, BadVariable> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let Some(wanted) = self.text(THREADS) else { return Ok(cores) };
+        let fits = |threads: &usize| (1..=1_024).contains(threads);
+        wanted.parse().ok().filter(fits).ok_or_else(|| {
+            BadVariable(format!("`{THREADS}` is `{wanted}`; it must be a number from 1 to 1024"))
+        })
+    }
+
+    /// The key of the vault, if it is given here.
+    pub fn vault_key(&self) -> Option<auth::Secret> {
+        self.secret(KEY).map(auth::Secret::new)
+    }
+
+    /// All variables that hold text, for tools whose packs name them. The key of the vault is not among them.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        let text = |value: &OsString| value.to_str().map(str::to_owned);
+        let others = self.0.iter().filter(|(name, _)| *name != KEY);
+        others.filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
+    }
+
+    /// Variables with our prefix that set nothing: most likely misspelt.
+    pub fn unknown(&self) -> Vec<String> {
+        // Every process of a tool carries the mark of its run, a gateway that a tool starts among them.
+        let known = |name: &str| {
+            name == egress::process::RUN_MARK
+                || OF_SERVERS.contains(&name)
+                || VARIABLES.iter().any(|(known, _)| *known == name)
+        };
+        self.0
+            .keys()
+            .filter_map(|name| name.to_str())
+            .filter(|name| name.starts_with("POWERSTRIP_") && !known(name))
+            .map(str::to_owned)
+            .collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! What is wrong with a configuration, all of it at once, each with its place.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::reader::{Misread, Why, nearest};
+use crate::tree::{self, Step};
+
+/// Keys that the manual knows and this version does not: told apart from slips of the keyboard.
+const LATER: &[&str] = &[
+    "file_strategies",
+    "workflows",
+    "research",
+    "model",
+    "trusted_proxies",
+    "tls",
+    "cors",
+    "retention",
+];
+
+/// The same for the keys of one server.
+const LATER_OF_A_SERVER: [&str; 2] = ["auth", "references"];
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The file, where the fault stands in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The key's path, or the flag or variable that set it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    pub message: String,
+}
+
+impl Fault {
+    pub(super) fn misread(file: &Path, misread: Misread) -> Self {
+        let message = match (&misread.why, misread.path.split_last()) {
+            (Why::Other(why), _) => why.clone(),
+            (Why::UnknownKey { known }, Some((Step::Key(key), above))) => {
+                unknown_key(key, known, above)
+            }
+            (Why::UnknownKey { .. }, _) => "unknown key".to_owned(),
+        };
+        Self {
+            file: Some(file.to_owned()),
+            line: Some(misread.line),
+            key: tree::show(&misread.path),
+            message,
+        }
+    }
+
+    pub fn of_file(file: &Path, line: Option<u64>, message: impl Into<String>) -> Self {
+        Self { file: Some(file.to_owned()), line, key: String::new(), message: message.into() }
+    }
+}
+
+fn unknown_key(key: &str, known: &[&str], above: &[Step]) -> String {
+    let later = match above {
+        [] => LATER.contains(&key),
+        [Step::Key(section), _] => section == "servers" && LATER_OF_A_SERVER.contains(&key),
+        _ => false,
+    };
+    if later {
+        let version = env!("CARGO_PKG_VERSION");
+        return format!("powerstrip {version} does not have `{key}` yet; a later version will");
+    }
+    match nearest(key, known) {
+        Some(near) => format!("there is no such key; did you mean `{near}`?"),
+        None => {
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            format!("there is no such key; here stand `{}`", known.join("`, `"))
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}", file.display())?;
+            if let Some(line) = self.line {
+                write!(f, ":{line}")?;
+            }
+            f.write_str(": ")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// A configuration that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadConfig(pub Vec<Fault>);
+
+impl fmt::Display for BadConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            fmt::Display::fmt(fault, f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for BadConfig {}

@@ -1,0 +1,272 @@
+//! Reading the file and putting the layers over each other.
+
+use std::collections::btree_map::Entry;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use auth::AccessOptions;
+
+use crate::auth::check_public_url;
+use crate::environment::Environment;
+use crate::fault::{BadConfig, Fault};
+use crate::loaded::{Loaded, Servers};
+use crate::overrides::Overrides;
+use crate::secret::Secret;
+use crate::settings::{Config, FILE_NAME};
+use crate::tree::{Node, Step};
+use crate::{agents, mcp_json, reader};
+
+/// A config beyond this is no config.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+const EMPTY: &str =
+    "is empty: write `{}` into it to run with the defaults, or remove it and restart";
+
+/// Loads the configuration: flags over environment over file over defaults.
+pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadConfig> {
+    let from_environment = Overrides::of(environment).map_err(|fault| BadConfig(vec![fault]))?;
+    let overrides = flags.clone().or(from_environment);
+    let file = match &overrides.config {
+        Some(named) => Some(named.clone()),
+        None => Some(PathBuf::from(FILE_NAME)).filter(|path| path.exists()),
+    };
+    let (mut config, tree, mut faults) = match &file {
+        Some(path) => read_file(path)?,
+        None => (Config::default(), None, Vec::new()),
+    };
+    if let Some(base) = file.as_deref().and_then(Path::parent) {
+        config.anchor(base);
+    }
+    if let Some(path) = &overrides.mcp_json {
+        faults.extend(add_servers(&mut config, path));
+    }
+    let judge = Judge { file: file.as_deref(), tree: tree.as_ref(), environment };
+    let otlp_headers = judge.otlp_headers(&config, &mut faults);
+    let servers = judge.servers(&config, &mut faults);
+    judge.limits(&config, &mut faults);
+    judge.storage(&config, &mut faults);
+    judge.agents(&config, &mut faults);
+    apply(&mut config, &overrides);
+    judge.listen(&config, &overrides, &mut faults);
+    let access = judge.access(&config, &mut faults);
+    let webhook_secret = judge.webhook(&config, &mut faults);
+    if faults.is_empty() {
+        Ok(Loaded { config, file, otlp_headers, servers, webhook_secret, access })
+    } else {
+        Err(BadConfig(faults))
+    }
+}
+
+fn apply(config: &mut Config, overrides: &Overrides) {
+    let Overrides { config: _, mcp_json: _, data_dir, tools, prompts, listen } = overrides.clone();
+    if let Some(data_dir) = data_dir {
+        config.data_dir = data_dir;
+    }
+    if !tools.is_empty() {
+        config.tools = tools;
+    }
+    if let Some(prompts) = prompts {
+        config.prompts = prompts;
+    }
+    if let Some(listen) = listen {
+        config.listen = listen;
+    }
+}
+
+fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfig> {
+    let refused = |line, message: String| BadConfig(vec![Fault::of_file(path, line, message)]);
+    let text =
+        read_text(path).map_err(|error| refused(None, format!("cannot be read: {error}")))?;
+    let tree = Node::parse(&text).map_err(|error| {
+        refused(error.location().map(|at| at.line()), brief(&error.to_string()))
+    })?;
+    // Editors truncate a file before they write it. Defaults in its place would drop `auth`, approvals and limits.
+    let tree = tree.ok_or_else(|| refused(None, EMPTY.to_owned()))?;
+    let (config, misread) = reader::read::<Config>(tree.clone());
+    let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
+    Ok((config, Some(tree), faults))
+}
+
+/// Puts the servers of an `mcpServers` JSON beside those of the file.
+fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
+    let fault = |message| Fault::of_file(path, None, message);
+    let imported = match mcp_json::read(path) {
+        Ok(imported) => imported,
+        Err(faults) => return faults.into_iter().map(fault).collect(),
+    };
+    let mut faults = Vec::new();
+    for (name, mut server) in imported.servers {
+        server.anchor(path.parent().unwrap_or(Path::new("")));
+        match config.servers.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(server);
+            }
+            Entry::Occupied(known) => {
+                let name = known.key();
+                faults.push(fault(format!("the server `{name}` stands in the config, too")));
+            }
+        }
+    }
+    faults
+}
+
+fn read_text(path: &Path) -> io::Result<String> {
+    let length = std::fs::metadata(path)?.len();
+    if length > MAX_FILE_BYTES {
+        return Err(io::Error::other(format!("{length} bytes are too many for a config")));
+    }
+    std::fs::read_to_string(path)
+}
+
+/// The parser repeats the place, which our own line already names.
+fn brief(message: &str) -> String {
+    let first = message.lines().next().unwrap_or(message);
+    let first = first.split(" at line ").next().unwrap_or(first);
+    // Advice to programmers of the parser, not to people who write configs.
+    first.split(", set ").next().unwrap_or(first).trim_end_matches(':').to_owned()
+}
+
+/// Finds what the types alone cannot: settings that do not fit each other or the machine.
+struct Judge<'a> {
+    file: Option<&'a Path>,
+    tree: Option<&'a Node>,
+    environment: &'a Environment,
+}
+
+impl Judge<'_> {
+    fn fault(&self, path: &[&str], message: String) -> Fault {
+        let steps: Vec<_> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
+        Fault {
+            file: self.file.map(Path::to_owned),
+            line: self.tree.map(|tree| tree.line_of(&steps)),
+            key: path.join("."),
+            message,
+        }
+    }
+
+    /// Where relative paths begin.
+    fn base(&self) -> &Path {
+        self.file.and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
+    fn otlp_headers(&self, config: &Config, faults: &mut Vec<Fault>) -> Vec<(String, Secret)> {
+        let Some(otlp) = &config.telemetry.otlp else { return Vec::new() };
+        let base = self.base();
+        let mut headers = Vec::new();
+        for (name, source) in &otlp.headers {
+            match source.fetch(self.environment, base) {
+                Ok(secret) => headers.push((name.clone(), secret)),
+                Err(error) => {
+                    faults.push(
+                        self.fault(&["telemetry", "otlp", "headers", name], error.to_string()),
+                    );
+                }
+            }
+        }
+        headers
+    }
+
+    fn webhook(&self, config: &Config, faults: &mut Vec<Fault>) -> Option<Secret> {
+        let webhook = config.approvals.webhook.as_ref()?;
+        match webhook.resolve(self.environment, self.base()) {
+            Ok(secret) => Some(secret),
+            Err((key, why)) => {
+                faults.push(self.fault(&["approvals", "webhook", key], why));
+                None
+            }
+        }
+    }
+
+    fn servers(&self, config: &Config, faults: &mut Vec<Fault>) -> Servers {
+        let mut servers = Vec::new();
+        for (name, server) in &config.servers {
+            // What was misread is already told; without it the entry would only look wrong in other ways, too.
+            let entry = format!("servers.{name}.");
+            if faults.iter().any(|fault| fault.key.starts_with(&entry)) {
+                continue;
+            }
+            match server.resolve(name, self.environment, self.base()) {
+                Ok(resolved) => servers.push((name.clone(), resolved)),
+                Err(unusable) => faults.extend(unusable.into_iter().map(|unusable| {
+                    let below = unusable.keys.iter().map(String::as_str);
+                    let path: Vec<_> = ["servers", name].into_iter().chain(below).collect();
+                    self.fault(&path, unusable.message)
+                })),
+            }
+        }
+        servers
+    }
+
+    fn agents(&self, config: &Config, faults: &mut Vec<Fault>) {
+        for (keys, message) in agents::faults(&config.agents, &config.skills, &config.servers) {
+            let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+            faults.push(self.fault(&keys, message));
+        }
+    }
+
+    fn limits(&self, config: &Config, faults: &mut Vec<Fault>) {
+        for key in config.limits.above_max() {
+            let message = format!("is above `limits.max.{key}`: raise the one or lower the other");
+            faults.push(self.fault(&["limits", key], message));
+        }
+    }
+
+    fn storage(&self, config: &Config, faults: &mut Vec<Fault>) {
+        if faults.iter().any(|fault| fault.key.starts_with("storage")) {
+            return;
+        }
+        for (keys, message) in config.storage.bucket(self.environment).err().into_iter().flatten() {
+            let path: Vec<_> = ["storage"].into_iter().chain(keys).collect();
+            faults.push(self.fault(&path, message));
+        }
+    }
+
+    fn access(&self, config: &Config, faults: &mut Vec<Fault>) -> Option<AccessOptions> {
+        if let Some(url) = &config.public_url
+            && let Err(why) = check_public_url(url)
+        {
+            faults.push(self.fault(&["public_url"], why));
+        }
+        let auth = config.auth.as_ref()?;
+        if faults.iter().any(|fault| fault.key.starts_with("auth")) {
+            return None;
+        }
+        if config.public_url.is_none() && config.listen.0.ip().is_unspecified() {
+            let message = format!(
+                "is needed with `auth` where the gateway listens on {}: callers must be told where they reach it",
+                config.listen
+            );
+            faults.push(self.fault(&["public_url"], message));
+        }
+        let public_url = match &config.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", config.listen.0),
+        };
+        match auth.resolve(public_url, self.environment, self.base()) {
+            Ok(options) => Some(options),
+            Err(unusable) => {
+                faults.extend(unusable.into_iter().map(|unusable| {
+                    let below = unusable.keys.iter().map(String::as_str);
+                    let path: Vec<_> = ["auth"].into_iter().chain(below).collect();
+                    self.fault(&path, unusable.message)
+                }));
+                None
+            }
+        }
+    }
+
+    fn listen(&self, config: &Config, overrides: &Overrides, faults: &mut Vec<Fault>) {
+        if config.listen.is_loopback() || config.auth.is_some() {
+            return;
+        }
+        let message = format!(
+            "{} can be reached from other machines, and nothing would ask who calls: that needs `auth` (an empty \
+             section, `auth: {{}}`, asks for keys made by `powerstrip keys add`)",
+            config.listen,
+        );
+        faults.push(match overrides.listen {
+            None => self.fault(&["listen"], message),
+            Some(_) => Fault { file: None, line: None, key: "--listen".to_owned(), message },
+        });
+    }
+}

@@ -1,0 +1,237 @@
+//! `files` and `storage`: what may be stored, for how long, and where.
+
+use std::path::Path;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::BucketOptions;
+use strip::files::FileRules;
+use url::Url;
+
+use crate::environment::Environment;
+use crate::file_strategies::References;
+use crate::secret::SecretSource;
+use crate::units::{Size, Span};
+
+/// What may be stored.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Files {
+    /// The largest file that may be stored.
+    pub max_bytes: Size,
+    /// How long files and artifacts stay; unset, until they are deleted.
+    pub ttl: Option<Span>,
+    /// How long a link opens a file.
+    pub link_ttl: Span,
+    /// How many bytes all files of one tenant may have; unset, as many as there is room for.
+    pub quota: Option<Size>,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        let rules = FileRules::default();
+        Self {
+            max_bytes: Size(usize::try_from(rules.max_bytes).unwrap_or(usize::MAX)),
+            ttl: None,
+            link_ttl: Span(rules.link_ttl),
+            quota: None,
+        }
+    }
+}
+
+impl Files {
+    /// The rules as the strip takes them.
+    pub fn rules(&self, references: &References) -> FileRules {
+        FileRules {
+            max_bytes: self.max_bytes.0 as u64,
+            ttl: self.ttl.map(|ttl| ttl.0),
+            reference_ttl: references.ttl.0,
+            link_ttl: self.link_ttl.0.min(Duration::from_secs(7 * 24 * 60 * 60)),
+            quota: self.quota.map(|quota| quota.0 as u64),
+            ..FileRules::default()
+        }
+    }
+}
+
+/// Where the bytes of files are kept.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Storage {
+    /// A bucket, as in `s3://bucket/prefix`; unset, the folder `objects` in the data folder.
+    pub objects: Option<String>,
+    /// How the bucket is entered.
+    pub s3: Option<S3>,
+}
+
+/// A service that speaks the S3 protocol.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct S3 {
+    /// Where the service is, such as `https://minio.example.com:9000`; unset, Amazon's.
+    #[serde(default)]
+    pub endpoint: Option<String>,
+    /// The region of the bucket.
+    #[serde(default = "region")]
+    pub region: String,
+    /// Whether the bucket's name stands in the path; by default it does with an `endpoint`, and not with Amazon's.
+    #[serde(default)]
+    pub path_style: Option<bool>,
+    /// The id of the access key.
+    pub access_key: SecretSource,
+    /// The secret of the access key.
+    pub secret_key: SecretSource,
+    /// The token of a session, where keys are given out for a while.
+    #[serde(default)]
+    pub session_token: Option<SecretSource>,
+}
+
+fn region() -> String {
+    "us-east-1".to_owned()
+}
+
+/// What is wrong: the keys below `storage`, and why.
+pub(crate) type Unusable = (Vec<&'static str>, String);
+
+impl Storage {
+    /// Makes paths of the file stand beside the file.
+    pub(super) fn anchor(&mut self, base: &Path) {
+        let Some(s3) = &mut self.s3 else { return };
+        let secrets =
+            [&mut s3.access_key, &mut s3.secret_key].into_iter().chain(&mut s3.session_token);
+        for secret in secrets {
+            if let SecretSource::File { file } = secret {
+                *file = base.join(&*file);
+            }
+        }
+    }
+
+    /// The bucket with its secrets fetched, if objects are kept in one.
+    pub fn bucket(
+        &self,
+        environment: &Environment,
+    ) -> Result<Option<BucketOptions>, Vec<Unusable>> {
+        let (place, s3) = match (&self.objects, &self.s3) {
+            (None, None) => return Ok(None),
+            (Some(_), None) => {
+                let why = "is needed with `objects`: it holds the keys of the bucket";
+                return Err(vec![(vec!["s3"], why.to_owned())]);
+            }
+            (None, Some(_)) => {
+                let why = "is needed with `s3`: it names the bucket, as in `s3://bucket/prefix`";
+                return Err(vec![(vec!["objects"], why.to_owned())]);
+            }
+            (Some(place), Some(s3)) => (place, s3),
+        };
+        let mut faults = Vec::new();
+        let mut fetch = |key: &'static str, source: &SecretSource| match source
+            .fetch(environment, Path::new(""))
+        {
+            Ok(secret) => secret.expose().to_owned(),
+            Err(why) => {
+                faults.push((vec!["s3", key], why.to_string()));
+                String::new()
+            }
+        };
+        let access_key = fetch("access_key", &s3.access_key);
+        let secret_key = fetch("secret_key", &s3.secret_key);
+        let session_token = s3.session_token.as_ref().map(|token| fetch("session_token", token));
+        let (bucket, prefix) = read_place(place).unwrap_or_else(|| {
+            let why = "is a bucket and, if you like, a prefix: `s3://bucket/prefix`";
+            faults.push((vec!["objects"], why.to_owned()));
+            (String::new(), String::new())
+        });
+        let path_style = s3.path_style.unwrap_or(s3.endpoint.is_some());
+        let endpoint = s3.endpoint.as_deref().map(|text| read_endpoint(text, &bucket, path_style));
+        let endpoint = endpoint.transpose().unwrap_or_else(|why| {
+            faults.push((vec!["s3", "endpoint"], why));
+            None
+        });
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let region = s3.region.clone();
+        Ok(Some(BucketOptions {
+            bucket,
+            prefix,
+            region,
+            endpoint,
+            path_style,
+            access_key,
+            secret_key,
+            session_token,
+        }))
+    }
+}
+
+/// The bucket and the prefix of `s3://bucket/prefix`.
+fn read_place(text: &str) -> Option<(String, String)> {
+    let rest = text.strip_prefix("s3://")?;
+    let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    let named = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
+    let prefix = prefix.trim_matches('/');
+    let fits = (3..=63).contains(&bucket.len())
+        && bucket.chars().all(named)
+        && prefix.chars().all(plain)
+        && !prefix.split('/').any(|part| part.starts_with('.'));
+    fits.then(|| (bucket.to_owned(), prefix.to_owned()))
+}
+
+/// The service's URL; where the bucket's name belongs to the host, with it.
+fn read_endpoint(text: &str, bucket: &str, path_style: bool) -> Result<Url, String> {
+    let wrong = || "is a URL with `http` or `https`, a host and nothing else".to_owned();
+    let mut url: Url = text.parse().map_err(|_| wrong())?;
+    let plain = matches!(url.scheme(), "http" | "https")
+        && url.path() == "/"
+        && url.query().is_none()
+        && url.username().is_empty();
+    let host = url.host_str().filter(|_| plain).ok_or_else(wrong)?.to_owned();
+    if !path_style {
+        url.set_host(Some(&format!("{bucket}.{host}"))).map_err(|_| {
+            "has a host before which a bucket's name cannot stand; set `path_style: true`"
+                .to_owned()
+        })?;
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_bucket_and_a_prefix() {
+        let place = |text| read_place(text);
+        let found = |bucket: &str, prefix: &str| Some((bucket.to_owned(), prefix.to_owned()));
+        assert_eq!(place("s3://files"), found("files", ""));
+        assert_eq!(place("s3://files/a/b/"), found("files", "a/b"));
+        for bad in [
+            "files",
+            "s3://",
+            "s3://ab",
+            "s3://Files",
+            "s3://files/../x",
+            "s3://files/a b",
+            "http://files",
+        ] {
+            assert_eq!(place(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_is_a_host_and_nothing_else() {
+        let url = |text, path_style| read_endpoint(text, "files", path_style).map(String::from);
+        assert_eq!(url("https://s3.example.com", true).unwrap(), "https://s3.example.com/");
+        assert_eq!(
+            url("https://s3.example.com:9000", false).unwrap(),
+            "https://files.s3.example.com:9000/"
+        );
+        for bad in ["s3.example.com", "ftp://x", "https://x/y", "https://x?y", "https://me@x"] {
+            assert!(url(bad, true).is_err(), "{bad}");
+        }
+        assert!(url("http://127.0.0.1:9000", false).is_err());
+    }
+}

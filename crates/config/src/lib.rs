@@ -1,0 +1,50 @@
+//! The configuration: one YAML file, overridden by flags and environment variables, and the documentation of its keys.
+
+mod agents;
+mod approvals;
+mod auth;
+mod docs;
+mod environment;
+mod fault;
+mod file;
+mod file_strategies;
+mod files;
+mod limits;
+mod listen;
+mod loaded;
+mod loosened;
+pub mod mcp_json;
+mod overrides;
+mod reader;
+mod registration;
+mod secret;
+mod server_auth;
+mod servers;
+mod settings;
+mod sign_in;
+mod telemetry;
+mod tree;
+mod units;
+
+pub use crate::auth::Auth;
+pub use agents::{Agent, Approve, Discovery, Embeddings, Skill, Tools};
+pub use approvals::{Approvals, Elicitation, Webhook};
+pub use docs::{reference_page, schema};
+pub use environment::{BadVariable, Environment};
+pub use fault::{BadConfig, Fault};
+pub use file::load;
+pub use files::{Files, Storage};
+pub use limits::Limits;
+pub use listen::Listen;
+pub use loaded::{Loaded, Servers};
+pub use loosened::loosened;
+pub use overrides::Overrides;
+pub use registration::Registration;
+pub use secret::Secret;
+pub use servers::Server;
+pub use settings::{Config, FILE_NAME, Sandbox};
+pub use telemetry::{LogFormat, Telemetry};
+pub use units::Span;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What a changed config no longer protects: logged and audited, as a slip of an editor looks the same as a decision.
+
+use std::collections::BTreeSet;
+
+use crate::agents::{Approve, Skill};
+use crate::limits::Limits;
+use crate::{Config, Sandbox};
+
+/// The keys under which a config asks for less protection than the one before: `auth`, approvals, limits, the sandbox.
+pub fn loosened(before: &Config, now: &Config) -> Vec<String> {
+    let mut keys = Vec::new();
+    if before.auth.is_some() && now.auth.is_none() {
+        keys.push("auth".to_owned());
+    }
+    let strictness = |sandbox| match sandbox {
+        Sandbox::Off => 0,
+        Sandbox::Auto => 1,
+        Sandbox::Required => 2,
+    };
+    if strictness(now.sandbox) < strictness(before.sandbox) {
+        keys.push("sandbox".to_owned());
+    }
+    for (name, skill) in &before.skills {
+        keys.extend(gates_removed(name, skill, now.skills.get(name)));
+    }
+    let kept = set_limits(&now.limits);
+    keys.extend(set_limits(&before.limits).into_iter().filter(|limit| !kept.contains(limit)));
+    keys
+}
+
+/// Where a skill asked people about calls, and does not any more.
+fn gates_removed(name: &str, before: &Skill, now: Option<&Skill>) -> Vec<String> {
+    let asks = |skill: &Skill| {
+        !skill.auto_approve || skill.approve.values().any(|approve| *approve == Approve::Always)
+    };
+    if !asks(before) {
+        return Vec::new();
+    }
+    let Some(now) = now else { return vec![format!("skills.{name}")] };
+    let mut keys = Vec::new();
+    if !before.auto_approve && now.auto_approve {
+        keys.push(format!("skills.{name}.auto_approve"));
+    }
+    if !before.servers.is_subset(&now.servers) {
+        keys.push(format!("skills.{name}.servers"));
+    }
+    if before.tools.iter().any(|tools| !now.tools.contains(tools)) {
+        keys.push(format!("skills.{name}.tools"));
+    }
+    for (tools, approve) in &before.approve {
+        if *approve == Approve::Always && now.approve.get(tools) != Some(approve) {
+            keys.push(format!("skills.{name}.approve.{}", tools.0));
+        }
+    }
+    for (tools, approve) in &now.approve {
+        if *approve == Approve::Never && !before.approve.contains_key(tools) {
+            keys.push(format!("skills.{name}.approve.{}", tools.0));
+        }
+    }
+    keys
+}
+
+/// The keys of limits that are set although they need not be.
+fn set_limits(limits: &Limits) -> BTreeSet<String> {
+    let (rate, max) = (&limits.rate, &limits.max);
+    let single = [
+        ("limits.rate.principal", rate.principal.is_some()),
+        ("limits.rate.tool", rate.tool.is_some()),
+        ("limits.max.timeout", max.timeout.is_some()),
+        ("limits.max.max_input_bytes", max.max_input_bytes.is_some()),
+        ("limits.max.max_output_bytes", max.max_output_bytes.is_some()),
+    ];
+    let single = single.into_iter().filter(|(_, set)| *set).map(|(key, _)| key.to_owned());
+    single.chain(rate.tools.keys().map(|tool| format!("limits.rate.tools.{tool}"))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! `servers.NAME.auth`: how tokens for a protected server are had.
+
+use std::fmt;
+use std::path::Path;
+
+use auth::client::{ClientConfig, Grant, Resource, Subject};
+use schemars::JsonSchema;
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::environment::Environment;
+use crate::secret::{SecretFault, SecretSource};
+
+/// How tokens for a protected server are had. Without it, a server that wants one asks a person to log in.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerAuth {
+    /// By whose leave: a person's in a browser, the gateway's own, or a token that is exchanged.
+    pub grant: GrantKind,
+    /// The name under which the authorization server knows the gateway; without it, the gateway registers itself.
+    pub client_id: Option<String>,
+    /// The secret that belongs to `client_id`, as `{env: NAME}` or `{file: PATH}`.
+    pub client_secret: Option<SecretSource>,
+    /// A private key in PEM form that signs who the gateway is, instead of a secret.
+    pub private_key: Option<SecretSource>,
+    /// The id of that key at the authorization server.
+    pub key_id: Option<String>,
+    /// Scopes to ask for, beside those that the server asks for.
+    pub scopes: Vec<String>,
+    /// The authorization server that is trusted with this server; needed where there is a secret. Its host and port may
+    /// be reached whatever `egress.allow` says.
+    pub issuer: Option<String>,
+    /// The resource that tokens are asked for: `true` as the server says, `false` none, for authorization servers that
+    /// refuse it, or a URL.
+    pub resource: ResourceChoice,
+    /// Where the browser comes back to, if the gateway has another address for browsers than the one it listens on.
+    pub redirect_uri: Option<String>,
+    /// The token to exchange with `grant: token_exchange`; a file is read again each time.
+    pub subject_token: Option<SecretSource>,
+}
+
+/// How a token is had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantKind {
+    /// A person agrees in a browser; each has a token of their own.
+    #[default]
+    AuthorizationCode,
+    /// The gateway itself is known to the authorization server, by a secret or a key.
+    ClientCredentials,
+    /// A token is exchanged for one of the server's (RFC 8693).
+    TokenExchange,
+}
+
+/// `true`, `false` or a URL.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(untagged)]
+pub enum ResourceChoice {
+    #[schemars(with = "bool")]
+    #[default]
+    OfServer,
+    #[schemars(with = "bool")]
+    Unsaid,
+    Named(String),
+}
+
+impl Serialize for ResourceChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::OfServer => serializer.serialize_bool(true),
+            Self::Unsaid => serializer.serialize_bool(false),
+            Self::Named(url) => serializer.serialize_str(url),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ResourceChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Choice;
+        impl Visitor<'_> for Choice {
+            type Value = ResourceChoice;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or a URL")
+            }
+
+            fn visit_bool<E: de::Error>(self, flag: bool) -> Result<ResourceChoice, E> {
+                Ok(if flag { ResourceChoice::OfServer } else { ResourceChoice::Unsaid })
+            }
+
+            fn visit_str<E: de::Error>(self, url: &str) -> Result<ResourceChoice, E> {
+                Ok(ResourceChoice::Named(url.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(Choice)
+    }
+}
+
+impl ServerAuth {
+    /// The entry as the client takes it, secrets fetched; faults by key.
+    pub(super) fn resolve(
+        &self,
+        environment: &Environment,
+        base: &Path,
+    ) -> Result<ClientConfig, Vec<(&'static str, String)>> {
+        let mut faults = Vec::new();
+        let mut fetch = |key: &'static str, source: &Option<SecretSource>| {
+            let fetched: Result<_, SecretFault> =
+                source.as_ref().map(|source| source.fetch(environment, base)).transpose();
+            fetched.unwrap_or_else(|why| {
+                faults.push((key, why.to_string()));
+                None
+            })
+        };
+        let given = |secret: crate::Secret| auth::Secret::new(secret.expose());
+        let client_secret = fetch("client_secret", &self.client_secret).map(given);
+        let private_key = fetch("private_key", &self.private_key).map(given);
+        // Fetched here, too: a file that is missing today is a mistake today.
+        let subject = fetch("subject_token", &self.subject_token).map(given);
+        let subject = match &self.subject_token {
+            Some(SecretSource::File { file }) => subject.map(|_| Subject::File(base.join(file))),
+            _ => subject.map(Subject::Given),
+        };
+        let config = ClientConfig {
+            grant: match self.grant {
+                GrantKind::AuthorizationCode => Grant::AuthorizationCode,
+                GrantKind::ClientCredentials => Grant::ClientCredentials,
+                GrantKind::TokenExchange => Grant::TokenExchange,
+            },
+            client_id: self.client_id.clone(),
+            client_secret,
+            private_key,
+            key_id: self.key_id.clone(),
+            scopes: self.scopes.clone(),
+            issuer: self.issuer.clone(),
+            resource: match &self.resource {
+                ResourceChoice::OfServer => Resource::OfServer,
+                ResourceChoice::Unsaid => Resource::Unsaid,
+                ResourceChoice::Named(url) => Resource::Named(url.clone()),
+            },
+            redirect_uri: self.redirect_uri.clone(),
+            subject,
+        };
+        if faults.is_empty()
+            && let Err(why) = config.check()
+        {
+            faults.push((why.key, why.reason));
+        }
+        if faults.is_empty() { Ok(config) } else { Err(faults) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! `auth.sign_in`: people sign in to the dashboard at the identity provider.
+
+use std::path::Path;
+
+use auth::SignInOptions;
+use auth::client::Resource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+use crate::secret::SecretSource;
+use crate::server_auth::ResourceChoice;
+
+/// How people sign in to the dashboard at the identity provider (OpenID Connect, authorization code with PKCE). The
+/// provider must know `PUBLIC_URL/dashboard/sign-in/callback` as a redirect URI.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignIn {
+    /// The name under which the provider knows the gateway.
+    pub client_id: String,
+    /// The secret that belongs to it, as `{env: NAME}` or `{file: PATH}`; none for a public client.
+    #[serde(default)]
+    pub client_secret: Option<SecretSource>,
+    /// What is asked for. By default `openid`, and without `roles_claim` the scopes for listing and calling tools. Add
+    /// `offline_access` where the provider gives refresh tokens for nothing less.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// Whom the token is to be meant for (RFC 8707): `true` for `public_url`, `false` to say nothing, for providers that
+    /// refuse it, or a URL.
+    #[serde(default)]
+    pub resource: ResourceChoice,
+}
+
+impl SignIn {
+    /// The section as the auth crate takes it, its secret fetched; faults by key.
+    pub(super) fn resolve(
+        &self,
+        environment: &Environment,
+        base: &Path,
+    ) -> Result<SignInOptions, Vec<(&'static str, String)>> {
+        let mut faults = Vec::new();
+        if self.client_id.is_empty() || self.client_id.contains(char::is_control) {
+            faults.push(("client_id", "is no name that a provider could know".to_owned()));
+        }
+        let source = self.client_secret.as_ref();
+        let secret = source.map(|source| source.fetch(environment, base)).transpose();
+        let client_secret = secret.unwrap_or_else(|why| {
+            faults.push(("client_secret", why.to_string()));
+            None
+        });
+        let printable = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+        let sound = |scope: &&String| !scope.is_empty() && scope.bytes().all(printable);
+        if let Some(bad) = self.scopes.iter().find(|scope| !sound(scope)) {
+            faults.push(("scopes", format!("`{bad}` is not one scope")));
+        }
+        let resource = match &self.resource {
+            ResourceChoice::OfServer => Resource::OfServer,
+            ResourceChoice::Unsaid => Resource::Unsaid,
+            ResourceChoice::Named(url) => {
+                if let Err(why) = auth::check_url(url) {
+                    faults.push(("resource", why.to_string()));
+                }
+                Resource::Named(url.clone())
+            }
+        };
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(SignInOptions {
+            client_id: self.client_id.clone(),
+            client_secret: client_secret.map(|secret| auth::Secret::new(secret.expose())),
+            scopes: self.scopes.clone(),
+            resource,
+        })
+    }
+}

@@ -1,0 +1,464 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+
+use strip::agents::{ApprovalRule, Listing};
+
+use super::{BadConfig, Config, Loaded, Overrides, Sandbox, load};
+use crate::environment::Environment;
+use crate::settings::ToolNames;
+
+struct Fixture {
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new(yaml: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("powerstrip.yaml"), yaml).unwrap();
+        Self { folder }
+    }
+
+    fn flags(&self) -> Overrides {
+        Overrides {
+            config: Some(self.folder.path().join("powerstrip.yaml")),
+            ..Overrides::default()
+        }
+    }
+
+    fn load(&self) -> Result<Loaded, BadConfig> {
+        load(&self.flags(), &Environment::default())
+    }
+
+    /// The faults as a user reads them, without the folder.
+    fn faults(&self) -> String {
+        let shown = self.load().unwrap_err().to_string();
+        shown.replace(&format!("{}/", self.folder.path().display()), "")
+    }
+}
+
+fn config(yaml: &str) -> Config {
+    Fixture::new(yaml).load().unwrap().config
+}
+
+#[test]
+fn an_empty_file_is_refused() {
+    for yaml in ["", "\n\n", "# nothing\n", "---\n", "\u{feff}", "~\n"] {
+        let faults = Fixture::new(yaml).faults();
+        assert!(faults.starts_with("powerstrip.yaml: is empty: write `{}`"), "{yaml:?}: {faults}");
+    }
+}
+
+#[test]
+fn a_file_without_settings_is_the_defaults() {
+    for yaml in ["{}", "limits:\n"] {
+        let fixture = Fixture::new(yaml);
+        let config = fixture.load().unwrap().config;
+        let mut expected = Config::default();
+        expected.anchor(fixture.folder.path());
+        assert_eq!(config, expected, "{yaml:?}");
+    }
+}
+
+#[test]
+fn every_key_is_read() {
+    let config = config(
+        "listen: '[::1]:8080'\n\
+         data_dir: data\n\
+         tools: [a, ./b]\n\
+         prompts: p\n\
+         tool_names: canonical\n\
+         sandbox: off\n\
+         egress: { allow: [127.0.0.1, 10.1.0.0/16, 'db.internal:5432'] }\n\
+         telemetry: { logs: json, otlp: 'http://127.0.0.1:4318/' }\n\
+         limits:\n  \
+           timeout: 1m\n  \
+           max_input_bytes: 64KB\n  \
+           max_output_bytes: 1024\n  \
+           idempotency: 1h\n  \
+           rate: { principal: 100/1m, tool: 10/s, tools: { demo.echo: 1/1s } }\n  \
+           max: { timeout: 5m }\n",
+    );
+    assert_eq!(config.listen.to_string(), "[::1]:8080");
+    assert_eq!(config.tool_names, ToolNames::Canonical);
+    assert_eq!(config.sandbox, Sandbox::Off);
+    assert_eq!(config.egress.allow.len(), 3);
+    assert_eq!(config.telemetry.otlp.as_ref().unwrap().endpoint, "http://127.0.0.1:4318");
+    let settings = config.settings();
+    assert_eq!(settings.limits.default.timeout.as_secs(), 60);
+    assert_eq!(settings.limits.default.max_input_bytes, 65_536);
+    assert_eq!(settings.limits.max.timeout.as_secs(), 300);
+    assert_eq!(settings.rate.principal.as_ref().unwrap().count.get(), 100);
+    assert!(settings.rate.tools.contains_key("demo.echo"));
+}
+
+#[test]
+fn paths_stand_beside_the_file() {
+    let fixture = Fixture::new("tools: [./packs, /abs]\nprompts: ./p\n");
+    let loaded = fixture.load().unwrap();
+    let base = fixture.folder.path();
+    assert_eq!(loaded.config.tools, [base.join("packs"), PathBuf::from("/abs")]);
+    assert_eq!(loaded.config.prompts, base.join("p"));
+    assert_eq!(loaded.config.data_dir, base.join(".powerstrip"));
+}
+
+#[test]
+fn flags_beat_environment_beats_file() {
+    let fixture =
+        Fixture::new("data_dir: file\nprompts: file\ntools: [file]\nlisten: 127.0.0.1:1\n");
+    let environment = Environment::with([
+        ("POWERSTRIP_DATA_DIR", "env"),
+        ("POWERSTRIP_PROMPTS", "env"),
+        ("POWERSTRIP_TOOLS", "env1:env2"),
+    ]);
+    let flags = Overrides { data_dir: Some("flag".into()), ..fixture.flags() };
+    let config = load(&flags, &environment).unwrap().config;
+    assert_eq!(config.data_dir, Path::new("flag"));
+    assert_eq!(config.prompts, Path::new("env"));
+    assert_eq!(config.tools, [Path::new("env1"), Path::new("env2")]);
+    assert_eq!(config.listen.to_string(), "127.0.0.1:1");
+}
+
+#[test]
+fn all_faults_are_told_at_once_with_their_places() {
+    let fixture = Fixture::new(
+        "listen: here\n\
+         limts: {}\n\
+         skills:\n  \
+           crm: { servers: [x] }\n\
+         limits:\n  \
+           timeout: 30\n  \
+           max_input_bytes: lots\n  \
+           rate:\n    \
+             principal: often\n    \
+             tools: { 'bad id': 1/s }\n\
+         sandbox: requird\n\
+         egress:\n  \
+           allow:\n    \
+             - 127.0.0.1\n    \
+             - 'not a host'\n\
+         tools: ./tools\n\
+         nonsense_of_its_own: 1\n",
+    );
+    insta::assert_snapshot!(fixture.faults());
+}
+
+#[test]
+fn agents_and_skills_are_read() {
+    let config = config(
+        "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
+         skills:\n  \
+           sales: { servers: [crm], tools: ['web.*'], auto_approve: false, approval_timeout: 1m, approve: { 'crm:read_*': never } }\n\
+         agents: { seller: { skills: [sales], discovery: search }, guest: }\n\
+         embeddings: { path: ./model }\n",
+    );
+    let profiles = config.profiles();
+    let sales = &profiles.skills["sales"];
+    assert_eq!((sales.auto_approve, sales.approval_timeout.as_secs()), (false, 60));
+    assert_eq!(sales.approval(&"crm:read_lead".parse().unwrap()), ApprovalRule::Free);
+    assert!(matches!(
+        profiles.approval_rule(&"crm:write".parse().unwrap()),
+        ApprovalRule::Asked { .. }
+    ));
+    assert_eq!(profiles.agents["seller"].listing, Listing::Search);
+    assert_eq!(profiles.agents["guest"].skills, [""; 0]);
+    assert!(config.embeddings.path.unwrap().ends_with("model"));
+    let usual = self::config("skills: { all: { tools: ['*'] } }").profiles();
+    let usual = &usual.skills["all"];
+    assert_eq!((usual.auto_approve, usual.approval_timeout.as_secs()), (true, 300));
+}
+
+#[test]
+fn agents_and_skills_that_cannot_be_are_told_with_the_nearest_name() {
+    let fixture = Fixture::new(
+        "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
+         skills:\n  \
+           sales: { servers: [crn], tools: [''] }\n  \
+           'a b': {}\n\
+         agents:\n  \
+           seller: { skills: [sale, nonsense], discovery: serach }\n  \
+           '../etc': {}\n",
+    );
+    insta::assert_snapshot!(fixture.faults());
+}
+
+#[test]
+fn broken_yaml_names_its_line() {
+    insta::assert_snapshot!(
+        "unclosed",
+        Fixture::new("listen: 127.0.0.1:1\ntools: [a, b\nprompts: p\n").faults()
+    );
+    insta::assert_snapshot!("twice", Fixture::new("prompts: a\ntools: []\nprompts: b\n").faults());
+    insta::assert_snapshot!("not_a_map", Fixture::new("- a\n- b\n").faults());
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut yaml = String::from("a: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..9 {
+        let refs = vec![format!("*a{}", level - 1); 10].join(", ");
+        yaml.push_str(&format!("b{level}: &a{level} [{refs}]\n"));
+    }
+    assert_eq!(Fixture::new(&yaml).load().unwrap_err().0.len(), 1);
+}
+
+#[test]
+fn booleans_are_strict() {
+    assert_eq!(Fixture::new("tool_names: NO\n").faults(), {
+        "powerstrip.yaml:1: tool_names: `NO` is not one of `wire`, `canonical`"
+    });
+}
+
+#[test]
+fn a_public_address_needs_auth() {
+    for listen in ["0.0.0.0:7777", "'[::]:7777'", "192.168.1.2:80"] {
+        let faults = Fixture::new(&format!("prompts: p\nlisten: {listen}\n")).faults();
+        assert!(faults.starts_with("powerstrip.yaml:2: listen: "), "{faults}");
+        assert!(faults.contains("`auth`"), "{faults}");
+    }
+    let open = Fixture::new("listen: 192.168.1.2:80\nauth: {}\n").load().unwrap();
+    assert!(open.access.is_some_and(|access| access.api_keys && access.issuer.is_none()));
+    let faults = Fixture::new("listen: 0.0.0.0:80\nauth: {}\n").faults();
+    assert!(faults.contains("public_url: is needed with `auth`"), "{faults}");
+    let flags = Overrides { listen: Some("0.0.0.0:1".parse().unwrap()), ..Overrides::default() };
+    let faults = load(&flags, &Environment::default()).unwrap_err().to_string();
+    assert!(faults.starts_with("--listen: 0.0.0.0:1 can be reached"), "{faults}");
+}
+
+#[test]
+fn who_may_come_in_is_read_with_its_secret() {
+    let fixture = Fixture::new(
+        "public_url: https://tools.example/\nauth:\n  issuer: https://id.example\n  audience: https://a.example\n  \
+         tenant_claim: org\n  agent_claim: agent\n  jwks_uri: https://id.example/keys\n  \
+         scopes: { read: mcp.read }\n  roles_claim: realm.roles\n  roles: { analyst: [tools:call] }\n  \
+         introspection: { url: 'https://id.example/i', client_id: gw, client_secret: { env: SECRET } }\n  \
+         sign_in: { client_id: board, client_secret: { env: SECRET }, scopes: [openid, 'tools:read'], resource: false }\n",
+    );
+    let environment = Environment::with([("SECRET", "s3cret")]);
+    let loaded = load(&fixture.flags(), &environment).unwrap();
+    assert!(!format!("{loaded:?}").contains("s3cret"));
+    let access = loaded.access.unwrap();
+    assert_eq!(access.public_url, "https://tools.example");
+    assert_eq!(
+        (access.scopes.read.as_str(), access.scopes.call.as_str()),
+        ("mcp.read", "tools:call")
+    );
+    let issuer = access.issuer.unwrap();
+    assert_eq!(issuer.audience, ["https://a.example"]);
+    assert_eq!(issuer.tenant_claim.as_deref(), Some("org"));
+    assert_eq!(issuer.roles["analyst"], ["tools:call"]);
+    assert_eq!(issuer.introspection.unwrap().client_id, "gw");
+    let sign_in = issuer.sign_in.unwrap();
+    assert_eq!((&*sign_in.client_id, sign_in.client_secret.unwrap().expose()), ("board", "s3cret"));
+    assert_eq!(sign_in.scopes, ["openid", "tools:read"]);
+    assert_eq!(sign_in.resource, ::auth::client::Resource::Unsaid);
+    let many = Fixture::new("auth: { issuer: 'https://x', audience: [a, b] }\n").load().unwrap();
+    assert_eq!(many.access.unwrap().issuer.unwrap().audience, ["a", "b"]);
+}
+
+#[test]
+fn bad_rules_for_who_may_come_in_name_their_key() {
+    for (yaml, faults) in [
+        ("auth: { isuer: x }", "auth.isuer: there is no such key; did you mean `issuer`?"),
+        ("auth: { issuer: 'ftp://x' }", "auth.issuer: must begin with https://"),
+        ("auth: { issuer: 'https://u:p@x' }", "auth.issuer: must not hold a user name"),
+        ("auth: { issuer: 'https://x?a' }", "auth.issuer: must not hold a query"),
+        ("auth: { issuer: x }", "auth.issuer: is not a URL"),
+        ("auth: { audience: x }", "auth.audience: means nothing without `auth.issuer`"),
+        ("auth: { tenant_claim: x }", "auth.tenant_claim: means nothing"),
+        ("auth: { api_keys: false }", "auth.api_keys: nobody could come in"),
+        ("auth: { issuer: 'https://x', roles: { a: [b] } }", "auth.roles: means nothing"),
+        (
+            "auth: { issuer: 'https://x', scopes: { read: 'a b' } }",
+            "auth.scopes.read: `a b` is not a scope",
+        ),
+        ("auth: { api_keys: 'yes' }", "auth.api_keys: "),
+        (
+            "auth: { issuer: 'https://x', introspection: { url: 'https://x/i', client_id: a, client_secret: b } }",
+            "auth.introspection.client_secret: a secret is written `{env: NAME}`",
+        ),
+        (
+            "auth: { issuer: 'https://x', introspection: { url: 'https://x/i', client_id: a, client_secret: { env: A } } }",
+            "auth.introspection.client_secret: the environment variable `A` is not set",
+        ),
+        (
+            "auth: { sign_in: { client_id: a } }",
+            "auth.sign_in: means nothing without `auth.issuer`",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client: a } }",
+            "auth.sign_in.client: there is no such key; did you mean `client_id`?",
+        ),
+        ("auth: { issuer: 'https://x', sign_in: {} }", "auth.sign_in: "),
+        ("auth: { issuer: 'https://x', sign_in: { client_id: '' } }", "auth.sign_in.client_id: "),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, client_secret: b } }",
+            "auth.sign_in.client_secret: ",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, client_secret: { env: A } } }",
+            "auth.sign_in.client_secret: the environment variable `A` is not set",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, scopes: ['a b'] } }",
+            "auth.sign_in.scopes: `a b` is not one scope",
+        ),
+        (
+            "auth: { issuer: 'https://x', sign_in: { client_id: a, resource: nowhere } }",
+            "auth.sign_in.resource: is not a URL",
+        ),
+        ("public_url: https://x/y\nauth: {}", "public_url: must end after the host"),
+        ("public_url: x", "public_url: is not a URL"),
+    ] {
+        let told = Fixture::new(&format!("{yaml}\n")).faults();
+        assert!(told.contains(faults), "{yaml}: {told}");
+    }
+}
+
+#[test]
+fn limits_stay_below_their_ceiling() {
+    let faults = Fixture::new("limits:\n  timeout: 10m\n  max: { timeout: 1m }\n").faults();
+    assert!(
+        faults.starts_with("powerstrip.yaml:2: limits.timeout: is above `limits.max.timeout`"),
+        "{faults}"
+    );
+    let raised = config("limits: { timeout: 1h }").settings();
+    assert_eq!(raised.limits.max.timeout.as_secs(), 3600, "an unset ceiling is no trap");
+}
+
+#[test]
+fn secrets_come_from_the_environment_or_a_file() {
+    let fixture = Fixture::new(
+        "telemetry:\n  otlp:\n    endpoint: https://otlp.example.com\n    headers:\n      \
+         authorization: { env: TOKEN }\n      x-key: { file: key.txt }\n      x-plain: visible\n",
+    );
+    let secretless = fixture.faults();
+    assert!(
+        secretless.contains("powerstrip.yaml:5: telemetry.otlp.headers.authorization: "),
+        "{secretless}"
+    );
+    assert!(secretless.contains("`TOKEN` is not set"), "{secretless}");
+    assert!(secretless.contains("key.txt"), "{secretless}");
+
+    std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
+    let loaded = load(&fixture.flags(), &Environment::with([("TOKEN", "t0ken")])).unwrap();
+    let headers: Vec<_> =
+        loaded.otlp_headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+    assert_eq!(headers, [("authorization", "t0ken"), ("x-key", "k3y"), ("x-plain", "visible")]);
+    let shown = format!("{loaded:?}");
+    assert!(
+        !shown.contains("t0ken") && !shown.contains("k3y") && !shown.contains("visible"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_secret_has_one_source() {
+    for reference in ["{}", "{ env: A, file: b }", "{ vault: x }", "{ env: '' }", "5"] {
+        let yaml = format!(
+            "telemetry: {{ otlp: {{ endpoint: 'http://x', headers: {{ a: {reference} }} }} }}"
+        );
+        let faults = Fixture::new(&yaml).faults();
+        assert!(faults.contains("telemetry.otlp.headers.a"), "{reference}: {faults}");
+    }
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let flags =
+        Overrides { config: Some("nowhere/powerstrip.yaml".into()), ..Overrides::default() };
+    let faults = load(&flags, &Environment::default()).unwrap_err().to_string();
+    assert!(faults.starts_with("nowhere/powerstrip.yaml: cannot be read"), "{faults}");
+}
+
+#[test]
+fn the_schema_accepts_what_the_reader_accepts() {
+    let schema = strip::Schema::compile(&super::schema()).unwrap();
+    let shown = serde_json::to_value(Config::default()).unwrap();
+    assert_eq!(schema.violations(&shown), []);
+    let wrong = serde_json::json!({"limits": {"timeout": "soon"}, "lisen": "x"});
+    assert_eq!(schema.violations(&wrong).len(), 2);
+}
+
+#[test]
+fn servers_are_read_with_their_secrets() {
+    let fixture = Fixture::new(
+        "servers:\n  \
+           files:\n    command: ./bin/files\n    args: [--root, /srv]\n    cwd: data\n    start: lazy\n    \
+             env: { TOKEN: { env: FILES_TOKEN }, MODE: plain }\n    timeout: 90s\n    rename: { a: b }\n    \
+             sandbox: { mode: auto, network: false, read: [data] }\n  \
+           crm:\n    url: http://127.0.0.1:7101/mcp\n    urls: ['http://127.0.0.1:7102/mcp']\n    \
+             headers: { X-Api-Key: { file: key.txt } }\n    only: ['read_*']\n    shared: true\n  \
+           later: { command: npx, disabled: true }\n",
+    );
+    std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
+    let environment = Environment::with([("FILES_TOKEN", "t0ken")]);
+    let loaded = load(&fixture.flags(), &environment).unwrap();
+    let server = |name: &str| &loaded.servers.iter().find(|(known, _)| known == name).unwrap().1;
+    let (base, files) = (fixture.folder.path(), server("files"));
+    assert_eq!(files.command.as_deref(), base.join("bin/files").to_str());
+    assert_eq!(files.cwd, Some(base.join("data")));
+    assert_eq!(files.env["TOKEN"], "t0ken");
+    assert_eq!(files.env["MODE"], "plain");
+    assert_eq!(files.start, upstream::Start::Lazy);
+    assert_eq!(files.timeout.unwrap().as_secs(), 90);
+    assert_eq!(files.rename["a"], "b");
+    assert_eq!(files.sandbox.mode, upstream::SandboxMode::Auto);
+    assert_eq!(files.sandbox.read, [base.join("data")]);
+    assert!(!files.sandbox.network);
+    assert_eq!(server("crm").all_urls().count(), 2);
+    assert_eq!(server("crm").headers["X-Api-Key"], "k3y");
+    assert_eq!(server("crm").instances, upstream::Instances::Shared);
+    assert_eq!(
+        server("later").command.as_deref(),
+        Some("npx"),
+        "found by PATH, not beside the file"
+    );
+    assert!(server("later").disabled);
+    let shown = format!("{loaded:?}");
+    assert!(!shown.contains("t0ken") && !shown.contains("k3y"), "{shown}");
+}
+
+#[test]
+fn a_bad_server_names_its_key() {
+    let fixture = Fixture::new(
+        "servers:\n  \
+           a: { comand: x }\n  \
+           b: { url: 'http://127.0.0.1:1/mcp', auth: { grant: client_credentials } }\n  \
+           c: { kind: openapi }\n  \
+           d: { command: x, url: 'http://127.0.0.1:1/mcp' }\n  \
+           e: {}\n  \
+           f: { url: 'ftp://x' }\n  \
+           g: { command: x, env: { TOKEN: { env: UNSET } } }\n  \
+           h: { command: x, references: maybe }\n  \
+           i: { url: 'http://127.0.0.1:1/mcp', headers: { Host: x } }\n  \
+           j: { command: x, timeout: 5 }\n  \
+           powerstrip: { command: x }\n  \
+           'k l': { command: x }\n  \
+           m: npx\n  \
+           n: { command: x, start: lasy }\n  \
+           o: { command: x, shared: true, instances: caller }\n  \
+           p: { command: x, instances: person }\n",
+    );
+    insta::assert_snapshot!(fixture.faults());
+}
+
+#[test]
+fn the_servers_of_a_client_stand_beside_those_of_the_file() {
+    let fixture = Fixture::new("servers: { a: { command: x } }\n");
+    let json = fixture.folder.path().join("mcp.json");
+    let flags = Overrides { mcp_json: Some(json.clone()), ..fixture.flags() };
+    let load = || load(&flags, &Environment::default());
+    assert!(load().unwrap_err().to_string().contains("mcp.json: cannot be read"));
+
+    std::fs::write(&json, r#"{"mcpServers": {"b": {"command": "./y"}}}"#).unwrap();
+    let loaded = load().unwrap();
+    let names: Vec<_> = loaded.servers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let beside = fixture.folder.path().join("y");
+    assert_eq!(loaded.servers[1].1.command.as_deref(), beside.to_str());
+
+    std::fs::write(&json, r#"{"mcpServers": {"a": {"command": "y"}}}"#).unwrap();
+    let faults = load().unwrap_err().to_string();
+    assert!(faults.contains("mcp.json: the server `a` stands in the config, too"), "{faults}");
+}

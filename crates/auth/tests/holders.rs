@@ -9,7 +9,7 @@ use auth::vault::KeySource;
 use egress::http::{AddressPolicy, Client};
 use proto::{Clock, Principal, TenantId};
 use store::Database;
-use testkit::{CANARY, Protected};
+use testkit::{CANARY, ProtectedServer};
 
 fn person(tenant: &str, subject: &str) -> Holder {
     Holder::person(&Principal {
@@ -22,7 +22,7 @@ fn person(tenant: &str, subject: &str) -> Holder {
 
 struct House {
     keyring: Arc<Keyring>,
-    protected: Protected,
+    protected: ProtectedServer,
     _folder: tempfile::TempDir,
 }
 
@@ -33,7 +33,7 @@ impl House {
         let key = KeySource::File(folder.path().join("vault.key"));
         let keyring = Keyring::new(database, key, Clock::default());
         keyring.listens_at("http://127.0.0.1:7777");
-        Self { keyring, protected: Protected::start().await, _folder: folder }
+        Self { keyring, protected: ProtectedServer::start().await, _folder: folder }
     }
 
     fn server(&self, url: &str, shared: bool) -> Arc<ServerTokens> {

@@ -1,14 +1,14 @@
-//! A browser as far as logins need one: it keeps cookies for each host, follows redirects, and sends forms.
+//! A minimal browser for login tests: it keeps cookies per host, follows redirects and submits forms.
 
 use std::collections::BTreeMap;
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Url, redirect};
 
-/// More redirects than this lead nowhere.
+/// A longer chain of redirects fails the test.
 const MAX_REDIRECTS: usize = 20;
 
-/// What a browser shows.
+/// A page that the browser has loaded.
 #[derive(Debug)]
 pub struct Page {
     pub url: Url,
@@ -18,13 +18,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// Where it leads by itself.
-    pub fn leads_to(&self) -> Option<Url> {
-        let place = self.headers.get("location")?.to_str().ok()?;
-        self.url.join(place).ok()
+    /// The target of its `Location` header.
+    pub fn redirect(&self) -> Option<Url> {
+        let location = self.headers.get("location")?.to_str().ok()?;
+        self.url.join(location).ok()
     }
 
-    /// Its form with the hidden fields, as it is sent.
+    /// Its form's fields, hidden ones included, URL-encoded.
     pub fn form(&self) -> String {
         let quoted = |part: &str, name: &str| {
             let (_, rest) = part.split_once(&format!("{name}=\""))?;
@@ -46,9 +46,9 @@ pub struct Browser {
 }
 
 impl Browser {
-    async fn ask(&mut self, method: Method, url: Url, form: Option<String>) -> Page {
+    async fn send(&mut self, method: Method, url: Url, form: Option<String>) -> Page {
         let host = url.host_str().unwrap_or_default().to_owned();
-        let ours = self.cookies.iter().filter(|((place, _), _)| *place == host);
+        let ours = self.cookies.iter().filter(|((domain, _), _)| *domain == host);
         let cookies: Vec<_> = ours.map(|((_, name), value)| format!("{name}={value}")).collect();
         let client = Client::builder().redirect(redirect::Policy::none()).build();
         let mut request = client.expect("a client").request(method, url.clone());
@@ -61,7 +61,7 @@ impl Browser {
             let cookie = cookie.to_str().expect("text");
             let (name, value) =
                 cookie.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
-            // A cookie that is taken back was for another path, which this jar does not know.
+            // Deletions are ignored: they are for another path, and cookies are stored here without their paths.
             if !value.is_empty() && !cookie.contains("1970") {
                 self.cookies.insert((host.clone(), name.to_owned()), value.to_owned());
             }
@@ -70,40 +70,40 @@ impl Browser {
         Page { url, status, headers, text: response.text().await.expect("a page") }
     }
 
-    /// Opens a place without going on from there.
-    pub async fn look(&mut self, url: &str) -> Page {
-        self.ask(Method::GET, url.parse().expect("a URL"), None).await
+    /// Loads a URL without following redirects.
+    pub async fn load(&mut self, url: &str) -> Page {
+        self.send(Method::GET, url.parse().expect("a URL"), None).await
     }
 
-    /// Opens a place, and goes on to wherever it leads.
+    /// Loads a URL and follows its redirects.
     pub async fn open(&mut self, url: &str) -> Page {
-        let mut page = self.look(url).await;
+        let mut page = self.load(url).await;
         for _ in 0..MAX_REDIRECTS {
-            let Some(next) = page.leads_to() else { return page };
-            page = self.ask(Method::GET, next, None).await;
+            let Some(next) = page.redirect() else { return page };
+            page = self.send(Method::GET, next, None).await;
         }
         panic!("too many redirects: {}", page.url);
     }
 
-    /// Sends the form of a page to where the page lies.
+    /// Submits the form of a page to the page's own URL.
     pub async fn submit(&mut self, page: &Page) -> Page {
-        let mut place = page.url.clone();
-        place.set_query(None);
-        self.ask(Method::POST, place, Some(page.form())).await
+        let mut action = page.url.clone();
+        action.set_query(None);
+        self.send(Method::POST, action, Some(page.form())).await
     }
 
-    /// Opens the link of a login, and agrees to go on: the address of the authorization server.
-    pub async fn agree(&mut self, link: &str) -> String {
-        let page = self.look(link).await;
+    /// Opens the link of a login and submits its form; returns the URL of the authorization server.
+    pub async fn confirm(&mut self, link: &str) -> String {
+        let page = self.load(link).await;
         assert_eq!(page.status, 200, "{}", page.text);
         let sent = self.submit(&page).await;
         assert_eq!(sent.status, 303, "{}", sent.text);
-        sent.leads_to().expect("a place to go").into()
+        sent.redirect().expect("a redirect").into()
     }
 
-    /// A whole login: opens the link, agrees here and there, and comes back.
+    /// A whole login: opens the link, confirms it here and at the authorization server, and returns.
     pub async fn log_in(&mut self, link: &str) -> Page {
-        let away = self.agree(link).await;
-        self.open(&away).await
+        let authorize = self.confirm(link).await;
+        self.open(&authorize).await
     }
 }

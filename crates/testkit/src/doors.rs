@@ -8,7 +8,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::{Gateway, powerstrip_binary};
 
-/// The five ways in.
+/// The five doors of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
     McpHttp,
@@ -101,7 +101,7 @@ async fn cli(gateway: &Gateway, tool: &str, input: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not an envelope: {output:?}"))
 }
 
-/// A `powerstrip stdio` process beside a gateway.
+/// A `powerstrip stdio` process that is a client of a running gateway.
 pub struct StdioSession {
     _child: Child,
     stdin: ChildStdin,
@@ -164,15 +164,15 @@ impl StdioSession {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "testkit", "version": "0"}});
         let answer = self.mcp("initialize", &params).await;
-        let notice = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        self.line(&notice.to_string()).await;
+        let notification = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        self.write_line(&notification.to_string()).await;
         answer
     }
 
-    /// One newline-framed MCP request and its answer; notifications in between are passed over.
+    /// One newline-framed MCP request and its answer; notifications in between are skipped.
     pub async fn mcp(&mut self, method: &str, params: &Value) -> Value {
         let request = self.request(method, params);
-        self.line(&request).await;
+        self.write_line(&request).await;
         loop {
             let mut line = String::new();
             let read = self.stdout.read_line(&mut line).await.expect("the process answers");
@@ -184,12 +184,12 @@ impl StdioSession {
         }
     }
 
-    /// The next message that answers nothing.
-    pub async fn mcp_notice(&mut self) -> Value {
+    /// The next notification.
+    pub async fn mcp_notification(&mut self) -> Value {
         loop {
             let mut line = String::new();
-            let read = self.stdout.read_line(&mut line).await.expect("the process tells");
-            assert_ne!(read, 0, "the process ended before it told anything");
+            let read = self.stdout.read_line(&mut line).await.expect("stdout can be read");
+            assert_ne!(read, 0, "the process ended before it sent a notification");
             let message: Value = serde_json::from_str(&line).expect("one JSON message a line");
             if message.get("id").is_none() {
                 return message;
@@ -197,7 +197,7 @@ impl StdioSession {
         }
     }
 
-    async fn line(&mut self, text: &str) {
+    async fn write_line(&mut self, text: &str) {
         let line = format!("{text}\n");
         self.stdin.write_all(line.as_bytes()).await.expect("the process reads");
     }

@@ -10,9 +10,9 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-use crate::{Place, powerstrip_binary};
+use crate::{ReservedPort, powerstrip_binary};
 
-/// What a gateway under test is started with.
+/// The settings that a gateway under test is started with.
 pub struct GatewayBuilder {
     home: TempDir,
     listen: String,
@@ -20,12 +20,12 @@ pub struct GatewayBuilder {
     environment: Vec<(String, String)>,
 }
 
-/// A real `powerstrip serve` on a free port, ended when it is dropped.
+/// A real `powerstrip serve` process on a free port, killed on drop.
 pub struct Gateway {
     child: Child,
     home: TempDir,
-    /// What it logs, written by itself: a line that it has written before it answers is there when the answer is. Not in
-    /// its folder, whose changes wake it.
+    /// The process writes its log here directly, so a line that is logged before an answer can be read after it. Not in
+    /// the gateway's folder, which the gateway watches for changes.
     log: NamedTempFile,
     address: String,
     environment: Vec<(String, String)>,
@@ -60,9 +60,9 @@ impl GatewayBuilder {
         self
     }
 
-    /// Has it listen there, also after a restart.
-    pub fn at(mut self, place: &Place) -> Self {
-        self.listen = place.address();
+    /// Listens on this port, also after a restart.
+    pub fn at(mut self, port: &ReservedPort) -> Self {
+        self.listen = port.address();
         self
     }
 
@@ -97,20 +97,20 @@ impl Gateway {
     }
 }
 
-/// Looks at the log until it names the address.
+/// Polls the log until it names the address.
 async fn listening(child: &mut Child, log: &Path) -> Result<String, String> {
     loop {
-        // Asked first: what it wrote before it ended is read.
+        // Checked before the log is read, so that the last lines of an ended process are seen.
         let ended = child.try_wait().expect("it can be waited for").is_some();
         let log = std::fs::read(log).expect("the log can be read");
         let log = String::from_utf8_lossy(&log).into_owned();
-        // The log before it may name other addresses, and the last line may be half written.
+        // Earlier lines may name other addresses, and the last line may be incomplete.
         let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        let told = whole.lines().find_map(|line| {
+        let address = whole.lines().find_map(|line| {
             let (_, rest) = line.strip_prefix("powerstrip ")?.split_once(" on http://")?;
             rest.split(['/', ' ']).next()
         });
-        match told {
+        match address {
             Some(address) => return Ok(address.to_owned()),
             None if ended => return Err(log),
             None => sleep(Duration::from_millis(5)).await,
@@ -124,7 +124,7 @@ impl Gateway {
         Self::with().start().await
     }
 
-    /// A gateway to be set up.
+    /// A builder with default settings.
     pub fn with() -> GatewayBuilder {
         GatewayBuilder {
             home: tempfile::tempdir().expect("a temporary folder"),
@@ -150,13 +150,13 @@ impl Gateway {
         self.home.path()
     }
 
-    /// What it has logged so far.
+    /// Its log so far.
     pub fn log(&self) -> String {
         let log = std::fs::read(self.log.path()).expect("the log can be read");
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// Writes a file below its folder while it runs, whole at once, as editors do.
+    /// Writes a file below its folder while it runs, atomically, as editors do.
     pub fn write(&self, path: &str, text: &str) {
         write(&self.folder().join(path), text);
     }
@@ -173,7 +173,7 @@ impl Gateway {
 
     /// GETs a path.
     pub async fn get(&self, path: &str) -> Response {
-        answered(self.client.get(self.url(path))).await
+        send(self.client.get(self.url(path))).await
     }
 
     /// Calls a tool through the HTTP envelope door.
@@ -187,12 +187,12 @@ impl Gateway {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        answered(request).await
+        send(request).await
     }
 
-    /// POSTs to a path, announcing a body of this length and sending none of it; gives the JSON of the answer. A client
-    /// that went on sending could find the connection closed before it has read why.
-    pub async fn announce(&self, path: &str, length: usize) -> Value {
+    /// POSTs to a path with this `Content-Length` and no body; returns the JSON of the answer. A client that sent the body
+    /// could find the connection closed before it has read the answer.
+    pub async fn post_without_body(&self, path: &str, length: usize) -> Value {
         let mut stream = TcpStream::connect(&self.address).await.expect("the gateway listens");
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n",
@@ -200,14 +200,14 @@ impl Gateway {
         );
         stream.write_all(head.as_bytes()).await.expect("the gateway reads");
         let mut answer = Vec::new();
-        // The end may come as a reset: what was sent before it counts.
+        // The connection may be reset; what was received before counts.
         let _ = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
         let answer = String::from_utf8_lossy(&answer);
         let (_, body) = answer.split_once("\r\n\r\n").expect("a whole answer");
         serde_json::from_str(body).expect("JSON")
     }
 
-    /// Stops it and starts it again in the same folder, on another port unless it has a place of its own.
+    /// Stops it and starts it again in the same folder, on another port unless it has a reserved one.
     pub async fn restart(mut self) -> Self {
         self.end().await;
         Self::launch(self.home, self.environment).await
@@ -223,11 +223,11 @@ impl Gateway {
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)
             .expect("it can be signalled");
         let status = timeout(Duration::from_secs(30), self.child.wait()).await;
-        status.expect("it stops when told to").expect("it can be waited for").code()
+        status.expect("it stops on SIGTERM").expect("it can be waited for").code()
     }
 }
 
-async fn answered(request: reqwest::RequestBuilder) -> Response {
+async fn send(request: reqwest::RequestBuilder) -> Response {
     let response = request.send().await.expect("the gateway answers");
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.expect("the answer can be read");

@@ -1,5 +1,5 @@
-//! An identity provider on loopback with real keys, which a test can turn, stop and let lie. It makes tokens by itself
-//! and not with the library that the gateway checks them with.
+//! An identity provider on loopback with real keys, whose keys, metadata and availability a test can change. It signs
+//! tokens with other code than the library that the gateway verifies them with.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ struct Shared {
     metadata: Option<Value>,
     published: Vec<Value>,
     introspected: BTreeMap<String, Value>,
-    asked_by: Option<String>,
+    introspected_by: Option<String>,
     down: bool,
     fetches: usize,
     introspections: usize,
@@ -35,7 +35,7 @@ struct Shared {
     token_requests: Vec<BTreeMap<String, String>>,
 }
 
-type Told = State<Arc<Mutex<Shared>>>;
+type SharedState = State<Arc<Mutex<Shared>>>;
 
 impl Issuer {
     /// Starts one on a free port that publishes these keys.
@@ -47,7 +47,7 @@ impl Issuer {
             metadata: None,
             published: signers.iter().map(|signer| signer.jwk()).collect(),
             introspected: BTreeMap::new(),
-            asked_by: None,
+            introspected_by: None,
             down: false,
             fetches: 0,
             introspections: 0,
@@ -66,12 +66,12 @@ impl Issuer {
         Self { url, shared, task }
     }
 
-    /// Its name, which is where it is.
+    /// Its issuer URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Claims of a good token for this audience, changed by these; a null takes a claim away.
+    /// Claims of a good token for this audience, changed by these; a null removes a claim.
     pub fn claims(&self, audience: &str, changes: Value) -> Value {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
         let mut claims = json!({
@@ -90,49 +90,49 @@ impl Issuer {
         self.lock().published = signers.iter().map(|signer| signer.jwk()).collect();
     }
 
-    /// Publishes a key set as it is.
+    /// Publishes this key set unchecked.
     pub fn publish_raw(&self, keys: Vec<Value>) {
         self.lock().published = keys;
     }
 
-    /// Tells this as its metadata.
-    pub fn claim_to_be(&self, metadata: Value) {
+    /// Replaces its metadata.
+    pub fn set_metadata(&self, metadata: Value) {
         self.lock().metadata = Some(metadata);
     }
 
-    /// Answers nothing but errors, or again what it should.
+    /// Answers every request with an error while down.
     pub fn set_down(&self, down: bool) {
         self.lock().down = down;
     }
 
-    /// Tells this about an opaque token.
-    pub fn introspects(&self, token: &str, answer: Value) {
+    /// Sets the introspection answer for an opaque token.
+    pub fn set_introspection(&self, token: &str, answer: Value) {
         self.lock().introspected.insert(token.to_owned(), answer);
     }
 
-    /// Gives this, once, for a code or a refresh token.
-    pub fn grants(&self, proof: &str, answer: Value) {
+    /// Sets the token endpoint's answer, valid once, for a code or a refresh token.
+    pub fn set_grant(&self, proof: &str, answer: Value) {
         self.lock().grants.insert(proof.to_owned(), answer);
     }
 
-    /// The forms that its token endpoint was sent so far, with the header `authorization` among the fields.
+    /// The forms that its token endpoint has received, with the header `authorization` among the fields.
     pub fn token_requests(&self) -> Vec<BTreeMap<String, String>> {
         self.lock().token_requests.clone()
     }
 
-    /// How often its keys were asked for.
+    /// How often its keys were fetched.
     pub fn fetches(&self) -> usize {
         self.lock().fetches
     }
 
-    /// How often it was asked about tokens, and by whom last.
+    /// The number of introspections, and the `Authorization` header of the last one.
     pub fn introspections(&self) -> (usize, Option<String>) {
         let shared = self.lock();
-        (shared.introspections, shared.asked_by.clone())
+        (shared.introspections, shared.introspected_by.clone())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
-        self.shared.lock().expect("no test panics while it holds this")
+        self.shared.lock().expect("no test panics while it holds the lock")
     }
 }
 
@@ -142,7 +142,7 @@ impl Drop for Issuer {
     }
 }
 
-async fn metadata(State(shared): Told) -> Response {
+async fn metadata(State(shared): SharedState) -> Response {
     let shared = shared.lock().expect("the state");
     let usual = json!({
         "issuer": shared.url,
@@ -156,27 +156,27 @@ async fn metadata(State(shared): Told) -> Response {
     answer(&shared, shared.metadata.clone().unwrap_or(usual))
 }
 
-async fn keys(State(shared): Told) -> Response {
+async fn keys(State(shared): SharedState) -> Response {
     let mut shared = shared.lock().expect("the state");
     shared.fetches += 1;
     answer(&shared, json!({"keys": shared.published}))
 }
 
 async fn introspect(
-    State(shared): Told,
+    State(shared): SharedState,
     headers: HeaderMap,
     Form(form): Form<BTreeMap<String, String>>,
 ) -> Response {
     let mut shared = shared.lock().expect("the state");
     shared.introspections += 1;
-    shared.asked_by =
+    shared.introspected_by =
         headers.get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let known = form.get("token").and_then(|token| shared.introspected.get(token)).cloned();
     answer(&shared, known.unwrap_or(json!({"active": false})))
 }
 
 async fn token(
-    State(shared): Told,
+    State(shared): SharedState,
     headers: HeaderMap,
     Form(mut form): Form<BTreeMap<String, String>>,
 ) -> Response {

@@ -1,5 +1,5 @@
-//! What boundary tests are written with: a real gateway process on a free port, its data in a folder that goes
-//! away with the test, and clients for each of its doors.
+//! Tools for boundary tests: a real gateway process on a free port, its data in a temporary folder, clients for each of
+//! its doors, and fake servers.
 
 mod browser;
 mod doors;
@@ -17,8 +17,8 @@ pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response};
 pub use issuer::Issuer;
 pub use mcp_server::McpServer;
-pub use oauth::{CANARY, Oddity, Protected, TokenRequest};
+pub use oauth::{CANARY, Misbehaviour, ProtectedServer, TokenRequest};
 pub use provider::OidcProvider;
 pub use service::Service;
 pub use signer::{Signer, hmac_token, s256, unsigned_token};
-pub use workspace::{Place, eventually, powerstrip_binary};
+pub use workspace::{ReservedPort, eventually, powerstrip_binary};

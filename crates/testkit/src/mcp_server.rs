@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// An MCP server on loopback whose tools a test changes while it runs, and which tells its clients so.
+/// An MCP server on loopback whose tools a test can change while it runs; it notifies its clients of each change.
 pub struct McpServer {
     address: String,
-    desk: Arc<Desk>,
+    state: Arc<ServerState>,
     task: tokio::task::JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct ServerState {
     tools: Mutex<Vec<Value>>,
     changed: Notify,
     calls: AtomicUsize,
@@ -26,31 +26,31 @@ struct Desk {
 impl McpServer {
     /// Starts it on a free port with these tools; each of them answers with its own name.
     pub async fn start(tools: Vec<Value>) -> Self {
-        let desk = Arc::new(Desk { tools: Mutex::new(tools), ..Desk::default() });
-        let router = Router::new().fallback(serve).with_state(Arc::clone(&desk));
+        let state = Arc::new(ServerState { tools: Mutex::new(tools), ..ServerState::default() });
+        let router = Router::new().fallback(serve).with_state(Arc::clone(&state));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
         let task = tokio::spawn(async move {
             axum::serve(listener, router).await.expect("the server runs");
         });
-        Self { address, desk, task }
+        Self { address, state, task }
     }
 
-    /// Where it is.
+    /// Its MCP endpoint.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Offers other tools from now on.
-    pub fn offer(&self, tools: Vec<Value>) {
-        *self.desk.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;
-        // Kept for a client that does not listen at this moment.
-        self.desk.changed.notify_one();
+    /// Replaces its tools.
+    pub fn set_tools(&self, tools: Vec<Value>) {
+        *self.state.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;
+        // The permit is stored for a client that does not listen at this moment.
+        self.state.changed.notify_one();
     }
 
     /// How many calls have reached it.
     pub fn calls(&self) -> usize {
-        self.desk.calls.load(Ordering::SeqCst)
+        self.state.calls.load(Ordering::SeqCst)
     }
 }
 
@@ -60,24 +60,25 @@ impl Drop for McpServer {
     }
 }
 
-async fn serve(State(desk): State<Arc<Desk>>, Json(message): Json<Value>) -> Response {
+async fn serve(State(state): State<Arc<ServerState>>, Json(message): Json<Value>) -> Response {
     let result = match message["method"].as_str().unwrap_or_default() {
         "server/discover" => json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
             "capabilities": {"tools": {"listChanged": true}}, "ttlMs": 0, "cacheScope": "private",
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "testkit", "version": "1"}}}),
         "tools/list" => {
-            let tools = desk.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let tools = state.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
             json!({"tools": tools, "resultType": "complete"})
         }
         "tools/call" => {
-            desk.calls.fetch_add(1, Ordering::SeqCst);
+            state.calls.fetch_add(1, Ordering::SeqCst);
             json!({"content": [{"type": "text", "text": message["params"]["name"]}]})
         }
-        // One notice a stream: the client listens again.
+        // One notification per stream; the client then subscribes again.
         "subscriptions/listen" => {
-            desk.changed.notified().await;
-            let notice = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
-            return answer("text/event-stream", format!("data: {notice}\n\n"));
+            state.changed.notified().await;
+            let notification =
+                json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+            return answer("text/event-stream", format!("data: {notification}\n\n"));
         }
         other => {
             let error = json!({"code": -32601, "message": other});

@@ -1,4 +1,4 @@
-//! An authorization server and an MCP server that it protects, each on a port of its own; tests bend them as they like.
+//! An authorization server and an MCP server that it protects, on two ports; tests change how both behave.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,19 +13,19 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Stands in every secret that the authorization server gives out.
+/// Part of every secret that the authorization server issues.
 pub const CANARY: &str = "canary7f3d";
 
-/// What an endpoint does instead of its work.
+/// What an endpoint does instead of answering properly.
 #[derive(Clone, Debug)]
-pub enum Oddity {
+pub enum Misbehaviour {
     /// Answers with a web page.
     Html,
     /// Answers with 100 MB.
     Huge,
     /// Never answers.
     Hangs,
-    /// Leads to this place, and that to itself.
+    /// Redirects to this base URL in a loop.
     Redirects(String),
 }
 
@@ -37,46 +37,46 @@ pub struct TokenRequest {
 }
 
 #[derive(Default)]
-struct Book {
+struct Records {
     patch: Value,
-    odd: BTreeMap<&'static str, Oddity>,
+    misbehaving: BTreeMap<&'static str, Misbehaviour>,
     requests: Vec<TokenRequest>,
     paths: Vec<String>,
-    /// Scopes of the tokens that are good now, and who agreed to them.
+    /// Scopes of the valid tokens, and the user who granted each.
     tokens: BTreeMap<String, (BTreeSet<String>, String)>,
     refresh: BTreeMap<String, BTreeSet<String>>,
     codes: BTreeMap<String, (BTreeSet<String>, String)>,
-    given: u64,
-    life: Option<u64>,
+    issued: u64,
+    lifetime: Option<u64>,
     iss: Option<String>,
-    shown: Vec<String>,
+    authorizations: Vec<String>,
     resource: Option<String>,
     realm: Option<String>,
 }
 
 /// The authorization server, and the MCP server behind it.
-pub struct Protected {
+pub struct ProtectedServer {
     pub issuer: String,
     /// The MCP server's URL.
     pub url: String,
-    book: Arc<Mutex<Book>>,
+    records: Arc<Mutex<Records>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
 #[derive(Clone)]
-struct Desk {
-    book: Arc<Mutex<Book>>,
+struct Endpoints {
+    records: Arc<Mutex<Records>>,
     issuer: String,
     server: String,
 }
 
-impl Desk {
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+impl Endpoints {
+    fn records(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Protected {
+impl Drop for ProtectedServer {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
@@ -84,7 +84,7 @@ impl Drop for Protected {
     }
 }
 
-impl Protected {
+impl ProtectedServer {
     /// Starts both.
     pub async fn start() -> Self {
         let at = async || TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -93,67 +93,71 @@ impl Protected {
             format!("http://{}", listener.local_addr().expect("an address"))
         };
         let (issuer, server) = (url(&issuing), url(&serving));
-        let book: Arc<Mutex<Book>> = Arc::default();
-        let desk = Desk { book: Arc::clone(&book), issuer: issuer.clone(), server: server.clone() };
-        let issues = Router::new().fallback(issue).with_state(desk.clone());
-        let serves = Router::new().fallback(serve).with_state(desk);
+        let records: Arc<Mutex<Records>> = Arc::default();
+        let endpoints = Endpoints {
+            records: Arc::clone(&records),
+            issuer: issuer.clone(),
+            server: server.clone(),
+        };
+        let issues = Router::new().fallback(issue).with_state(endpoints.clone());
+        let serves = Router::new().fallback(serve).with_state(endpoints);
         let run = |listener, router| {
             tokio::spawn(async move { axum::serve(listener, router).await.expect("it runs") })
         };
         let tasks = vec![run(issuing, issues), run(serving, serves)];
-        Self { issuer, url: format!("{server}/mcp"), book, tasks }
+        Self { issuer, url: format!("{server}/mcp"), records, tasks }
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn records(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Replaces fields of the authorization server's metadata.
-    pub fn bend(&self, patch: Value) {
-        self.book().patch = patch;
+    pub fn patch_metadata(&self, patch: Value) {
+        self.records().patch = patch;
     }
 
-    /// Makes `metadata`, `resource` or `token` odd.
-    pub fn odd(&self, endpoint: &'static str, oddity: Oddity) {
-        self.book().odd.insert(endpoint, oddity);
+    /// Makes the endpoint `metadata`, `resource` or `token` misbehave.
+    pub fn misbehave(&self, endpoint: &'static str, misbehaviour: Misbehaviour) {
+        self.records().misbehaving.insert(endpoint, misbehaviour);
     }
 
-    /// Sets how many seconds tokens live.
-    pub fn life(&self, seconds: u64) {
-        self.book().life = Some(seconds);
+    /// Sets the lifetime of tokens in seconds.
+    pub fn set_token_lifetime(&self, seconds: u64) {
+        self.records().lifetime = Some(seconds);
     }
 
     /// Sets the `iss` that logins are answered with.
-    pub fn iss(&self, iss: &str) {
-        self.book().iss = Some(iss.to_owned());
+    pub fn set_iss(&self, iss: &str) {
+        self.records().iss = Some(iss.to_owned());
     }
 
-    /// Sets the `resource` of the server's metadata, and where its challenge says that this is.
+    /// Sets the `resource` of the server's metadata, and the metadata URL in its challenge.
     pub fn resource(&self, resource: Option<&str>, metadata_url: Option<&str>) {
-        self.book().resource = resource.map(str::to_owned);
-        self.book().realm = metadata_url.map(str::to_owned);
+        self.records().resource = resource.map(str::to_owned);
+        self.records().realm = metadata_url.map(str::to_owned);
     }
 
-    /// Makes every token that was given out worthless, and what would renew it.
+    /// Revokes all access and refresh tokens.
     pub fn revoke(&self) {
-        let mut book = self.book();
-        book.tokens.clear();
-        book.refresh.clear();
+        let mut records = self.records();
+        records.tokens.clear();
+        records.refresh.clear();
     }
 
-    /// What the token endpoint was asked.
+    /// The requests to the token endpoint.
     pub fn requests(&self) -> Vec<TokenRequest> {
-        self.book().requests.clone()
+        self.records().requests.clone()
     }
 
-    /// The paths that the authorization server was asked for.
+    /// The paths requested from the authorization server.
     pub fn paths(&self) -> Vec<String> {
-        self.book().paths.clone()
+        self.records().paths.clone()
     }
 
-    /// Every `Authorization` that the MCP server was shown.
-    pub fn shown(&self) -> Vec<String> {
-        self.book().shown.clone()
+    /// Every `Authorization` header that the MCP server has received.
+    pub fn authorizations(&self) -> Vec<String> {
+        self.records().authorizations.clone()
     }
 }
 
@@ -171,41 +175,43 @@ fn answer(status: u16, body: &Value) -> Response {
     builder.body(Body::from(body.to_string())).expect("a response")
 }
 
-async fn oddly(oddity: Oddity, path: &str) -> Response {
+async fn misbehave(misbehaviour: Misbehaviour, path: &str) -> Response {
     let builder = Response::builder();
-    let response = match oddity {
-        Oddity::Html => builder.header("content-type", "text/html").body("<h1>Hi</h1>".into()),
-        Oddity::Huge => builder.body(Body::from(vec![b' '; 100 << 20])),
-        Oddity::Hangs => {
+    let response = match misbehaviour {
+        Misbehaviour::Html => {
+            builder.header("content-type", "text/html").body("<h1>Hi</h1>".into())
+        }
+        Misbehaviour::Huge => builder.body(Body::from(vec![b' '; 100 << 20])),
+        Misbehaviour::Hangs => {
             tokio::time::sleep(Duration::from_secs(3_600)).await;
             builder.body(Body::empty())
         }
-        Oddity::Redirects(place) => {
-            builder.status(302).header("location", format!("{place}{path}")).body(Body::empty())
+        Misbehaviour::Redirects(base) => {
+            builder.status(302).header("location", format!("{base}{path}")).body(Body::empty())
         }
     };
     response.expect("a response")
 }
 
 /// The authorization server.
-async fn issue(State(desk): State<Desk>, request: Request) -> Response {
+async fn issue(State(endpoints): State<Endpoints>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().to_owned();
-    desk.book().paths.push(path.clone());
+    endpoints.records().paths.push(path.clone());
     let endpoint = match &*path {
         "/token" => "token",
         path if path.starts_with("/.well-known/") => "metadata",
         _ => "other",
     };
-    let odd = desk.book().odd.get(endpoint).cloned();
-    if let Some(oddity) = odd {
-        return oddly(oddity, &path).await;
+    let misbehaving = endpoints.records().misbehaving.get(endpoint).cloned();
+    if let Some(misbehaviour) = misbehaving {
+        return misbehave(misbehaviour, &path).await;
     }
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap_or_default();
     match &*path {
-        "/.well-known/oauth-authorization-server" => metadata(&desk),
-        "/token" => token(&desk, &parts.headers, &body),
-        "/authorize" => authorize(&desk, &parts.uri),
+        "/.well-known/oauth-authorization-server" => metadata(&endpoints),
+        "/token" => token(&endpoints, &parts.headers, &body),
+        "/authorize" => authorize(&endpoints, &parts.uri),
         "/register" => answer(
             201,
             &json!({"client_id": "registered", "client_secret": format!("{CANARY}-registered")}),
@@ -214,8 +220,8 @@ async fn issue(State(desk): State<Desk>, request: Request) -> Response {
     }
 }
 
-fn metadata(desk: &Desk) -> Response {
-    let issuer = &desk.issuer;
+fn metadata(endpoints: &Endpoints) -> Response {
+    let issuer = &endpoints.issuer;
     let mut metadata = json!({
         "issuer": issuer,
         "authorization_endpoint": format!("{issuer}/authorize"),
@@ -225,7 +231,7 @@ fn metadata(desk: &Desk) -> Response {
         "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
         "authorization_response_iss_parameter_supported": true,
     });
-    if let Some(patch) = desk.book().patch.as_object() {
+    if let Some(patch) = endpoints.records().patch.as_object() {
         for (key, value) in patch {
             metadata[key] = value.clone();
         }
@@ -233,123 +239,123 @@ fn metadata(desk: &Desk) -> Response {
     answer(200, &metadata)
 }
 
-fn token(desk: &Desk, headers: &HeaderMap, body: &Bytes) -> Response {
+fn token(endpoints: &Endpoints, headers: &HeaderMap, body: &Bytes) -> Response {
     let form = fields(&String::from_utf8_lossy(body));
     let authorization = headers.get("authorization").and_then(|value| value.to_str().ok());
-    let mut book = desk.book();
+    let mut records = endpoints.records();
     let request =
         TokenRequest { form: form.clone(), authorization: authorization.map(str::to_owned) };
-    book.requests.push(request);
+    records.requests.push(request);
     let refused = |error: &str| answer(400, &json!({"error": error, "error_description": "no"}));
-    let (scopes, who) = match form.get("grant_type").map(String::as_str) {
-        Some("authorization_code") => match book.codes.remove(&form["code"]) {
+    let (scopes, user) = match form.get("grant_type").map(String::as_str) {
+        Some("authorization_code") => match records.codes.remove(&form["code"]) {
             Some(granted) if form.contains_key("code_verifier") => granted,
             _ => return refused("invalid_grant"),
         },
-        // Rotated: each counts once.
-        Some("refresh_token") => match book.refresh.remove(&form["refresh_token"]) {
+        // Rotated: each can be used once.
+        Some("refresh_token") => match records.refresh.remove(&form["refresh_token"]) {
             Some(scopes) => (scopes, "refreshed".to_owned()),
             None => return refused("invalid_grant"),
         },
         Some(grant) => (words(form.get("scope")), grant.to_owned()),
         None => return refused("invalid_request"),
     };
-    book.given += 1;
-    let (number, life) = (book.given, book.life.unwrap_or(3_600));
+    records.issued += 1;
+    let (number, lifetime) = (records.issued, records.lifetime.unwrap_or(3_600));
     let (access, refresh) =
         (format!("{CANARY}-access-{number}"), format!("{CANARY}-refresh-{number}"));
-    book.tokens.insert(access.clone(), (scopes.clone(), who));
+    records.tokens.insert(access.clone(), (scopes.clone(), user));
     let list: Vec<_> = scopes.iter().cloned().collect();
     let mut granted = json!({
-        "access_token": access, "token_type": "bearer", "expires_in": life, "scope": list.join(" "),
+        "access_token": access, "token_type": "bearer", "expires_in": lifetime, "scope": list.join(" "),
     });
     if form.get("grant_type").is_some_and(|grant| grant != "client_credentials") {
-        book.refresh.insert(refresh.clone(), scopes);
+        records.refresh.insert(refresh.clone(), scopes);
         granted["refresh_token"] = json!(refresh);
     }
     answer(200, &granted)
 }
 
-/// Agrees to everything at once, in the name that `login_hint` gives.
-fn authorize(desk: &Desk, uri: &Uri) -> Response {
-    let wish = fields(uri.query().unwrap_or_default());
-    assert_eq!(wish["code_challenge_method"], "S256");
-    assert!(wish["code_challenge"].len() >= 43, "{wish:?}");
-    let mut book = desk.book();
-    book.given += 1;
-    let code = format!("{CANARY}-code-{}", book.given);
-    let who = wish.get("login_hint").cloned().unwrap_or_default();
-    book.codes.insert(code.clone(), (words(wish.get("scope")), who));
-    let mut back = reqwest::Url::parse(&wish["redirect_uri"]).expect("a place to go back to");
-    let iss = book.iss.clone().unwrap_or_else(|| desk.issuer.clone());
+/// Grants every request at once, as the user that `login_hint` names.
+fn authorize(endpoints: &Endpoints, uri: &Uri) -> Response {
+    let params = fields(uri.query().unwrap_or_default());
+    assert_eq!(params["code_challenge_method"], "S256");
+    assert!(params["code_challenge"].len() >= 43, "{params:?}");
+    let mut records = endpoints.records();
+    records.issued += 1;
+    let code = format!("{CANARY}-code-{}", records.issued);
+    let user = params.get("login_hint").cloned().unwrap_or_default();
+    records.codes.insert(code.clone(), (words(params.get("scope")), user));
+    let mut back = reqwest::Url::parse(&params["redirect_uri"]).expect("a redirect URI");
+    let iss = records.iss.clone().unwrap_or_else(|| endpoints.issuer.clone());
     back.query_pairs_mut()
         .append_pair("code", &code)
-        .append_pair("state", &wish["state"])
+        .append_pair("state", &params["state"])
         .append_pair("iss", &iss);
     let builder = Response::builder().status(302).header("location", back.as_str());
     builder.body(Body::empty()).expect("a response")
 }
 
-/// The MCP server: `whoami` for anybody with a token, `admin` for those whose token has the scope `admin`.
-async fn serve(State(desk): State<Desk>, request: Request) -> Response {
+/// The MCP server: `whoami` needs a token, `admin` a token with the scope `admin`.
+async fn serve(State(endpoints): State<Endpoints>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     if parts.uri.path().starts_with("/.well-known/") {
-        let odd = desk.book().odd.get("resource").cloned();
-        if let Some(oddity) = odd {
-            return oddly(oddity, parts.uri.path()).await;
+        let misbehaving = endpoints.records().misbehaving.get("resource").cloned();
+        if let Some(misbehaviour) = misbehaving {
+            return misbehave(misbehaviour, parts.uri.path()).await;
         }
-        let resource = desk.book().resource.clone();
-        let resource = resource.unwrap_or_else(|| format!("{}/mcp", desk.server));
+        let resource = endpoints.records().resource.clone();
+        let resource = resource.unwrap_or_else(|| format!("{}/mcp", endpoints.server));
         return answer(
             200,
-            &json!({"resource": resource, "authorization_servers": [desk.issuer], "scopes_supported": ["read"]}),
+            &json!({"resource": resource, "authorization_servers": [endpoints.issuer], "scopes_supported": ["read"]}),
         );
     }
     let authorization = parts.headers.get("authorization").and_then(|value| value.to_str().ok());
-    desk.book().shown.extend(authorization.map(str::to_owned));
+    endpoints.records().authorizations.extend(authorization.map(str::to_owned));
     let bearer = authorization.and_then(|value| value.strip_prefix("Bearer "));
-    let known = bearer.and_then(|token| desk.book().tokens.get(token).cloned());
-    let Some((scopes, who)) = known else {
-        return challenge(&desk, 401, "error=\"invalid_token\"");
+    let known = bearer.and_then(|token| endpoints.records().tokens.get(token).cloned());
+    let Some((scopes, user)) = known else {
+        return challenge(&endpoints, 401, "error=\"invalid_token\"");
     };
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap_or_default();
-    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
-    let result = match asked["method"].as_str().unwrap_or_default() {
+    let result = match request["method"].as_str().unwrap_or_default() {
         "server/discover" => {
             json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "prompts": {}, "resources": {}}})
         }
-        // Each person is shown something that nobody else is.
+        // Each user sees one item that belongs to them alone.
         "tools/list" => {
-            let tools = [tool("whoami"), tool("admin"), tool(&format!("of_{who}"))];
+            let tools = [tool("whoami"), tool("admin"), tool(&format!("of_{user}"))];
             json!({"resultType": "complete", "tools": tools})
         }
         "prompts/list" => {
-            json!({"resultType": "complete", "prompts": [{"name": format!("of_{who}")}]})
+            json!({"resultType": "complete", "prompts": [{"name": format!("of_{user}")}]})
         }
         "resources/list" => {
-            let resource = json!({"name": who, "uri": format!("crm://of_{who}")});
+            let resource = json!({"name": user, "uri": format!("crm://of_{user}")});
             json!({"resultType": "complete", "resources": [resource]})
         }
-        "tools/call" if asked["params"]["name"] == "admin" && !scopes.contains("admin") => {
-            return challenge(&desk, 403, "error=\"insufficient_scope\", scope=\"admin\"");
+        "tools/call" if request["params"]["name"] == "admin" && !scopes.contains("admin") => {
+            return challenge(&endpoints, 403, "error=\"insufficient_scope\", scope=\"admin\"");
         }
         "tools/call" => {
-            json!({"content": [{"type": "text", "text": who}], "structuredContent": {"who": who, "scopes": scopes}})
+            json!({"content": [{"type": "text", "text": user}], "structuredContent": {"who": user, "scopes": scopes}})
         }
         other => {
             let error = json!({"code": -32601, "message": other});
-            return answer(404, &json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}));
+            return answer(404, &json!({"jsonrpc": "2.0", "id": request["id"], "error": error}));
         }
     };
-    answer(200, &json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
+    answer(200, &json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
 }
 
-fn challenge(desk: &Desk, status: u16, why: &str) -> Response {
-    let own = format!("{}/.well-known/oauth-protected-resource/mcp", desk.server);
-    let place = desk.book().realm.clone().unwrap_or(own);
+fn challenge(endpoints: &Endpoints, status: u16, why: &str) -> Response {
+    let own = format!("{}/.well-known/oauth-protected-resource/mcp", endpoints.server);
+    let metadata_url = endpoints.records().realm.clone().unwrap_or(own);
     let status = StatusCode::from_u16(status).expect("a status");
-    let value = format!("Basic realm=\"x\", Bearer {why}, resource_metadata=\"{place}\"");
+    let value = format!("Basic realm=\"x\", Bearer {why}, resource_metadata=\"{metadata_url}\"");
     let builder = Response::builder().status(status).header("www-authenticate", value);
     builder.body(Body::empty()).expect("a response")
 }

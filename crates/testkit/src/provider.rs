@@ -6,24 +6,24 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
-/// As `scripts/test` installs it.
+/// The version that `scripts/test` installs.
 const PACKAGE: &str = "oidc-provider@9.13.3";
 
-/// A running `oidc-provider`, ended when it is dropped. Its clients stand in `tests/provider/oidc.mjs`.
+/// A running `oidc-provider`, killed on drop. Its clients are listed in `tests/provider/oidc.mjs`.
 pub struct OidcProvider {
     _child: Child,
-    /// Kept open: a program that cannot print ends.
+    /// Kept open, because the program ends when it cannot print.
     _stdout: BufReader<ChildStdout>,
     issuer: String,
 }
 
 impl OidcProvider {
-    /// Starts it, if it is installed; says so if it is not.
+    /// Starts it; prints a notice and returns `None` if it is not installed.
     pub async fn start() -> Option<Self> {
         Self::start_at("127.0.0.1").await
     }
 
-    /// The same under another name of this machine, which to browsers is another site than its address.
+    /// Starts it as `localhost`, which browsers treat as another site than `127.0.0.1`.
     pub async fn start_as_another_site() -> Option<Self> {
         Self::start_at("localhost").await
     }
@@ -33,7 +33,7 @@ impl OidcProvider {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
         let modules = cache.join("powerstrip/node-tools").join(PACKAGE).join("node_modules");
         if !modules.join("oidc-provider").is_dir() {
-            #[expect(clippy::print_stderr, reason = "whoever runs the tests must know")]
+            #[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
             {
                 eprintln!("skipped: {PACKAGE} is not installed; scripts/test installs it");
             }
@@ -52,13 +52,13 @@ impl OidcProvider {
             .expect("node runs");
         let mut issuer = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
-        stdout.read_line(&mut issuer).await.expect("it says where it is");
+        stdout.read_line(&mut issuer).await.expect("it prints its address");
         let issuer = issuer.trim().to_owned();
         assert!(issuer.starts_with(&format!("http://{host}:")), "it ended early: {issuer}");
         Some(Self { _child: child, _stdout: stdout, issuer })
     }
 
-    /// Its name, which is where it is.
+    /// Its issuer URL.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }

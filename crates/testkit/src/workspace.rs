@@ -15,21 +15,21 @@ pub fn powerstrip_binary() -> PathBuf {
     binary
 }
 
-/// A port of this machine that is kept for whoever is told of it: they may listen there, end and come back, and no other
-/// process is given it meanwhile. While nobody listens, whoever connects is refused.
-pub struct Place {
+/// A loopback port that the system gives to no other process: a server under test may listen on it, stop and listen again.
+/// Connections are refused while no server listens.
+pub struct ReservedPort {
     address: SocketAddr,
-    /// Bound and never listened on: the system gives such a port away only to those who name it.
-    _kept: TcpSocket,
+    /// Bound and never listened on: the system does not pick such a port, and binding to it by number succeeds.
+    _socket: TcpSocket,
 }
 
-impl Place {
-    /// Takes a free port.
-    pub fn take() -> Self {
-        let kept = TcpSocket::new_v4().expect("a socket");
-        kept.set_reuseaddr(true).expect("others may name it");
-        kept.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
-        Self { address: kept.local_addr().expect("an address"), _kept: kept }
+impl ReservedPort {
+    /// Reserves a free port.
+    pub fn reserve() -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_reuseaddr(true).expect("the address can be reused");
+        socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+        Self { address: socket.local_addr().expect("an address"), _socket: socket }
     }
 
     /// `127.0.0.1:PORT`.

@@ -1,4 +1,4 @@
-//! The rules of the house that ARCHITECTURE.md states, checked against what Cargo and the tree say.
+//! The rules that ARCHITECTURE.md states, checked against Cargo's metadata and the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -28,7 +28,7 @@ async fn opaque_tokens_are_asked_about_once_in_a_while() {
     let signer = Signer::ec("e");
     let issuer = Issuer::start(&[&signer]).await;
     let entrance = asking(&issuer).await;
-    issuer.introspects("opaque", active(&issuer, json!({})));
+    issuer.set_introspection("opaque", active(&issuer, json!({})));
     for _ in 0..3 {
         assert_eq!(entrance.admit("opaque").await.unwrap().subject, "ann");
         assert_eq!(entrance.fault("unknown").await, TokenFault::Unknown);
@@ -36,7 +36,7 @@ async fn opaque_tokens_are_asked_about_once_in_a_while() {
     let (asked, by) = issuer.introspections();
     assert_eq!(asked, 2, "once for each");
     assert_eq!(by.as_deref(), Some("Basic Z2F0ZSt3YXk6czNjcmV0JTNB"), "form-encoded, then joined");
-    issuer.introspects("opaque", json!({"active": false}));
+    issuer.set_introspection("opaque", json!({"active": false}));
     assert!(entrance.admit("opaque").await.is_ok(), "believed for a short while");
     entrance.clock.advance(Duration::from_secs(31));
     assert_eq!(entrance.fault("opaque").await, TokenFault::Unknown, "revoked");
@@ -67,10 +67,10 @@ async fn what_is_told_of_a_token_is_checked_like_a_token() {
             answer["active"] = json!("true");
         }
         let token = format!("t{number}");
-        issuer.introspects(&token, answer.clone());
+        issuer.set_introspection(&token, answer.clone());
         assert_eq!(entrance.fault(&token).await, fault, "{answer}");
     }
-    issuer.introspects("short", active(&issuer, json!({"exp": now + 1, "iss": null})));
+    issuer.set_introspection("short", active(&issuer, json!({"exp": now + 1, "iss": null})));
     assert!(entrance.admit("short").await.is_ok());
     entrance.clock.advance(Duration::from_secs(32));
     assert_eq!(entrance.fault("short").await, TokenFault::Expired, "never beyond its end");

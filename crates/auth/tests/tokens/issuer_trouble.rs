@@ -87,7 +87,7 @@ async fn an_issuer_that_lies_about_itself_is_not_believed() {
         let issuer = Issuer::start(&[&signer]).await;
         let keys = format!("{}/keys", issuer.url());
         let text = lie.to_string().replace("ISSUER", issuer.url()).replace("KEYS", &keys);
-        issuer.claim_to_be(serde_json::from_str(&text).unwrap());
+        issuer.set_metadata(serde_json::from_str(&text).unwrap());
         let refused = Entrance::of(&issuer).await.admit(&signer.token(&good(&issuer))).await;
         assert!(matches!(refused, Err(Refusal::Unreachable(_))), "{lie}: {refused:?}");
         assert_eq!(issuer.fetches(), 0, "{lie}");
@@ -128,7 +128,7 @@ async fn keys_that_are_not_for_signatures_sign_nothing() {
 async fn keys_may_be_where_the_config_says() {
     let signer = Signer::ec("e");
     let issuer = Issuer::start(&[&signer]).await;
-    issuer.claim_to_be(json!({"issuer": "nonsense"}));
+    issuer.set_metadata(json!({"issuer": "nonsense"}));
     let mut options = options(issuer.url());
     options.issuer.as_mut().unwrap().jwks_uri = Some(format!("{}/keys", issuer.url()));
     let entrance = entrance(options).await;

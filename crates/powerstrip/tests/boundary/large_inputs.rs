@@ -20,7 +20,7 @@ async fn an_input_that_the_config_allows_fits_through_every_door() {
 async fn an_input_that_no_tool_takes_is_refused_and_the_session_goes_on() {
     let gateway = Gateway::start().await;
     let input = json!({"text": "x".repeat(SIZE)});
-    let answer = gateway.announce("/mcp/tool/text.stats", SIZE).await;
+    let answer = gateway.post_without_body("/mcp/tool/text.stats", SIZE).await;
     assert_eq!(answer["errors"][0]["details"]["limit"], json!(4 << 20));
     let mut session = StdioSession::start(&gateway);
     let answer =

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::{Gateway, Place};
+use testkit::{Gateway, ReservedPort};
 
 use crate::pipe::Pipe;
 use crate::project::{Ended, Project, run_in};
@@ -60,7 +60,7 @@ async fn commands_reach_a_gateway_elsewhere() {
 
 #[tokio::test]
 async fn an_unreachable_gateway_is_named() {
-    let nobody = Place::take();
+    let nobody = ReservedPort::reserve();
     let url = format!("http://{}", nobody.address());
     let here = Project::new();
     assert!(
@@ -147,7 +147,7 @@ async fn a_pipe_bridges_lsp_frames() {
 
 #[tokio::test]
 async fn a_restarted_gateway_is_introduced_to_the_client_again() {
-    let place = Place::take();
+    let place = ReservedPort::reserve();
     let gateway = Gateway::with().at(&place).start().await;
     let (folder, address) = (gateway.folder().to_owned(), gateway.address().to_owned());
     let here = Project::new();

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use testkit::{Gateway, Place, eventually};
+use testkit::{Gateway, ReservedPort, eventually};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -58,7 +58,7 @@ async fn traces_are_sent_to_the_collector_with_its_secret() {
 
 #[tokio::test]
 async fn a_collector_that_is_not_there_harms_nobody() {
-    let nobody = Place::take();
+    let nobody = ReservedPort::reserve();
     let config = format!("telemetry: {{ otlp: 'http://{}' }}", nobody.address());
     let gateway = Gateway::with().config(&config).start().await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "hi"})).await.status, 200);

@@ -64,7 +64,7 @@ impl House {
         if let Some(id_token) = id_token {
             answer["id_token"] = json!(id_token);
         }
-        self.issuer.grants(&code, answer);
+        self.issuer.set_grant(&code, answer);
         self.back(Some(&trip.cookie), &self.query(&trip.to["state"], &code)).await
     }
 
@@ -88,7 +88,7 @@ impl House {
         for (name, value) in answer.as_object().unwrap() {
             granted[name] = value.clone();
         }
-        self.issuer.grants("canary-code", granted);
+        self.issuer.set_grant("canary-code", granted);
         let query = self.query(&trip.to["state"], "canary-code");
         let page = self.back(Some(&trip.cookie), &query).await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.text);
@@ -185,7 +185,7 @@ async fn an_answer_counts_once_in_the_browser_that_was_sent_away() {
     let access = house.access_token(json!({}));
     let ready = |trip: &Trip| {
         let answer = json!({"access_token": access, "token_type": "Bearer", "id_token": house.id_token(trip, json!({}))});
-        house.issuer.grants("code", answer);
+        house.issuer.set_grant("code", answer);
         house.query(&trip.to["state"], "code")
     };
     let query = ready(&hers);
@@ -311,7 +311,7 @@ async fn a_token_is_renewed_once_and_a_session_ends_when_it_is_not() {
         "access_token": house.access_token(json!({"jti": "second"})), "token_type": "Bearer", "expires_in": 10,
         "refresh_token": "canary-refresh-2",
     });
-    house.issuer.grants("canary-refresh-1", next);
+    house.issuer.set_grant("canary-refresh-1", next);
     let (ann, _) = house.signed_in("/dashboard", first).await;
     let renewals = || house.issuer.token_requests().len() - 1;
     eventually("the token is renewed", || async {
@@ -364,9 +364,9 @@ async fn somebody_else_after_a_renewal_is_not_the_same_session() {
         let access = house.access_token(claims);
         json!({"access_token": access, "token_type": "Bearer", "expires_in": 0, "refresh_token": refresh})
     };
-    house.issuer.grants("one", granted(json!({}), "two"));
-    house.issuer.grants("two", granted(json!({"jti": "later"}), "three"));
-    house.issuer.grants("three", granted(json!({"sub": "eve"}), "four"));
+    house.issuer.set_grant("one", granted(json!({}), "two"));
+    house.issuer.set_grant("two", granted(json!({"jti": "later"}), "three"));
+    house.issuer.set_grant("three", granted(json!({"sub": "eve"}), "four"));
     let (ann, _) = house.signed_in("/dashboard", granted(json!({}), "one")).await;
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::OK, "another token of hers");
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::SEE_OTHER);
@@ -417,7 +417,7 @@ async fn metadata_that_does_not_fit_sends_nobody_away() {
         for (name, value) in patch.as_object().unwrap() {
             metadata[name] = value.clone();
         }
-        house.issuer.claim_to_be(metadata);
+        house.issuer.set_metadata(metadata);
         let page = Person::new(&house.gateway).post("/dashboard/sign-in/start", &[]).await;
         assert_refused(&page, 502, "cannot be used for signing in", why);
         let token = house.access_token(json!({}));
@@ -436,7 +436,7 @@ async fn a_provider_that_says_little_of_itself_will_do() {
     let house = House::open().await;
     let url = house.issuer.url();
     // It knows PKCE and does not say so, takes secrets in the form, and does not name itself in its answers.
-    house.issuer.claim_to_be(json!({
+    house.issuer.set_metadata(json!({
         "issuer": url, "jwks_uri": format!("{url}/keys"), "authorization_endpoint": format!("{url}/authorize"),
         "token_endpoint": format!("{url}/token"), "token_endpoint_auth_methods_supported": ["client_secret_post"],
     }));
@@ -444,7 +444,7 @@ async fn a_provider_that_says_little_of_itself_will_do() {
     assert_eq!(trip.to["code_challenge_method"], "S256");
     let (access, id) = (house.access_token(json!({})), house.id_token(&trip, json!({})));
     let answer = json!({"access_token": access, "token_type": "bearer", "id_token": id});
-    house.issuer.grants("code", answer);
+    house.issuer.set_grant("code", answer);
     let query = format!("state={}&code=code", trip.to["state"]);
     let page = house.back(Some(&trip.cookie), &query).await;
     assert!(session(&page).is_some(), "{}", page.text);

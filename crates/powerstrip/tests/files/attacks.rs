@@ -49,7 +49,7 @@ async fn a_page_of_others_is_saved_and_never_run() {
 #[tokio::test]
 async fn what_is_too_large_is_refused_before_and_while_it_comes() {
     let gateway = Gateway::with().config("files: { max_bytes: 1MB, quota: 3MB }").start().await;
-    let refused = gateway.announce("/v1/files", 2 << 20).await;
+    let refused = gateway.post_without_body("/v1/files", 2 << 20).await;
     assert_eq!(refused["errors"][0]["code"], "INVALID_INPUT", "{refused}");
     assert_eq!(refused["errors"][0]["details"]["limit"], 1 << 20);
     // Without a length, nobody knows before it comes.

@@ -1,7 +1,7 @@
 //! What any storage must do: each check is run on the folder here, and on a bucket in `bucket.rs`.
 
 use serde_json::{Value, json};
-use testkit::{Gateway, Place};
+use testkit::{Gateway, ReservedPort};
 
 use crate::support::{answered, content, id, listed, noise, objects, post_form, put, request};
 
@@ -158,7 +158,7 @@ async fn forms_are_read_part_by_part() {
 
 #[tokio::test]
 async fn all_survives_a_restart() {
-    let place = Place::take();
+    let place = ReservedPort::reserve();
     let gateway = Gateway::with().at(&place).start().await;
     let kept = put(&gateway, "?name=a.txt", "hello").await;
     let link = gateway.get(&format!("/v1/files/{}/link", id(&kept))).await;

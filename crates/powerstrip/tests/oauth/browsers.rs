@@ -1,19 +1,19 @@
 //! A login belongs to the browser in which somebody has read for whom it is.
 
 use serde_json::Value;
-use testkit::{Browser, Gateway, Protected, eventually};
+use testkit::{Browser, Gateway, ProtectedServer, eventually};
 
 use crate::support::{command, gateway};
 
 struct House {
-    protected: Protected,
+    protected: ProtectedServer,
     gateway: Gateway,
     link: String,
 }
 
 impl House {
     async fn open() -> Self {
-        let protected = Protected::start().await;
+        let protected = ProtectedServer::start().await;
         let (url, issuer) = (&protected.url, &protected.issuer);
         let config =
             format!("servers:\n  crm: {{ url: '{url}', auth: {{ issuer: '{issuer}' }} }}\n");
@@ -43,7 +43,7 @@ async fn link(gateway: &Gateway) -> String {
 #[tokio::test]
 async fn a_link_opens_a_page_of_ours_that_says_for_whom_the_login_is() {
     let house = House::open().await;
-    let page = Browser::default().look(&house.link).await;
+    let page = Browser::default().load(&house.link).await;
     assert_eq!(page.status, 200, "{page:?}");
     for part in ["<strong>crm</strong>", "<strong>local</strong>", &house.protected.issuer] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
@@ -69,13 +69,13 @@ async fn a_link_opens_a_page_of_ours_that_says_for_whom_the_login_is() {
 #[tokio::test]
 async fn a_browser_that_did_not_begin_a_login_does_not_end_it() {
     let house = House::open().await;
-    let away = Browser::default().agree(&house.link).await;
+    let away = Browser::default().confirm(&house.link).await;
     let page = Browser::default().open(&format!("{away}&login_hint=victim")).await;
     assert_eq!(page.status, 400, "{page:?}");
     assert!(page.text.contains("another browser"), "{page:?}");
     // A victim that has another login under way brings the cookie of that one.
     let mut victim = Browser::default();
-    victim.agree(&link(&house.gateway).await).await;
+    victim.confirm(&link(&house.gateway).await).await;
     let page = victim.open(&format!("{away}&login_hint=victim")).await;
     assert_eq!(page.status, 400, "{page:?}");
     assert!(house.is_logged_out().await);
@@ -87,7 +87,7 @@ async fn nobody_goes_on_without_having_seen_the_page() {
     let (_, query) = house.link.split_once('?').expect("a state");
     // A form of another page, which brings no cookie; and one that brings a cookie but cannot know what the page says.
     let mut browser = Browser::default();
-    let page = browser.look(&house.link).await;
+    let page = browser.load(&house.link).await;
     let blank = Browser::default().submit(&page).await;
     assert_eq!(blank.status, 400, "{blank:?}");
     let cookie = page.headers["set-cookie"].to_str().expect("text").split(';').next();
@@ -108,7 +108,7 @@ async fn nobody_goes_on_without_having_seen_the_page() {
     assert_eq!(browser.submit(&page).await.status, 303);
     // Once somebody has gone on, nobody else does; the same browser may, in another tab.
     let mut other = Browser::default();
-    let late = other.look(&house.link).await;
+    let late = other.load(&house.link).await;
     let late = other.submit(&late).await;
     assert_eq!(late.status, 400, "{late:?}");
     assert!(late.text.contains("another browser"), "{late:?}");

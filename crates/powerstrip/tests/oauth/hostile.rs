@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Gateway, Oddity, Protected, eventually, powerstrip_binary};
+use testkit::{Gateway, Misbehaviour, ProtectedServer, eventually, powerstrip_binary};
 
 use crate::support::{call, command, error_of, gateway, keeps_secrets, machine};
 
 /// A server without an entry for `auth`: its authorization server is whatever it names.
-fn unnamed(protected: &Protected) -> String {
+fn unnamed(protected: &ProtectedServer) -> String {
     format!(
         "egress: {{ allow: ['{}'] }}\nservers:\n  crm: {{ url: '{}' }}\n",
         protected.issuer.trim_start_matches("http://"),
@@ -25,8 +25,8 @@ async fn endpoints_that_are_no_places_on_the_web_are_refused() {
         (json!({"code_challenge_methods_supported": null}), "S256"),
         (json!({"issuer": "https://evil.example"}), "another issuer"),
     ] {
-        let protected = Protected::start().await;
-        protected.bend(patch.clone());
+        let protected = ProtectedServer::start().await;
+        protected.patch_metadata(patch.clone());
         let gateway = gateway(&unnamed(&protected)).await;
         let error = login_error(&gateway, says).await;
         assert!(protected.requests().is_empty(), "{patch}: {error}");
@@ -36,7 +36,7 @@ async fn endpoints_that_are_no_places_on_the_web_are_refused() {
 
 #[tokio::test]
 async fn metadata_on_a_private_address_is_not_fetched() {
-    let (protected, inner) = (Protected::start().await, Protected::start().await);
+    let (protected, inner) = (ProtectedServer::start().await, ProtectedServer::start().await);
     // The authorization server that the server names is on loopback, and nobody allowed that.
     let bare = format!("servers:\n  crm: {{ url: '{}', auth: {{}} }}\n", protected.url);
     let first = gateway(&bare).await;
@@ -79,7 +79,7 @@ async fn login_error(gateway: &Gateway, says: &str) -> String {
 
 #[tokio::test]
 async fn a_secret_goes_to_no_other_authorization_server_than_its_own() {
-    let (honest, thief) = (Protected::start().await, Protected::start().await);
+    let (honest, thief) = (ProtectedServer::start().await, ProtectedServer::start().await);
     // The server says that the thief issues its tokens; the config says otherwise.
     let config = machine(&honest, "").replace(&honest.url, &thief.url);
     let gateway = gateway(&config).await;
@@ -91,7 +91,7 @@ async fn a_secret_goes_to_no_other_authorization_server_than_its_own() {
 
 #[tokio::test]
 async fn a_server_that_speaks_for_another_resource_gets_no_token() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     protected.resource(Some("https://bank.example/mcp"), None);
     let gateway = gateway(&machine(&protected, "")).await;
     error_of(&gateway, "another resource").await;
@@ -100,22 +100,22 @@ async fn a_server_that_speaks_for_another_resource_gets_no_token() {
 
 #[tokio::test]
 async fn odd_answers_cost_a_bounded_time_and_nobody_else() {
-    let loops = |protected: &Protected| Oddity::Redirects(protected.issuer.clone());
+    let loops = |protected: &ProtectedServer| Misbehaviour::Redirects(protected.issuer.clone());
     for (endpoint, says) in [("metadata", "cannot be had"), ("token", "no token")] {
-        let protected = Protected::start().await;
-        protected.odd(endpoint, Oddity::Html);
+        let protected = ProtectedServer::start().await;
+        protected.misbehave(endpoint, Misbehaviour::Html);
         let gateway = gateway(&machine(&protected, "")).await;
         error_of(&gateway, says).await;
     }
     for endpoint in ["metadata", "token"] {
-        let protected = Protected::start().await;
-        protected.odd(endpoint, loops(&protected));
+        let protected = ProtectedServer::start().await;
+        protected.misbehave(endpoint, loops(&protected));
         let gateway = gateway(&machine(&protected, "")).await;
         error_of(&gateway, "redirects").await;
     }
     for endpoint in ["metadata", "token", "resource"] {
-        let protected = Protected::start().await;
-        protected.odd(endpoint, Oddity::Huge);
+        let protected = ProtectedServer::start().await;
+        protected.misbehave(endpoint, Misbehaviour::Huge);
         let gateway = gateway(&machine(&protected, "")).await;
         error_of(&gateway, "262144").await;
     }
@@ -123,8 +123,8 @@ async fn odd_answers_cost_a_bounded_time_and_nobody_else() {
 
 #[tokio::test]
 async fn a_token_endpoint_that_hangs_holds_up_nobody_else() {
-    let protected = Protected::start().await;
-    protected.odd("token", Oddity::Hangs);
+    let protected = ProtectedServer::start().await;
+    protected.misbehave("token", Misbehaviour::Hangs);
     let gateway = gateway(&machine(&protected, "")).await;
     let began = Instant::now();
     let answer = call(&gateway, "demo.echo").await;

@@ -1,7 +1,7 @@
 //! What one person is shown by a server is not shown to others.
 
 use serde_json::json;
-use testkit::{Browser, Gateway, Protected, eventually, powerstrip_binary};
+use testkit::{Browser, Gateway, ProtectedServer, eventually, powerstrip_binary};
 use tokio::process::Command;
 
 use crate::support::{command, error_of, gateway};
@@ -25,7 +25,7 @@ async fn listed(gateway: &Gateway, key: Option<&str>, method: &str) -> String {
 }
 
 /// A gateway whose operator has logged in to a server; with a key of somebody else where callers need one.
-async fn logged_in(protected: &Protected, more: &str) -> (Gateway, Option<String>) {
+async fn logged_in(protected: &ProtectedServer, more: &str) -> (Gateway, Option<String>) {
     let (url, issuer) = (&protected.url, &protected.issuer);
     let entry = format!("servers:\n  crm: {{ url: '{url}', auth: {{ issuer: '{issuer}' }} }}\n");
     let gateway = gateway(&format!("{more}{entry}")).await;
@@ -39,7 +39,7 @@ async fn logged_in(protected: &Protected, more: &str) -> (Gateway, Option<String
         command(&gateway, &["login", "crm"]).await["login"].as_str().map(str::to_owned)
     });
     let mut browser = Browser::default();
-    let away = browser.agree(&link.await).await;
+    let away = browser.confirm(&link.await).await;
     assert_eq!(browser.open(&format!("{away}&login_hint=operator")).await.status, 200);
     // Whoever sees the tools finds the rest, too.
     eventually("the tools are listed", || async {
@@ -52,7 +52,7 @@ async fn logged_in(protected: &Protected, more: &str) -> (Gateway, Option<String
 
 #[tokio::test]
 async fn where_there_are_several_people_one_persons_prompts_and_resources_are_not_the_others() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let (gateway, key) = logged_in(&protected, "auth: {}\n").await;
     for method in ["prompts/list", "resources/list"] {
         let shown = listed(&gateway, key.as_deref(), method).await;
@@ -62,7 +62,7 @@ async fn where_there_are_several_people_one_persons_prompts_and_resources_are_no
 
 #[tokio::test]
 async fn the_only_person_is_shown_all_that_is_theirs() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let (gateway, _) = logged_in(&protected, "").await;
     for method in ["prompts/list", "resources/list"] {
         let shown = listed(&gateway, None, method).await;
@@ -73,7 +73,7 @@ async fn the_only_person_is_shown_all_that_is_theirs() {
 /// A server that named itself could send us anywhere for a token, and have people log in for it.
 #[tokio::test]
 async fn for_a_server_that_registered_itself_nobody_logs_in() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway("").await;
     let token = gateway.folder().join(".powerstrip/registration-token");
     let token = std::fs::read_to_string(token).expect("a token");
@@ -90,5 +90,5 @@ async fn for_a_server_that_registered_itself_nobody_logs_in() {
         .expect("the command runs");
     assert!(!asked.status.success() && asked.stdout.is_empty(), "{asked:?}");
     assert_eq!(protected.paths(), Vec::<String>::new(), "its authorization server is not asked");
-    assert_eq!(protected.shown(), Vec::<String>::new(), "and it is shown no token");
+    assert_eq!(protected.authorizations(), Vec::<String>::new(), "and it is shown no token");
 }

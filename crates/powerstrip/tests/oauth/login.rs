@@ -1,11 +1,11 @@
 //! Tokens that a person agrees to, each for themselves.
 
 use serde_json::{Value, json};
-use testkit::{Browser, CANARY, Gateway, Protected, eventually};
+use testkit::{Browser, CANARY, Gateway, ProtectedServer, eventually};
 
 use crate::support::{call, command, gateway, keeps_secrets};
 
-fn entry(protected: &Protected) -> String {
+fn entry(protected: &ProtectedServer) -> String {
     format!(
         "servers:\n  crm: {{ url: '{}', auth: {{ issuer: '{}' }} }}\n",
         protected.url, protected.issuer
@@ -21,14 +21,14 @@ async fn link(gateway: &Gateway) -> String {
 
 #[tokio::test]
 async fn pain_5_a_person_logs_in_and_calls_with_a_token_of_their_own() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway(&entry(&protected)).await;
     let link = link(&gateway).await;
     assert!(link.starts_with(&gateway.url("/oauth/login?")), "{link}");
     assert_eq!(self::link(&gateway).await, link, "one link at a time");
 
     let mut browser = Browser::default();
-    let away = browser.agree(&link).await;
+    let away = browser.confirm(&link).await;
     assert!(away.starts_with(&format!("{}/authorize?", protected.issuer)), "{away}");
     let page = browser.open(&format!("{away}&login_hint=ada")).await;
     assert_eq!(page.status, 200, "{page:?}");
@@ -48,7 +48,7 @@ async fn pain_5_a_person_logs_in_and_calls_with_a_token_of_their_own() {
 
 #[tokio::test]
 async fn a_call_without_a_login_is_denied_and_says_where_to_go() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway(&entry(&protected)).await;
     Browser::default().log_in(&link(&gateway).await).await;
     call(&gateway, "crm:whoami").await;
@@ -67,16 +67,16 @@ async fn a_call_without_a_login_is_denied_and_says_where_to_go() {
 
 #[tokio::test]
 async fn a_state_counts_once_and_another_issuers_answer_never() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway(&entry(&protected)).await;
-    protected.iss("https://evil.example");
+    protected.set_iss("https://evil.example");
     let mut browser = Browser::default();
     let page = browser.log_in(&link(&gateway).await).await;
     assert_eq!((page.status, protected.requests().len()), (400, 0), "{page:?}");
 
-    protected.iss(&protected.issuer);
+    protected.set_iss(&protected.issuer);
     let link = link(&gateway).await;
-    let away = browser.agree(&link).await;
+    let away = browser.confirm(&link).await;
     assert_eq!(browser.open(&away).await.status, 200);
     let page = browser.open(&away).await;
     assert_eq!(page.status, 400, "the same state again: {page:?}");
@@ -95,8 +95,8 @@ async fn a_state_counts_once_and_another_issuers_answer_never() {
 
 #[tokio::test]
 async fn an_expired_token_is_refreshed_and_the_new_refresh_token_kept() {
-    let protected = Protected::start().await;
-    protected.life(5);
+    let protected = ProtectedServer::start().await;
+    protected.set_token_lifetime(5);
     let gateway = gateway(&entry(&protected)).await;
     Browser::default().log_in(&link(&gateway).await).await;
     for round in 1..=2 {
@@ -116,8 +116,8 @@ async fn an_expired_token_is_refreshed_and_the_new_refresh_token_kept() {
 
 #[tokio::test]
 async fn a_document_about_the_gateway_is_its_name_where_that_is_enough() {
-    let protected = Protected::start().await;
-    protected.bend(json!({"client_id_metadata_document_supported": true}));
+    let protected = ProtectedServer::start().await;
+    protected.patch_metadata(json!({"client_id_metadata_document_supported": true}));
     let config = format!(
         "servers:\n  crm: {{ url: '{}', auth: {{ issuer: '{}', redirect_uri: 'https://gateway.example/oauth/callback' }} }}\n",
         protected.url, protected.issuer
@@ -127,13 +127,13 @@ async fn a_document_about_the_gateway_is_its_name_where_that_is_enough() {
     let link = link(&gateway).await;
     let query = link.strip_prefix("https://gateway.example/oauth/login").expect("our page");
     let page = gateway.url(&format!("/oauth/login{query}"));
-    let away = Browser::default().agree(&page).await;
+    let away = Browser::default().confirm(&page).await;
     let id = "https://gateway.example/oauth/client.json";
     assert!(
         away.contains("client_id=https%3A%2F%2Fgateway.example%2Foauth%2Fclient.json"),
         "{away}"
     );
-    let cookie = Browser::default().look(&page).await.headers["set-cookie"].clone();
+    let cookie = Browser::default().load(&page).await.headers["set-cookie"].clone();
     let cookie = cookie.to_str().expect("text");
     assert!(cookie.starts_with("__Host-") && cookie.ends_with("; Path=/; Secure"), "{cookie}");
     let document = gateway.get("/oauth/client.json").await.body;

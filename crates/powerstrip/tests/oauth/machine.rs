@@ -1,13 +1,13 @@
 //! Tokens that need nobody's help.
 
 use serde_json::json;
-use testkit::{CANARY, Protected};
+use testkit::{CANARY, ProtectedServer};
 
 use crate::support::{SECRET, call, error_of, gateway, keeps_secrets, machine};
 
 #[tokio::test]
 async fn a_challenge_becomes_a_token_and_the_call_is_answered() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway(&machine(&protected, "")).await;
     let answer = call(&gateway, "crm:whoami").await;
     assert_eq!(answer["data"]["who"], json!("client_credentials"), "{answer}");
@@ -25,13 +25,13 @@ async fn a_challenge_becomes_a_token_and_the_call_is_answered() {
 
 #[tokio::test]
 async fn the_agents_own_token_never_reaches_a_server() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway(&machine(&protected, "")).await;
     call(&gateway, "crm:whoami").await;
     let headers = [("authorization", "Bearer agents-own"), ("x-api-key", "agents-own")];
     let answer = gateway.call_with("crm:whoami", &json!({}), &headers).await.body;
     assert_eq!(answer["ok"], json!(true), "{answer}");
-    let shown = protected.shown();
+    let shown = protected.authorizations();
     assert!(
         shown.iter().all(|value| value.starts_with(&format!("Bearer {CANARY}-access"))),
         "{shown:?}"
@@ -40,7 +40,7 @@ async fn the_agents_own_token_never_reaches_a_server() {
 
 #[tokio::test]
 async fn a_wider_scope_is_asked_for_once_and_beside_the_old_one() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway(&machine(&protected, "")).await;
     let answer = call(&gateway, "crm:admin").await;
     assert_eq!(answer["data"]["scopes"], json!(["admin", "read"]), "{answer}");
@@ -51,15 +51,15 @@ async fn a_wider_scope_is_asked_for_once_and_beside_the_old_one() {
 
 #[tokio::test]
 async fn a_token_is_renewed_before_it_ends_and_once_for_many_calls() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let gateway = gateway(&machine(&protected, "")).await;
     call(&gateway, "crm:whoami").await;
     assert_eq!(protected.requests().len(), 1);
     // A fifth of its life before its end: five seconds are renewed after four. The wider token alone lives so short, and
     // it is asked for while all else stands, so that a slow start renews nothing.
-    protected.life(5);
+    protected.set_token_lifetime(5);
     call(&gateway, "crm:admin").await;
-    protected.life(3_600);
+    protected.set_token_lifetime(3_600);
     assert_eq!(protected.requests().len(), 2);
     tokio::time::sleep(std::time::Duration::from_millis(4_200)).await;
     let input = json!({});
@@ -89,7 +89,7 @@ async fn join<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
 
 #[tokio::test]
 async fn a_token_outlives_the_gateway_and_a_revoked_one_is_replaced() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let data = tempfile::tempdir().expect("a folder");
     let place = data.path().join("data");
     let config = format!("data_dir: '{}'\n{}", place.display(), machine(&protected, ""));
@@ -118,8 +118,9 @@ async fn a_token_outlives_the_gateway_and_a_revoked_one_is_replaced() {
 
 #[tokio::test]
 async fn pain_6_a_server_that_refuses_resource_is_not_told_of_it() {
-    let protected = Protected::start().await;
-    protected.bend(json!({"token_endpoint_auth_methods_supported": ["client_secret_post"]}));
+    let protected = ProtectedServer::start().await;
+    protected
+        .patch_metadata(json!({"token_endpoint_auth_methods_supported": ["client_secret_post"]}));
     let gateway = gateway(&machine(&protected, ", resource: false, scopes: [extra]")).await;
     assert_eq!(call(&gateway, "crm:whoami").await["ok"], json!(true));
     let request = &protected.requests()[0];
@@ -131,7 +132,7 @@ async fn pain_6_a_server_that_refuses_resource_is_not_told_of_it() {
 
 #[tokio::test]
 async fn a_token_is_exchanged_for_one_of_the_servers() {
-    let protected = Protected::start().await;
+    let protected = ProtectedServer::start().await;
     let config = format!(
         "servers:\n  crm:\n    url: '{}'\n    auth: {{ grant: token_exchange, client_id: strip, \
          subject_token: {{ env: CRM_SECRET }}, issuer: '{}' }}\n",
@@ -148,8 +149,8 @@ async fn a_token_is_exchanged_for_one_of_the_servers() {
 
 #[tokio::test]
 async fn a_wrong_secret_is_told_to_the_operator_and_not_to_the_caller() {
-    let protected = Protected::start().await;
-    protected.bend(json!({"token_endpoint": format!("{}/nowhere", protected.issuer)}));
+    let protected = ProtectedServer::start().await;
+    protected.patch_metadata(json!({"token_endpoint": format!("{}/nowhere", protected.issuer)}));
     let gateway = gateway(&machine(&protected, "")).await;
     let error = error_of(&gateway, "token endpoint").await;
     assert!(error.contains("HTTP 404"), "{error}");

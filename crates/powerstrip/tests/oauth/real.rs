@@ -123,7 +123,7 @@ async fn a_person_logs_in_after_registration_and_the_token_is_refreshed() {
     let answer = call(&gateway, "crm:admin").await;
     assert_eq!(answer["errors"][0]["code"], json!("DENIED"), "{answer}");
     let link = answer["errors"][0]["details"]["login"].as_str().expect("a link").to_owned();
-    let away = browser.agree(&link).await;
+    let away = browser.confirm(&link).await;
     assert!(away.contains("scope=admin+read"), "{away}");
     assert_eq!(browser.open(&away).await.status, 200);
     assert_eq!(call(&gateway, "crm:admin").await["data"]["sub"], json!("ada"));

@@ -1,13 +1,13 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::{CANARY, Gateway, Protected, eventually};
+use testkit::{CANARY, Gateway, ProtectedServer, eventually};
 
 /// The client secret of the config; a canary, too.
 pub(crate) const SECRET: &str = "canary7f3d-client+secret";
 
 /// A server's entry with client credentials.
-pub(crate) fn machine(protected: &Protected, more: &str) -> String {
+pub(crate) fn machine(protected: &ProtectedServer, more: &str) -> String {
     format!(
         "servers:\n  crm:\n    url: '{}'\n    auth: {{ grant: client_credentials, client_id: strip, \
          client_secret: {{ env: CRM_SECRET }}, issuer: '{}'{more} }}\n",

@@ -79,7 +79,7 @@ async fn a_rug_pull_is_quarantined_whatever_part_it_changes() {
         ("annotations", changed("/annotations/readOnlyHint", json!(false))),
     ] {
         let called = server.calls();
-        server.offer(vec![tool, other()]);
+        server.set_tools(vec![tool, other()]);
         let held = quarantined(&gateway).await;
         assert_eq!((&held["name"], &held["changed"]), (&json!("crm:search"), &json!([part])));
         assert!(!listed(&gateway).await.contains(&"crm__search".to_owned()));
@@ -100,19 +100,19 @@ async fn a_rug_pull_is_quarantined_whatever_part_it_changes() {
         assert_eq!(server.calls(), called + 1);
 
         // What is as it was is trusted as it was.
-        server.offer(vec![search(), other()]);
+        server.set_tools(vec![search(), other()]);
         offers(&gateway, "crm__search").await;
         assert_eq!(code(&gateway, "crm:search").await, Value::Null);
         assert_eq!(server.calls(), called + 2);
     }
 
-    server.offer(vec![other()]);
+    server.set_tools(vec![other()]);
     eventually("it is gone", || async {
         (code(&gateway, "crm:search").await == json!("NOT_FOUND")).then_some(())
     })
     .await;
     // A tool that went and comes back is not a new one.
-    server.offer(vec![changed("/title", json!("Back again")), other()]);
+    server.set_tools(vec![changed("/title", json!("Back again")), other()]);
     assert_eq!(quarantined(&gateway).await["changed"], json!(["title"]));
 }
 
@@ -121,7 +121,7 @@ async fn a_person_approves_exactly_what_was_shown_and_a_restart_forgets_nothing(
     let server = McpServer::start(vec![search(), other()]).await;
     let gateway = trusting(&server).await;
     let new = changed("/description", json!("Finds customers by name or\u{200b} e-mail."));
-    server.offer(vec![new.clone(), other()]);
+    server.set_tools(vec![new.clone(), other()]);
     quarantined(&gateway).await;
 
     let gateway = gateway.restart().await;
@@ -142,7 +142,7 @@ async fn a_person_approves_exactly_what_was_shown_and_a_restart_forgets_nothing(
 
     // It changes once more before the approval arrives: that was not what anybody saw.
     let sum = held["definition"].as_str().expect("a sum");
-    server.offer(vec![changed("/title", json!("Another")), other()]);
+    server.set_tools(vec![changed("/title", json!("Another")), other()]);
     eventually("it has changed again", || async {
         (quarantined(&gateway).await["changed"] == json!(["title"])).then_some(())
     })
@@ -151,7 +151,7 @@ async fn a_person_approves_exactly_what_was_shown_and_a_restart_forgets_nothing(
     assert_eq!(late.status.code(), Some(1));
     assert_eq!(code(&gateway, "crm:search").await, json!("DENIED"));
 
-    server.offer(vec![new.clone(), other()]);
+    server.set_tools(vec![new.clone(), other()]);
     eventually("it is as it was shown", || async {
         (quarantined(&gateway).await["definition"] == held["definition"]).then_some(())
     })
@@ -163,14 +163,17 @@ async fn a_person_approves_exactly_what_was_shown_and_a_restart_forgets_nothing(
     let approved = run(&gateway, &["tools", "approve", "crm:search", "--definition", sum]).await;
     assert_eq!(approved.status.code(), Some(0), "{approved:?}");
     assert_eq!(code(&gateway, "crm:search").await, Value::Null, "it is served at once");
-    assert_eq!(listening.mcp_notice().await["method"], json!("notifications/tools/list_changed"));
+    assert_eq!(
+        listening.mcp_notification().await["method"],
+        json!("notifications/tools/list_changed")
+    );
     let again = run(&gateway, &["tools", "approve", "crm:search"]).await;
     assert_eq!(again.status.code(), Some(1), "there is nothing left to approve");
 
     let gateway = gateway.restart().await;
     offers(&gateway, "crm__search").await;
     // What was trusted before is not any more.
-    server.offer(vec![search(), other()]);
+    server.set_tools(vec![search(), other()]);
     assert_eq!(quarantined(&gateway).await["changed"], json!(["description"]));
 }
 
@@ -178,7 +181,7 @@ async fn a_person_approves_exactly_what_was_shown_and_a_restart_forgets_nothing(
 async fn no_agent_can_approve() {
     let server = McpServer::start(vec![search()]).await;
     let gateway = trusting(&server).await;
-    server.offer(vec![changed("/title", json!("Another"))]);
+    server.set_tools(vec![changed("/title", json!("Another"))]);
     let held = quarantined(&gateway).await;
     let seen = json!({"tools": [{"tool": "crm:search", "definition": held["definition"]}]});
 
@@ -232,7 +235,7 @@ async fn the_operators_own_changes_are_not_the_servers() {
     offers(&gateway, "find").await;
     assert_eq!(code(&gateway, "crm:find").await, Value::Null);
     // Under another name it is the same tool, with the same pin.
-    server.offer(vec![changed("/title", json!("Another")), other()]);
+    server.set_tools(vec![changed("/title", json!("Another")), other()]);
     assert_eq!(quarantined(&gateway).await["name"], json!("crm:find"));
     assert_eq!(code(&gateway, "crm:find").await, json!("DENIED"));
     let diff = command(&gateway, &["tools", "diff", "crm:find"]).await;
@@ -258,7 +261,7 @@ async fn a_strict_server_is_approved_tool_by_tool_or_all_at_once() {
     assert_eq!(code(&gateway, "crm:search").await, Value::Null);
 
     let third = json!({"name": "third", "inputSchema": {"type": "object"}});
-    server.offer(vec![search(), other(), third]);
+    server.set_tools(vec![search(), other(), third]);
     assert_eq!(quarantined(&gateway).await["name"], json!("crm:third"));
     assert_eq!(code(&gateway, "crm:search").await, Value::Null);
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use testkit::{Gateway, Place, eventually, powerstrip_binary};
+use testkit::{Gateway, ReservedPort, eventually, powerstrip_binary};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -134,7 +134,7 @@ async fn a_server_that_was_killed_is_gone_when_its_lease_ends() {
 
 #[tokio::test]
 async fn a_server_registers_again_with_a_gateway_that_was_restarted() {
-    let place = Place::take();
+    let place = ReservedPort::reserve();
     let gateway = Gateway::with().config(SHORT).at(&place).start().await;
     let server = Announced::start(text_analysis(), &gateway, &[]).await;
     offers(&gateway, KEYWORDS).await;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, Place, eventually, powerstrip_binary};
+use testkit::{Gateway, ReservedPort, eventually, powerstrip_binary};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -19,17 +19,17 @@ pub(crate) fn fixture() -> PathBuf {
 pub(crate) struct HttpFixture {
     child: Child,
     _stdout: BufReader<ChildStdout>,
-    place: Place,
+    place: ReservedPort,
     pub(crate) url: String,
 }
 
 impl HttpFixture {
     pub(crate) async fn start() -> Self {
-        Self::at(Place::take()).await
+        Self::at(ReservedPort::reserve()).await
     }
 
     /// Starts it where another one was.
-    pub(crate) async fn at(place: Place) -> Self {
+    pub(crate) async fn at(place: ReservedPort) -> Self {
         let mut child = Command::new(fixture())
             .args(["--listen", &place.address()])
             .stdin(Stdio::null())
@@ -46,7 +46,7 @@ impl HttpFixture {
     }
 
     /// Ends it without a word. Nobody else comes to its place while that is held.
-    pub(crate) async fn kill(mut self) -> Place {
+    pub(crate) async fn kill(mut self) -> ReservedPort {
         self.child.kill().await.expect("it can be killed");
         self.place
     }

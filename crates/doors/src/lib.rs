@@ -1,5 +1,5 @@
 //! The ways in: MCP over HTTP and stdio, REST envelopes, LSP framing, health and metrics. A door reads the request,
-//! knows who asks, hands a `Call` to the strip, and renders the answer; it never knows how a tool is made.
+//! knows who asks, hands a `Request` to the strip, and renders the answer; it never knows how a tool is made.
 
 mod dashboard;
 mod http;

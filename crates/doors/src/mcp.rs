@@ -36,7 +36,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use strip::agents::ApprovalRule;
 use strip::runs::RunOf;
-use strip::{Call, Door, LogLevel, Strip};
+use strip::{Door, LogLevel, Request, Strip};
 use tokio_util::sync::CancellationToken;
 
 use crate::http::SessionUse;
@@ -205,7 +205,7 @@ impl Handler {
             return Err(ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None));
         }
         let input = Value::Object(request.arguments.unwrap_or_default());
-        let mut call = Call::new(request.name, input, principal, self.door());
+        let mut call = Request::new(request.name, input, principal, self.door());
         call.trace = trace(&context);
         call.run = self.run_of(&context, modern);
         wishes.grant(&mut call);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strip::Call;
+use strip::Request;
 use strip::runs::RunOf;
 
 /// A key is a name for a call, not a place to store things.
@@ -20,7 +20,7 @@ const MAX_RUN_LEN: usize = 200;
 pub(crate) struct Wishes {
     verify: bool,
     idempotency_key: Option<String>,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     run: Option<Arc<str>>,
 }
 
@@ -61,16 +61,16 @@ impl Wishes {
         self.run.is_some()
     }
 
-    pub(crate) fn patience_ms(&mut self, milliseconds: Option<u64>) -> Result<(), Unclear> {
+    pub(crate) fn timeout_ms(&mut self, milliseconds: Option<u64>) -> Result<(), Unclear> {
         let milliseconds = milliseconds.filter(|ms| *ms > 0).ok_or(Unclear::Patience)?;
-        self.patience = Some(Duration::from_millis(milliseconds));
+        self.timeout = Some(Duration::from_millis(milliseconds));
         Ok(())
     }
 
-    pub(crate) fn grant(self, call: &mut Call) {
+    pub(crate) fn grant(self, call: &mut Request) {
         call.verify = self.verify;
         call.idempotency_key = self.idempotency_key;
-        call.patience = self.patience;
+        call.timeout = self.timeout;
         // Without a name, the run is what the door takes it for.
         if let Some(name) = self.run {
             call.run = RunOf::Named(name);

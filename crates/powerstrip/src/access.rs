@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use store::{Claim, DataFolder};
 use strip::agents::AgentReport;
 use strip::runs::RunOf;
-use strip::{Call, Door};
+use strip::{Door, Request};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
@@ -38,7 +38,7 @@ pub(crate) struct Invocation {
     pub(crate) input: Value,
     pub(crate) verify: bool,
     pub(crate) idempotency_key: Option<String>,
-    pub(crate) patience: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// The run that it belongs to, by name.
     pub(crate) run: Option<String>,
 }
@@ -197,10 +197,10 @@ impl Access {
                         gateway.settle().await;
                     }
                     let (caller, input) = (Arc::clone(principal), invocation.input.clone());
-                    let mut call = Call::new(&invocation.tool, input, caller, Door::Cli);
+                    let mut call = Request::new(&invocation.tool, input, caller, Door::Cli);
                     call.verify = invocation.verify;
                     call.idempotency_key = invocation.idempotency_key.clone();
-                    call.patience = invocation.patience;
+                    call.timeout = invocation.timeout;
                     if let Some(run) = &invocation.run {
                         call.run = RunOf::Named(run.as_str().into());
                     }
@@ -214,7 +214,7 @@ impl Access {
                         "verify": invocation.verify,
                         "idempotencyKey": invocation.idempotency_key,
                         "runId": invocation.run,
-                        "timeoutMs": invocation.patience.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+                        "timeoutMs": invocation.timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
                     });
                     owner.ask("mcp.tool.invoke", params).await
                 }

@@ -151,10 +151,10 @@ impl Remote {
         if invocation.verify {
             headers.insert("powerstrip-verify", HeaderValue::from_static("true"));
         }
-        if let Some(patience) = invocation.patience {
+        if let Some(timeout) = invocation.timeout {
             headers.insert(
                 "powerstrip-timeout-ms",
-                HeaderValue::from(u64::try_from(patience.as_millis())?),
+                HeaderValue::from(u64::try_from(timeout.as_millis())?),
             );
         }
         if let Some(run) = &invocation.run {

@@ -10,7 +10,7 @@ use serde_json::json;
 use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::files::{FileParts, Files};
-use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
+use strip::{Door, Failure, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
 
 const CALLS: u32 = 20_000;
 
@@ -22,8 +22,8 @@ impl Tool for Echo {
         &self.0
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        Ok(Output { data: Arc::clone(&call.input), ..Output::new(serde_json::Value::Null) })
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+        Ok(Output { data: Arc::clone(&call.request.input), ..Output::new(serde_json::Value::Null) })
     }
 }
 
@@ -87,7 +87,7 @@ async fn main() {
         let began = Instant::now();
         for number in 0..CALLS {
             let input = json!({"message": format!("hello {}", if distinct { number } else { 0 })});
-            let call = Call::new(tool, input, Arc::clone(&principal), Door::Http);
+            let call = Request::new(tool, input, Arc::clone(&principal), Door::Http);
             assert!(strip.call(call).await.result.is_ok());
         }
         println!("{what}: {:.2} µs a call", began.elapsed().as_secs_f64() * 1e6 / f64::from(CALLS));

@@ -14,7 +14,7 @@ use plan::Plan;
 pub use plan::{Batch, BatchCall, MAX_CALLS};
 
 use crate::runs::RunOf;
-use crate::{Answer, Call, Failure, Reply, Strip};
+use crate::{Answer, Failure, Reply, Request, Strip};
 
 /// So many calls of a batch run at once.
 const MAX_ABREAST: usize = 8;
@@ -38,7 +38,7 @@ enum Progress {
 impl Strip {
     /// Runs a batch. The call given with it says who asks, by which door, in which run, and under which trace: each call
     /// has one of its own. All that is wrong with the batch is told before anything runs.
-    pub async fn call_batch(&self, batch: Batch, frame: Call) -> Result<BatchAnswer, Failure> {
+    pub async fn call_batch(&self, batch: Batch, frame: Request) -> Result<BatchAnswer, Failure> {
         let view = self.view(&frame.principal);
         let plan = Plan::of(batch, view.tools())?;
         let mut frame = frame;
@@ -57,7 +57,7 @@ impl Strip {
         Ok(BatchAnswer { run, answers: plan.ids().zip(answers).collect() })
     }
 
-    async fn carried_out(&self, plan: &Plan, frame: &Call) -> Vec<Answer> {
+    async fn carried_out(&self, plan: &Plan, frame: &Request) -> Vec<Answer> {
         let mut progress: Vec<_> = plan.calls.iter().map(|_| Progress::Waits).collect();
         let mut running = FuturesUnordered::new();
         let mut stopped = None;

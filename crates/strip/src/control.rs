@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::agents::{CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS};
 use crate::runs::{Run, RunOf};
-use crate::{Call, Failure, Strip, Tool};
+use crate::{Failure, Request, Strip, Tool};
 
 /// Pauses a run and asks a person.
 pub const REQUEST_USER_INPUT: &str = "powerstrip:request_user_input";
@@ -112,7 +112,7 @@ fn strip_of(strip: &Weak<Strip>) -> Result<Arc<Strip>, Failure> {
 }
 
 /// The run of a call that the guards let in.
-fn run_of(call: &Call) -> Result<&Arc<Run>, Failure> {
+fn run_of(call: &Request) -> Result<&Arc<Run>, Failure> {
     match &call.run {
         RunOf::Joined(run) => Ok(run),
         _ => Err(Failure::new(Code::Internal, "the call has no run").blame(Blame::Gateway)),

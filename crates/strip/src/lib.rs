@@ -1,10 +1,10 @@
 //! The heart of Powerstrip: tools, the catalog of them, and the one guard stack that every call passes.
 
 pub mod agents;
+mod answer;
 pub mod approval;
 mod aside;
 pub mod batch;
-mod call;
 mod calls;
 pub mod catalog;
 mod client;
@@ -15,11 +15,14 @@ pub mod files;
 mod finding;
 mod guard;
 mod health;
+mod job;
 mod jsonpath;
 mod meter;
+mod output;
 mod passing;
 pub mod prompts;
 mod refusal;
+mod request;
 pub mod runs;
 mod schema;
 pub mod servers;
@@ -31,16 +34,19 @@ mod tool;
 mod usage;
 mod work;
 
+pub use answer::Answer;
 pub use aside::aside;
-pub use call::{Answer, Call, Door, Output, Reply};
 pub use catalog::Catalog;
 pub use client::{Asking, Client, LogLevel, Resume, Unasked};
 pub use failure::Failure;
 pub use finding::{Finding, Severity};
 pub use guard::rate::{Rate, RateRules};
 pub use health::Health;
+pub use job::Job;
 pub use jsonpath::{JsonPath, PathFault, PathLimit, Selected};
+pub use output::{Output, Reply};
 pub use refusal::RefusedRequest;
+pub use request::{Door, Request};
 pub use schema::{Schema, SchemaFault, Violation};
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState};
 pub use store::{AuditCount, AuditFilter, AuditPage, AuditPlace, AuditRow};

@@ -13,7 +13,7 @@ use crate::guard::idempotency::{Decision, Unanswered};
 use crate::servers::Server;
 use crate::stop::Stop;
 use crate::strip::Guards;
-use crate::{Call, Failure, Output};
+use crate::{Failure, Job, Output, Request};
 
 /// The largest result of such a request: a resource may be a whole document.
 const MAX_RESULT_BYTES: usize = 8 * 1024 * 1024;
@@ -24,7 +24,7 @@ impl Guards {
         &self,
         server: &Arc<dyn Server>,
         method: &str,
-        mut call: Call,
+        mut call: Request,
     ) -> Result<Output, Failure> {
         call.tool = format!("{}:{method}", server.name());
         let arguments = Arguments::of(&call.input);
@@ -70,14 +70,15 @@ impl Guards {
         &self,
         server: &Arc<dyn Server>,
         method: &str,
-        mut call: Call,
+        mut request: Request,
     ) -> Result<Output, Unanswered> {
         let limit = server.timeout().unwrap_or(self.limits().timeout);
-        let (patience, cancel) = (call.patience, call.cancel.clone());
-        let thinking = call.client.take().map(Thinking::new);
-        call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
+        let (timeout, cancel) = (request.timeout, request.cancel.clone());
+        let thinking = request.client.take().map(Thinking::new);
+        request.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
+        let job = Job::new(request);
         let mut work = pin!(async {
-            let output = server.request(method, &call).await?;
+            let output = server.request(method, &job).await?;
             let size = canonical::len(&output.data);
             if size > MAX_RESULT_BYTES {
                 let message = format!("the result has more than {MAX_RESULT_BYTES} bytes");
@@ -89,6 +90,6 @@ impl Guards {
             let bound = deadline::bound(limit, thinking.as_deref(), work.as_mut());
             bound.await.map_err(Unanswered::Failed)
         });
-        deadline::patient(patience, &cancel, bound).await
+        deadline::patient(timeout, &cancel, bound).await
     }
 }

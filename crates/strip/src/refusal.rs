@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::guard::arguments::Arguments;
 use crate::guard::idempotency::Decision;
-use crate::{Call, Door, Failure, Strip};
+use crate::{Door, Failure, Request, Strip};
 
 /// A request that was refused before it was read.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl Strip {
     /// Leaves the audit row of a refused request. Its arguments are unknown: the row has the digest of none.
     pub async fn record_refusal(&self, request: RefusedRequest<'_>, failure: &Failure) {
         let guards = self.guards();
-        let mut call = Call::new(request.about, Value::Null, request.principal, request.door);
+        let mut call = Request::new(request.about, Value::Null, request.principal, request.door);
         call.trace = request.trace;
         let row = guards.audit.open(&call, &Arguments::of(&call.input), None);
         if let Err(unwritten) = row.close(Decision::Refused, Some(failure), false).await {

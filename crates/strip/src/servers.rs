@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::{broadcast, watch as revisions};
 
-use crate::{Call, Failure, Output};
+use crate::{Failure, Job, Output};
 
 pub use owners::Claims;
 pub use shelf::{Offered, Shelf};
@@ -37,12 +37,12 @@ pub trait Server: Send + Sync + 'static {
     /// The time that one request to it may take, if the operator set one.
     fn timeout(&self) -> Option<Duration>;
 
-    /// Hands a request on; the call's input are its parameters, the output's data the whole result.
-    async fn request(&self, method: &str, call: &Call) -> Result<Output, Failure>;
+    /// Hands a request on; the job's input are its parameters, the output's data the whole result.
+    async fn request(&self, method: &str, job: &Job) -> Result<Output, Failure>;
 
     /// Reads a resource for another server: long base64 in it stays aside, in the output's `carved`.
-    async fn lend(&self, call: &Call) -> Result<Output, Failure> {
-        self.request("resources/read", call).await
+    async fn lend(&self, job: &Job) -> Result<Output, Failure> {
+        self.request("resources/read", job).await
     }
 
     /// Says of which resources, by the server's own URIs, somebody wants to hear when they change.

@@ -21,53 +21,51 @@ use crate::guard::{deadline, determinism, shape, size};
 use crate::runs::Ticket;
 use crate::stop::Stop;
 use crate::strip::Guards;
-use crate::{Answer, Call, Failure, Output, Reply, Strip};
+use crate::{Answer, Failure, Job, Output, Reply, Request, Strip};
 
-/// How much longer than its caller's patience a control-flow tool is waited for.
+/// How much longer than its caller's timeout a control-flow tool is waited for.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
-    pub(crate) async fn pass(&self, strip: &Strip, mut call: Call) -> Answer {
-        let view = strip.view(&call.principal);
-        let found = meant(view.tools(), &mut call);
-        let arguments = Arguments::of(&call.input);
+    pub(crate) async fn pass(&self, strip: &Strip, mut job: Job) -> Answer {
+        let view = strip.view(&job.request.principal);
+        let found = meant(view.tools(), &mut job.request);
+        let arguments = Arguments::of(&job.request.input);
         let entry = found.as_ref().ok().map(|entry| Arc::clone(entry));
-        let mut row = self.audit.open(&call, &arguments, entry.as_ref());
+        let mut row = self.audit.open(&job.request, &arguments, entry.as_ref());
         let began = row.began();
 
         let (mut ticket, mut key) = (None, None);
         let (mut result, mut decision) = match found.map(Arc::clone) {
             _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
             Err(unknown) => {
-                let refusal = self.rate().check(&call.principal, None).and(Err(unknown));
+                let refusal = self.rate().check(&job.request.principal, None).and(Err(unknown));
                 (refusal, Decision::Refused)
             }
-            Ok(entry) => {
-                match self.let_in(strip, &mut call, entry, &arguments, &mut ticket).await {
-                    Err(refusal) => (Err(refusal), Decision::Refused),
-                    Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
-                    Ok(Admitted::To(place)) => {
-                        key = place.key.as_ref().map(Key::sum);
-                        match self.begun(&call, place, &mut row).await {
-                            Ok((output, decision)) => (Ok(output), decision),
-                            Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
-                            Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
-                        }
+            Ok(entry) => match self.let_in(strip, &mut job, entry, &arguments, &mut ticket).await {
+                Err(refusal) => (Err(refusal), Decision::Refused),
+                Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
+                Ok(Admitted::To(place)) => {
+                    key = place.key.as_ref().map(Key::sum);
+                    match self.begun(&job, place, &mut row).await {
+                        Ok((output, decision)) => (Ok(output), decision),
+                        Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
+                        Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
                     }
                 }
-            }
+            },
         };
 
         let changes = entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
-        let cancelled = result.is_err() && call.cancel.is_cancelled();
+        let cancelled = result.is_err() && job.request.cancel.is_cancelled();
         if cancelled && self.stop.is_stopping() {
             (result, decision) = (Err(Stop::failure(changes)), Decision::Failed);
         } else if cancelled {
             // Its row says that the caller left.
             drop(row);
-            return self.answer(&call, entry.as_deref(), began, result);
+            return self.answer(&job.request, entry.as_deref(), began, result);
         }
         let wait = result.is_ok() && changes;
         let failure = result.as_ref().err();
@@ -78,77 +76,75 @@ impl Guards {
         if let Some(ticket) = ticket
             && let Some(entry) = &entry
         {
-            ticket.close(&call, entry.descriptor.id.as_str(), (decision, key), &result);
+            ticket.close(&job.request, entry.descriptor.id.as_str(), (decision, key), &result);
         }
         if result.is_ok()
             && let Some(entry) = &entry
         {
-            self.usage.note(&call.principal, &entry.descriptor.id);
+            self.usage.note(&job.request.principal, &entry.descriptor.id);
         }
-        self.answer(&call, entry.as_deref(), began, result)
+        self.answer(&job.request, entry.as_deref(), began, result)
     }
 
     /// All that happens before a recorded answer is looked for. A person is asked only about a call that could run.
     async fn let_in(
         &self,
         strip: &Strip,
-        call: &mut Call,
+        job: &mut Job,
         entry: Arc<Entry>,
         arguments: &Arguments,
         ticket: &mut Option<Ticket>,
     ) -> Result<Admitted, Failure> {
-        self.checked(call, &entry, arguments)?;
-        *ticket = self.runs.enter(call, &entry).await?;
+        self.checked(&job.request, &entry, arguments)?;
+        *ticket = self.runs.enter(&mut job.request, &entry).await?;
         // The gateway's own tools ask people, or ask nothing of them.
         let rule = match Part::of(&entry.descriptor.id).is_control() {
             true => ApprovalRule::Free,
             false => strip.approval_rule(&entry.descriptor.id),
         };
-        call.shown = None;
-        call.approved_code = None;
         let (entry, leave) = match rule {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {
-                if call.verify {
+                if job.request.verify {
                     return Err(determinism::refuse_gated());
                 }
                 let nobody = || {
                     Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
                 };
                 let approvals = self.approvals.get().ok_or_else(nobody)?;
-                if call.idempotency_key.is_some()
-                    && let Some(key) = Idempotency::key(call, &entry, arguments)?
+                if job.request.idempotency_key.is_some()
+                    && let Some(key) = Idempotency::key(&job.request, &entry, arguments)?
                 {
                     Box::pin(self.idempotency.check_outcome(&key)).await?;
                 }
-                call.shown = Some(Box::pin(self.bench.shown(&entry, call)).await?);
+                job.shown_files = Some(Box::pin(self.bench.shown(&entry, &job.request)).await?);
                 // What a reviewer does not see, the tool does not, either.
-                call.client = call.client.take().map(Terse::of);
+                job.request.client = job.request.client.take().map(Terse::of);
                 let revision = entry.tool.revision();
-                let code = Box::pin(code_of(&entry, call)).await?;
+                let code = Box::pin(code_of(&entry, &job.request)).await?;
                 let gated = Gated { approvals, entry: &entry, revision, code, arguments, timeout };
-                match Box::pin(gated.passage(call)).await? {
+                match Box::pin(gated.passage(job)).await? {
                     Passage::Asked(output) => return Ok(Admitted::Asked(output)),
                     Passage::Granted(leave) => {
-                        call.approved_code = code;
-                        (readmitted(strip, call, (&entry, revision))?, Some(leave))
+                        job.approved_code = code;
+                        (readmitted(strip, &job.request, (&entry, revision))?, Some(leave))
                     }
                 }
             }
         };
-        let key = Idempotency::key(call, &entry, arguments)?;
+        let key = Idempotency::key(&job.request, &entry, arguments)?;
         if key.is_some()
-            && call.idempotency_key.is_none()
-            && call.shown.is_none()
+            && job.request.idempotency_key.is_none()
+            && job.shown_files.is_none()
             && entry.files.is_some()
         {
             // What was once answered about a file is not said again when the file is gone.
-            Box::pin(self.bench.shown(&entry, call)).await?;
+            Box::pin(self.bench.shown(&entry, &job.request)).await?;
         }
         Ok(Admitted::To(Place { entry, key, leave }))
     }
 
-    fn checked(&self, call: &Call, entry: &Entry, arguments: &Arguments) -> Result<(), Failure> {
+    fn checked(&self, call: &Request, entry: &Entry, arguments: &Arguments) -> Result<(), Failure> {
         self.rate().check(&call.principal, Some(entry))?;
         size::check_input(entry, arguments)?;
         shape::check_input(entry, &call.input)?;
@@ -161,7 +157,7 @@ impl Guards {
     /// Notes that a call begins which may change something, and answers it.
     async fn begun(
         &self,
-        call: &Call,
+        job: &Job,
         place: Place,
         row: &mut OpenRow<'_>,
     ) -> Result<(Output, Decision), Unanswered> {
@@ -174,39 +170,39 @@ impl Guards {
             // Boxed to keep the future of read-only calls small.
             Box::pin(row.begin(begin)).await.map_err(Unanswered::Refused)?;
         }
-        self.answered(call, place).await
+        self.answered(job, place).await
     }
 
-    async fn answered(&self, call: &Call, place: Place) -> Result<(Output, Decision), Unanswered> {
+    async fn answered(&self, job: &Job, place: Place) -> Result<(Output, Decision), Unanswered> {
         let Place { entry, key, leave } = place;
-        let worked = |call: Call| self.worked(call, &entry, leave.clone());
+        let worked = |job: Job| self.worked(job, &entry, leave.clone());
         let work = pin!(async {
             match key {
-                None => ran(worked(call.clone()).await),
+                None => ran(worked(job.clone()).await),
                 // Boxed, as is all that few calls need: every call would carry the room for it.
-                Some(key) => Box::pin(self.answered_once(call, key, worked)).await,
+                Some(key) => Box::pin(self.answered_once(job, key, worked)).await,
             }
         });
-        // A control-flow tool keeps to the caller's patience itself, and has something to say when it ends.
+        // A control-flow tool keeps to the caller's timeout itself, and has something to say when it ends.
         let control = Part::of(&entry.descriptor.id).is_control();
-        let patience = call.patience.map(|limit| if control { limit + GRACE } else { limit });
-        deadline::patient(patience, &call.cancel, work).await
+        let timeout = job.request.timeout.map(|limit| if control { limit + GRACE } else { limit });
+        deadline::patient(timeout, &job.request.cancel, work).await
     }
 
     /// The answer of a call that has a key: recorded, shared, or fresh.
     async fn answered_once<W>(
         &self,
-        call: &Call,
+        job: &Job,
         key: Key,
-        worked: impl Fn(Call) -> W,
+        worked: impl Fn(Job) -> W,
     ) -> Result<(Output, Decision), Unanswered>
     where
         W: Future<Output = Worked> + Send + 'static,
     {
         // Shared work must not end because the caller who began it cancelled.
-        let mut unbound = call.clone();
-        unbound.cancel = CancellationToken::new();
-        if call.resume.is_some() {
+        let mut unbound = job.clone();
+        unbound.request.cancel = CancellationToken::new();
+        if job.request.resume.is_some() {
             // It was let in as a first call; it goes on where it was interrupted.
             return self.idempotency.alone(key, self.window(), worked(unbound)).await;
         }
@@ -215,10 +211,10 @@ impl Guards {
         let (mut output, mut decision) = once.await?;
         if decision == Decision::Shared && output.reply != Reply::Done {
             // What another caller was asked says nothing to this one.
-            let again = self.idempotency.alone(key, self.window(), worked(call.clone()));
+            let again = self.idempotency.alone(key, self.window(), worked(job.clone()));
             (output, decision) = again.await?;
         }
-        if call.verify && output.reply == Reply::Done {
+        if job.request.verify && output.reply == Reply::Done {
             let (fresh, _) = ran(worked(unbound).await)?;
             determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
         }
@@ -235,7 +231,7 @@ impl Guards {
 
     fn answer(
         &self,
-        call: &Call,
+        call: &Request,
         entry: Option<&Entry>,
         began: Instant,
         result: Result<Output, Failure>,
@@ -304,7 +300,7 @@ fn ran(worked: Worked) -> Result<(Output, Decision), Unanswered> {
 }
 
 /// Finds the tool of a call. A call that stands for another becomes that other, once: no tool is a way round a guard.
-fn meant<'a>(snapshot: &'a Snapshot, call: &mut Call) -> Result<&'a Arc<Entry>, Failure> {
+fn meant<'a>(snapshot: &'a Snapshot, call: &mut Request) -> Result<&'a Arc<Entry>, Failure> {
     let entry = snapshot.resolve(&call.tool)?;
     let Some((tool, input)) = entry.tool.stands_for(&call.input) else { return Ok(entry) };
     call.tool = tool;
@@ -327,14 +323,14 @@ enum Admitted {
 }
 
 /// The digest of the code that the call would run, within the tool's own time.
-async fn code_of(entry: &Entry, call: &Call) -> Result<Option<Digest>, Failure> {
+async fn code_of(entry: &Entry, call: &Request) -> Result<Option<Digest>, Failure> {
     deadline::bound(entry.limits.timeout, None, pin!(entry.tool.code_digest(call))).await
 }
 
 /// The tool once more, after a person has thought: it must still be there for this caller, and be what they saw.
 fn readmitted(
     strip: &Strip,
-    call: &Call,
+    call: &Request,
     (seen, revision): (&Entry, u64),
 ) -> Result<Arc<Entry>, Failure> {
     let view = strip.view(&call.principal);

@@ -20,7 +20,7 @@ use crate::servers::{Server, Servers};
 use crate::stop::Stop;
 use crate::usage::Usage;
 use crate::work::Bench;
-use crate::{Answer, Call, Catalog, Failure, Health, Output, discovery};
+use crate::{Answer, Catalog, Failure, Health, Job, Output, Request, discovery};
 
 /// What an operator may set, also while the strip runs.
 #[derive(Clone, Debug)]
@@ -198,7 +198,7 @@ impl Strip {
         &self,
         server: &Arc<dyn Server>,
         method: &str,
-        call: Call,
+        call: Request,
     ) -> Result<Output, Failure> {
         self.guards.pass_on(server, method, call).await
     }
@@ -209,8 +209,8 @@ impl Strip {
     }
 
     /// Takes one call through the whole stack. Always answers; never panics.
-    pub async fn call(&self, call: Call) -> Answer {
-        self.guards.pass(self, call).await
+    pub async fn call(&self, request: Request) -> Answer {
+        self.guards.pass(self, Job::new(request)).await
     }
 
     /// Says who is asked about calls that a person must approve. Once.

@@ -3,7 +3,7 @@ use proto::{Descriptor, Digest};
 use serde_json::Value;
 
 use crate::catalog::Pinning;
-use crate::{Call, Failure, Output};
+use crate::{Failure, Job, Output, Request};
 
 /// Anything that can be plugged into the strip. What a tool does not check, the guard stack has checked for it.
 #[async_trait]
@@ -35,8 +35,8 @@ pub trait Tool: Send + Sync + 'static {
 
     /// The digest of all code that a run of this call would execute, as it is on the disk now; none if the tool runs
     /// no code of this host. Asked only for calls that a person must approve. A tool that answers with a digest runs a
-    /// call whose `approved_code` is set with exactly that code, or fails with DENIED.
-    async fn code_digest(&self, _call: &Call) -> Result<Option<Digest>, Failure> {
+    /// job whose `approved_code` is set with exactly that code, or fails with DENIED.
+    async fn code_digest(&self, _request: &Request) -> Result<Option<Digest>, Failure> {
         Ok(None)
     }
 
@@ -51,5 +51,5 @@ pub trait Tool: Send + Sync + 'static {
     }
 
     /// Does the work. The future is dropped at the deadline: whatever it started must end with it.
-    async fn run(&self, call: &Call) -> Result<Output, Failure>;
+    async fn run(&self, job: &Job) -> Result<Output, Failure>;
 }

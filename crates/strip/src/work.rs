@@ -13,7 +13,7 @@ use crate::files::{self, Files, Filled, KeepRules, Lenders, Secrets};
 use crate::guard::idempotency::Worked;
 use crate::guard::{deadline, shape, size};
 use crate::strip::Guards;
-use crate::{Call, Failure, Output, Reply};
+use crate::{Failure, Job, Output, Reply, Request};
 
 /// The extension by which a server may answer with a task.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -30,7 +30,7 @@ impl Guards {
     /// answer a question is not the tool's.
     pub(crate) fn worked(
         &self,
-        mut call: Call,
+        mut job: Job,
         entry: &Arc<Entry>,
         leave: Option<Arc<Leave>>,
     ) -> impl Future<Output = Worked> + Send + use<> {
@@ -39,9 +39,9 @@ impl Guards {
             if let Some(leave) = &leave {
                 Box::pin(leave.spend()).await?;
             }
-            let thinking = call.client.take().map(Thinking::new);
-            call.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
-            let work = pin!(bench.work(rules, &entry, call));
+            let thinking = job.request.client.take().map(Thinking::new);
+            job.request.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
+            let work = pin!(bench.work(rules, &entry, job));
             let worked = deadline::bound(entry.limits.timeout, thinking.as_deref(), work).await;
             if let (Some(leave), Ok((output, _))) = (leave, &worked)
                 && output.reply == Reply::NeedsInput
@@ -58,7 +58,7 @@ impl Bench {
     pub(crate) async fn shown(
         &self,
         entry: &Entry,
-        call: &Call,
+        call: &Request,
     ) -> Result<Arc<[ShownFile]>, Failure> {
         let shown = pin!(async {
             let filled = files::to_fill(&self.files, &self.lenders, entry, call).await?;
@@ -67,16 +67,17 @@ impl Bench {
         deadline::bound(entry.limits.timeout, None, shown).await
     }
 
-    async fn work(&self, rules: KeepRules, entry: &Entry, call: Call) -> Worked {
-        let (call, secrets) = match &entry.files {
-            None => (call, Secrets::default()),
+    async fn work(&self, rules: KeepRules, entry: &Entry, job: Job) -> Worked {
+        let (job, secrets) = match &entry.files {
+            None => (job, Secrets::default()),
             // Boxed, as is all that few calls need: every call would carry the room for it.
-            Some(_) => Box::pin(self.filled(entry, call)).await?,
+            Some(_) => Box::pin(self.filled(entry, job)).await?,
         };
-        let done = match entry.tool.run(&call).await {
-            Ok(output) => self.handed_back(rules, entry, (&call, &secrets), output).await,
+        let done = match entry.tool.run(&job).await {
+            Ok(output) => self.handed_back(rules, entry, (&job.request, &secrets), output).await,
             Err(failure) if failure.native.is_some() && entry.tool.references() => {
-                Err(Box::pin(files::keep_failed(&self.files, rules, entry, &call, failure)).await)
+                Err(Box::pin(files::keep_failed(&self.files, rules, entry, &job.request, failure))
+                    .await)
             }
             Err(failure) => Err(failure),
         };
@@ -89,21 +90,22 @@ impl Bench {
         Ok((output, size))
     }
 
-    async fn filled(&self, entry: &Entry, call: Call) -> Result<(Call, Secrets), Failure> {
-        let Filled { mut call, secrets } =
-            files::fill(&self.files, &self.lenders, entry, call).await?;
+    async fn filled(&self, entry: &Entry, job: Job) -> Result<(Job, Secrets), Failure> {
+        let Filled { mut job, secrets } =
+            files::fill(&self.files, &self.lenders, entry, job).await?;
         if !secrets.is_empty() {
             let discreet = |client| Arc::new(Discreet::new(client, secrets.clone()));
-            call.client = call.client.map(|client| discreet(client) as Arc<dyn Client>);
+            let client = job.request.client.take();
+            job.request.client = client.map(|client| discreet(client) as Arc<dyn Client>);
         }
-        Ok((call, secrets))
+        Ok((job, secrets))
     }
 
     async fn handed_back(
         &self,
         rules: KeepRules,
         entry: &Entry,
-        (call, secrets): (&Call, &Secrets),
+        (call, secrets): (&Request, &Secrets),
         output: Output,
     ) -> Result<Output, Failure> {
         if output.reply != Reply::Done {

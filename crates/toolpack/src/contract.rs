@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use proto::{Blame, Code, clean};
 use serde_json::{Map, Value, json};
-use strip::{Call, Failure};
+use strip::{Failure, Request};
 
 /// As much of a stranger's text as an error message repeats.
 const MAX_MESSAGE: usize = 1_000;
@@ -20,7 +20,7 @@ pub(crate) struct Reply {
 }
 
 /// The line that a program reads: the input, and the caller's idempotency key if there is one.
-pub(crate) fn request(call: &Call) -> Map<String, Value> {
+pub(crate) fn request(call: &Request) -> Map<String, Value> {
     let mut request = Map::new();
     request.insert("input".to_owned(), (*call.input).clone());
     if let Some(key) = &call.idempotency_key {

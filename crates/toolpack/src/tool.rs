@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use egress::sandbox::Tier;
 use proto::{Code, Descriptor, Digest, Scrubber, secrets_of};
 use serde_json::Value;
-use strip::{Call, Failure, Output, Tool};
+use strip::{Failure, Job, Output, Request, Tool};
 
 use crate::contract::Reply;
 use crate::manifest::{Example, Execution};
@@ -112,9 +112,9 @@ impl PackTool {
     }
 
     /// The time that this call gets: the tool's own, or less if the caller has less.
-    fn time(&self, call: &Call) -> Duration {
+    fn time(&self, call: &Request) -> Duration {
         let own = self.runtime.timeout(self.pack.manifest.limits.timeout);
-        call.patience.map_or(own, |patience| own.min(patience))
+        call.timeout.map_or(own, |timeout| own.min(timeout))
     }
 
     fn max_output(&self) -> usize {
@@ -125,18 +125,18 @@ impl PackTool {
         *self.tier.lock().unwrap_or_else(PoisonError::into_inner) = Some(tier);
     }
 
-    async fn reply(&self, call: &Call) -> Result<Reply, Failure> {
+    async fn reply(&self, call: &Job) -> Result<Reply, Failure> {
         match &call.approved_code {
-            None => self.run_with(None, call).await,
+            None => self.run_with(None, &call.request).await,
             Some(approved) => {
-                let frozen = Box::pin(self.freeze(call, approved)).await?;
-                self.run_with(Some(&frozen), call).await
+                let frozen = Box::pin(self.freeze(&call.request, approved)).await?;
+                self.run_with(Some(&frozen), &call.request).await
             }
         }
     }
 
     /// Runs the pack's code: as it is on the disk, or the verified copy of what was approved.
-    async fn run_with(&self, frozen: Option<&Frozen>, call: &Call) -> Result<Reply, Failure> {
+    async fn run_with(&self, frozen: Option<&Frozen>, call: &Request) -> Result<Reply, Failure> {
         match (&self.pack.manifest.execution, &self.pack.code) {
             (Execution::Cli(cli), _) => self.run_cli(cli, frozen, call).await,
             (Execution::Http(http), _) => self.run_http(http, call).await,
@@ -168,15 +168,15 @@ impl Tool for PackTool {
         self.revision.load(Ordering::Relaxed)
     }
 
-    async fn code_digest(&self, call: &Call) -> Result<Option<Digest>, Failure> {
+    async fn code_digest(&self, call: &Request) -> Result<Option<Digest>, Failure> {
         match &self.pack.manifest.execution {
             Execution::Http(_) => Ok(None),
             Execution::Cli(_) | Execution::Script(_) => self.digest_code(call).await.map(Some),
         }
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        if self.pack.manifest.key_required && call.idempotency_key.is_none() {
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+        if self.pack.manifest.key_required && call.request.idempotency_key.is_none() {
             return Err(Failure::new(
                 Code::InvalidInput,
                 "this tool acts, and asks for an idempotency key: the header `Idempotency-Key`, \

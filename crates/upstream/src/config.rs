@@ -12,7 +12,7 @@ use egress::sandbox::{Mode, Network, Policy, Tier};
 use http::{HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
-use strip::Call;
+use strip::Request;
 
 use crate::openapi::is_url;
 use crate::who::Who;
@@ -266,7 +266,7 @@ impl ServerConfig {
     }
 
     /// For whom the session or process of a call is kept; none where all callers use the same.
-    pub(crate) fn holder_of(&self, call: &Call) -> Option<Who> {
+    pub(crate) fn holder_of(&self, call: &Request) -> Option<Who> {
         let who = || Who::new(&call.principal, call.client.as_ref());
         match self.instances {
             Instances::Caller => Some(who()),

@@ -3,7 +3,7 @@
 
 use proto::{Code, canonical};
 use serde_json::{Map, Value, json};
-use strip::{Asking, Call, Client, Failure, Unasked};
+use strip::{Asking, Client, Failure, Job, Unasked};
 
 use crate::Era;
 use crate::broken::{Broken, rpc_failure};
@@ -47,30 +47,35 @@ impl Shared {
     pub(crate) async fn converse(
         &self,
         request: &Request<'_>,
-        call: &Call,
+        call: &Job,
     ) -> Result<Said, Failure> {
-        let who = || self.config.holder_of(call);
+        let who = || self.config.holder_of(&call.request);
         let ask = Ask {
             method: request.method,
             params: request.params,
-            idempotency_key: call.idempotency_key.as_deref(),
+            idempotency_key: call.request.idempotency_key.as_deref(),
             header_params: request.header_params,
             repeatable: request.repeatable,
             own: false,
-            client: call.client.as_ref(),
+            client: call.request.client.as_ref(),
             answers: None,
-            attached: call.attached.as_ref(),
+            attached: call.attachments.as_ref(),
         };
-        let Some(client) = &call.client else {
+        let Some(client) = &call.request.client else {
             let answer = self.link.ask(who().as_ref(), &ask).await;
             return self.result(answer).map(Said::Result);
         };
         let named = named(request, call);
-        let purpose = Purpose { server: &self.name, principal: &call.principal, request: &named };
-        let opened = call.resume.as_deref().and_then(|resume| resume.state.as_deref());
+        let purpose =
+            Purpose { server: &self.name, principal: &call.request.principal, request: &named };
+        let opened = call.request.resume.as_deref().and_then(|resume| resume.state.as_deref());
         let opened = opened.map(|state| self.desk.open(purpose, state)).transpose()?;
-        let mut responses =
-            call.resume.as_deref().map(|resume| resume.responses.clone()).unwrap_or_default();
+        let mut responses = call
+            .request
+            .resume
+            .as_deref()
+            .map(|resume| resume.responses.clone())
+            .unwrap_or_default();
         if let Some(handle) = opened.as_deref().and_then(|state| state.strip_prefix(PARKED)) {
             let Some(mut live) = self.desk.parked.take(handle) else {
                 return Err(Failure::new(Code::InvalidInput, "the call does not wait any more")
@@ -89,7 +94,7 @@ impl Shared {
         }
         let mut state = opened.and_then(|state| state.strip_prefix(STATE).map(str::to_owned));
         for round in 0..MAX_ROUNDS {
-            let retried = round > 0 || call.resume.is_some();
+            let retried = round > 0 || call.request.resume.is_some();
             let answers = Answers { responses: &responses, state: state.as_deref() };
             let ask = Ask { answers: retried.then_some(answers), ..ask };
             let answer = self.link.ask(who().as_ref(), &ask).await;
@@ -100,7 +105,7 @@ impl Shared {
                 if speaks.is_none() || client.asking() == Asking::Direct {
                     return Err(self.uninvited("a task"));
                 }
-                self.desk.seal_task(&self.name, &call.principal, &mut interim);
+                self.desk.seal_task(&self.name, &call.request.principal, &mut interim);
                 return Ok(Said::Task(interim));
             }
             let asked = interim["inputRequests"].as_object().cloned().unwrap_or_default();
@@ -162,12 +167,12 @@ impl Shared {
 }
 
 /// What a state or a waiting call belongs to: the method and all of its parameters.
-fn named(request: &Request<'_>, call: &Call) -> Vec<u8> {
+fn named(request: &Request<'_>, call: &Job) -> Vec<u8> {
     let params = match request.params {
         Params::None => Value::Null,
         // The caller's own words: the files in it have links that change, and marks.
         Params::Call { name, arguments } => {
-            json!([name, call.asked.as_deref().unwrap_or(arguments)])
+            json!([name, call.caller_input.as_deref().unwrap_or(arguments)])
         }
         Params::Map(params) => {
             let bare = params.iter().filter(|(key, _)| *key != "_meta");

@@ -16,7 +16,7 @@ use egress::http::{Client, Limits, Request, Rule, Scope, Target};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Code, Scrubber};
 use serde_json::Value;
-use strip::{Call, Failure, Output};
+use strip::{Failure, Output};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Deps;
@@ -159,7 +159,7 @@ impl OpenApiLink {
     }
 
     /// Calls an operation.
-    pub(crate) async fn call(&self, name: &str, call: &Call) -> Result<Output, Failure> {
+    pub(crate) async fn call(&self, name: &str, call: &strip::Request) -> Result<Output, Failure> {
         if self.api.load().is_none() {
             // The list is known from an earlier life, the document is not.
             self.list().await.map_err(|broken| broken.failure(&self.name))?;

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use proto::Principal;
 use serde_json::{Map, Value, json};
 use strip::files::Attachments;
-use strip::{Asking, Call, Client, LogLevel, Unasked};
+use strip::{Asking, Client, Job, LogLevel, Unasked};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -93,7 +93,7 @@ enum OwnedParams {
 }
 
 impl OwnedRequest {
-    pub(crate) fn new(request: &Request<'_>, call: &Call, who: Option<Who>) -> Self {
+    pub(crate) fn new(request: &Request<'_>, call: &Job, who: Option<Who>) -> Self {
         let params = match request.params {
             Params::None => OwnedParams::Map(Map::new()),
             Params::Call { name, arguments } => {
@@ -104,11 +104,11 @@ impl OwnedRequest {
         Self {
             method: request.method.to_owned(),
             params,
-            idempotency_key: call.idempotency_key.clone(),
+            idempotency_key: call.request.idempotency_key.clone(),
             header_params: request.header_params.to_vec(),
             repeatable: request.repeatable,
             who,
-            attached: call.attached.clone(),
+            attached: call.attachments.clone(),
         }
     }
 

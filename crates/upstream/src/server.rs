@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use proto::Code;
 use serde_json::Value;
 use strip::servers::{Offering, Server};
-use strip::{Call, Failure, Output, Reply};
+use strip::{Failure, Job, Output, Reply};
 
 use crate::broken::Broken;
 use crate::conversation::{Request, Said};
@@ -33,12 +33,12 @@ impl Server for Shared {
         self.config.timeout
     }
 
-    async fn request(&self, method: &str, call: &Call) -> Result<Output, Failure> {
+    async fn request(&self, method: &str, call: &Job) -> Result<Output, Failure> {
         let whole = self.asked(method, call, Given::whole).await?;
         Ok(Output { carved: None, ..whole })
     }
 
-    async fn lend(&self, call: &Call) -> Result<Output, Failure> {
+    async fn lend(&self, call: &Job) -> Result<Output, Failure> {
         self.asked("resources/read", call, |given| given.get().into()).await
     }
 
@@ -52,15 +52,15 @@ impl Shared {
     async fn asked(
         &self,
         method: &str,
-        call: &Call,
+        call: &Job,
         text: fn(&Given) -> Cow<'_, str>,
     ) -> Result<Output, Failure> {
-        let Value::Object(params) = &*call.input else {
+        let Value::Object(params) = &*call.request.input else {
             return Err(Failure::new(Code::InvalidInput, "parameters are an object"));
         };
         let mut params = params.clone();
         if method.starts_with("tasks/") {
-            self.desk.open_task(&self.name, &call.principal, &mut params)?;
+            self.desk.open_task(&self.name, &call.request.principal, &mut params)?;
         }
         let request = Request {
             method,
@@ -71,7 +71,7 @@ impl Shared {
         let said = tokio::select! {
             biased;
             said = self.converse(&request, call) => said?,
-            () = call.cancel.cancelled() => {
+            () = call.request.cancel.cancelled() => {
                 return Err(Failure::new(Code::Unavailable, "the caller cancelled the request"));
             }
         };
@@ -88,7 +88,7 @@ impl Shared {
         };
         let mut data = data;
         if method.starts_with("tasks/") {
-            self.desk.seal_task(&self.name, &call.principal, &mut data);
+            self.desk.seal_task(&self.name, &call.request.principal, &mut data);
         }
         Ok(Output { reply, carved, ..Output::new(data) })
     }

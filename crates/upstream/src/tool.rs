@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use proto::{Code, Descriptor, ToolId};
 use serde_json::Value;
 use strip::catalog::Pinning;
-use strip::{Call, Failure, Output, Reply, Tool};
+use strip::{Failure, Job, Output, Reply, Tool};
 
 use crate::config::Pin;
 use crate::conversation::{Request, Said};
@@ -44,14 +44,14 @@ impl UpstreamTool {
         Arc::ptr_eq(&self.listed, listed) || self.listed == *listed
     }
 
-    async fn call(&self, call: &Call) -> Result<Output, Failure> {
+    async fn call(&self, call: &Job) -> Result<Output, Failure> {
         let server = &self.server;
         if let Link::OpenApi(link) = &server.link {
-            return link.call(&self.definition.remote, call).await;
+            return link.call(&self.definition.remote, &call.request).await;
         }
         let request = Request {
             method: "tools/call",
-            params: Params::Call { name: &self.definition.remote, arguments: &call.input },
+            params: Params::Call { name: &self.definition.remote, arguments: &call.request.input },
             header_params: &self.definition.header_params,
             repeatable: self.definition.repeatable,
         };
@@ -103,11 +103,11 @@ impl Tool for UpstreamTool {
         matches!(self.server.link, Link::Http(_))
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
         tokio::select! {
             biased;
             result = self.call(call) => result,
-            () = call.cancel.cancelled() => {
+            () = call.request.cancel.cancelled() => {
                 Err(Failure::new(Code::Unavailable, "the caller cancelled the call"))
             }
         }

@@ -11,7 +11,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use proto::TraceId;
 use serde_json::Value;
-use strip::{Call, Door};
+use strip::{Door, Request};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -91,7 +91,7 @@ pub(super) async fn begin(
     tool: &str,
     input: Value,
 ) -> Response {
-    let mut call = Call::new(tool, input, Arc::clone(viewer.principal()), Door::Dashboard);
+    let mut call = Request::new(tool, input, Arc::clone(viewer.principal()), Door::Dashboard);
     call.cancel = board.parts.shutdown.child_token();
     let one = Arc::new(Try {
         session: Arc::clone(&viewer.session),

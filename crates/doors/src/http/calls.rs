@@ -10,7 +10,7 @@ use proto::{Code, Envelope, Principal, TraceId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use strip::batch::Batch;
-use strip::{Call, Door, Failure};
+use strip::{Door, Failure};
 
 use super::{Shared, envelope, reply};
 
@@ -53,7 +53,7 @@ async fn run(
     if let Some(run) = &batch.run_id {
         wishes.run(Some(run)).map_err(envelope::at("`run_id`"))?;
     }
-    let mut frame = Call::new("", Value::Null, principal, Door::Http);
+    let mut frame = strip::Request::new("", Value::Null, principal, Door::Http);
     frame.trace = trace;
     wishes.grant(&mut frame);
     // Whoever leaves drops this future: what has not begun never does, and what has is stopped.

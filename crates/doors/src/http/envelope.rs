@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode};
 use proto::{Code, Principal, PromptRef, TraceId};
 use serde_json::{Value, json};
 use strip::agents::View;
-use strip::{Call, Door, Failure};
+use strip::{Door, Failure};
 
 use super::{Shared, reply, scopes};
 use crate::wishes::{RUN_HEADER, Unclear, Wishes};
@@ -103,7 +103,7 @@ pub(super) async fn call(
             return refuse_call(&view, &tool, &failure, trace);
         }
     };
-    let mut call = Call::new(tool, input, principal, Door::Http);
+    let mut call = strip::Request::new(tool, input, principal, Door::Http);
     call.trace = trace;
     call.cancel = shared.strip.call_token(trace);
     wishes.grant(&mut call);
@@ -166,9 +166,9 @@ pub(super) fn wishes(headers: &HeaderMap, uri: &http::Uri) -> Result<Wishes, Fai
     if let Some(run) = text(headers, RUN_HEADER)? {
         wishes.run(Some(run)).map_err(at("the header `Powerstrip-Run`"))?;
     }
-    if let Some(patience) = text(headers, "powerstrip-timeout-ms")? {
+    if let Some(timeout) = text(headers, "powerstrip-timeout-ms")? {
         let place = "the header `Powerstrip-Timeout-Ms`";
-        wishes.patience_ms(patience.parse().ok()).map_err(at(place))?;
+        wishes.timeout_ms(timeout.parse().ok()).map_err(at(place))?;
     }
     Ok(wishes)
 }

@@ -6,7 +6,7 @@ use proto::{Principal, PromptRef};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use strip::{Call, Door, Strip};
+use strip::{Door, Request, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
@@ -182,7 +182,7 @@ impl Desk {
         cancel: CancellationToken,
     ) -> Result<Outcome, Fault> {
         let door = self.claimed.get().copied().unwrap_or(Door::Lsp);
-        let mut call = Call::new(params.tool, params.input, Arc::clone(self.caller()), door);
+        let mut call = Request::new(params.tool, params.input, Arc::clone(self.caller()), door);
         let mut wishes = Wishes::default();
         let at = |place: &'static str| {
             move |unclear: Unclear| Fault::invalid_params(format!("`{place}` {unclear}"))
@@ -192,7 +192,7 @@ impl Desk {
             wishes.key(Some(key)).map_err(at("idempotencyKey"))?;
         }
         if let Some(milliseconds) = params.timeout_ms {
-            wishes.patience_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
+            wishes.timeout_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
         }
         if let Some(run) = &params.run_id {
             wishes.run(Some(run)).map_err(at("runId"))?;

@@ -8,7 +8,7 @@ use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
 };
 use serde_json::Value;
-use strip::{Call, Reply};
+use strip::{Reply, Request};
 
 use super::{Core, render, servers};
 use crate::schema;
@@ -23,7 +23,7 @@ const NEEDS_URL: i32 = -32042;
 /// its era reads.
 pub(crate) async fn run(
     core: &Core,
-    call: Call,
+    call: Request,
     modern: bool,
 ) -> Result<CallToolResult, ErrorData> {
     match answered(core, call, modern).await? {
@@ -35,7 +35,7 @@ pub(crate) async fn run(
 /// Takes a call through the strip, and makes of its answer what a client of its era reads.
 pub(super) async fn answered(
     core: &Core,
-    call: Call,
+    call: Request,
     modern: bool,
 ) -> Result<CallToolResponse, ErrorData> {
     let (name, resumed) = (call.tool.clone(), call.resume.is_some());
@@ -111,8 +111,8 @@ pub(crate) fn wishes<'a>(
     if let Some(verify) = asked(render::VERIFY) {
         wishes.verify(verify.as_bool()).map_err(at(render::VERIFY))?;
     }
-    if let Some(patience) = asked(render::TIMEOUT_MS) {
-        wishes.patience_ms(patience.as_u64()).map_err(at(render::TIMEOUT_MS))?;
+    if let Some(timeout) = asked(render::TIMEOUT_MS) {
+        wishes.timeout_ms(timeout.as_u64()).map_err(at(render::TIMEOUT_MS))?;
     }
     for key in render::RUN {
         if let Some(run) = asked(key) {

@@ -14,7 +14,7 @@ use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use strip::servers::{Offered, Server};
-use strip::{Call, Failure, Output, Reply, Resume, Strip};
+use strip::{Failure, Output, Reply, Request, Resume, Strip};
 
 use super::Handler;
 use super::client;
@@ -179,7 +179,7 @@ impl Handler {
         if !auth::scope::covers(&principal, auth::scope::TOOLS_CALL) {
             return Err(ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None));
         }
-        let mut call = Call::new(String::new(), params, principal, self.door());
+        let mut call = Request::new(String::new(), params, principal, self.door());
         call.trace = super::trace(&context);
         call.run = self.run_of(&context, super::is_modern(&context));
         let meta = &context.meta;

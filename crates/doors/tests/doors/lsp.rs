@@ -70,7 +70,7 @@ async fn the_three_methods_answer() {
     let wished =
         json!({"tool": "test.key", "input": {}, "idempotencyKey": "k", "timeoutMs": 20_000});
     let wished = client.request("mcp.tool.invoke", wished).await.unwrap();
-    assert_eq!(wished["data"], json!({"key": "k", "verify": false, "patience": 20_000}));
+    assert_eq!(wished["data"], json!({"key": "k", "verify": false, "timeout": 20_000}));
 
     // A call that fails is answered; a request that cannot be understood is refused.
     for (tool, code) in

@@ -180,7 +180,7 @@ async fn wishes_travel_in_meta() {
     )
     .await;
     assert_eq!(wished["structuredContent"]["key"], json!("k"));
-    assert_eq!(wished["structuredContent"]["patience"], json!(20_000));
+    assert_eq!(wished["structuredContent"]["timeout"], json!(20_000));
     for bad in [
         json!({"powerstrip/idempotency-key": 7}),
         json!({"powerstrip/idempotency-key": ""}),

@@ -151,7 +151,7 @@ async fn wishes_reach_the_call_and_nonsense_is_refused() {
     let key = send("/mcp/tool/test.key", Some(("Idempotency-Key", "k1"))).await.json();
     assert_eq!(key["data"]["key"], json!("k1"));
     let patient = send("/mcp/tool/test.key", Some(("Powerstrip-Timeout-Ms", "20000"))).await.json();
-    assert_eq!(patient["data"]["patience"], json!(20_000));
+    assert_eq!(patient["data"]["timeout"], json!(20_000));
     // Only deterministic tools can be verified; that the strip refuses shows that the wish arrived.
     for (path, header) in [
         ("/mcp/tool/test.key?verify=true", None),

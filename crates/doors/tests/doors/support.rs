@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::files::{FileParts, Files};
-use strip::{Call, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
+use strip::{Failure, Job, Output, Parts, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-type Work = dyn Fn(Call) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
+type Work = dyn Fn(strip::Request) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
 
 /// A tool made of a closure.
 pub(crate) struct Made {
@@ -38,8 +38,8 @@ impl Tool for Made {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        (self.work)(call.clone()).await
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+        (self.work)(call.request.clone()).await
     }
 }
 
@@ -50,7 +50,7 @@ impl Made {
     }
 }
 
-pub(crate) fn made<F>(id: &str, work: impl Fn(Call) -> F + Send + Sync + 'static) -> Made
+pub(crate) fn made<F>(id: &str, work: impl Fn(strip::Request) -> F + Send + Sync + 'static) -> Made
 where
     F: Future<Output = Result<Output, Failure>> + Send + 'static,
 {
@@ -144,7 +144,7 @@ fn tools() -> (Vec<Made>, Gate) {
     });
     let key = made("test.key", |call| async move {
         Ok(Output::new(json!({"key": call.idempotency_key, "verify": call.verify,
-            "patience": call.patience.map(|p| p.as_millis())})))
+            "timeout": call.timeout.map(|p| p.as_millis())})))
     });
     let tools = vec![
         echo("test.echo"),

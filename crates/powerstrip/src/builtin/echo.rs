@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use proto::Descriptor;
 use serde_json::json;
-use strip::{Call, Failure, Output, Tool};
+use strip::{Failure, Job, Output, Tool};
 
 use super::Sheet;
 
@@ -45,9 +45,9 @@ impl Tool for Echo {
         &self.0
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
         Ok(Output {
-            data: std::sync::Arc::clone(&call.input),
+            data: std::sync::Arc::clone(&call.request.input),
             ..Output::new(serde_json::Value::Null)
         })
     }

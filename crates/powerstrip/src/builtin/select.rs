@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use proto::{Code, Descriptor};
 use serde_json::json;
-use strip::{Call, Failure, JsonPath, Output, Tool};
+use strip::{Failure, Job, JsonPath, Output, Tool};
 use tokio::sync::Semaphore;
 
 use super::Sheet;
@@ -69,8 +69,8 @@ impl Tool for Select {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        let text = call.input["path"].as_str().unwrap_or_default();
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+        let text = call.request.input["path"].as_str().unwrap_or_default();
         let path = JsonPath::parse(text).map_err(|fault| {
             Failure::new(
                 Code::InvalidInput,
@@ -78,13 +78,13 @@ impl Tool for Select {
             )
             .details(json!({"violations": [{"path": "/path", "message": fault.to_string()}]}))
         })?;
-        let limit = call.input["limit"]
+        let limit = call.request.input["limit"]
             .as_u64()
             .and_then(|limit| usize::try_from(limit).ok())
             .unwrap_or(100);
         let stopped = || Failure::new(Code::Unavailable, "the gateway is shutting down");
         let permit = Arc::clone(&self.running).acquire_owned().await.map_err(|_| stopped())?;
-        let input = Arc::clone(&call.input);
+        let input = Arc::clone(&call.request.input);
         let query = tokio::task::spawn_blocking(move || {
             let selected = path.select(&input["document"], limit);
             // Held until here also where the caller has gone: the thread computes on.

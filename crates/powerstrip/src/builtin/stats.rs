@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use proto::Descriptor;
 use serde_json::{Value, json};
-use strip::{Call, Failure, Output, Tool};
+use strip::{Failure, Job, Output, Tool};
 
 use super::Sheet;
 
@@ -50,8 +50,8 @@ impl Tool for Stats {
         &self.0
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        Ok(Output::new(measure(call.input["text"].as_str().unwrap_or_default())))
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+        Ok(Output::new(measure(call.request.input["text"].as_str().unwrap_or_default())))
     }
 }
 

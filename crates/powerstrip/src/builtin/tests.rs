@@ -5,7 +5,7 @@ use std::sync::Arc;
 use auth::LocalAccess;
 use proto::{Clock, Code};
 use serde_json::{Value, json};
-use strip::{Call, Door, Failure, Schema, Tool};
+use strip::{Door, Failure, Job, Request, Schema, Tool};
 
 use super::tools;
 
@@ -21,8 +21,8 @@ fn tool(id: &str) -> Arc<dyn Tool> {
 
 async fn run(id: &str, input: Value) -> Result<Value, Failure> {
     let tool = tool(id);
-    let call = Call::new(id, input, LocalAccess::default().user(), Door::Cli);
-    let data = tool.run(&call).await.map(|output| (*output.data).clone())?;
+    let call = Request::new(id, input, LocalAccess::default().user(), Door::Cli);
+    let data = tool.run(&Job::new(call)).await.map(|output| (*output.data).clone())?;
     let schema = Schema::compile(tool.descriptor().output_schema.as_ref().unwrap()).unwrap();
     assert_eq!(schema.violations(&data), [], "{id} keeps its own word");
     Ok(data)

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use proto::{Clock, Code, Descriptor};
 use serde_json::{Value, json};
-use strip::{Call, Failure, Output, Tool};
+use strip::{Failure, Job, Output, Tool};
 
 use super::Sheet;
 
@@ -55,8 +55,8 @@ impl Tool for Now {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
-        let offset = match call.input["offset"].as_str() {
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+        let offset = match call.request.input["offset"].as_str() {
             None => 0,
             Some(text) => offset_minutes(text).ok_or_else(|| {
                 Failure::new(

@@ -69,7 +69,7 @@ impl CallCommand {
             tool: self.tool,
             verify: self.verify,
             idempotency_key: self.idempotency_key,
-            patience: self.timeout.map(|span| span.0),
+            timeout: self.timeout.map(|span| span.0),
             run: self.run,
         };
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;

@@ -11,7 +11,7 @@ use config::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides};
 use proto::{Clock, ToolId};
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
-use strip::{Call, Door, Finding, Severity, Strip};
+use strip::{Door, Finding, Request, Severity, Strip};
 use toolpack::CannedCall;
 
 use super::FAILED;
@@ -193,7 +193,7 @@ async fn try_example(strip: &Strip, canned: &CannedCall) -> Option<Finding> {
     let tool = format!("{}@{}", canned.tool, canned.major);
     let ask = |verify| {
         let mut call =
-            Call::new(&tool, canned.input.clone(), LocalAccess::default().user(), Door::Cli);
+            Request::new(&tool, canned.input.clone(), LocalAccess::default().user(), Door::Cli);
         call.verify = verify;
         // A tool that acts may ask for a key; each example is a deed of its own.
         call.idempotency_key = (!canned.deterministic).then(|| call.trace.to_string());

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use proto::{Annotations, Code, Descriptor};
 use serde_json::{Map, Value, json};
 use strip::agents::CALL_TOOL;
-use strip::{Call, Failure, Output, Tool};
+use strip::{Failure, Job, Output, Tool};
 
 use crate::builtin::Sheet;
 
@@ -57,7 +57,7 @@ impl Tool for CallTool {
         Some((id.to_owned(), arguments))
     }
 
-    async fn run(&self, _: &Call) -> Result<Output, Failure> {
+    async fn run(&self, _: &Job) -> Result<Output, Failure> {
         Err(Failure::new(
             Code::InvalidInput,
             format!("`{CALL_TOOL}` calls other tools, not itself; name the tool that you want"),

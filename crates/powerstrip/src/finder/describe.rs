@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use proto::Descriptor;
 use serde_json::json;
 use strip::agents::DESCRIBE_TOOL;
-use strip::{Call, Failure, Output, Tool};
+use strip::{Failure, Job, Output, Tool};
 
 use super::Finder;
 use crate::builtin::Sheet;
@@ -60,10 +60,10 @@ impl Tool for DescribeTool {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
         let strip = self.finder.strip()?;
-        let view = strip.view(&call.principal);
-        let entry = view.tools().resolve(call.input["id"].as_str().unwrap_or_default())?;
+        let view = strip.view(&call.request.principal);
+        let entry = view.tools().resolve(call.request.input["id"].as_str().unwrap_or_default())?;
         let descriptor = &entry.descriptor;
         let server = descriptor.id.server().filter(|server| *server != super::SOURCE);
         // A tool without a server needs nothing but the gateway.

@@ -6,7 +6,7 @@ use proto::Descriptor;
 use serde_json::{Value, json};
 use strip::agents::SEARCH_TOOLS;
 use strip::catalog::Entry;
-use strip::{Call, Failure, Output, Tool};
+use strip::{Failure, Job, Output, Tool};
 
 use super::Finder;
 use crate::builtin::Sheet;
@@ -82,18 +82,19 @@ impl Tool for SearchTools {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
         let strip = self.finder.strip()?;
-        let query = call.input["query"].as_str().unwrap_or_default();
-        let limit = call.input["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok());
+        let query = call.request.input["query"].as_str().unwrap_or_default();
+        let limit =
+            call.request.input["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok());
         let revision = strip.catalog().snapshot().revision();
         let index = self.finder.index(revision).await?;
-        let view = strip.view(&call.principal);
-        let sight = self.finder.sights.of(&call.principal, &view, &index, &strip.agents());
+        let view = strip.view(&call.request.principal);
+        let sight = self.finder.sights.of(&call.request.principal, &view, &index, &strip.agents());
         let sees = sight.as_deref().map(|sight| move |place: usize| sight[place]);
         let words = &index.words;
 
-        let used = strip.used_lately(&call.principal);
+        let used = strip.used_lately(&call.request.principal);
         let mut history = Vec::new();
         for (place, share) in
             used.iter().filter_map(|(id, used)| Some((*words.places.get(id)?, used)))

@@ -13,7 +13,7 @@ use store::{AuditTrail, Cache, Database};
 use strip::agents::{Agent, Listing, Profiles, SEARCH_TOOLS, Skill};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::files::{FileParts, Files};
-use strip::{Call, Door, Failure, Output, Parts, RateRules, Settings, Strip, Tool};
+use strip::{Door, Failure, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +28,7 @@ impl Tool for Named {
         &self.0
     }
 
-    async fn run(&self, _: &Call) -> Result<Output, Failure> {
+    async fn run(&self, _: &Job) -> Result<Output, Failure> {
         Ok(Output::new(json!({})))
     }
 }
@@ -112,7 +112,7 @@ fn finder() -> Arc<Principal> {
 
 impl House {
     async fn search(&self, who: Arc<Principal>, query: &str) -> Vec<String> {
-        let call = Call::new(SEARCH_TOOLS, json!({"query": query}), who, Door::Cli);
+        let call = Request::new(SEARCH_TOOLS, json!({"query": query}), who, Door::Cli);
         let answer = self.strip.call(call).await.result.unwrap();
         let tools = answer["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["id"].as_str().unwrap().to_owned()).collect()
@@ -179,7 +179,7 @@ async fn the_best_fit_comes_first_and_use_decides_between_equals() {
     let user = LocalAccess::default().user();
     assert_eq!(house.search(Arc::clone(&user), "delete an invoice").await[0], "crm:delete");
     assert_eq!(house.search(finder(), "find a customer").await[..2], ["crm:find_a", "crm:find_b"]);
-    let call = Call::new("crm:find_b", json!({}), finder(), Door::Cli);
+    let call = Request::new("crm:find_b", json!({}), finder(), Door::Cli);
     house.strip.call(call).await.result.unwrap();
     let found = house.search(finder(), "find a customer").await;
     assert_eq!(found[0], "crm:find_b", "{found:?}");

@@ -16,7 +16,7 @@ use super::{
     Views,
 };
 use crate::catalog::{LimitBounds, Snapshot, WireNames};
-use crate::{Call, Catalog, Failure, Output, Tool};
+use crate::{Catalog, Failure, Job, Output, Tool};
 
 struct Named(Descriptor);
 
@@ -26,7 +26,7 @@ impl Tool for Named {
         &self.0
     }
 
-    async fn run(&self, _: &Call) -> Result<Output, Failure> {
+    async fn run(&self, _: &Job) -> Result<Output, Failure> {
         Ok(Output::new(json!({})))
     }
 }

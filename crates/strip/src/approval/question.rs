@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use store::ApprovalRow;
 
 use super::{Decision, Verdict, inert};
-use crate::{Call, Resume};
+use crate::{Request, Resume};
 
 /// Under this name the question stands in an answer that asks for input.
 const NAME: &str = "powerstrip.approval";
@@ -16,7 +16,7 @@ pub(crate) const METHOD: &str = "elicitation/create";
 const MAX_REASON: usize = 2_000;
 
 /// Whether a caller can fill in forms.
-pub(crate) fn can_ask(call: &Call) -> bool {
+pub(crate) fn can_ask(call: &Request) -> bool {
     let declared = call.client.as_ref().and_then(|client| client.capabilities().get("elicitation"));
     match declared {
         Some(Value::Object(modes)) => modes.is_empty() || modes.contains_key("form"),
@@ -64,7 +64,7 @@ pub(crate) fn round(row: &ApprovalRow) -> Value {
 }
 
 /// Takes the answer to our question out of a repeated call; the rest is for its tool.
-pub(crate) fn take_answer(call: &mut Call) -> Option<Value> {
+pub(crate) fn take_answer(call: &mut Request) -> Option<Value> {
     let resume = call.resume.as_ref()?;
     let answer = resume.responses.get(NAME)?.clone();
     let mut rest = Resume::clone(resume);

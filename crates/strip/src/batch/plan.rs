@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Progress;
 use crate::catalog::Snapshot;
 use crate::control::COMPLETE_WORKFLOW;
-use crate::{Call, Failure};
+use crate::{Failure, Request};
 
 /// The most calls of a batch.
 pub const MAX_CALLS: usize = 100;
@@ -65,7 +65,7 @@ pub(super) struct Planned {
 
 impl Planned {
     /// The call, as part of what its batch was asked with.
-    pub(super) fn within(&self, frame: &Call) -> Call {
+    pub(super) fn within(&self, frame: &Request) -> Request {
         let mut call = frame.clone();
         call.tool.clone_from(&self.tool);
         call.input = Arc::clone(&self.arguments);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::{REQUEST_USER_INPUT, Sheet, invalid, run_of, strip_of};
 use crate::runs::{Run, SlotType, Wanted};
-use crate::{Asking, Call, Client, Failure, Output, Reply, Strip, Tool, Unasked};
+use crate::{Asking, Client, Failure, Job, Output, Reply, Request, Strip, Tool, Unasked};
 
 /// So many data tools must have completed in a run before it may ask a person anything.
 const DATA_TOOLS: u64 = 2;
@@ -87,7 +87,8 @@ impl Tool for RequestUserInput {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+        let call = &job.request;
         let strip = strip_of(&self.strip)?;
         let run = run_of(call)?;
         let wanted = wanted(&strip, &call.input)?;
@@ -159,7 +160,7 @@ fn prompt(strip: &Strip, key: &str) -> Result<String, Failure> {
 struct Errand<'a> {
     strip: &'a Strip,
     run: &'a Arc<Run>,
-    call: &'a Call,
+    call: &'a Request,
     question: QuestionRow,
 }
 
@@ -183,8 +184,7 @@ impl Errand<'_> {
         };
         let waited = async {
             let client = self.call.client.as_deref();
-            let patience = self.patience(asked.is_some());
-            let until = Instant::now() + patience;
+            let until = Instant::now() + self.longest_wait(asked.is_some());
             let mut beats = 0_u32;
             loop {
                 if let Some(client) = client.filter(|client| client.wants_progress()) {
@@ -207,16 +207,16 @@ impl Errand<'_> {
     }
 
     /// How long the caller is kept waiting. Somebody who is being asked knows what they wait for.
-    fn patience(&self, asked: bool) -> Duration {
+    fn longest_wait(&self, asked: bool) -> Duration {
         let heard = self.call.client.as_ref().is_some_and(|client| client.wants_progress());
         let usual = match (asked, heard) {
             (true, _) => LONGEST,
             (false, true) => HEARD,
             (false, false) => UNHEARD,
         };
-        // The guards give up at the end of the caller's patience; an answer must be on its way before that.
-        match self.call.patience {
-            Some(patience) if patience < LONGEST => usual.min(patience.mul_f32(0.9)),
+        // The guards give up at the end of the caller's timeout; an answer must be on its way before that.
+        match self.call.timeout {
+            Some(timeout) if timeout < LONGEST => usual.min(timeout.mul_f32(0.9)),
             _ => usual,
         }
     }

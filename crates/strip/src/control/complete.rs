@@ -6,14 +6,14 @@ use proto::{Code, Descriptor, FileKind, RequestedLimits};
 use serde_json::{Value, json};
 
 use super::{COMPLETE_WORKFLOW, Sheet, invalid, run_of, strip_of};
-use crate::{Call, Failure, Output, Strip, Tool};
+use crate::{Failure, Job, Output, Strip, Tool};
 
 /// How long no call may have come before a run ends. The calls of one turn of a model come at once, and this one may
 /// overtake the others on its way.
 const LULL: Duration = Duration::from_millis(60);
 
 /// How long it waits for calls in flight unless the caller has less time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Ends a run.
 pub(super) struct CompleteWorkflow {
@@ -49,7 +49,7 @@ impl CompleteWorkflow {
                 "required": ["summary"],
                 "additionalProperties": false,
             }),
-            limits: RequestedLimits { timeout: Some(PATIENCE), ..RequestedLimits::default() },
+            limits: RequestedLimits { timeout: Some(TIMEOUT), ..RequestedLimits::default() },
             idempotent: false,
         }
         .descriptor();
@@ -63,7 +63,8 @@ impl Tool for CompleteWorkflow {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+        let call = &job.request;
         let strip = strip_of(&self.strip)?;
         let run = run_of(call)?;
         let summary = call.input["summary"].as_str().unwrap_or_default();
@@ -83,8 +84,8 @@ impl Tool for CompleteWorkflow {
         invalid(&faults)?;
 
         // A little less than the guards would wait, so that the caller learns what is still under way.
-        let patience = call.patience.unwrap_or(PATIENCE).mul_f32(0.9);
-        match tokio::time::timeout(patience, run.last(LULL.min(patience / 4), summary)).await {
+        let timeout = call.timeout.unwrap_or(TIMEOUT).mul_f32(0.9);
+        match tokio::time::timeout(timeout, run.last(LULL.min(timeout / 4), summary)).await {
             Ok(completed) => completed?,
             Err(_elapsed) => {
                 let tools = run.in_flight();
@@ -92,7 +93,7 @@ impl Tool for CompleteWorkflow {
                     "calls of the run `{}` were still in flight after {} ms, so it is not completed; wait for them and \
                      call this again",
                     run.called(),
-                    patience.as_millis()
+                    timeout.as_millis()
                 );
                 return Err(
                     Failure::new(Code::Timeout, message).details(json!({"in_flight": tools}))

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{STORE_ARTIFACT, Sheet, invalid, run_of, strip_of};
 use crate::files::{FileRecord, NewFile, lent};
 use crate::runs::Run;
-use crate::{Call, Failure, Output, Strip, Tool};
+use crate::{Failure, Job, Output, Request, Strip, Tool};
 
 /// Larger contents come as references. Doors read messages of 4 MiB anyway; this asks for no more.
 const MAX_INPUT: usize = 2 << 20;
@@ -81,7 +81,8 @@ impl Tool for StoreArtifact {
         &self.descriptor
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+        let call = &job.request;
         let strip = strip_of(&self.strip)?;
         let run = run_of(call)?;
         let content = content(&call.input)?;
@@ -109,7 +110,7 @@ fn hex(bytes: &[u8]) -> String {
 async fn stored(
     strip: &Strip,
     run: &Arc<Run>,
-    call: &Call,
+    call: &Request,
     content: Content<'_>,
 ) -> Result<FileRecord, Failure> {
     let name = call.input["file_name"].as_str().unwrap_or_default();

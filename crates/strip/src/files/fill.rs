@@ -19,7 +19,7 @@ use super::shown::as_shown;
 use super::{Attachments, FilePlan, Files, Secrets, Slot};
 use crate::approval::ShownFile;
 use crate::catalog::Entry;
-use crate::{Call, Failure, Violation};
+use crate::{Failure, Job, Request, Violation};
 
 /// Smaller files are put into the input at once: it costs less than a stream.
 const WORTH_A_STREAM: u64 = 256 * 1024;
@@ -32,7 +32,7 @@ const LINK_LASTS: Duration = Duration::from_secs(3600);
 
 /// A call with files in it, and what nobody but the tool may see of it.
 pub(crate) struct Filled {
-    pub(crate) call: Call,
+    pub(crate) job: Job,
     pub(crate) secrets: Secrets,
 }
 
@@ -41,10 +41,10 @@ pub(crate) async fn fill(
     files: &Arc<Files>,
     lenders: &Lenders,
     entry: &Entry,
-    mut call: Call,
+    mut job: Job,
 ) -> Result<Filled, Failure> {
-    let (Some(plan), Some(input)) = (&entry.files, call.input.as_object()) else {
-        return Ok(Filled { call, secrets: Secrets::default() });
+    let (Some(plan), Some(input)) = (&entry.files, job.request.input.as_object()) else {
+        return Ok(Filled { job, secrets: Secrets::default() });
     };
     let named = Named::of(plan, input)?;
     let mut filling = Filling {
@@ -62,8 +62,8 @@ pub(crate) async fn fill(
         }
         let (mut data, mut types) = (Vec::new(), Vec::new());
         for id in ids {
-            let record = found(files, lenders, (entry, slot), &call, id).await?;
-            as_shown(&call, id.as_str(), record.as_ref())?;
+            let record = found(files, lenders, (entry, slot), &job.request, id).await?;
+            as_shown(&job, id.as_str(), record.as_ref())?;
             let Some(record) = record else { continue };
             types.push(Value::from(record.media_type.clone()));
             data.push(filling.value(slot, record).await?);
@@ -84,9 +84,9 @@ pub(crate) async fn fill(
     filled.retain(|argument, _| !plan.is_only_ours(argument));
     let filled = Value::Object(filled);
     check(plan, &filled).map_err(|failure| secrets.out_of_failure(failure))?;
-    call.asked = Some(std::mem::replace(&mut call.input, Arc::new(filled)));
-    call.attached = (!attached.is_empty()).then(|| Arc::new(attached));
-    Ok(Filled { call, secrets })
+    job.caller_input = Some(std::mem::replace(&mut job.request.input, Arc::new(filled)));
+    job.attachments = (!attached.is_empty()).then(|| Arc::new(attached));
+    Ok(Filled { job, secrets })
 }
 
 /// The files that a call is to be filled with. What other servers keep is fetched, so that a person can be shown it.
@@ -94,7 +94,7 @@ pub(crate) async fn to_fill(
     files: &Arc<Files>,
     lenders: &Lenders,
     entry: &Entry,
-    call: &Call,
+    call: &Request,
 ) -> Result<Vec<ShownFile>, Failure> {
     let mut shown = Vec::new();
     let (Some(plan), Some(input)) = (&entry.files, call.input.as_object()) else {
@@ -217,7 +217,7 @@ async fn found(
     files: &Arc<Files>,
     lenders: &Lenders,
     (entry, slot): (&Entry, &Slot),
-    call: &Call,
+    call: &Request,
     id: &Id<'_>,
 ) -> Result<Option<FileRecord>, Failure> {
     let id = match id {

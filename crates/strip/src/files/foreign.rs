@@ -13,7 +13,7 @@ use store::{FileRecord, ForeignReference, Origin};
 use super::lenders::Lenders;
 use super::letters::in_bytes;
 use super::{FileStream, Files, NewFile, broken};
-use crate::{Call, Failure, Output};
+use crate::{Failure, Output, Request};
 
 /// How long it is remembered which server issued a reference.
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
@@ -38,7 +38,7 @@ pub(crate) fn issued(output: &Output) -> Vec<String> {
 pub(crate) async fn remember(
     files: &Files,
     server: &str,
-    call: &Call,
+    call: &Request,
     issued: Vec<String>,
     output: &Output,
 ) -> Result<(), Failure> {
@@ -99,7 +99,7 @@ fn links(result: &Value) -> Vec<String> {
 pub(crate) async fn issuers(
     files: &Files,
     lenders: &Lenders,
-    call: &Call,
+    call: &Request,
     reference: &str,
 ) -> Result<Vec<ForeignReference>, Failure> {
     let (caller, now) = (&call.principal, files.clock.unix_ms());
@@ -131,7 +131,7 @@ pub(crate) fn only(
 pub(crate) async fn lent(
     files: &Arc<Files>,
     lenders: &Lenders,
-    call: &Call,
+    call: &Request,
     reference: &str,
 ) -> Result<Option<FileRecord>, Failure> {
     match only(issuers(files, lenders, call, reference).await?)? {
@@ -144,7 +144,7 @@ pub(crate) async fn lent(
 pub(crate) async fn fetch(
     files: &Arc<Files>,
     lenders: &Lenders,
-    call: &Call,
+    call: &Request,
     issued: &ForeignReference,
 ) -> Result<FileRecord, Failure> {
     let principal = &call.principal;
@@ -162,7 +162,7 @@ pub(crate) async fn fetch(
         lost("its answer linked to no resource by which others could read it; call a tool of that server with it")
     })?;
     let mut asked =
-        Call::new("resources/read", json!({"uri": uri}), Arc::clone(principal), call.door);
+        Request::new("resources/read", json!({"uri": uri}), Arc::clone(principal), call.door);
     asked.trace = call.trace;
     asked.run = call.run.clone();
     asked.cancel = call.cancel.clone();

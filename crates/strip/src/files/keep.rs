@@ -15,7 +15,7 @@ use super::carve::{Carved, Run};
 use super::letters::{alphabet, decoded, is_data_url};
 use super::{Files, NewFile, Secrets};
 use crate::catalog::Entry;
-use crate::{Call, Failure, Output};
+use crate::{Failure, Output, Request};
 
 /// How much of a kept text is shown.
 const PREVIEW_CHARS: usize = 200;
@@ -100,7 +100,7 @@ pub(crate) async fn keep(
     files: &Arc<Files>,
     rules: KeepRules,
     entry: &Entry,
-    (call, secrets): (&Call, &Secrets),
+    (call, secrets): (&Request, &Secrets),
     mut output: Output,
 ) -> Result<Output, Failure> {
     let mut keeper = Keeper::new(files, rules, entry, call, output.carved.take());
@@ -122,7 +122,7 @@ pub(crate) async fn keep_failed(
     files: &Arc<Files>,
     rules: KeepRules,
     entry: &Entry,
-    call: &Call,
+    call: &Request,
     mut failure: Failure,
 ) -> Failure {
     let Some(native) = &mut failure.native else { return failure };
@@ -146,7 +146,7 @@ pub fn data_of(result: &Value) -> Value {
 struct Keeper<'a> {
     files: &'a Arc<Files>,
     entry: &'a Entry,
-    call: &'a Call,
+    call: &'a Request,
     binary: usize,
     text: usize,
     carved: Option<Carved>,
@@ -187,7 +187,7 @@ impl<'a> Keeper<'a> {
         files: &'a Arc<Files>,
         rules: KeepRules,
         entry: &'a Entry,
-        call: &'a Call,
+        call: &'a Request,
         carved: Option<Carved>,
     ) -> Self {
         let text = longest_text(rules, entry);

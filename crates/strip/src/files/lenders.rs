@@ -9,7 +9,7 @@ use crate::guard::arguments::Arguments;
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Decision;
 use crate::servers::Servers;
-use crate::{Call, Catalog, Failure, Output};
+use crate::{Catalog, Failure, Job, Output, Request};
 
 /// The servers, and what each caller may have of them.
 pub(crate) struct Lenders {
@@ -29,12 +29,12 @@ impl Lenders {
     pub(super) async fn lend(
         &self,
         server: &str,
-        mut call: Call,
+        mut request: Request,
     ) -> Option<Result<Output, Failure>> {
         let lender = self.servers.get(server)?;
-        call.tool = format!("{server}:resources/read");
-        let row = self.audit.open(&call, &Arguments::of(&call.input), None);
-        let lent = lender.lend(&call).await;
+        request.tool = format!("{server}:resources/read");
+        let row = self.audit.open(&request, &Arguments::of(&request.input), None);
+        let lent = lender.lend(&Job::new(request)).await;
         let decision = if lent.is_ok() { Decision::Ran } else { Decision::Failed };
         let written = row.close(decision, lent.as_ref().err(), false).await;
         Some(lent.and_then(|output| written.map(|()| output)))

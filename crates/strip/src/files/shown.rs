@@ -8,7 +8,7 @@ use store::FileRecord;
 
 use super::{Files, hex};
 use crate::approval::ShownFile;
-use crate::{Call, Failure};
+use crate::{Failure, Job};
 
 /// More files than this nobody looks through.
 const MAX_SHOWN: usize = 32;
@@ -51,8 +51,8 @@ impl Files {
 }
 
 /// Whether a tool is about to get the very bytes that a person was shown, if one was.
-pub(super) fn as_shown(call: &Call, id: &str, record: Option<&FileRecord>) -> Result<(), Failure> {
-    let Some(shown) = &call.shown else { return Ok(()) };
+pub(super) fn as_shown(job: &Job, id: &str, record: Option<&FileRecord>) -> Result<(), Failure> {
+    let Some(shown) = &job.shown_files else { return Ok(()) };
     let seen = shown.iter().find(|file| file.id == id).map(|file| file.sha256.as_str());
     let given = record.map(|record| hex(&record.sha256));
     if seen == given.as_deref() {

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::guard::arguments::Arguments;
 use crate::guard::idempotency::Decision;
 use crate::strip::Guards;
-use crate::{Call, Door, Failure, Strip};
+use crate::{Door, Failure, Request, Strip};
 
 /// Who does what with which file.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Guards {
         }
         let named = |id: &str| format!("files/{}:{id}", file.action);
         let mut call =
-            Call::new(named(file.id), json!({"id": file.id}), file.principal.clone(), file.door);
+            Request::new(named(file.id), json!({"id": file.id}), file.principal.clone(), file.door);
         call.trace = file.trace;
         let mut row = self.audit.open(&call, &Arguments::of(&call.input), None);
         let result = work.await;

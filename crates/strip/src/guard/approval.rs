@@ -1,4 +1,4 @@
-//! A gated call waits here until a person has decided about it. While they think, neither the caller's patience nor
+//! A gated call waits here until a person has decided about it. While they think, neither the caller's timeout nor
 //! the tool's deadline runs; a caller who leaves stops waiting, and nothing runs.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::arguments::Arguments;
 use crate::approval::{Approvals, Asked, Decider, Grounds, Leave, Outcome, Undecided, question};
 use crate::catalog::Entry;
 use crate::runs::RunOf;
-use crate::{Asking, Call, Failure, LogLevel, Output, Reply};
+use crate::{Asking, Failure, Job, LogLevel, Output, Reply, Request};
 
 /// What becomes of a gated call.
 pub(crate) enum Passage {
@@ -53,9 +53,10 @@ impl Drop for Seated {
 
 impl Gated<'_> {
     /// Waits until the call may run, its caller must be asked, or it is refused.
-    pub(crate) async fn passage(&self, call: &mut Call) -> Result<Passage, Failure> {
+    pub(crate) async fn passage(&self, job: &mut Job) -> Result<Passage, Failure> {
+        let call = &mut job.request;
         let answer = question::take_answer(call);
-        let files = call.shown.as_deref().unwrap_or_default();
+        let files = job.shown_files.as_deref().unwrap_or_default();
         let files = serde_json::to_string(files).unwrap_or_default();
         let fingerprint = self.fingerprint(call, &files);
         // That a call is repeated is nobody's word that it was approved; that we gave it this state is.
@@ -123,7 +124,7 @@ impl Gated<'_> {
 
     async fn wait(
         &self,
-        call: &Call,
+        call: &Request,
         row: ApprovalRow,
         seat: Seated,
         mut decided: oneshot::Receiver<Outcome>,
@@ -197,7 +198,7 @@ impl Gated<'_> {
     }
 
     /// What the person at the caller's own client decided, where they may. Somebody else may have been faster.
-    async fn answered(&self, call: &Call, id: &str, answer: &Value) -> Result<(), Failure> {
+    async fn answered(&self, call: &Request, id: &str, answer: &Value) -> Result<(), Failure> {
         if !self.approvals.terms().elicitation || !question::can_ask(call) {
             return Ok(());
         }
@@ -235,7 +236,7 @@ impl Gated<'_> {
     }
 
     /// Who calls what with which arguments, files and idempotency key, and which code would run.
-    fn fingerprint(&self, call: &Call, files: &str) -> Digest {
+    fn fingerprint(&self, call: &Request, files: &str) -> Digest {
         let principal = &call.principal;
         digest_of_parts([
             principal.tenant.as_str().as_bytes(),
@@ -254,7 +255,7 @@ impl Gated<'_> {
 
     fn row(
         &self,
-        call: &Call,
+        call: &Request,
         fingerprint: Digest,
         files: String,
         run: Option<String>,
@@ -294,7 +295,7 @@ impl Gated<'_> {
     }
 
     /// Tells a waiting caller that it still waits, so that it does not give up.
-    fn tell(&self, call: &Call, row: &ApprovalRow, dashboard: Option<&str>, notices: u32) {
+    fn tell(&self, call: &Request, row: &ApprovalRow, dashboard: Option<&str>, notices: u32) {
         let Some(client) = &call.client else { return };
         let place = dashboard.map_or_else(
             || format!("with `powerstrip approvals show {}`", row.id),
@@ -316,7 +317,7 @@ impl Gated<'_> {
 }
 
 /// The run that a call is part of: it has joined it by now, if it has one.
-fn run_of(call: &Call) -> Option<String> {
+fn run_of(call: &Request) -> Option<String> {
     match &call.run {
         RunOf::Joined(run) => Some(run.called().to_owned()),
         _ => None,

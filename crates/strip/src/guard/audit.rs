@@ -9,7 +9,7 @@ use store::{AuditRow, AuditTrail, BegunCall};
 use super::arguments::Arguments;
 use super::idempotency::Decision;
 use crate::catalog::Entry;
-use crate::{Call, Failure};
+use crate::{Failure, Request};
 
 pub(crate) struct Audit {
     trail: AuditTrail,
@@ -33,7 +33,7 @@ impl Audit {
     /// Opens the row of a call.
     pub(crate) fn open(
         &self,
-        call: &Call,
+        call: &Request,
         arguments: &Arguments,
         entry: Option<&Arc<Entry>>,
     ) -> OpenRow<'_> {
@@ -55,7 +55,7 @@ impl Audit {
     }
 }
 
-fn named(call: &Call, entry: Option<&Arc<Entry>>) -> Arc<str> {
+fn named(call: &Request, entry: Option<&Arc<Entry>>) -> Arc<str> {
     match entry {
         Some(entry) => entry.descriptor.id.shared(),
         None => call.tool.chars().take(200).collect::<String>().into(),

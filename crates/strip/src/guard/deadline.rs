@@ -71,12 +71,12 @@ async fn patiently<T>(
 
 /// Waits for an answer as long as this caller wants it; the work itself may be shared with others.
 pub(crate) async fn patient<T>(
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     cancel: &CancellationToken,
     work: Pin<&mut impl Future<Output = Result<T, Unanswered>>>,
 ) -> Result<T, Unanswered> {
     let waited = async {
-        match patience {
+        match timeout {
             None => work.await,
             Some(limit) => time::timeout(limit, work).await.unwrap_or_else(|_elapsed| {
                 Err(Unanswered::Failed(Ended::OutOfPatience { limit }.into()))

@@ -20,7 +20,7 @@ use super::arguments::Arguments;
 use super::records::{Once, Records};
 use crate::catalog::Entry;
 use crate::files::references_in;
-use crate::{Call, Failure, Output, Reply};
+use crate::{Failure, Output, Reply, Request};
 
 /// What the tool's part of a call yields: its output and the output's size.
 pub(crate) type Worked = Result<(Output, usize), Failure>;
@@ -124,7 +124,7 @@ impl Idempotency {
 
     /// The key of a call, or none if it must run each time.
     pub(crate) fn key(
-        call: &Call,
+        call: &Request,
         entry: &Entry,
         arguments: &Arguments,
     ) -> Result<Option<Key>, Failure> {

@@ -15,7 +15,7 @@ use store::{AuditTrail, CallChange, CallRecord, CallState, Database, Receipt, St
 use super::idempotency::{KeyReused, Unanswered, Worked};
 use crate::catalog::Entry;
 use crate::files::references_in;
-use crate::{Call, Failure, Output, Reply};
+use crate::{Failure, Output, Reply, Request};
 
 /// A larger answer is not stored: after a restart its call is known to have been answered, and that is all.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
@@ -65,7 +65,7 @@ struct Stored {
 }
 
 impl Once {
-    pub(crate) fn of(call: &Call, entry: &Entry, key: Digest, arguments: Digest) -> Self {
+    pub(crate) fn of(call: &Request, entry: &Entry, key: Digest, arguments: Digest) -> Self {
         Self {
             key,
             arguments,

@@ -10,7 +10,7 @@ use super::{RunChange, RunOf, Runs, TRIES};
 use crate::catalog::Entry;
 use crate::control::Part;
 use crate::guard::idempotency::Decision;
-use crate::{Call, Failure, Output, Reply};
+use crate::{Failure, Output, Reply, Request};
 
 /// So many references of one call are noted, and so deep is looked for them.
 const MAX_REFERENCES: usize = 32;
@@ -29,7 +29,7 @@ impl Runs {
     /// Lets a call into its run, and ties the call to it. A call by itself that is no control-flow tool needs no run.
     pub(crate) async fn enter(
         &self,
-        call: &mut Call,
+        call: &mut Request,
         entry: &Entry,
     ) -> Result<Option<Ticket>, Failure> {
         let part = Part::of(&entry.descriptor.id);
@@ -53,7 +53,7 @@ impl Runs {
             run.keep_calls();
             // What a control-flow tool may wait for is bounded by what the guards will wait for it.
             let limit = entry.limits.timeout;
-            call.patience = Some(call.patience.map_or(limit, |patience| patience.min(limit)));
+            call.timeout = Some(call.timeout.map_or(limit, |timeout| timeout.min(limit)));
         }
         call.run = RunOf::Joined(Arc::clone(&run));
         Ok(Some(Ticket { runs: self.clone(), run, number, part, started_ms: now }))
@@ -64,7 +64,7 @@ impl Ticket {
     /// Notes how the call ended: a data tool that gave its answer counts, a failure and an answer given again do not.
     pub(crate) fn close(
         self,
-        call: &Call,
+        call: &Request,
         tool: &str,
         (decision, key): (Decision, Option<Digest>),
         result: &Result<Output, Failure>,

@@ -24,7 +24,7 @@ impl Server for Lister {
         None
     }
 
-    async fn request(&self, _method: &str, _call: &Call) -> Result<Output, Failure> {
+    async fn request(&self, _method: &str, _call: &Job) -> Result<Output, Failure> {
         Ok(Output::new(json!({})))
     }
 

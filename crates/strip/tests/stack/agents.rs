@@ -9,7 +9,7 @@ use proto::{Code, Descriptor, Principal};
 use serde_json::{Value, json};
 use store::AuditRow;
 use strip::agents::{Agent, ApprovalRule, Approve, Listing, Profiles, Skill};
-use strip::{Answer, Call, Failure, Output, RateRules, Tool};
+use strip::{Answer, Failure, Job, Output, RateRules, Tool};
 
 use crate::support::{
     Bench, Fake, ask, bench, bench_with, code, echo, principal, rate, settings, tool,
@@ -28,7 +28,7 @@ impl Tool for PassOn {
         Some((input["id"].as_str()?.to_owned(), input["arguments"].clone()))
     }
 
-    async fn run(&self, _: &Call) -> Result<Output, Failure> {
+    async fn run(&self, _: &Job) -> Result<Output, Failure> {
         Err(Failure::new(Code::InvalidInput, "it runs nothing itself"))
     }
 }
@@ -140,7 +140,7 @@ async fn pain_16_an_agent_reaches_nothing_more_through_another_tool() {
 #[tokio::test]
 async fn agents_do_not_share_recorded_answers() {
     let noisy = tool("t.noisy", |call| {
-        Box::pin(async move { Ok(Output::new(json!({"agent": call.principal.agent}))) })
+        Box::pin(async move { Ok(Output::new(json!({"agent": call.request.principal.agent}))) })
     });
     let bench = bench(vec![noisy]).await;
     bench.strip.set_agents(agents(&[("a", &["*"]), ("b", &["*"])]));

@@ -16,7 +16,7 @@ use store::{ApprovalFilter, ApprovalRow, ApprovalState};
 use strip::agents::{Profiles, Skill};
 use strip::approval::{Approvals, Decider, Decision, Terms, Undecided, Verdict};
 use strip::files::NewFile;
-use strip::{Answer, Call, Output};
+use strip::{Answer, Output, Request};
 
 use crate::support::{Bench, Fake, ask, bench, code, principal, shared, tool};
 
@@ -40,7 +40,7 @@ fn writing(runs: &Arc<AtomicUsize>) -> Fake {
     let counted = Arc::clone(runs);
     tool("crm.write", move |call| {
         counted.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async move { Ok(Output::new(json!({"wrote": *call.input}))) })
+        Box::pin(async move { Ok(Output::new(json!({"wrote": *call.request.input}))) })
     })
     .with(|descriptor| descriptor.deterministic = false)
 }
@@ -71,13 +71,13 @@ impl Gate {
         self.runs.load(Ordering::SeqCst)
     }
 
-    fn begin(&self, call: Call) -> tokio::task::JoinHandle<Answer> {
+    fn begin(&self, call: Request) -> tokio::task::JoinHandle<Answer> {
         let strip = Arc::clone(&self.bench.strip);
         tokio::spawn(async move { strip.call(call).await })
     }
 
     /// What is left of a call whose caller has gone away while it waited.
-    async fn abandoned(&self, call: Call) -> ApprovalRow {
+    async fn abandoned(&self, call: Request) -> ApprovalRow {
         let left = self.begin(call);
         let row = self.waits(1).await.remove(0);
         left.abort();
@@ -127,7 +127,7 @@ impl Gate {
     }
 }
 
-fn write(n: u64) -> Call {
+fn write(n: u64) -> Request {
     ask("crm.write", json!({"n": n}))
 }
 
@@ -278,7 +278,7 @@ async fn a_caller_that_cancels_stops_waiting_and_its_patience_does_not_run_meanw
     let gate = Gate::within(30.0).await;
     let mut call = write(1);
     // More than all but the waiting takes, on a busy machine too.
-    call.patience = Some(Duration::from_secs(2));
+    call.timeout = Some(Duration::from_secs(2));
     let patient = gate.begin(call);
     let row = gate.waits(1).await.remove(0);
     tokio::time::sleep(Duration::from_millis(2_500)).await;
@@ -435,7 +435,7 @@ async fn the_files_of_a_call_are_shown_with_it() {
     let file = gate.bench.strip.files().put(&call.principal, new, bytes).await.unwrap();
     let strange = format!("file_{}", "0".repeat(32));
     let input = json!({"n": 1, "papers": [{"file_id": file.id}, strange]});
-    let call = gate.begin(Call { input: Arc::new(input), ..call });
+    let call = gate.begin(Request { input: Arc::new(input), ..call });
     let row = gate.waits(1).await.remove(0);
     let shown = strip::approval::view(&row);
     let sum = strip::files::hex(&file.sha256);

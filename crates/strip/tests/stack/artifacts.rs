@@ -115,7 +115,7 @@ async fn a_file_that_a_person_answers_with_is_one_of_the_tenants() {
     let question = json!({"slot_type": "file", "slot_id": "cv", "prompt_key": "Which file?"});
     let mut call = ask(strip::control::REQUEST_USER_INPUT, question);
     call.run = RunOf::Named("r".into());
-    call.patience = Some(std::time::Duration::from_millis(40));
+    call.timeout = Some(std::time::Duration::from_millis(40));
     let asked = bench.strip.call(call).await;
     assert_eq!(data(&asked)["status"], json!("waiting"), "{asked:?}");
     let run = bench.strip.runs().list(&RunFilter::default()).await.unwrap()[0].id.clone();

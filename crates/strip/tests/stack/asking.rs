@@ -94,7 +94,7 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
     ];
     let person = Person::new(Asking::Direct, says);
     let mut call = question("r");
-    call.patience = None;
+    call.timeout = None;
     call.client = Some(person.clone());
     let answer = bench.strip.call(call).await;
     assert_eq!(data(&answer)["value"], json!("warm"), "{answer:?}");
@@ -112,7 +112,7 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
     works(&bench, "s", 2).await;
     let slow = Person::new(Asking::Direct, Vec::new());
     let mut call = question("s");
-    call.patience = None;
+    call.timeout = None;
     call.client = Some(slow.clone());
     let strip = Arc::clone(&bench.strip);
     let waits = tokio::spawn(async move { strip.call(call).await });

@@ -74,7 +74,7 @@ async fn calls_run_side_by_side_within_bounds_and_answers_keep_their_order() {
             peak.fetch_max(now, Ordering::SeqCst);
             meets.wait().await;
             counts.fetch_sub(1, Ordering::SeqCst);
-            Ok(Output::new(json!({"n": call.input["n"]})))
+            Ok(Output::new(json!({"n": call.request.input["n"]})))
         })
     });
     let bench = bench(vec![meet]).await.with_control();
@@ -134,7 +134,7 @@ async fn the_end_of_the_run_comes_last_wherever_it_stands() {
         let seen = Arc::clone(&seen);
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(30)).await;
-            seen.lock().unwrap().push(call.input["n"].clone());
+            seen.lock().unwrap().push(call.request.input["n"].clone());
             Ok(Output::new(json!({})))
         })
     });
@@ -166,7 +166,7 @@ async fn the_end_of_the_run_comes_last_wherever_it_stands() {
     ]);
     let mut frame = ask("", Value::Null);
     // As long as the work before the question may take on a busy machine.
-    frame.patience = Some(Duration::from_secs(3));
+    frame.timeout = Some(Duration::from_secs(3));
     let done = bench.strip.call_batch(batch(json!({"calls": calls})), frame).await.unwrap();
     let waiting = done.answers[2].1.result.as_ref().unwrap();
     assert_eq!((&waiting["status"], &waiting["run_id"]), (&json!("waiting"), &json!(done.run)));
@@ -176,6 +176,6 @@ async fn the_end_of_the_run_comes_last_wherever_it_stands() {
         json!({"slot_type": "confirm", "slot_id": "ok", "prompt_key": "Go on?"}),
     );
     call.run = RunOf::Named(done.run.as_str().into());
-    call.patience = Some(Duration::from_millis(40));
+    call.timeout = Some(Duration::from_millis(40));
     assert_eq!(bench.strip.call(call).await.result.unwrap()["question_id"], waiting["question_id"]);
 }

@@ -5,7 +5,7 @@ use futures_util::stream;
 use proto::{Code, FileKind, FileStrategy};
 use serde_json::{Value, json};
 use strip::files::NewFile;
-use strip::{Call, Output};
+use strip::{Job, Output};
 
 use crate::asking::Person;
 use crate::support::{Bench, Fake, ask, bench, code, principal, tool};
@@ -14,12 +14,13 @@ use crate::support::{Bench, Fake, ask, bench, code, principal, tool};
 fn taking() -> Fake {
     taking_with(|call| {
         let letters = |data: &Value| data.as_str().map_or(0, str::len);
-        let count: usize = call.input["file_data"].as_array().unwrap().iter().map(letters).sum();
+        let count: usize =
+            call.request.input["file_data"].as_array().unwrap().iter().map(letters).sum();
         Output::new(json!({"letters": count}))
     })
 }
 
-fn taking_with(work: fn(&Call) -> Output) -> Fake {
+fn taking_with(work: fn(&Job) -> Output) -> Fake {
     tool("near:take", move |call| {
         let output = work(&call);
         Box::pin(async move { Ok(output) })
@@ -71,7 +72,7 @@ async fn what_was_answered_about_a_file_is_not_said_again_when_it_is_gone() {
 /// What a tool hears of its caller's client.
 fn curious() -> Fake {
     taking_with(|call| {
-        let capabilities = call.client.as_ref().unwrap().capabilities().clone();
+        let capabilities = call.request.client.as_ref().unwrap().capabilities().clone();
         Output::new(json!({"capabilities": capabilities}))
     })
 }

@@ -57,7 +57,7 @@ async fn a_tool_that_hangs_is_stopped_at_its_deadline() {
 async fn a_caller_may_have_less_patience_than_the_tool() {
     let bench = bench(vec![tool("t.hang", |_| Box::pin(std::future::pending()))]).await;
     let mut call = ask("t.hang", json!({}));
-    call.patience = Some(Duration::from_millis(50));
+    call.timeout = Some(Duration::from_millis(50));
     assert_eq!(code(&bench.strip.call(call).await), Some(Code::Timeout));
 }
 

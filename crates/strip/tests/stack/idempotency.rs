@@ -255,7 +255,7 @@ async fn there_is_nothing_to_verify_where_nothing_was_promised() {
     assert_eq!(count.load(Ordering::SeqCst), 0, "a side effect must not happen for a check");
 }
 
-fn keyed(tool: &str, key: &str) -> strip::Call {
+fn keyed(tool: &str, key: &str) -> strip::Request {
     let mut call = ask(tool, json!({}));
     call.idempotency_key = Some(key.to_owned());
     call
@@ -323,7 +323,7 @@ async fn a_call_that_failed_may_run_again_and_one_that_timed_out_may_not() {
     let flaky = tool("t.flaky", move |call| {
         let first = inner.fetch_add(1, Ordering::SeqCst) == 0;
         Box::pin(async move {
-            match (&call.input["late"], first) {
+            match (&call.request.input["late"], first) {
                 (Value::Bool(true), _) => Err(Failure::new(Code::Timeout, "too late")),
                 (_, true) => Err(Failure::new(Code::Unavailable, "not yet")),
                 _ => Ok(Output::new(json!({}))),

@@ -13,7 +13,7 @@ use strip::agents::{Agent, Listing, Profiles, Skill};
 use strip::control::STORE_ARTIFACT;
 use strip::runs::RunOf;
 use strip::servers::{Offering, Server};
-use strip::{Answer, Call, Failure, Output};
+use strip::{Answer, Failure, Job, Output, Request};
 
 use crate::support::{Bench, Fake, ask, bench, code, principal, tool};
 
@@ -37,9 +37,9 @@ impl Server for Desk {
         None
     }
 
-    async fn request(&self, _: &str, call: &Call) -> Result<Output, Failure> {
+    async fn request(&self, _: &str, call: &Job) -> Result<Output, Failure> {
         let text = *self.keeps.lock().unwrap();
-        Ok(Output::new(json!({"contents": [{"uri": call.input["uri"], "text": text}]})))
+        Ok(Output::new(json!({"contents": [{"uri": call.request.input["uri"], "text": text}]})))
     }
 
     fn watch(&self, _: BTreeSet<String>) {}
@@ -47,9 +47,9 @@ impl Server for Desk {
 
 /// A tool that answers with a reference, and with a link by which it can be read.
 fn issuing(server: &'static str) -> Fake {
-    let issue = move |call: Call| {
-        let reference = call.input["reference"].as_str().unwrap_or("desk-7").to_owned();
-        let more = "x".repeat(call.input["more"].as_u64().unwrap_or(0) as usize);
+    let issue = move |call: Job| {
+        let reference = call.request.input["reference"].as_str().unwrap_or("desk-7").to_owned();
+        let more = "x".repeat(call.request.input["more"].as_u64().unwrap_or(0) as usize);
         let uri = format!("{server}://{reference}{more}");
         let native = json!({"content": [{"type": "resource_link", "uri": uri, "name": "it"}]});
         let output = Output::new(json!({"ref_id": reference}));
@@ -69,7 +69,7 @@ fn taking(id: &str) -> Fake {
         String::from_utf8(bytes).unwrap()
     };
     tool(id, move |call| {
-        let got = text(&call.input["file_data"]);
+        let got = text(&call.request.input["file_data"]);
         Box::pin(async move { Ok(Output::new(json!({"got": got}))) })
     })
     .with(|descriptor| {
@@ -93,7 +93,7 @@ pub(crate) async fn desks() -> (Bench, Arc<Desk>, Arc<Desk>) {
 }
 
 pub(crate) async fn by(bench: &Bench, who: &Arc<Principal>, tool: &str, input: Value) -> Answer {
-    let mut call = Call { principal: Arc::clone(who), ..ask(tool, input) };
+    let mut call = Request { principal: Arc::clone(who), ..ask(tool, input) };
     if tool == STORE_ARTIFACT {
         call.run = RunOf::Named("r".into());
     }

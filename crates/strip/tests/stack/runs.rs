@@ -7,22 +7,22 @@ use proto::{Code, Principal};
 use serde_json::{Value, json};
 use strip::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
 use strip::runs::{RunChange, RunFilter, RunOf};
-use strip::{Answer, Call, Failure, Output, Reply};
+use strip::{Answer, Failure, Output, Reply, Request};
 use tokio::sync::Notify;
 
 use crate::support::{Bench, Fake, ask, bench, code, echo, principal, tool};
 
-fn named(tool: &str, input: Value, run: &str) -> Call {
+fn named(tool: &str, input: Value, run: &str) -> Request {
     let mut call = ask(tool, input);
     call.run = RunOf::Named(run.into());
     call
 }
 
 /// A question for which nobody is waited for long.
-pub(crate) fn question(run: &str) -> Call {
+pub(crate) fn question(run: &str) -> Request {
     let input = json!({"slot_type": "choice", "slot_id": "tone", "prompt_key": "Which tone?", "options": ["plain", "warm"]});
     let mut call = named(REQUEST_USER_INPUT, input, run);
-    call.patience = Some(Duration::from_millis(40));
+    call.timeout = Some(Duration::from_millis(40));
     call
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn data(answer: &Answer) -> &Value {
     answer.result.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-async fn refused(bench: &Bench, call: Call, completed: u64) {
+async fn refused(bench: &Bench, call: Request, completed: u64) {
     let answer = bench.strip.call(call).await;
     let failure = answer.result.expect_err("too early");
     assert_eq!(failure.code, Code::Denied, "{failure}");
@@ -172,7 +172,7 @@ async fn a_question_is_answered_once_and_rightly_also_after_a_restart() {
 
     // Whoever waits hears of it at once.
     let mut patient = question("r");
-    patient.patience = Some(Duration::from_secs(20));
+    patient.timeout = Some(Duration::from_secs(20));
     let strip = Arc::clone(&bench.strip);
     let waits = tokio::spawn(async move { strip.call(patient).await });
     let (first, second) = (json!("warm"), json!("plain"));
@@ -224,7 +224,7 @@ async fn answers_fit_what_was_asked_for() {
         assert_eq!(code(&refused), Some(Code::InvalidInput), "{slot}: {refused:?}");
         input["options"] = if has_options { options.clone() } else { json!([]) };
         let mut call = named(REQUEST_USER_INPUT, input, "r");
-        call.patience = Some(Duration::from_millis(20));
+        call.timeout = Some(Duration::from_millis(20));
         assert_eq!(data(&bench.strip.call(call).await)["status"], json!("waiting"), "{slot}");
         let id = only_run(&bench).await["id"].as_str().unwrap().to_owned();
         let runs = bench.strip.runs();
@@ -265,7 +265,7 @@ async fn completing_waits_for_calls_in_flight_and_then_nothing_more_runs() {
 
     // It does not wait for ever, and says for what it waited.
     let mut hasty = end("r");
-    hasty.patience = Some(Duration::from_millis(50));
+    hasty.timeout = Some(Duration::from_millis(50));
     let failure = strip.call(hasty).await.result.unwrap_err();
     assert_eq!(failure.code, Code::Timeout);
     assert_eq!(failure.details.unwrap()["in_flight"], json!(["t.slow"]));
@@ -335,7 +335,7 @@ async fn who_names_no_run_has_one_until_thirty_idle_minutes_or_its_end() {
     let current = |tool: &str, input: Value| {
         let mut call = ask(tool, input);
         call.run = RunOf::Current;
-        call.patience = Some(Duration::from_millis(40));
+        call.timeout = Some(Duration::from_millis(40));
         call
     };
     let asks = || {

@@ -14,10 +14,12 @@ use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::control;
 use strip::files::{FileParts, Files};
-use strip::{Answer, Call, Door, Failure, Output, Parts, Rate, RateRules, Settings, Strip, Tool};
+use strip::{
+    Answer, Door, Failure, Job, Output, Parts, Rate, RateRules, Request, Settings, Strip, Tool,
+};
 use tempfile::TempDir;
 
-pub(crate) type Work = dyn Fn(Call) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
+pub(crate) type Work = dyn Fn(Job) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
 
 /// A tool whose every trait a test can set.
 pub(crate) struct Fake {
@@ -44,11 +46,11 @@ impl Tool for Fake {
         self.revision.load(Ordering::SeqCst)
     }
 
-    async fn code_digest(&self, _call: &Call) -> Result<Option<Digest>, Failure> {
+    async fn code_digest(&self, _request: &Request) -> Result<Option<Digest>, Failure> {
         Ok(self.code.as_ref().map(|code| digest(code.lock().unwrap().as_bytes())))
     }
 
-    async fn run(&self, call: &Call) -> Result<Output, Failure> {
+    async fn run(&self, call: &Job) -> Result<Output, Failure> {
         self.runs.fetch_add(1, Ordering::SeqCst);
         (self.work)(call.clone()).await
     }
@@ -56,12 +58,12 @@ impl Tool for Fake {
 
 /// Echoes its input, takes any object, and calls itself deterministic.
 pub(crate) fn echo(id: &str) -> Fake {
-    tool(id, |call| Box::pin(async move { Ok(Output::new(json!({"echo": *call.input}))) }))
+    tool(id, |call| Box::pin(async move { Ok(Output::new(json!({"echo": *call.request.input}))) }))
 }
 
 pub(crate) fn tool(
     id: &str,
-    work: impl Fn(Call) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync + 'static,
+    work: impl Fn(Job) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync + 'static,
 ) -> Fake {
     Fake {
         descriptor: Descriptor {
@@ -168,8 +170,8 @@ pub(crate) fn principal(tenant: &str, subject: &str) -> Arc<Principal> {
     })
 }
 
-pub(crate) fn ask(tool: &str, input: Value) -> Call {
-    Call::new(tool, input, principal("acme", "ann"), Door::Http)
+pub(crate) fn ask(tool: &str, input: Value) -> Request {
+    Request::new(tool, input, principal("acme", "ann"), Door::Http)
 }
 
 impl Bench {

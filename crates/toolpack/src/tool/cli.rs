@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use proto::Code;
 use serde_json::json;
-use strip::{Call, Failure};
+use strip::{Failure, Request};
 
 use super::PackTool;
 use super::frozen::Frozen;
@@ -20,7 +20,7 @@ impl PackTool {
         &self,
         cli: &Cli,
         frozen: Option<&Frozen>,
-        call: &Call,
+        call: &Request,
     ) -> Result<Reply, Failure> {
         let values = self.values(&call.input);
         let program = cli.program.render(&values, MAX_ARGUMENT)?;
@@ -41,7 +41,7 @@ impl PackTool {
     }
 
     /// The program that a command means, as its author wrote it.
-    pub(super) fn cli_program(&self, cli: &Cli, call: &Call) -> Result<String, Failure> {
+    pub(super) fn cli_program(&self, cli: &Cli, call: &Request) -> Result<String, Failure> {
         cli.program.render(&self.values(&call.input), MAX_ARGUMENT)
     }
 }

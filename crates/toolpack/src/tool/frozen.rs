@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use egress::process::{Sha256, Shebang, Spec, copy_with_digest, open_regular};
 use proto::{Code as ErrorCode, Digest};
-use strip::{Call, Failure};
+use strip::{Failure, Request};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
@@ -60,14 +60,18 @@ impl Launch {
 
 impl PackTool {
     /// The digest of the code that the call would run now.
-    pub(super) async fn digest_code(&self, call: &Call) -> Result<Digest, Failure> {
+    pub(super) async fn digest_code(&self, call: &Request) -> Result<Digest, Failure> {
         let (located, places) = self.code_of(call).await?;
         let survey = move || survey(&located, &places, None).map(|(digest, _)| digest);
         blocking(survey).await?.map_err(uncovered)
     }
 
     /// Copies the code that the call would run, if it is what was approved.
-    pub(super) async fn freeze(&self, call: &Call, approved: &Digest) -> Result<Frozen, Failure> {
+    pub(super) async fn freeze(
+        &self,
+        call: &Request,
+        approved: &Digest,
+    ) -> Result<Frozen, Failure> {
         let (located, places) = self.code_of(call).await?;
         let approved = *approved;
         let frozen = blocking(move || {
@@ -85,7 +89,7 @@ impl PackTool {
     }
 
     /// The located program, with its interpreter if it is a script, and the places that its code lies in.
-    async fn code_of(&self, call: &Call) -> Result<(Located, Places), Failure> {
+    async fn code_of(&self, call: &Request) -> Result<(Located, Places), Failure> {
         let written = match &self.pack.manifest.execution {
             Execution::Cli(cli) => self.cli_program(cli, call)?,
             Execution::Script(script) => interpreter(script).to_owned(),

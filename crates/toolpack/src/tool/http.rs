@@ -8,7 +8,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use proto::{Blame, Code};
 use serde_json::{Value, json};
-use strip::{Call, Failure};
+use strip::Failure;
 
 use super::PackTool;
 use crate::contract::{self, Reply};
@@ -22,7 +22,11 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl PackTool {
-    pub(super) async fn run_http(&self, http: &Http, call: &Call) -> Result<Reply, Failure> {
+    pub(super) async fn run_http(
+        &self,
+        http: &Http,
+        call: &strip::Request,
+    ) -> Result<Reply, Failure> {
         let values = self.values(&call.input);
         let request = Request {
             method: http.method.clone(),
@@ -51,7 +55,7 @@ fn body(http: &Http, input: &Value) -> Bytes {
     if http.method == Method::GET { Bytes::new() } else { Bytes::from(input.to_string()) }
 }
 
-fn headers(http: &Http, values: &Values, call: &Call) -> Result<HeaderMap, Failure> {
+fn headers(http: &Http, values: &Values, call: &strip::Request) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, JSON);
     if http.method != Method::GET {

@@ -5,7 +5,7 @@ use std::path::Path;
 use egress::process::{Exit, Finished, RunError, Spec};
 use egress::sandbox::{Mode, Network, Policy, Tier};
 use proto::{Blame, Code, clean};
-use strip::{Call, Failure};
+use strip::{Failure, Request};
 
 use super::PackTool;
 use super::frozen::{Frozen, changed};
@@ -63,7 +63,7 @@ impl PackTool {
     }
 
     /// Runs a program that gets the request on stdin and prints its answer.
-    pub(super) async fn run_once(&self, spec: Spec, call: &Call) -> Result<Reply, Failure> {
+    pub(super) async fn run_once(&self, spec: Spec, call: &Request) -> Result<Reply, Failure> {
         let mut line = serde_json::to_vec(&contract::request(call))
             .map_err(|error| contract::broken("the input cannot be written").caused_by(error))?;
         line.push(b'\n');
@@ -83,7 +83,7 @@ impl PackTool {
         }
     }
 
-    fn judge(&self, finished: &Finished, call: &Call) -> Result<Reply, Failure> {
+    fn judge(&self, finished: &Finished, call: &Request) -> Result<Reply, Failure> {
         self.remember_tier(finished.tier);
         let reply = judge_end(&finished.stdout, finished.exit, &finished.stderr);
         self.log_stderr(&finished.stderr, call, reply.is_err());
@@ -99,7 +99,7 @@ impl PackTool {
         })
     }
 
-    pub(super) fn log_stderr(&self, stderr: &[u8], call: &Call, failed: bool) {
+    pub(super) fn log_stderr(&self, stderr: &[u8], call: &Request, failed: bool) {
         if stderr.is_empty() {
             return;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use egress::process::{Exit, Spec};
 use proto::Code as ErrorCode;
-use strip::{Call, Failure};
+use strip::{Failure, Request};
 
 use super::PackTool;
 use super::frozen::Frozen;
@@ -27,7 +27,7 @@ impl PackTool {
         &self,
         script: &Script,
         code: &Code,
-        call: &Call,
+        call: &Request,
     ) -> Result<Reply, Failure> {
         match &self.workers {
             None => self.run_once(self.script_spec(script, code, Shift::Once, None), call).await,
@@ -54,7 +54,7 @@ impl PackTool {
         script: &Script,
         code: &Code,
         frozen: &Frozen,
-        call: &Call,
+        call: &Request,
     ) -> Result<Reply, Failure> {
         let code = frozen.code(code);
         self.run_once(self.script_spec(script, &code, Shift::Once, Some(frozen)), call).await
@@ -99,7 +99,7 @@ impl PackTool {
         workers: &Workers,
         script: &Script,
         code: &Code,
-        call: &Call,
+        call: &Request,
     ) -> Result<Reply, Failure> {
         let turn = workers.turn(&call.principal.tenant).await;
         let mut worker = match turn.idle().await {
@@ -144,7 +144,7 @@ impl PackTool {
         &self,
         workers: &Workers,
         worker: &mut Worker,
-        call: &Call,
+        call: &Request,
     ) -> Result<Result<Reply, Failure>, Failure> {
         let limit = self.max_output();
         let answer = worker.ask(workers.next_id(), contract::request(call), limit).await?;
@@ -159,7 +159,7 @@ impl PackTool {
     }
 
     /// Gives a program that was started ahead its one line, and reads it to its end.
-    async fn use_up(&self, worker: &mut Worker, call: &Call) -> Result<Reply, Failure> {
+    async fn use_up(&self, worker: &mut Worker, call: &Request) -> Result<Reply, Failure> {
         let (stdout, exit) = worker.finish(contract::request(call), self.max_output()).await?;
         judge_end(&stdout, exit, worker.stderr_so_far().as_bytes())
     }

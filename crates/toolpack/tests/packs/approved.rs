@@ -7,15 +7,15 @@ use std::sync::Arc;
 use egress::sandbox::Tier;
 use proto::Code;
 use serde_json::{Value, json};
-use strip::{Call, Tool};
+use strip::{Job, Tool};
 use toolpack::PackTool;
 
 use crate::support::{Setting, Workshop, assert_code, call, eventually, is_missing, run, runtime};
 
 /// A call as it is after a person has approved the code that is there now.
-async fn approved(tool: &PackTool, input: Value) -> Call {
+async fn approved(tool: &PackTool, input: Value) -> Job {
     let mut call = call(input);
-    call.approved_code = tool.code_digest(&call).await.unwrap();
+    call.approved_code = tool.code_digest(&call.request).await.unwrap();
     assert!(call.approved_code.is_some());
     call
 }

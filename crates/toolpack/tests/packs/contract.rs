@@ -148,8 +148,8 @@ async fn a_cancelled_call_comes_back_at_once() {
     workshop.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
     let tool = workshop.tool("x");
     let mut call = call(json!({}));
-    call.cancel = CancellationToken::new();
-    call.cancel.cancel();
+    call.request.cancel = CancellationToken::new();
+    call.request.cancel.cancel();
     assert_eq!(tool.run(&call).await.unwrap_err().code, Code::Unavailable);
 }
 
@@ -158,7 +158,7 @@ async fn a_patient_caller_waits_no_longer_than_it_said() {
     let workshop = Workshop::new().await;
     workshop.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
     let mut call = call(json!({}));
-    call.patience = Some(Duration::from_millis(100));
+    call.request.timeout = Some(Duration::from_millis(100));
     assert_eq!(workshop.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
 }
 
@@ -192,5 +192,5 @@ async fn stderr_goes_to_the_log_with_the_trace_id() {
     assert_eq!(*output.data, json!(1));
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let line = text.lines().find(|line| line.contains("a word to the log")).unwrap();
-    assert!(line.contains(&call.trace.to_string()) && line.contains("demo.x"), "{line}");
+    assert!(line.contains(&call.request.trace.to_string()) && line.contains("demo.x"), "{line}");
 }

@@ -50,7 +50,7 @@ async fn the_callers_key_is_handed_on() {
     let tool = workshop.tool("cat");
     let mut call = call(json!(1));
     assert_code(&tool.run(&call).await.unwrap_err(), Code::InvalidInput, "Idempotency-Key");
-    call.idempotency_key = Some("k1".to_owned());
+    call.request.idempotency_key = Some("k1".to_owned());
     let output = tool.run(&call).await.unwrap();
     assert_eq!(*output.data, json!({"input": 1, "meta": {"idempotencyKey": "k1"}}));
 }
@@ -72,7 +72,7 @@ async fn python_scripts_and_functions() {
     assert_eq!(workshop.data("triple", json!({"n": 4})).await, json!({"n": 12}));
     assert_eq!(workshop.data("four", json!({})).await, json!(4));
     let mut call = call(json!({}));
-    call.idempotency_key = Some("k".to_owned());
+    call.request.idempotency_key = Some("k".to_owned());
     let output = workshop.tool("later").run(&call).await.unwrap();
     assert_eq!(*output.data, json!({"idempotencyKey": "k"}));
 }

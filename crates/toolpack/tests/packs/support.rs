@@ -12,7 +12,7 @@ use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
 use proto::{Code, Limits, Principal, TenantId};
 use serde_json::Value;
-use strip::{Call, Door, Failure, Output, Tool};
+use strip::{Door, Failure, Job, Output, Request, Tool};
 use tempfile::TempDir;
 use toolpack::{Loaded, PackTool, Runtime, Toolpacks};
 
@@ -127,14 +127,14 @@ pub(crate) fn find(loaded: &Loaded, name: &str) -> Option<Arc<PackTool>> {
     loaded.tools.iter().find(|tool| tool.descriptor().id.as_str() == id).cloned()
 }
 
-pub(crate) fn call(input: Value) -> Call {
+pub(crate) fn call(input: Value) -> Job {
     let principal = Principal {
         tenant: TenantId::new("t"),
         subject: "s".to_owned(),
         agent: None,
         scopes: Vec::new(),
     };
-    Call::new("demo", input, Arc::new(principal), Door::Cli)
+    Job::new(Request::new("demo", input, Arc::new(principal), Door::Cli))
 }
 
 pub(crate) async fn run(tool: &PackTool, input: Value) -> Result<Output, Failure> {

@@ -122,8 +122,8 @@ async fn the_input_is_the_body() {
         "  url: '{{env.BASE}}/run'\n  headers: {Authorization: 'Bearer {{env.TOKEN}}', X-Q: '{{input.q}}'}",
     );
     let mut call = call(json!({"q": "ü x"}));
-    call.input = Arc::new(json!({"q": "x"}));
-    call.idempotency_key = Some("k-1".to_owned());
+    call.request.input = Arc::new(json!({"q": "x"}));
+    call.request.idempotency_key = Some("k-1".to_owned());
     let output = workshop.tool("x").run(&call).await.unwrap();
     assert_eq!(*output.data, json!({"path": "/run"}));
     let request = server.last();
@@ -187,7 +187,7 @@ async fn answers_follow_the_same_contract() {
         "more than",
     );
     let mut call = call(json!({"path": "slow"}));
-    call.patience = Some(Duration::from_millis(100));
+    call.request.timeout = Some(Duration::from_millis(100));
     assert_eq!(workshop.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
 }
 

@@ -336,8 +336,8 @@ async fn tenants_never_share_a_worker() {
     let tool = workshop.tool("x");
     let who = async |tenant: &str| {
         let mut call = call(json!({}));
-        let principal = Principal::clone(&call.principal);
-        call.principal = Arc::new(Principal { tenant: TenantId::new(tenant), ..principal });
+        let principal = Principal::clone(&call.request.principal);
+        call.request.principal = Arc::new(Principal { tenant: TenantId::new(tenant), ..principal });
         let data = tool.run(&call).await.unwrap().data;
         (data["who"].to_string(), data["calls"].as_u64().unwrap())
     };

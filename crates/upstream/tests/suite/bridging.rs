@@ -10,7 +10,7 @@ use futures_util::{StreamExt as _, stream};
 use http::Method;
 use proto::Code;
 use serde_json::{Map, Value, json};
-use strip::{Asking, Call, Client, LogLevel, Reply, Resume, Unasked};
+use strip::{Asking, Client, LogLevel, Reply, Request, Resume, Unasked};
 use tokio::sync::oneshot;
 
 use crate::fake::{Fake, Seen, error, plain, raw_events, result, said, tool};
@@ -178,7 +178,7 @@ async fn house() -> (Desk, Fake, House) {
     (desk, fake, house)
 }
 
-pub(crate) fn by(subject: &str, tool: &str, client: &Arc<Caller>) -> Call {
+pub(crate) fn by(subject: &str, tool: &str, client: &Arc<Caller>) -> Request {
     let mut call = call_by(subject, tool, json!({}));
     call.client = Some(Arc::clone(client) as Arc<dyn Client>);
     call

@@ -244,7 +244,11 @@ async fn a_server_that_never_answers_costs_its_callers_time_and_nothing_else() {
     assert_eq!(entry.limits.timeout, Duration::from_millis(200), "the strip ends the call");
     for _ in 0..2 {
         let call = crate::support::call_by("a", "s:hang", json!({}));
-        assert!(tokio::time::timeout(entry.limits.timeout, entry.tool.run(&call)).await.is_err());
+        assert!(
+            tokio::time::timeout(entry.limits.timeout, entry.tool.run(&strip::Job::new(call)))
+                .await
+                .is_err()
+        );
     }
     assert_eq!(house.text("s:ok", json!({})).await, "ok");
     assert_eq!(house.status("s").replicas[0].outstanding, 0);

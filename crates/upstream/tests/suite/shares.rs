@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use proto::{Blame, Code, TenantId};
 use serde_json::json;
 use strip::runs::RunOf;
-use strip::{Asking, Call};
+use strip::{Asking, Job, Request};
 use upstream::{Instances, ServerConfig, Timing};
 
 use crate::bridging::{Caller, by};
@@ -18,7 +18,7 @@ use crate::support::{House, MANY, PATIENCE, call_by, quick, text, within};
 const MOST: usize = 64;
 const OF_ONE: usize = 16;
 
-fn call_of(tenant: &str, subject: &str, tool: &str) -> Call {
+fn call_of(tenant: &str, subject: &str, tool: &str) -> Request {
     let mut call = call_by(subject, tool, json!({}));
     let mut principal = (*call.principal).clone();
     principal.tenant = TenantId::new(tenant);
@@ -27,7 +27,7 @@ fn call_of(tenant: &str, subject: &str, tool: &str) -> Call {
 }
 
 /// A call of somebody who can be asked, in a way that no other number can.
-fn varied(subject: &str, tool: &str, number: usize) -> Call {
+fn varied(subject: &str, tool: &str, number: usize) -> Request {
     // What the protocol does not know is no difference; each of these is there or not.
     let bit = |n: usize| number >> n & 1 == 1;
     let capabilities = json!({
@@ -62,8 +62,8 @@ async fn one_caller_cannot_take_all_processes_by_promising_ever_other_things() {
     let timing = Timing { start: MANY, ..quick() };
     let house = House::timed(vec![("py", server(&[]))], timing, Default::default()).await;
     house.offers("py:never").await;
-    let calls: Vec<Call> = (0..OF_ONE).map(|n| varied("greedy", "py:never", n)).collect();
-    let cancels: Vec<_> = calls.iter().map(|call| call.cancel.clone()).collect();
+    let calls: Vec<Job> = (0..OF_ONE).map(|n| Job::new(varied("greedy", "py:never", n))).collect();
+    let cancels: Vec<_> = calls.iter().map(|call| call.request.cancel.clone()).collect();
     let tool = Arc::clone(&house.catalog.snapshot().resolve("py:never").unwrap().tool);
     let waiting = join_all(calls.iter().map(|call| tool.run(call)));
     let others = async {
@@ -104,9 +104,9 @@ async fn a_tenant_that_keeps_all_others_busy_leaves_room_for_a_new_one() {
     let timing = Timing { start: MANY, ..quick() };
     let house = House::timed(vec![("py", server(&[]))], timing, Default::default()).await;
     house.offers("py:never").await;
-    let hogs: Vec<Call> =
-        (0..MOST).map(|n| call_of("hog", &format!("hog-{n}"), "py:never")).collect();
-    let cancels: Vec<_> = hogs.iter().map(|call| call.cancel.clone()).collect();
+    let hogs: Vec<Job> =
+        (0..MOST).map(|n| Job::new(call_of("hog", &format!("hog-{n}"), "py:never"))).collect();
+    let cancels: Vec<_> = hogs.iter().map(|call| call.request.cancel.clone()).collect();
     let tool = Arc::clone(&house.catalog.snapshot().resolve("py:never").unwrap().tool);
     let waiting = join_all(hogs.iter().map(|call| tool.run(call)));
     let others = async {

@@ -12,7 +12,7 @@ use proto::{Clock, Limits, Principal, TenantId};
 use serde_json::Value;
 use strip::catalog::{LimitBounds, WireNames};
 use strip::servers::Servers;
-use strip::{Call, Catalog, Door, Failure, Output};
+use strip::{Catalog, Door, Failure, Job, Output, Request};
 use tokio::sync::OnceCell;
 use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
 
@@ -146,10 +146,12 @@ impl House {
         self.run(call_by("local", tool, input)).await
     }
 
-    pub(crate) async fn run(&self, call: Call) -> Result<Output, Failure> {
+    pub(crate) async fn run(&self, call: Request) -> Result<Output, Failure> {
         let snapshot = self.catalog.snapshot();
         let entry = Arc::clone(snapshot.resolve(&call.tool).unwrap());
-        tokio::time::timeout(PATIENCE, entry.tool.run(&call)).await.expect("a call has an end")
+        tokio::time::timeout(PATIENCE, entry.tool.run(&Job::new(call)))
+            .await
+            .expect("a call has an end")
     }
 
     /// Asks a server for something other than a tool.
@@ -160,7 +162,7 @@ impl House {
         params: Value,
     ) -> Result<Value, Failure> {
         let call = call_by("local", "", params);
-        let output = self.beside.get(server).unwrap().request(method, &call).await?;
+        let output = self.beside.get(server).unwrap().request(method, &Job::new(call)).await?;
         Ok(Value::clone(&output.data))
     }
 
@@ -177,14 +179,14 @@ pub(crate) fn at(url: &str) -> ServerConfig {
     ServerConfig { url: Some(url.to_owned()), ..ServerConfig::default() }
 }
 
-pub(crate) fn call_by(subject: &str, tool: &str, input: Value) -> Call {
+pub(crate) fn call_by(subject: &str, tool: &str, input: Value) -> Request {
     let principal = Principal {
         tenant: TenantId::new("local"),
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
     };
-    Call::new(tool, input, Arc::new(principal), Door::Cli)
+    Request::new(tool, input, Arc::new(principal), Door::Cli)
 }
 
 /// The first text block of a result.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use strip::runs::RunOf;
-use strip::{Call, Door};
+use strip::{Door, Request};
 
 use super::super::reply;
 use super::McpDoor;
@@ -182,11 +182,11 @@ fn asked(
     meta: &Meta<'_>,
     principal: &Arc<Principal>,
     run: RunOf,
-) -> Result<Call, ErrorData> {
+) -> Result<Request, ErrorData> {
     let mut wishes = mcp::wishes(|key| meta.wish(key))?;
     mcp::run_of_header(&parts.headers, &mut wishes)?;
     let input = Value::Object(arguments.unwrap_or_default());
-    let mut call = Call::new(name, input, Arc::clone(principal), Door::McpHttp);
+    let mut call = Request::new(name, input, Arc::clone(principal), Door::McpHttp);
     call.trace = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
     call.run = run;
     wishes.grant(&mut call);

@@ -117,7 +117,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Desk<W> {
                     input: invoke.input,
                     verify: invoke.verify,
                     idempotency_key: invoke.idempotency_key,
-                    patience: invoke.timeout_ms.map(Duration::from_millis),
+                    timeout: invoke.timeout_ms.map(Duration::from_millis),
                     run: invoke.run_id,
                 };
                 as_json(self.remote.invoke(&invocation).await)

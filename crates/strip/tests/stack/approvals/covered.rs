@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use proto::{Code, digest};
 use serde_json::json;
 use strip::approval::{Decider, Decision, Extent, Standing, Verdict, view};
-use strip::{Call, Output};
+use strip::{Output, Request};
 
 use super::{Gate, write, writing};
 use crate::support::{ask, bench, code, tool};
 
-fn keyed(key: &str) -> Call {
+fn keyed(key: &str) -> Request {
     let mut call = write(1);
     call.idempotency_key = Some(key.to_owned());
     call

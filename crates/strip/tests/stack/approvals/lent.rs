@@ -18,7 +18,7 @@ async fn gate() -> (Gate, Arc<Desk>) {
     (gate, hr)
 }
 
-fn take() -> strip::Call {
+fn take() -> strip::Request {
     ask("far:take", json!({"file_id": "desk-7"}))
 }
 
@@ -56,7 +56,7 @@ async fn what_is_put_in_the_place_of_an_approved_file_does_not_run() {
     let answer = call.await.unwrap();
     assert_eq!(code(&answer), Some(Code::InvalidInput), "{:?}", answer.result);
 
-    let bob = |call| strip::Call { principal: principal("acme", "bob"), ..call };
+    let bob = |call| strip::Request { principal: principal("acme", "bob"), ..call };
     by(&gate.bench, &principal("acme", "bob"), "hr:issue", json!({})).await.result.unwrap();
     let call = gate.begin(bob(take()));
     let row = gate.waits(1).await.remove(0);

@@ -1,0 +1,91 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::{Principal, TraceId};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::runs::RunOf;
+use crate::{Client, Resume};
+
+/// The transport that a call came in by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Door {
+    McpHttp,
+    McpStdio,
+    Http,
+    Lsp,
+    Cli,
+    Dashboard,
+}
+
+impl Door {
+    /// The name in logs, metrics and audit rows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Door::McpHttp => "mcp-http",
+            Door::McpStdio => "mcp-stdio",
+            Door::Http => "http",
+            Door::Lsp => "lsp",
+            Door::Cli => "cli",
+            Door::Dashboard => "dashboard",
+        }
+    }
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a caller asks for: one call of one tool.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The tool as the caller named it: a canonical id, a short URI, a wire name, pinned or not.
+    pub tool: String,
+    pub input: Arc<Value>,
+    pub principal: Arc<Principal>,
+    pub door: Door,
+    pub trace: TraceId,
+    /// A side-effecting call with this key runs once, however often it is sent.
+    pub idempotency_key: Option<String>,
+    /// Run a recorded call again and compare the answers.
+    pub verify: bool,
+    /// The caller's own limit, where it is shorter than the tool's.
+    pub timeout: Option<Duration>,
+    /// Cancelled when the caller no longer wants the answer.
+    pub cancel: CancellationToken,
+    /// The caller's client, if it accepts progress and logs or can be asked questions.
+    pub client: Option<Arc<dyn Client>>,
+    /// The answers that come with a call that is repeated because its caller was asked something.
+    pub resume: Option<Arc<Resume>>,
+    /// The run that the call belongs to.
+    pub run: RunOf,
+}
+
+impl Request {
+    /// A request with a fresh trace id and no options.
+    pub fn new(
+        tool: impl Into<String>,
+        input: Value,
+        principal: Arc<Principal>,
+        door: Door,
+    ) -> Self {
+        Self {
+            tool: tool.into(),
+            input: Arc::new(input),
+            principal,
+            door,
+            trace: TraceId::random(),
+            idempotency_key: None,
+            verify: false,
+            timeout: None,
+            cancel: CancellationToken::new(),
+            client: None,
+            resume: None,
+            run: RunOf::Alone,
+        }
+    }
+}

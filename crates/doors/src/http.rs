@@ -13,6 +13,7 @@ mod login;
 mod mcp;
 mod meter;
 mod openapi;
+pub(crate) mod pages;
 mod reply;
 mod resource;
 mod routes;
@@ -42,12 +43,12 @@ pub use routes::{Needs, ROUTES, Route};
 pub use servers::{Announced, Declined, Granted, ServerDesk};
 pub(crate) use sessions::SessionUse;
 
-use body::{BodyFault, BodyReader};
+pub use body::{BodyFault, BodyReader};
+pub use pages::{Pages, is_own_origin};
 
-use crate::dashboard::{Dashboard, DashboardDesk};
+use crate::Metrics;
 use crate::server::Peer;
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
-use crate::{Metrics, dashboard};
 
 /// What an operator may set about the HTTP door.
 #[derive(Clone)]
@@ -64,10 +65,8 @@ pub struct Options {
     pub logins: Option<Arc<Keyring>>,
     /// No request body above this size is ever read, unless a tool takes a larger input.
     pub max_body_bytes: usize,
-    /// How long a client may take to send its body.
-    pub body_timeout: Duration,
-    /// How many bytes of requests that are not answered yet are held at once. One caller may use a quarter of them.
-    pub body_memory: usize,
+    /// Reads the bodies of all requests, those of the pages included.
+    pub bodies: Arc<BodyReader>,
     /// How many sessions of MCP clients before 2026-07-28 may stand at once.
     pub max_sessions: usize,
     /// How many of them one caller may have.
@@ -80,8 +79,8 @@ pub struct Options {
     pub streams_per_caller: usize,
     /// Where servers register themselves; without it nobody can.
     pub servers: Option<Arc<dyn ServerDesk>>,
-    /// What the dashboard needs to know of the process around it.
-    pub dashboard: Option<Arc<dyn DashboardDesk>>,
+    /// Pages for browsers, such as the dashboard.
+    pub pages: Option<Arc<dyn Pages>>,
 }
 
 impl Default for Options {
@@ -93,15 +92,14 @@ impl Default for Options {
             approval_links: None,
             logins: None,
             max_body_bytes: MAX_MESSAGE_BYTES,
-            body_timeout: Duration::from_secs(30),
-            body_memory: 64 << 20,
+            bodies: Arc::default(),
             max_sessions: 10_000,
             sessions_per_caller: 5_000,
             session_idle: Duration::from_secs(10 * 60),
             session_park: Duration::from_secs(5),
             streams_per_caller: 1_024,
             servers: None,
-            dashboard: None,
+            pages: None,
         }
     }
 }
@@ -116,7 +114,6 @@ struct Inner {
     options: Options,
     mcp: mcp::McpDoor,
     meter: meter::Meter,
-    dashboard: Dashboard,
     bodies: Arc<BodyReader>,
 }
 
@@ -199,23 +196,13 @@ impl HttpDoor {
 
 fn shared(strip: Arc<Strip>, access: Access, options: Options) -> Shared {
     let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
-    let bodies = Arc::new(BodyReader::new(options.body_memory, options.body_timeout));
-    let dashboard = Dashboard::new(dashboard::Parts {
-        strip: Arc::clone(&strip),
-        access: access.clone(),
-        admin: options.admin.clone(),
-        servers: options.servers.clone(),
-        desk: options.dashboard.clone(),
-        shutdown: options.shutdown.clone(),
-        max_body_bytes: options.max_body_bytes,
-        bodies: Arc::clone(&bodies),
-    });
     let meter = meter::Meter::default();
-    Shared(Arc::new(Inner { strip, access, options, mcp, meter, dashboard, bodies }))
+    let bodies = Arc::clone(&options.bodies);
+    Shared(Arc::new(Inner { strip, access, options, mcp, meter, bodies }))
 }
 
 fn router(shared: Shared) -> Router {
-    let pages = shared.dashboard.routes();
+    let pages = shared.options.pages.as_ref().map(|pages| pages.router()).unwrap_or_default();
     let entrance = agents::Entrance {
         shared: shared.clone(),
         doors: callers_doors().with_state(shared.clone()),

@@ -1,9 +1,7 @@
 //! The ways in: MCP over HTTP and stdio, REST envelopes, LSP framing, health and metrics. A door reads the request,
 //! knows who asks, hands a `Request` to the strip, and renders the answer; it never knows how a tool is made.
 
-mod dashboard;
 mod http;
-mod lapse;
 mod lsp;
 mod mcp;
 mod metrics;
@@ -14,13 +12,18 @@ mod size;
 #[cfg(unix)]
 mod socket;
 mod stdio;
+mod validity;
 mod wishes;
 
-pub use dashboard::{Checkup, DashboardDesk, Held};
-pub use http::{Announced, Declined, Granted, HttpDoor, Needs, Options, ROUTES, Route, ServerDesk};
+pub use http::files::form::{Form, FormField};
+pub use http::{
+    Announced, BodyFault, BodyReader, Declined, Granted, HttpDoor, Needs, Options, Pages, ROUTES,
+    Route, ServerDesk, is_own_origin,
+};
 pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};
-pub use server::{ServerLimits, serve, serve_with};
+pub use server::{Peer, ServerLimits, serve, serve_with};
 #[cfg(unix)]
 pub use socket::SocketDoor;
 pub use stdio::{LocalDoor, LoginDesk, Operator, ServersReport, serve_session};
+pub use validity::until_invalid;

@@ -27,7 +27,7 @@ use crate::{HttpDoor, Metrics};
 use in_place::InPlace;
 use pool::{Place, Pool};
 
-pub(crate) use pool::Peer;
+pub use pool::Peer;
 
 /// What one connection may cost.
 #[derive(Clone, Copy, Debug)]

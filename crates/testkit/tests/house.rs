@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which of our crates each crate may use. Arrows point down only; what is not listed is an absence that we promise.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("proto", &[]),
     ("store", &["proto"]),
     ("egress", &[]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("documents", &[]),
     ("doors", &["proto", "auth", "strip"]),
     ("config", &["proto", "store", "egress", "auth", "strip", "upstream"]),
+    ("dashboard", &["proto", "auth", "strip", "doors"]),
     (
         "powerstrip",
         &[
@@ -33,6 +34,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "documents",
             "doors",
             "config",
+            "dashboard",
         ],
     ),
     ("testkit", &[]),

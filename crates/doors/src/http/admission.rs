@@ -19,11 +19,11 @@ use serde_json::json;
 use strip::{Door, Failure, RefusedRequest};
 use tracing::{Instrument as _, debug_span, field};
 
+use super::pages::{Pages, is_own_origin};
 use super::routes::{Needs, Route};
 use super::{Shared, reply, routes, scopes};
-use crate::dashboard;
-use crate::lapse::{LOOK, lapsed};
 use crate::server::Peer;
+use crate::validity::until_invalid;
 
 /// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
 const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
@@ -32,7 +32,7 @@ const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
 pub(super) async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let pattern = matched.as_ref().map(MatchedPath::as_str);
-    let asked = Asked::of(pattern, request.method());
+    let asked = Asked::of(&shared, pattern, request.method());
     let peer = request.extensions().get::<Arc<Peer>>().cloned();
     admitted(&shared, request, asked, peer.as_deref(), |request| next.run(request)).await
 }
@@ -45,7 +45,7 @@ pub(super) async fn admit_to<F: Future<Output = Response>>(
     peer: &Peer,
     serve: impl FnOnce(Request) -> F,
 ) -> Response {
-    let asked = Asked::of(Some(pattern), request.method());
+    let asked = Asked::of(shared, Some(pattern), request.method());
     admitted(shared, request, asked, Some(peer), serve).await
 }
 
@@ -113,8 +113,8 @@ enum Asked {
 }
 
 impl Asked {
-    fn of(pattern: Option<&str>, method: &Method) -> Self {
-        match pattern.map(|pattern| routes::of(pattern, method)) {
+    fn of(shared: &Shared, pattern: Option<&str>, method: &Method) -> Self {
+        match pattern.map(|pattern| routes::of(shared, pattern, method)) {
             Some(Some(route)) => Self::Route(route),
             Some(None) => Self::Unlisted,
             None => Self::Nowhere,
@@ -132,10 +132,10 @@ impl Asked {
 /// Why a request is turned away before any handler sees it.
 enum TurnedAway {
     Refused(auth::Refusal, Option<&'static str>),
-    /// Nobody has signed in by this browser.
-    SignedOut,
-    /// A form that no page of ours can have sent.
-    ForeignForm,
+    /// The browser has no valid session.
+    SignedOut(Arc<dyn Pages>),
+    /// A form that was not sent by one of our pages.
+    ForeignForm(Arc<dyn Pages>),
     Unlisted,
     /// The caller has too many connections.
     TooManyConnections(Failure),
@@ -148,9 +148,9 @@ impl TurnedAway {
             Self::Refused(refusal, scope) => {
                 scopes::refuse(&shared.access, request.uri().path(), refusal, *scope, trace)
             }
-            Self::SignedOut => shared.dashboard.turn_away(request.method(), request.uri()),
-            Self::ForeignForm => dashboard::foreign_form(),
-            Self::Unlisted => routes::missing(request.method(), request.uri(), trace),
+            Self::SignedOut(pages) => pages.signed_out(request.method(), request.uri()),
+            Self::ForeignForm(pages) => pages.foreign_form(),
+            Self::Unlisted => routes::missing(shared, request.method(), request.uri(), trace),
             Self::TooManyConnections(failure) => {
                 let mut response = reply::refuse_as_usual(failure, trace);
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -203,16 +203,14 @@ async fn check(
             access
                 .admit_anyone(headers, authority)
                 .map_err(|why| TurnedAway::Refused(why, None))?;
-            let session = shared.dashboard.session(headers).ok_or(TurnedAway::SignedOut)?;
-            // Boxed: calls of tools would carry the room for it.
-            if !Box::pin(shared.dashboard.still_stands(&session)).await {
-                return Err(TurnedAway::SignedOut);
-            }
+            let pages = shared.options.pages.as_ref().ok_or(TurnedAway::Unlisted)?;
+            let signed_out = || TurnedAway::SignedOut(Arc::clone(pages));
+            let session = pages.session(headers).await.ok_or_else(signed_out)?;
             if request.method() != Method::GET
                 && request.method() != Method::HEAD
-                && !shared.dashboard.is_own_form(headers)
+                && !is_own_origin(headers, access.origin())
             {
-                return Err(TurnedAway::ForeignForm);
+                return Err(TurnedAway::ForeignForm(Arc::clone(pages)));
             }
             identify(shared, peer, &session.principal, trace).await?;
             request.extensions_mut().insert(session);
@@ -261,7 +259,7 @@ impl Admitted {
     /// Ends when the credential does not admit the same caller any more.
     pub(super) fn lapse(self, shared: Shared) -> BoxFuture<'static, ()> {
         let admitted = Arc::new(self);
-        lapsed(LOOK, move || Arc::clone(&admitted).still_stands(shared.clone())).boxed()
+        until_invalid(move || Arc::clone(&admitted).still_stands(shared.clone())).boxed()
     }
 
     async fn still_stands(self: Arc<Self>, shared: Shared) -> bool {
@@ -317,7 +315,7 @@ fn foreign_page(shared: &Shared, request: &Request) -> Option<String> {
             .iter()
             .any(|simple| kind.eq_ignore_ascii_case(simple))
     });
-    let foreign = unasked && !shared.dashboard.is_own_form(headers);
+    let foreign = unasked && !is_own_origin(headers, shared.access.origin());
     foreign.then(|| String::from_utf8_lossy(origin.as_bytes()).into_owned())
 }
 

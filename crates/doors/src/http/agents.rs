@@ -28,7 +28,7 @@ pub(super) async fn enter(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let Some((agent, door)) = split(&parts.uri) else {
-        return routes::unknown(parts.method, parts.uri, Extension(trace)).await;
+        return routes::missing(&entrance.shared, &parts.method, &parts.uri, trace);
     };
     // Who may not come as this agent learns as little as who asks for one that does not exist.
     let known = entrance.shared.strip.agents().agents.contains_key(agent);

@@ -31,7 +31,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Why a body was not read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BodyFault {
+pub enum BodyFault {
     #[error("the request body is larger than {limit} bytes")]
     TooLarge { size: Option<u64>, limit: usize },
     #[error("the request body did not arrive within {} s", .0.as_secs_f32())]
@@ -55,7 +55,7 @@ pub(crate) enum BodyFault {
 
 impl BodyFault {
     /// The fault as a caller is told it.
-    pub(crate) fn failure(&self) -> Failure {
+    pub fn failure(&self) -> Failure {
         let code = match self {
             Self::CallerFull { .. } => Code::RateLimit,
             Self::GatewayFull { .. } => Code::Unavailable,
@@ -89,25 +89,38 @@ impl From<Exceeded> for BodyFault {
 }
 
 /// Reads bodies within the memory that all of them share.
-pub(crate) struct BodyReader {
+pub struct BodyReader {
     memory: Arc<Shares>,
     timeout: Duration,
 }
 
+impl Default for BodyReader {
+    fn default() -> Self {
+        Self { memory: Shares::new(64 << 20), timeout: Duration::from_secs(30) }
+    }
+}
+
 impl BodyReader {
-    /// At most so many bytes of bodies that are not answered yet are held at once; a single body has so much time.
-    pub(crate) fn new(memory: usize, timeout: Duration) -> Self {
-        Self { memory: Shares::new(memory), timeout }
+    /// Limits the bytes of unanswered requests that are held at once; one caller may use a quarter of them.
+    #[must_use]
+    pub fn with_memory(self, memory: usize) -> Self {
+        Self { memory: Shares::new(memory), ..self }
     }
 
-    /// How long a body may take.
-    pub(crate) fn timeout(&self) -> Duration {
+    /// Limits how long a client may take to send a body.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// How long a client may take to send a body.
+    pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
     /// The whole body. One that announces too much is refused before a byte of it is read. Its memory counts against
     /// its caller's share until the last reference to the bytes is dropped.
-    pub(crate) async fn read(
+    pub async fn read(
         &self,
         parts: &Parts,
         mut body: Body,

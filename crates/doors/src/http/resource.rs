@@ -18,7 +18,7 @@ pub(super) async fn metadata(
     let metadata = is_door(door).then(|| shared.access.metadata(door)).flatten();
     match metadata {
         Some(metadata) => reply::json(StatusCode::OK, &metadata),
-        None => routes::missing(&Method::GET, &uri, trace),
+        None => routes::missing(&shared, &Method::GET, &uri, trace),
     }
 }
 

@@ -5,14 +5,14 @@ use auth::scope::{
     RUNS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
 };
 use axum::Extension;
+use axum::extract::State;
 use axum::response::Response;
 use http::{Method, StatusCode, Uri};
 use proto::{Code, TraceId};
 use serde_json::{Value, json};
 use strip::Failure;
 
-use super::reply;
-use crate::dashboard;
+use super::{Shared, reply};
 
 pub(super) const MCP: &str = "/mcp";
 pub(super) const DISCOVER: &str = "/mcp/discover";
@@ -89,11 +89,6 @@ const fn get(
     needs: Needs,
 ) -> Route {
     Route { methods: "GET", pattern, path, purpose, needs }
-}
-
-/// A page of the dashboard.
-const fn page(methods: &'static str, pattern: &'static str, purpose: &'static str) -> Route {
-    Route { methods, pattern, path: pattern, purpose, needs: Needs::Session }
 }
 
 /// A route for servers, which bring a registration token.
@@ -244,76 +239,42 @@ pub const ROUTES: &[Route] = &[
         "what authorization servers may know about this gateway",
         Needs::OurName,
     ),
-    page("GET", dashboard::HOME, "the dashboard: how everything is"),
-    Route {
-        methods: "GET, POST",
-        pattern: dashboard::SIGN_IN,
-        path: dashboard::SIGN_IN,
-        purpose: "sign in to the dashboard",
-        needs: Needs::OurName,
-    },
-    // Nobody is known yet; the handlers see to it that one browser begins and ends it.
-    Route {
-        methods: "POST",
-        pattern: dashboard::START,
-        path: dashboard::START,
-        purpose: "go to the identity provider to sign in",
-        needs: Needs::OurName,
-    },
-    get(
-        dashboard::CALLBACK,
-        dashboard::CALLBACK,
-        "where a browser comes back to from there",
-        Needs::OurName,
-    ),
-    get(dashboard::ASSET, dashboard::ASSET, "its stylesheet and script", Needs::OurName),
-    page("POST", dashboard::SIGN_OUT, "sign out of the dashboard"),
-    page("POST", dashboard::THEME, "choose its colours"),
-    page("GET", dashboard::LIVE, "tells open pages what has changed"),
-    page("GET", dashboard::CATALOG, "the tools, with a search"),
-    page("GET, POST", dashboard::TOOL, "one tool, and a form to try it"),
-    page("POST", dashboard::TRUST, "trust a tool in quarantine"),
-    page("GET, POST", dashboard::TRY, "a call that was tried, and its answer"),
-    page("GET", dashboard::APPROVALS, "calls that wait for a person"),
-    page("GET, POST", dashboard::APPROVAL, "one of them, and a form to decide"),
-    page("GET, POST", dashboard::RULES, "what people approved once for all"),
-    page("GET", dashboard::CALLS, "the audit trail"),
-    page("GET", dashboard::TRACE, "the calls of one trace"),
-    page("GET", dashboard::RUNS, "runs of calls"),
-    page("GET, POST", dashboard::RUN, "one run, and a form to answer what it asks"),
-    page("GET, POST", dashboard::FILES, "files and artifacts, and a form to hand one in"),
-    page("GET, POST", dashboard::FILE, "one of them, and a form to delete it"),
-    page("GET", dashboard::FILE_CONTENT, "its bytes"),
-    page("GET", dashboard::PROMPTS, "the prompts"),
-    page("GET, POST", dashboard::PROMPT, "one prompt, and a form to render it"),
-    page("GET", dashboard::SETTINGS, "what a look over the settings finds"),
 ];
 
 /// The route of this pattern; where methods need different things, the one that takes the method.
-pub(super) fn of(pattern: &str, method: &Method) -> Option<&'static Route> {
-    let mut routes = ROUTES.iter().filter(|route| route.pattern == pattern);
+pub(super) fn of(shared: &Shared, pattern: &str, method: &Method) -> Option<&'static Route> {
+    let mut routes = all(shared).filter(|route| route.pattern == pattern);
     let takes = |route: &&Route| route.methods.split(", ").any(|taken| taken == method.as_str());
     routes.clone().find(takes).or_else(|| routes.next())
 }
 
+/// The routes of the API, then those of the pages.
+fn all(shared: &Shared) -> impl Iterator<Item = &'static Route> + Clone {
+    let pages = shared.options.pages.as_ref().map_or(&[][..], |pages| pages.routes());
+    ROUTES.iter().chain(pages)
+}
+
 pub(super) async fn unknown(
+    State(shared): State<Shared>,
     method: Method,
     uri: Uri,
     Extension(trace): Extension<TraceId>,
 ) -> Response {
-    missing(&method, &uri, trace)
+    missing(&shared, &method, &uri, trace)
 }
 
 /// The answer where there is no route.
-pub(super) fn missing(method: &Method, uri: &Uri, trace: TraceId) -> Response {
+pub(super) fn missing(shared: &Shared, method: &Method, uri: &Uri, trace: TraceId) -> Response {
     let failure = Failure::new(
         Code::NotFound,
         format!("there is no {method} {}; `details.routes` lists what there is", shown(uri)),
     );
-    reply::refuse(StatusCode::NOT_FOUND, &failure.details(json!({"routes": listed()})), trace)
+    let failure = failure.details(json!({"routes": listed(shared)}));
+    reply::refuse(StatusCode::NOT_FOUND, &failure, trace)
 }
 
 pub(super) async fn wrong_method(
+    State(shared): State<Shared>,
     method: Method,
     uri: Uri,
     Extension(trace): Extension<TraceId>,
@@ -322,13 +283,12 @@ pub(super) async fn wrong_method(
         Code::Unsupported,
         format!("{} does not take {method}; the Allow header says what it takes", shown(&uri)),
     );
-    let failure = failure.details(json!({"routes": listed()}));
+    let failure = failure.details(json!({"routes": listed(&shared)}));
     reply::refuse(StatusCode::METHOD_NOT_ALLOWED, &failure, trace)
 }
 
-fn listed() -> Vec<Value> {
-    ROUTES
-        .iter()
+fn listed(shared: &Shared) -> Vec<Value> {
+    all(shared)
         .map(
             |route| json!({"methods": route.methods, "path": route.path, "purpose": route.purpose}),
         )

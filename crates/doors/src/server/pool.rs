@@ -33,8 +33,8 @@ struct Anonymous {
     of: HashMap<IpAddr, BTreeMap<u64, Option<AbortHandle>>>,
 }
 
-/// One connection, as requests that arrive on it see it.
-pub(crate) struct Peer {
+/// The connection that a request arrived on.
+pub struct Peer {
     pool: Arc<Pool>,
     id: u64,
     address: IpAddr,
@@ -142,7 +142,8 @@ impl Drop for Place {
 }
 
 impl Peer {
-    pub(crate) fn address(&self) -> IpAddr {
+    /// The network address of the client; of IPv6, its /64 network.
+    pub fn address(&self) -> IpAddr {
         self.address
     }
 

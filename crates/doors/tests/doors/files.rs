@@ -10,7 +10,7 @@ use http_body_util::Full;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::{Gateway, connect, gateway, gateway_with, modern, settings};
+use crate::support::{Gateway, bodies_within, connect, gateway, gateway_with, modern, settings};
 
 /// Sends a request and then what fills it, until the gateway says something or hangs up. Gives how many bytes of the
 /// filling went out, and what came back.
@@ -89,7 +89,8 @@ async fn a_form_has_few_fields() {
 
 #[tokio::test]
 async fn a_file_that_drips_in_is_given_up() {
-    let options = Options { body_timeout: Duration::from_millis(300), ..Options::default() };
+    let options =
+        Options { bodies: bodies_within(Duration::from_millis(300)), ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     let plain = "POST /v1/files?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n";
     let begins = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n";

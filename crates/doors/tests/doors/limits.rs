@@ -1,16 +1,17 @@
 //! What one caller or address can take from all others: memory of bodies, connections, sessions.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use doors::{Options, ServerLimits};
+use doors::{BodyReader, Options, ServerLimits};
 use http::{Method, StatusCode};
 use http_body_util::Full;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::{Gateway, PATIENCE, connect, gateway_with, modern, settings};
+use crate::support::{Gateway, PATIENCE, bodies_within, connect, gateway_with, modern, settings};
 
 const MEGABYTE: usize = 1 << 20;
 
@@ -64,7 +65,10 @@ async fn stall_until_refused(
 
 #[tokio::test]
 async fn bodies_of_one_caller_are_held_within_a_budget() {
-    let options = Options { body_memory: 16 * MEGABYTE, ..Options::default() };
+    let options = Options {
+        bodies: Arc::new(BodyReader::default().with_memory(16 * MEGABYTE)),
+        ..Options::default()
+    };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     for path in ["/mcp/tool/test.echo", "/mcp"] {
         // A quarter of the memory is one caller's, but at least one whole body: here both are 4 MB.
@@ -98,7 +102,7 @@ async fn bodies_of_one_caller_are_held_within_a_budget() {
 
 #[tokio::test]
 async fn bodies_that_trickle_are_given_up_before_their_time_is_over() {
-    let options = Options { body_timeout: Duration::from_secs(120), ..Options::default() };
+    let options = Options { bodies: bodies_within(Duration::from_secs(120)), ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     let (mut stream, _) = stall(&gateway, "/mcp/tool/test.echo", 2_000).await;
     let mut answer = Vec::new();

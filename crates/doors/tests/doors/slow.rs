@@ -7,14 +7,16 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::support::{Gateway, PATIENCE, connect, gateway, gateway_with, send, settings};
+use crate::support::{
+    Gateway, PATIENCE, bodies_within, connect, gateway, gateway_with, send, settings,
+};
 
 /// Short for a client that says nothing, and long for one that says all at once, on a busy machine too.
 const SHORT: Duration = Duration::from_secs(1);
 
 async fn impatient() -> Gateway {
     let limits = ServerLimits { header_timeout: SHORT, ..ServerLimits::default() };
-    let options = Options { body_timeout: SHORT, ..Options::default() };
+    let options = Options { bodies: bodies_within(SHORT), ..Options::default() };
     gateway_with(settings(), options, limits).await
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use auth::LocalAccess;
 use bytes::Bytes;
-use doors::{HttpDoor, Options, ServerLimits};
+use doors::{BodyReader, HttpDoor, Options, ServerLimits};
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -218,6 +218,11 @@ pub(crate) async fn strip(settings: Settings) -> (Arc<Strip>, Gate, TempDir) {
 
 pub(crate) fn shared(tools: Vec<Made>) -> Vec<Arc<dyn Tool>> {
     tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
+}
+
+/// A reader that gives each body this much time.
+pub(crate) fn bodies_within(timeout: Duration) -> Arc<BodyReader> {
+    Arc::new(BodyReader::default().with_timeout(timeout))
 }
 
 pub(crate) async fn gateway() -> Gateway {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow};
 use auth::AdminToken;
 use clap::Args;
 use config::{Limits, Listen, Overrides};
-use doors::{HttpDoor, Metrics, Options};
+use doors::{BodyReader, HttpDoor, Metrics, Options};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -86,15 +86,28 @@ impl Serve {
             loaded.config.public_url.as_deref().unwrap_or(&url).parse().context("public_url")?,
         );
         let webhook = gateway.approval_webhook(&loaded, &public)?;
+        let access = gateway.access(loaded.access.clone(), &public);
+        let servers = gateway.server_desk(loaded.access.is_some())?;
+        let limited = limited(&loaded.config.limits);
+        let pages = dashboard::pages(dashboard::Parts {
+            strip: Arc::clone(gateway.strip()),
+            access: access.clone(),
+            admin: Some(Arc::clone(&admin)),
+            servers: Some(Arc::clone(&servers)),
+            service: Some(gateway.dashboard(&context, flags.clone())),
+            shutdown: shutdown.clone(),
+            max_body_bytes: limited.max_body_bytes,
+            bodies: Arc::clone(&limited.bodies),
+        });
         let options = Options {
             shutdown: shutdown.clone(),
             metrics: Some(metrics),
             logins,
             admin: Some(Arc::clone(&admin)),
             approval_links: webhook.as_ref().map(|webhook| Arc::clone(&webhook.links)),
-            servers: Some(gateway.server_desk(loaded.access.is_some())?),
-            dashboard: Some(gateway.dashboard(&context, flags.clone())),
-            ..limited(&loaded.config.limits)
+            servers: Some(servers),
+            pages: Some(pages),
+            ..limited
         };
         let dashboard = Some(format!("{public}/dashboard"));
         gateway.approvals().set_terms(approvals::terms(&loaded.config, dashboard));
@@ -109,7 +122,6 @@ impl Serve {
                 approvals.end();
             }
         });
-        let access = gateway.access(loaded.access.clone(), &public);
         let door = HttpDoor::new(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
@@ -139,9 +151,10 @@ impl Serve {
 /// The door's limits on what callers may take from each other.
 fn limited(limits: &Limits) -> Options {
     let sessions = &limits.sessions;
+    let memory = limits.body_memory.map_or_else(body_memory, |size| size.0);
     let count = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
     Options {
-        body_memory: limits.body_memory.map_or_else(body_memory, |size| size.0),
+        bodies: Arc::new(BodyReader::default().with_memory(memory)),
         max_sessions: count(sessions.max),
         sessions_per_caller: count(sessions.per_caller),
         session_idle: sessions.idle.0,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use config::{BadConfig, Overrides};
-use doors::{Checkup, DashboardDesk, Held, Operator as _};
+use dashboard::{Checkup, DashboardService, QuarantinedTool};
+use doors::Operator as _;
 use egress::process::Runner;
 use serde_json::json;
 use tokio::sync::OnceCell;
@@ -36,7 +37,7 @@ impl Board {
 }
 
 #[async_trait]
-impl DashboardDesk for Board {
+impl DashboardService for Board {
     async fn checkup(&self) -> Checkup {
         // The file is followed, so what it says is in force; one that is broken is not.
         let (facts, findings, config) = match self.context.load_with(self.flags.clone()) {
@@ -71,7 +72,7 @@ impl DashboardDesk for Board {
         }
     }
 
-    async fn held(&self, tool: &str) -> Result<Held, String> {
+    async fn quarantined(&self, tool: &str) -> Result<QuarantinedTool, String> {
         self.quarantine.compared(tool).await
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use doors::{Held, Operator};
+use dashboard::QuarantinedTool;
+use doors::Operator;
 use proto::{Digest, clean};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -72,12 +73,12 @@ impl Quarantine {
     }
 
     /// A tool that waits, with all that has changed in it.
-    pub(super) async fn compared(&self, tool: &str) -> Result<Held, String> {
+    pub(super) async fn compared(&self, tool: &str) -> Result<QuarantinedTool, String> {
         let snapshot = self.strip.catalog().snapshot();
         let held = snapshot.waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
         let (changes, left_out) = self.changes(held).await?;
         let (reason, definition) = (held.reason(), held.definition.to_string());
-        Ok(Held { reason, definition, changes, left_out })
+        Ok(QuarantinedTool { reason, definition, changes, left_out })
     }
 
     async fn changes(&self, held: &Quarantined) -> Result<(Vec<Change>, usize), String> {

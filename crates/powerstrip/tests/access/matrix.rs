@@ -1,6 +1,6 @@
 //! Two tenants, every route: what is one's is not there for the other. A route that this file does not know fails it.
 
-use doors::{Needs, ROUTES, Route};
+use doors::{Needs, Route};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::Response;
@@ -33,7 +33,7 @@ impl<'a> Cast<'a> {
 async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
     let house = House::open().await;
     let cast = Cast::of(&house);
-    for route in ROUTES {
+    for route in doors::ROUTES.iter().chain(dashboard::ROUTES) {
         match route.pattern {
             "/mcp" => sessions(&cast).await,
             "/mcp/tool/{*tool}" => recorded_answers(&cast).await,

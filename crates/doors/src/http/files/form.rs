@@ -8,13 +8,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream};
-use axum::extract::multipart::{Field, Multipart};
+use axum::extract::multipart::Multipart;
 use axum::extract::{FromRequest as _, Request};
 use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _};
 use strip::Failure;
 
-use super::intake::{broken_off, too_slow};
+use super::intake::{broken_off, patient, too_slow};
 use super::invalid;
 
 /// How many bytes may stand before a field's data, all its headers among them.
@@ -27,11 +28,19 @@ const STEP: usize = 8 << 10;
 const MAX_FIELDS: usize = 32;
 
 /// A form as it arrives.
-pub(crate) struct Form {
+pub struct Form {
     parts: Multipart,
     gauge: Arc<Gauge>,
     fields: usize,
     patience: Duration,
+}
+
+/// A field of a form. Its bytes end with an error if they arrive too slowly.
+pub struct FormField<'a> {
+    pub name: String,
+    /// The name of a file, if the field is one.
+    pub file_name: Option<String>,
+    pub bytes: BoxStream<'a, Result<Bytes, Failure>>,
 }
 
 /// How much was read since the last field ended.
@@ -49,7 +58,7 @@ impl Gauge {
 
 impl Form {
     /// The form that a request brings.
-    pub(crate) async fn of(request: Request, patience: Duration) -> Result<Self, Failure> {
+    pub async fn of(request: Request, patience: Duration) -> Result<Self, Failure> {
         let gauge = Arc::<Gauge>::default();
         let (parts, body) = request.into_parts();
         let paced = Paced {
@@ -66,7 +75,7 @@ impl Form {
     }
 
     /// The next field, once the one before has been read.
-    pub(crate) async fn next(&mut self) -> Result<Option<Field<'_>>, Failure> {
+    pub async fn next(&mut self) -> Result<Option<FormField<'_>>, Failure> {
         self.fields += 1;
         if self.fields > MAX_FIELDS {
             return Err(invalid(format!("a form has {MAX_FIELDS} fields at most")));
@@ -76,7 +85,11 @@ impl Form {
         let next = tokio::time::timeout(self.patience, self.parts.next_field()).await;
         self.gauge.outside.store(false, Ordering::Relaxed);
         match next {
-            Ok(Ok(field)) => Ok(field),
+            Ok(Ok(field)) => Ok(field.map(|field| FormField {
+                name: field.name().unwrap_or_default().to_owned(),
+                file_name: field.file_name().map(str::to_owned),
+                bytes: patient(field, self.patience, |error| broken_off(&error)),
+            })),
             _ if self.gauge.is_over() => Err(invalid(format!(
                 "more than {MAX_OUTSIDE} bytes of the form stand outside its fields"
             ))),

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::Request;
 use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use http::header::CONTENT_LENGTH;
 use proto::{FileKind, Principal};
@@ -12,7 +13,7 @@ use strip::Failure;
 use strip::files::{FileRecord, NewFile};
 
 use super::super::Shared;
-use super::form::Form;
+use super::form::{Form, FormField};
 use super::{invalid, media_type, query, seconds};
 
 /// A sender who has had twice its patience must have sent so many bytes for every second since: a file that drips in
@@ -62,10 +63,9 @@ async fn take_form(
             let failure = invalid("one request takes one file; send the others on their own");
             return Err(undone(shared, principal, kept, failure).await);
         }
-        let is_file = field.file_name().is_some() || field.name() == Some("file");
-        let named = field.name().unwrap_or_default().to_owned();
-        let file_name = field.file_name().unwrap_or_default().to_owned();
-        let mut bytes = patient(field, patience, |error| broken_off(&error));
+        let FormField { name: named, file_name, mut bytes } = field;
+        let is_file = file_name.is_some() || named == "file";
+        let file_name = file_name.unwrap_or_default();
         if is_file {
             let wanted = NewFile {
                 name: if new.name.is_empty() { file_name } else { std::mem::take(&mut new.name) },
@@ -116,14 +116,14 @@ pub(super) fn refuse_announced(shared: &Shared, request: &Request) -> Result<(),
 }
 
 /// Chunks as they arrive, as long as the next one does not take too long, and all of them together do not.
-pub(crate) fn patient<S, E>(
+pub(super) fn patient<'a, S, E>(
     bytes: S,
     patience: Duration,
-    told: impl Fn(E) -> Failure + Send + Copy,
-) -> impl Stream<Item = Result<Bytes, Failure>> + Send + Unpin
+    told: impl Fn(E) -> Failure + Send + Copy + 'a,
+) -> BoxStream<'a, Result<Bytes, Failure>>
 where
-    S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
-    E: Send,
+    S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'a,
+    E: Send + 'a,
 {
     let began = Instant::now();
     Box::pin(stream::unfold(Some((bytes, 0_usize)), move |state| async move {
@@ -144,7 +144,7 @@ where
     }))
 }
 
-pub(crate) fn broken_off(error: &dyn std::error::Error) -> Failure {
+pub(super) fn broken_off(error: &dyn std::error::Error) -> Failure {
     invalid(format!("the upload broke off: {error}"))
 }
 

@@ -1,0 +1,158 @@
+use auth::scope;
+use axum::response::Response;
+use http::StatusCode;
+use maud::{Markup, html};
+use serde_json::Value;
+use strip::approval::{ShownFile, inert as laid_out};
+use strip::catalog::changes;
+use strip::{ApprovalRow, ApprovalState};
+
+use super::list::state;
+use super::{place, waiting};
+use crate::layout::{Page, Room, csrf, heading};
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use crate::words::{inert, size, tool_page};
+use crate::{time, tool};
+
+/// One confirmation: everything that was asked, and a form to decide while it waits.
+pub(super) async fn page(
+    board: &Dashboard,
+    viewer: &Viewer,
+    row: &ApprovalRow,
+    before: Option<&ApprovalRow>,
+    notice: Option<&str>,
+    status: StatusCode,
+) -> Response {
+    let rest = waiting(board, viewer.tenant()).await;
+    let next = rest.iter().find(|other| other.id != row.id);
+    let files: Vec<ShownFile> = serde_json::from_str(&row.files).unwrap_or_default();
+    let below = html! {
+        @if let Some(agent) = &row.agent { strong { (inert(agent)) } " for " }
+        strong { (inert(&row.owner)) } " wants to call it · " (time::ago(row.created_unix_ms, viewer.now_ms))
+    };
+    let actions = html! { a href="/dashboard/approvals" { "All approvals" } };
+    let arguments = row.arguments.as_deref().unwrap_or("{}");
+    let body = html! {
+        (heading(html! { code { (inert(&row.tool)) } }, below, actions))
+        @if let Some(notice) = notice { p.fault role="alert" { (notice) } }
+        div #verdict data-swap data-version=(row.state) {
+            @if row.state == ApprovalState::Pending {
+                p.verdict { (state(row.state)) (time::left(row.deadline_unix_ms, viewer.now_ms)) }
+            } @else { (decided(row, next, viewer)) }
+        }
+        div.columns {
+            section aria-labelledby="arguments-of" {
+                h2 #arguments-of { "Arguments " span.soft { (size(row.arguments_bytes)) } }
+                pre.code.arguments #arguments tabindex="0" { (laid_out(arguments)) }
+                @if !files.is_empty() {
+                    h2 { "Files" }
+                    ul.rows { @for file in &files { li { div.row {
+                        span.row-name { (inert(&file.name)) }
+                        span.row-more { code { (file.sha256) } }
+                        span { (size(file.size)) }
+                    } } } }
+                }
+                @if let Some(key) = &row.idempotency_key {
+                    h2 { "Idempotency key" }
+                    p { code #idempotency-key { (laid_out(&Value::from(key.as_str()).to_string())) } " " span.soft { "reaches the tool" } }
+                }
+                (difference(arguments, before, viewer))
+            }
+            section aria-labelledby="decide" {
+                h2 #decide { "Decision" }
+                div #decision data-swap data-version=(row.state) { (decision(row, viewer)) }
+                h2 { "About the call" }
+                (facts(row, viewer))
+            }
+        }
+    };
+    let page = Page::new("Approval", Room::Approvals, body);
+    Page { live: "approvals", ..page }.show_as(viewer, status)
+}
+
+fn decided(row: &ApprovalRow, next: Option<&ApprovalRow>, viewer: &Viewer) -> Markup {
+    html! {
+        p.verdict {
+            (state(row.state))
+            @if let Some(by) = row.decided_by.as_deref().filter(|_| row.state != ApprovalState::Expired) {
+                span { "by " (inert(by)) @if let Some(via) = &row.decided_via { span.soft { " (" (inert(via)) ")" } } }
+            }
+            @if let Some(at) = row.decided_unix_ms { span.soft { (time::ago(at, viewer.now_ms)) } }
+            @if let Some(next) = next { a href=(place(&next.id)) { "Next that waits" } }
+        }
+        @if let Some(reason) = &row.reason { blockquote { (inert(reason)) } }
+    }
+}
+
+fn decision(row: &ApprovalRow, viewer: &Viewer) -> Markup {
+    if row.state != ApprovalState::Pending {
+        return html! { p.soft { "It is decided. A new call is asked about anew." } };
+    }
+    if !viewer.may(scope::APPROVALS_DECIDE) {
+        return html! { p.soft { "To decide you need the scope " code { (scope::APPROVALS_DECIDE) } "." } };
+    }
+    html! {
+        form.decide method="post" action=(place(&row.id)) {
+            (csrf(viewer))
+            div.field {
+                label for="reason" { "Words for the caller" }
+                textarea #reason name="reason" rows="3" maxlength="2000" placeholder="Why, or what to do instead" {}
+            }
+            div.field {
+                label for="standing" { "An approval holds for" }
+                select #standing name="standing" {
+                    option value="once" { "this call only" }
+                    option value="these-hour" { "these arguments, one hour" }
+                    option value="these-month" { "these arguments, 30 days" }
+                    option value="any-hour" { "any arguments, one hour" }
+                    @if row.run.is_some() {
+                        option value="these-run" { "these arguments, in this run" }
+                        option value="any-run" { "any arguments, in this run" }
+                    }
+                }
+            }
+            div.buttons {
+                button.primary type="submit" name="decision" value="approve" { "Approve" }
+                button.danger type="submit" name="decision" value="reject" { "Reject" }
+            }
+        }
+    }
+}
+
+/// What differs from the last call of this tool that somebody said yes to.
+fn difference(arguments: &str, before: Option<&ApprovalRow>, viewer: &Viewer) -> Markup {
+    let Some((before, text)) = before.and_then(|row| Some((row, row.arguments.as_deref()?))) else {
+        return html! { h2 { "Compared with before" } p.soft { "No call of this tool has been approved before." } };
+    };
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let (found, left_out) = changes(&read(text), &read(arguments));
+    html! {
+        h2 { "Compared with before" }
+        p.soft {
+            "The " a href=(place(&before.id)) { "last approved call" } " was "
+            @if let Some(at) = before.decided_unix_ms { (time::ago(at, viewer.now_ms)) } @else { "earlier" } "."
+        }
+        @if found.is_empty() { p { "The arguments are the same." } }
+        (tool::changed_parts(&found, left_out))
+    }
+}
+
+fn facts(row: &ApprovalRow, viewer: &Viewer) -> Markup {
+    html! {
+        dl.facts {
+            div { dt { "Tool" } dd { a href=(tool_page(&row.tool)) { code { (inert(&row.tool)) } } " " span.soft { (inert(&row.version)) } } }
+            div { dt { "Caller" } dd { @if let Some(agent) = &row.agent { (inert(agent)) " for " } (inert(&row.owner))
+                @if row.tenant != viewer.principal().tenant.as_str() { span.soft { " · " (inert(&row.tenant)) } } } }
+            div { dt { "Door" } dd { (inert(&row.door)) } }
+            div { dt { "Deadline" } dd { (time::exact(row.deadline_unix_ms)) } }
+            div { dt { "Trace" } dd { a href=(format!("/dashboard/calls/{}", row.trace)) { code { (inert(&row.trace)) } } } }
+            @if let Some(run) = &row.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
+            div { dt { "Arguments" } dd { code.sum title="SHA-256 of the canonical arguments" { (row.arguments_sum) } } }
+            div { dt { "Definition" } dd { code.sum title="SHA-256 of the tool's definition" { (row.definition) } } }
+            @if let Some(code) = &row.code {
+                div { dt { "Code" } dd { code.sum title="SHA-256 of the program, its interpreter and the pack's files" { (code) } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The audit trail: every call that has ended, and the calls of one trace along the same time.
+
+use auth::scope;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use proto::{Code, Principal, TraceId};
+use serde::Deserialize;
+use serde_json::Value;
+use strip::{AuditFilter, AuditPage, AuditPlace, AuditRow};
+
+use crate::layout::{Page, Room, heading};
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use crate::words::{empty, in_url, inert, outcome, short, tool_page};
+use crate::{chart, time};
+
+const PAGE_ROWS: u32 = 50;
+
+/// No trace has more calls that could be drawn.
+const MAX_TRACE_ROWS: u32 = 200;
+
+const DAY_MS: u64 = 86_400_000;
+
+/// What somebody looks for; empty fields do not narrow the choice.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    tool: String,
+    outcome: String,
+    caller: String,
+    from: String,
+    to: String,
+    after: String,
+}
+
+impl Wanted {
+    fn filter(&self, viewer: &Viewer) -> AuditFilter {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        AuditFilter {
+            tenant: viewer.tenant(),
+            tool: given(&self.tool),
+            outcome: given(&self.outcome),
+            caller: given(&self.caller),
+            since_unix_ms: time::of_date(&self.from),
+            until_unix_ms: time::of_date(&self.to).map(|day| day + DAY_MS),
+            after: place(&self.after),
+            limit: PAGE_ROWS,
+            ..AuditFilter::default()
+        }
+    }
+
+    fn narrows(&self) -> bool {
+        [&self.tool, &self.outcome, &self.caller, &self.from, &self.to]
+            .iter()
+            .any(|f| !f.is_empty())
+    }
+
+    /// The address of the page that goes on behind a place.
+    fn next(&self, place: AuditPlace) -> String {
+        let pairs = [
+            ("tool", &self.tool),
+            ("outcome", &self.outcome),
+            ("caller", &self.caller),
+            ("from", &self.from),
+            ("to", &self.to),
+        ];
+        let mut url = format!("/dashboard/calls?after={}-{}", place.at_unix_ms, place.number);
+        for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
+            url.push_str(&format!("&{name}={}", in_url(value)));
+        }
+        url
+    }
+}
+
+fn place(text: &str) -> Option<AuditPlace> {
+    let (at, number) = text.split_once('-')?;
+    Some(AuditPlace { at_unix_ms: at.parse().ok()?, number: number.parse().ok()? })
+}
+
+pub(super) async fn page(
+    State(board): State<Dashboard>,
+    Query(wanted): Query<Wanted>,
+    viewer: Viewer,
+) -> Response {
+    if !viewer.may(scope::TOOLS_READ) {
+        return viewer.refused(scope::TOOLS_READ);
+    }
+    let found = board.parts.strip.calls(wanted.filter(&viewer)).await;
+    let body = html! {
+        (heading(html! { "Calls" }, html! { "Every call through any door, newest first." }, html! {}))
+        (filters(&wanted))
+        div #results data-swap {
+            @match &found {
+                Ok(page) => (results(page, &wanted, &viewer)),
+                Err(failure) => p.fault role="alert" { (failure.message) },
+            }
+        }
+    };
+    Page::new("Calls", Room::Calls, body).show(&viewer)
+}
+
+fn filters(wanted: &Wanted) -> Markup {
+    html! {
+        form.filters method="get" action="/dashboard/calls" {
+            label { "Tool" input type="search" name="tool" value=(wanted.tool) placeholder="any" data-search autocomplete="off"; }
+            label {
+                "Outcome"
+                select name="outcome" {
+                    option value="" { "any" }
+                    @for word in ["OK"].into_iter().chain(Code::all().map(Code::as_str)).chain(["CANCELLED"]) {
+                        option value=(word) selected[wanted.outcome == word] { (word) }
+                    }
+                }
+            }
+            label { "Caller" input type="search" name="caller" value=(wanted.caller) placeholder="person or agent" autocomplete="off"; }
+            label { "From" input type="date" name="from" value=(wanted.from); }
+            label { "To" input type="date" name="to" value=(wanted.to); }
+            button type="submit" { "Filter" }
+            @if wanted.narrows() { a href="/dashboard/calls" { "Clear" } }
+        }
+    }
+}
+
+fn results(page: &AuditPage, wanted: &Wanted, viewer: &Viewer) -> Markup {
+    if page.rows.is_empty() {
+        return if wanted.narrows() || !wanted.after.is_empty() {
+            empty("Nothing fits", html! { p { a href="/dashboard/calls" { "Show all calls" } } })
+        } else {
+            empty(
+                "No calls yet",
+                html! {
+                    p { "Call a tool and it stands here: who called what, by which door, and how it ended." }
+                    p { a.button href="/dashboard/catalog" { "Open the catalog" } }
+                },
+            )
+        };
+    }
+    html! {
+        (table(&page.rows, viewer))
+        @if let Some(next) = page.next {
+            p.more { a.button rel="next" href=(wanted.next(next)) { "Older calls" } }
+        }
+    }
+}
+
+/// Calls as lines of a table; narrow screens show what matters most.
+pub(super) fn table(rows: &[AuditRow], viewer: &Viewer) -> Markup {
+    html! {
+        div.table {
+            table {
+                thead { tr {
+                    th scope="col" { "Tool" }
+                    th scope="col" { "Outcome" }
+                    th.wide scope="col" { "Caller" }
+                    th.wide scope="col" { "Door" }
+                    th.number scope="col" { "Took" }
+                    th.number scope="col" { "When" }
+                } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            td { a href=(format!("/dashboard/calls/{}", row.trace)) { code { (short(&row.tool, 60)) } } }
+                            td { (outcome(&row.outcome)) }
+                            td.wide { (caller(&row.caller, viewer)) }
+                            td.wide { (inert(&row.door)) }
+                            td.number { (time::span(row.duration_us)) }
+                            td.number { (time::ago(row.at_unix_ms, viewer.now_ms)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Who called, by agent and person, and of which tenant where several are shown.
+pub(super) fn caller(principal: &Principal, viewer: &Viewer) -> Markup {
+    let foreign = viewer.principal().tenant != principal.tenant;
+    html! {
+        @if let Some(agent) = &principal.agent { (short(agent, 40)) " for " }
+        (short(&principal.subject, 40))
+        @if foreign { span.soft { " · " (short(principal.tenant.as_str(), 40)) } }
+    }
+}
+
+pub(super) async fn trace(
+    State(board): State<Dashboard>,
+    Path(id): Path<String>,
+    viewer: Viewer,
+) -> Response {
+    if !viewer.may(scope::TOOLS_READ) {
+        return viewer.refused(scope::TOOLS_READ);
+    }
+    let none = "There is no such trace, or it is not yours. A call stands here a moment after it has ended.";
+    let Ok(trace) = serde_json::from_value::<TraceId>(Value::String(id)) else {
+        return viewer.missing(none);
+    };
+    let filter = AuditFilter {
+        trace: Some(trace),
+        tenant: viewer.tenant(),
+        limit: MAX_TRACE_ROWS,
+        ..AuditFilter::default()
+    };
+    let mut rows = match board.parts.strip.calls(filter).await {
+        Ok(page) => page.rows,
+        Err(failure) => return viewer.missing(&failure.message),
+    };
+    if rows.is_empty() {
+        return viewer.missing(none);
+    }
+    rows.reverse();
+    let below = html! { "Trace " code { (trace) } };
+    let title = rows.first().map(|row| short(&row.tool, 80)).unwrap_or_default();
+    let body = html! {
+        (heading(html! { code { (title) } }, below, html! { a href="/dashboard/calls" { "All calls" } }))
+        (chart::waterfall(&rows))
+        @for row in &rows { (facts(row, &viewer)) }
+    };
+    Page::new("Trace", Room::Calls, body).show(&viewer)
+}
+
+fn facts(row: &AuditRow, viewer: &Viewer) -> Markup {
+    html! {
+        dl.facts {
+            div { dt { "Tool" } dd { a href=(tool_page(&row.tool)) { code { (inert(&row.tool)) } } " " span.soft { (inert(&row.version)) } } }
+            div { dt { "Outcome" } dd { (outcome(&row.outcome)) @if let Some(blame) = &row.blame { span.soft { " · blame: " (inert(blame)) } } } }
+            div { dt { "Decision" } dd { (inert(&row.decision)) } }
+            div { dt { "Caller" } dd { (caller(&row.caller, viewer)) } }
+            div { dt { "Door" } dd { (inert(&row.door)) } }
+            div { dt { "Began" } dd { (time::ago(row.at_unix_ms, viewer.now_ms)) " · " (time::exact(row.at_unix_ms)) } }
+            div { dt { "Took" } dd { (time::span(row.duration_us)) } }
+            div { dt { "Arguments" } dd { code.sum title="SHA-256 of the canonical arguments" { (row.arguments) } } }
+            @if let Some(definition) = row.definition {
+                div { dt { "Definition" } dd { code.sum title="SHA-256 of the tool's definition" { (definition) } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+use strip::Violation;
+
+use crate::words::short;
+
+/// What is wrong with a draft, and where.
+#[derive(Default)]
+pub(crate) struct Faults(Vec<Fault>);
+
+struct Fault {
+    /// A JSON pointer into the value.
+    at: String,
+    text: String,
+    /// The text cannot be read as a value at all.
+    unreadable: bool,
+}
+
+impl Faults {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether there is a text from which no value could be made.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.0.iter().any(|fault| fault.unreadable)
+    }
+
+    pub(super) fn unreadable(&mut self, at: &str, text: impl Into<String>) {
+        self.0.push(Fault { at: at.to_owned(), text: text.into(), unreadable: true });
+    }
+
+    pub(super) fn missing(&mut self, at: &str) {
+        self.0.push(Fault { at: at.to_owned(), text: "is required".to_owned(), unreadable: false });
+    }
+
+    pub(super) fn take_in(&mut self, other: Faults) {
+        self.0.extend(other.0);
+    }
+
+    /// Those that stand although the part they are in was left out.
+    pub(super) fn only_unreadable(mut self) -> Self {
+        self.0.retain(|fault| fault.unreadable);
+        self
+    }
+
+    /// Adds what the schema itself says; what was found missing before is not told twice.
+    pub(crate) fn add_violations(&mut self, violations: Vec<Violation>) {
+        for violation in violations {
+            let missing = violation.message.contains("is a required property");
+            let told = |fault: &Fault| {
+                fault.at.strip_prefix(&*violation.path).is_some_and(|rest| {
+                    let name = rest.trim_start_matches('/');
+                    !name.is_empty() && violation.message.starts_with(&format!("\"{name}\""))
+                })
+            };
+            if !(missing && self.0.iter().any(told)) {
+                let Violation { path, message } = violation;
+                self.0.push(Fault { at: path, text: short(&message, 300), unreadable: false });
+            }
+        }
+    }
+
+    /// What is wrong at exactly this place.
+    pub(super) fn at(&self, pointer: &str) -> Vec<&str> {
+        self.0.iter().filter(|fault| fault.at == pointer).map(|fault| &*fault.text).collect()
+    }
+
+    /// Everything, for the head of the form.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let line = |fault: &Fault| {
+            let place: Vec<_> = fault.at.split('/').skip(1).map(|s| s.replace("~1", "/")).collect();
+            match place.is_empty() {
+                true => fault.text.clone(),
+                false => format!("{}: {}", short(&place.join(" › "), 200), fault.text),
+            }
+        };
+        self.0.iter().map(line).collect()
+    }
+}

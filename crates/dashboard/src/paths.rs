@@ -1,0 +1,27 @@
+//! The paths of the pages.
+
+pub(crate) const HOME: &str = "/dashboard";
+pub(crate) const SIGN_IN: &str = "/dashboard/sign-in";
+pub(crate) const START: &str = "/dashboard/sign-in/start";
+pub(crate) const CALLBACK: &str = auth::client::SIGN_IN_CALLBACK;
+pub(crate) const SIGN_OUT: &str = "/dashboard/sign-out";
+pub(crate) const THEME: &str = "/dashboard/theme";
+pub(crate) const ASSET: &str = "/dashboard/assets/{name}";
+pub(crate) const LIVE: &str = "/dashboard/live";
+pub(crate) const CATALOG: &str = "/dashboard/catalog";
+pub(crate) const TOOL: &str = "/dashboard/tools/{*tool}";
+pub(crate) const TRUST: &str = "/dashboard/trust";
+pub(crate) const TRY: &str = "/dashboard/tries/{id}";
+pub(crate) const APPROVALS: &str = "/dashboard/approvals";
+pub(crate) const APPROVAL: &str = "/dashboard/approvals/{id}";
+pub(crate) const RULES: &str = "/dashboard/rules";
+pub(crate) const CALLS: &str = "/dashboard/calls";
+pub(crate) const TRACE: &str = "/dashboard/calls/{trace}";
+pub(crate) const RUNS: &str = "/dashboard/runs";
+pub(crate) const RUN: &str = "/dashboard/runs/{id}";
+pub(crate) const FILES: &str = "/dashboard/files";
+pub(crate) const FILE: &str = "/dashboard/files/{id}";
+pub(crate) const FILE_CONTENT: &str = "/dashboard/files/{id}/content";
+pub(crate) const PROMPTS: &str = "/dashboard/prompts";
+pub(crate) const PROMPT: &str = "/dashboard/prompts/{domain}/{name}/{major}";
+pub(crate) const SETTINGS: &str = "/dashboard/settings";

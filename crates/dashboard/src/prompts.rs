@@ -1,0 +1,156 @@
+//! The prompts of the registry: what each says, and what it becomes with arguments.
+
+use auth::scope;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::StatusCode;
+use maud::{Markup, html};
+use proto::PromptRef;
+use serde_json::Value;
+use strip::prompts::Prompt;
+
+use crate::form::{Draft, Faults, Form};
+use crate::layout::{Page, Room, csrf, heading};
+use crate::posted::Posted;
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use crate::words::{count, empty, in_url, inert, json, short};
+
+fn place(prompt: &Prompt) -> String {
+    format!(
+        "/dashboard/prompts/{}/{}/{}",
+        in_url(&prompt.domain),
+        in_url(&prompt.name),
+        prompt.major
+    )
+}
+
+pub(super) async fn list(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+    if !viewer.may(scope::TOOLS_READ) {
+        return viewer.refused(scope::TOOLS_READ);
+    }
+    let shelf = board.parts.strip.prompts().shelf();
+    let prompts = shelf.prompts();
+    let body = html! {
+        (heading(html! { "Prompts" }, html! { (count(prompts.len(), "prompt", "prompts")) " in the registry" }, html! {}))
+        @if prompts.is_empty() {
+            (empty("No prompts yet", html! {
+                p { "A prompt is a template and a spec in the prompts folder, pinned by its sum." }
+                pre { code { "powerstrip new prompt support/greeting" } }
+            }))
+        } @else {
+            ul.rows {
+                @for prompt in prompts {
+                    li { a.row href=(place(prompt)) {
+                        span.row-name { code { (inert(&prompt.wire_name())) } }
+                        span.row-more { (short(&prompt.description, 140)) }
+                        span.tags { span.tag { "v" (prompt.major) } }
+                    } }
+                }
+            }
+        }
+    };
+    Page::new("Prompts", Room::Prompts, body).show(&viewer)
+}
+
+type Parts = Path<(String, String, String)>;
+
+fn with_prompt(
+    board: &Dashboard,
+    viewer: &Viewer,
+    Path((domain, name, major)): Parts,
+    then: impl FnOnce(&Prompt) -> Response,
+) -> Response {
+    let Ok(major) = major.parse() else { return viewer.missing("A prompt's version is a number.") };
+    let shelf = board.parts.strip.prompts().shelf();
+    match shelf.get(&PromptRef { domain, name, major: Some(major) }) {
+        Ok(prompt) => then(prompt),
+        Err(failure) => viewer.missing(&failure.message),
+    }
+}
+
+/// The schema of a prompt's arguments; one that says nothing takes none.
+fn schema(prompt: &Prompt) -> Value {
+    let none = || serde_json::json!({"type": "object", "additionalProperties": false});
+    prompt.spec.get("inputSchema").cloned().unwrap_or_else(none)
+}
+
+pub(super) async fn page(State(board): State<Dashboard>, parts: Parts, viewer: Viewer) -> Response {
+    if !viewer.may(scope::TOOLS_READ) {
+        return viewer.refused(scope::TOOLS_READ);
+    }
+    with_prompt(&board, &viewer, parts, |prompt| {
+        let schema = schema(prompt);
+        let form = Form::of(&schema);
+        let fields = form.show(&Draft::fresh(&form), &Faults::default());
+        show(&viewer, prompt, fields, html! {}, StatusCode::OK)
+    })
+}
+
+pub(super) async fn render(
+    State(board): State<Dashboard>,
+    parts: Parts,
+    posted: Posted,
+) -> Response {
+    let viewer = &posted.viewer;
+    if !viewer.may(scope::TOOLS_READ) {
+        return viewer.refused(scope::TOOLS_READ);
+    }
+    with_prompt(&board, viewer, parts, |prompt| {
+        let schema = schema(prompt);
+        let form = Form::of(&schema);
+        let mut draft = Draft::of_fields(posted.fields());
+        if draft.change(&form, posted.text("do")) {
+            let fields = form.show(&draft, &Faults::default());
+            return show(viewer, prompt, fields, html! {}, StatusCode::OK);
+        }
+        let (value, faults) = draft.value(&form);
+        let unfit = StatusCode::UNPROCESSABLE_ENTITY;
+        let (told, status) = match value.filter(|_| !faults.is_unreadable()) {
+            None => (html! {}, unfit),
+            Some(value) => match prompt.render(&value) {
+                Ok(text) => (
+                    html! { h2 { "Rendered" } pre.code #rendered tabindex="0" { (inert(&text)) } },
+                    StatusCode::OK,
+                ),
+                Err(failure) => {
+                    (html! { p.fault role="alert" { (inert(&failure.message)) } }, unfit)
+                }
+            },
+        };
+        show(viewer, prompt, form.show(&draft, &faults), told, status)
+    })
+}
+
+fn show(
+    viewer: &Viewer,
+    prompt: &Prompt,
+    fields: Markup,
+    told: Markup,
+    status: StatusCode,
+) -> Response {
+    let name = prompt.wire_name();
+    let below = html! { "version " (prompt.major) @if let Some(title) = &prompt.title { " · " (inert(title)) } };
+    let body = html! {
+        (heading(html! { code { (inert(&name)) } }, below, html! { a href="/dashboard/prompts" { "All prompts" } }))
+        p.prose { (inert(&prompt.description)) }
+        div.columns {
+            section aria-labelledby="render" {
+                h2 #render { "Render it" }
+                form.try #try data-swap method="post" action=(place(prompt)) {
+                    (csrf(viewer))
+                    button.hidden type="submit" name="do" value="run" tabindex="-1" aria-hidden="true" { "Render" }
+                    (fields)
+                    div.buttons { button.primary type="submit" name="do" value="run" { "Render" } }
+                }
+                (told)
+            }
+            section aria-labelledby="body" {
+                h2 #body { "Template" }
+                pre.code tabindex="0" { (inert(&prompt.body)) }
+            }
+        }
+        details.block { summary { "Spec" } pre.code tabindex="0" { (json(&prompt.spec)) } }
+    };
+    Page::new(&name, Room::Prompts, body).show_as(viewer, status)
+}

@@ -1,0 +1,116 @@
+//! The table of the pages and their router.
+
+use std::sync::Arc;
+
+use auth::Session;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::map_response;
+use axum::response::Response;
+use axum::routing::{get, post};
+use doors::{Needs, Pages, Route};
+use http::{HeaderMap, Method, Uri};
+
+use crate::state::Dashboard;
+use crate::{
+    approvals, assets, calls, catalog, files, headers, live, overview, paths, posted, prompts,
+    provider, runs, settings, sign_in, theme, tool, tries,
+};
+
+/// A page that needs a signed-in browser.
+const fn page(methods: &'static str, pattern: &'static str, purpose: &'static str) -> Route {
+    Route { methods, pattern, path: pattern, purpose, needs: Needs::Session }
+}
+
+/// A page that a browser needs in order to sign in.
+const fn public(methods: &'static str, pattern: &'static str, purpose: &'static str) -> Route {
+    Route { methods, pattern, path: pattern, purpose, needs: Needs::OurName }
+}
+
+/// All pages.
+pub const ROUTES: &[Route] = &[
+    page("GET", paths::HOME, "the dashboard: an overview"),
+    public("GET, POST", paths::SIGN_IN, "sign in to the dashboard"),
+    // No session exists yet: the handlers check that the same browser begins and ends the sign-in.
+    public("POST", paths::START, "go to the identity provider to sign in"),
+    public("GET", paths::CALLBACK, "where the identity provider sends a browser back to"),
+    public("GET", paths::ASSET, "its stylesheet and script"),
+    page("POST", paths::SIGN_OUT, "sign out of the dashboard"),
+    page("POST", paths::THEME, "choose its colours"),
+    page("GET", paths::LIVE, "changes, as server-sent events for open pages"),
+    page("GET", paths::CATALOG, "the tools, with a search"),
+    page("GET, POST", paths::TOOL, "one tool, and a form to try it"),
+    page("POST", paths::TRUST, "trust a tool in quarantine"),
+    page("GET, POST", paths::TRY, "a call that was tried, and its answer"),
+    page("GET", paths::APPROVALS, "pending approvals"),
+    page("GET, POST", paths::APPROVAL, "one approval, and a form to decide"),
+    page("GET, POST", paths::RULES, "standing approvals"),
+    page("GET", paths::CALLS, "the audit trail"),
+    page("GET", paths::TRACE, "the calls of one trace"),
+    page("GET", paths::RUNS, "runs of calls"),
+    page("GET, POST", paths::RUN, "one run, and a form to answer its questions"),
+    page("GET, POST", paths::FILES, "files and artifacts, and a form to upload one"),
+    page("GET, POST", paths::FILE, "one file, and a form to delete it"),
+    page("GET", paths::FILE_CONTENT, "the bytes of a file"),
+    page("GET", paths::PROMPTS, "the prompts"),
+    page("GET, POST", paths::PROMPT, "one prompt, and a form to render it"),
+    page("GET", paths::SETTINGS, "findings about the settings"),
+];
+
+#[async_trait::async_trait]
+impl Pages for Dashboard {
+    fn routes(&self) -> &'static [Route] {
+        ROUTES
+    }
+
+    fn router(&self) -> Router {
+        Router::new()
+            .route(paths::HOME, get(overview::page))
+            .route(paths::SIGN_IN, get(sign_in::page).post(sign_in::enter))
+            .route(paths::START, post(provider::start))
+            .route(paths::CALLBACK, get(provider::callback))
+            .route(paths::SIGN_OUT, post(sign_in::leave))
+            .route(paths::THEME, post(theme::choose))
+            .route(paths::ASSET, get(assets::serve))
+            .route(paths::LIVE, get(live::events))
+            .route(paths::CATALOG, get(catalog::page))
+            .route(paths::TOOL, get(tool::page).post(tool::attempt))
+            .route(paths::TRUST, post(tool::trust))
+            .route(paths::TRY, get(tries::page).post(tries::cancel))
+            .route(paths::APPROVALS, get(approvals::page))
+            .route(paths::APPROVAL, get(approvals::one).post(approvals::decide))
+            .route(paths::RULES, get(approvals::rules).post(approvals::forget))
+            .route(paths::CALLS, get(calls::page))
+            .route(paths::TRACE, get(calls::trace))
+            .route(paths::RUNS, get(runs::page))
+            .route(paths::RUN, get(runs::one).post(runs::answer))
+            // The limits of the file store apply instead, and nothing is buffered.
+            .route(
+                paths::FILES,
+                get(files::page).post(files::upload).layer(DefaultBodyLimit::disable()),
+            )
+            .route(paths::FILE, get(files::one).post(files::delete))
+            .route(paths::FILE_CONTENT, get(files::content))
+            .route(paths::PROMPTS, get(prompts::list))
+            .route(paths::PROMPT, get(prompts::page).post(prompts::render))
+            .route(paths::SETTINGS, get(settings::page))
+            .layer(map_response(headers::guarded))
+            .with_state(self.clone())
+    }
+
+    async fn session(&self, headers: &HeaderMap) -> Option<Arc<Session>> {
+        let session = self.find_session(headers)?;
+        self.is_valid(&session).await.then_some(session)
+    }
+
+    fn signed_out(&self, method: &Method, uri: &Uri) -> Response {
+        match *method {
+            Method::GET | Method::HEAD => sign_in::redirect(uri),
+            _ => sign_in::refuse(),
+        }
+    }
+
+    fn foreign_form(&self) -> Response {
+        posted::foreign()
+    }
+}

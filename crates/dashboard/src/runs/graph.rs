@@ -1,0 +1,133 @@
+//! The calls of a run in layers: a call stands behind those whose references it took in, or else behind those that had
+//! ended when it began.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+
+use super::CallOf;
+use crate::words::{in_url, inert, short};
+
+/// More calls than this are a list and no picture.
+const MAX_DRAWN: usize = 120;
+
+const WIDE: usize = 210;
+const TALL: usize = 34;
+const GAP_X: usize = 60;
+const GAP_Y: usize = 16;
+
+/// A call's place, and the calls that it stands behind.
+struct Node {
+    layer: usize,
+    line: usize,
+    behind: Vec<usize>,
+}
+
+fn laid_out(calls: &[CallOf]) -> Vec<Node> {
+    let mut order: Vec<usize> = (0..calls.len()).collect();
+    order.sort_by_key(|index| (calls[*index].started_unix_ms, calls[*index].ended_unix_ms));
+    let mut maker: HashMap<&str, usize> = HashMap::new();
+    let mut layers: HashMap<usize, usize> = HashMap::new();
+    let mut filled: HashMap<usize, usize> = HashMap::new();
+    let mut nodes: HashMap<usize, Node> = HashMap::new();
+    for (rank, index) in order.iter().enumerate() {
+        let call = &calls[*index];
+        let mut behind: Vec<usize> =
+            call.used.iter().filter_map(|used| maker.get(used.as_str()).copied()).collect();
+        behind.sort_unstable();
+        behind.dedup();
+        if behind.is_empty() {
+            // Nothing flows into it: it came after the last that was over by then.
+            let before =
+                order[..rank].iter().filter(|at| calls[**at].ended_unix_ms <= call.started_unix_ms);
+            behind.extend(
+                before.max_by_key(|at| (calls[**at].ended_unix_ms, layers.get(*at).copied())),
+            );
+        }
+        let layer =
+            behind.iter().filter_map(|at| layers.get(at)).max().map_or(0, |layer| layer + 1);
+        let line = filled.entry(layer).or_default();
+        nodes.insert(*index, Node { layer, line: *line, behind });
+        *line += 1;
+        layers.insert(*index, layer);
+        for made in &call.made {
+            maker.insert(made, *index);
+        }
+    }
+    (0..calls.len()).filter_map(|index| nodes.remove(&index)).collect()
+}
+
+/// The picture; it scrolls where it is wider than the page.
+pub(super) fn draw(calls: &[CallOf]) -> Markup {
+    if calls.len() > MAX_DRAWN {
+        return html! {};
+    }
+    let nodes = laid_out(calls);
+    let deepest = nodes.iter().map(|node| node.layer).max().unwrap_or(0);
+    let lowest = nodes.iter().map(|node| node.line).max().unwrap_or(0);
+    let (width, height) = (deepest * (WIDE + GAP_X) + WIDE + 4, lowest * (TALL + GAP_Y) + TALL + 4);
+    let x = |node: &Node| node.layer * (WIDE + GAP_X) + 2;
+    let y = |node: &Node| node.line * (TALL + GAP_Y) + 2;
+    html! {
+        div.graph tabindex="0" {
+            svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="img"
+                aria-label=(format!("{} calls in {} layers", calls.len(), deepest + 1)) {
+                @for (node, call) in nodes.iter().zip(calls) {
+                    @for from in node.behind.iter().filter_map(|at| nodes.get(*at)) {
+                        @let (x1, y1, x2, y2) = (x(from) + WIDE, y(from) + TALL / 2, x(node), y(node) + TALL / 2);
+                        path class=(if call.used.is_empty() { "edge order" } else { "edge" })
+                            d=(format!("M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}", x1 + GAP_X / 2, x2.saturating_sub(GAP_X / 2))) fill="none" {}
+                    }
+                }
+                @for (node, call) in nodes.iter().zip(calls) {
+                    a href=(format!("/dashboard/calls/{}", in_url(&call.trace_id))) {
+                        g class=(if call.outcome == "OK" { "node" } else { "node failed" }) {
+                            title { (inert(&call.tool)) " · " (inert(&call.outcome)) }
+                            rect x=(x(node)) y=(y(node)) width=(WIDE) height=(TALL) rx="8" {}
+                            circle cx=(x(node) + 15) cy=(y(node) + TALL / 2) r="4" {}
+                            text x=(x(node) + 28) y=(y(node) + TALL / 2 + 5) { (short(&call.tool, 24)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str, (from, to): (u64, u64), made: &[&str], used: &[&str]) -> CallOf {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        CallOf {
+            trace_id: tool.to_owned(),
+            tool: tool.to_owned(),
+            started_unix_ms: from,
+            ended_unix_ms: to,
+            outcome: "OK".to_owned(),
+            made: owned(made),
+            used: owned(used),
+        }
+    }
+
+    #[test]
+    fn references_and_time_make_layers() {
+        let calls = [
+            call("fetch", (0, 10), &["a"], &[]),
+            call("other", (0, 5), &[], &[]),
+            call("parse", (20, 30), &["b"], &["a"]),
+            call("store", (40, 50), &[], &["b", "a"]),
+            call("after", (60, 70), &[], &[]),
+        ];
+        let nodes = laid_out(&calls);
+        let layers: Vec<_> = nodes.iter().map(|node| node.layer).collect();
+        assert_eq!(layers, [0, 0, 1, 2, 3]);
+        assert_eq!(nodes[3].behind, [0, 2]);
+        assert_eq!(nodes[4].behind, [3], "the last that was over when it began");
+        assert_ne!(nodes[0].line, nodes[1].line);
+        let drawn = draw(&calls).into_string();
+        assert_eq!(drawn.matches("<rect").count(), 5);
+        assert_eq!(drawn.matches("class=\"edge").count(), 4, "{drawn}");
+    }
+}

@@ -1,0 +1,90 @@
+use auth::scope;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::Question;
+use crate::layout::csrf;
+use crate::posted::Posted;
+use crate::time;
+use crate::viewer::Viewer;
+use crate::words::{Tone, inert, json, mark};
+
+/// A question, with a form for its type while it is open.
+pub(super) fn show(question: &Question, place: &str, viewer: &Viewer) -> Markup {
+    let id = format!("answer-{}", question.slot_id);
+    html! {
+        article.rule {
+            div.rule-head {
+                h2 { (inert(&question.prompt)) }
+                @match question.state.as_str() {
+                    "open" => (mark(Tone::Doubtful, "open")),
+                    "answered" => (mark(Tone::Good, "answered")),
+                    other => (mark(Tone::Quiet, other)),
+                }
+            }
+            p.soft { code { (inert(&question.slot_id)) } " · asked " (time::ago(question.asked_unix_ms, viewer.now_ms))
+                @if let Some(by) = &question.answered_by { " · answered by " (inert(by)) } }
+            @if let Some(value) = &question.value { pre.code { (json(value)) } }
+            @if question.state == "open" {
+                @if viewer.may(scope::RUNS_ANSWER) {
+                    form.try method="post" action=(place) {
+                        (csrf(viewer))
+                        input type="hidden" name="slot" value=(question.slot_id);
+                        (field(question, &id))
+                        div.buttons { button.primary type="submit" { "Answer" } }
+                    }
+                } @else { p.soft { "To answer you need the scope " code { (scope::RUNS_ANSWER) } "." } }
+            }
+        }
+    }
+}
+
+fn field(question: &Question, id: &str) -> Markup {
+    let options = |kind: &str| {
+        html! {
+            fieldset {
+                legend { "Answer" }
+                @for (index, option) in question.options.iter().enumerate() {
+                    label.option { input type=(kind) name="answer" value=(index); " " (inert(option)) }
+                }
+            }
+        }
+    };
+    html! {
+        @match question.slot_type.as_str() {
+            "choice" => (options("radio")),
+            "multi" => (options("checkbox")),
+            "confirm" => fieldset {
+                legend { "Answer" }
+                label.option { input type="radio" name="answer" value="true"; " Yes" }
+                label.option { input type="radio" name="answer" value="false"; " No" }
+            },
+            "number" => div.field { label for=(id) { "Answer" } input id=(id) type="number" step="any" name="answer" required; },
+            "file" => div.field { label for=(id) { "Id of a file" } input id=(id) type="text" name="answer" required placeholder="from the page of files" autocomplete="off"; },
+            _ => div.field { label for=(id) { "Answer" } textarea id=(id) name="answer" rows="3" required {} },
+        }
+    }
+}
+
+/// The answer that a form gives; what does not fit the type is refused by the run, which says why.
+pub(super) fn value(question: &Question, posted: &Posted) -> Value {
+    let text = posted.text("answer");
+    let option = |index: &str| {
+        let option = index.parse::<usize>().ok().and_then(|index| question.options.get(index));
+        option.map_or(Value::Null, |option| Value::String(option.clone()))
+    };
+    match question.slot_type.as_str() {
+        "choice" => option(text),
+        "multi" => {
+            let chosen = posted.fields().iter().filter(|(name, _)| name == "answer");
+            chosen.map(|(_, index)| option(index)).collect()
+        }
+        "confirm" => match text {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            _ => Value::Null,
+        },
+        "number" => serde_json::from_str(text.trim()).unwrap_or(Value::Null),
+        _ => Value::String(text.to_owned()),
+    }
+}

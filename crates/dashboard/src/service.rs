@@ -1,0 +1,43 @@
+//! What the pages need from the process around them.
+
+use async_trait::async_trait;
+use strip::Finding;
+use strip::catalog::Change;
+
+/// The result of checking the settings and this machine.
+#[derive(Clone, Debug)]
+pub struct Checkup {
+    /// The tier of the sandbox, and what it means.
+    pub sandbox: (String, String),
+    /// Facts in the order in which they are shown: a name, whether it is fine, and a description.
+    pub facts: Vec<(String, bool, String)>,
+    /// Optional programs: the name, the version that is installed, and what the program is used for.
+    pub programs: Vec<(String, Option<String>, String)>,
+    pub findings: Vec<Finding>,
+    /// The config in force as YAML, without secrets.
+    pub config: String,
+}
+
+/// A tool that the operator has to trust before it can be called, and what has changed in it.
+#[derive(Clone, Debug)]
+pub struct QuarantinedTool {
+    pub reason: String,
+    /// The digest of the definition that is shown.
+    pub definition: String,
+    pub changes: Vec<Change>,
+    /// How many more changes there are.
+    pub left_out: usize,
+}
+
+/// What only the process knows: its settings and the quarantine.
+#[async_trait]
+pub trait DashboardService: Send + Sync {
+    /// Checks the settings and this machine.
+    async fn checkup(&self) -> Checkup;
+
+    /// A tool in quarantine, compared with the definition that was trusted.
+    async fn quarantined(&self, tool: &str) -> Result<QuarantinedTool, String>;
+
+    /// Trusts the definition of a tool that was shown.
+    async fn trust(&self, tool: &str, definition: &str) -> Result<(), String>;
+}

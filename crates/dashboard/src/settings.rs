@@ -1,0 +1,102 @@
+//! What a look over the settings finds: the same as `powerstrip check` and `powerstrip doctor` say.
+
+use auth::scope;
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+use strip::{Finding, Severity};
+
+use crate::layout::{Page, Room, heading};
+use crate::service::Checkup;
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use crate::words::{Tone, count, empty, inert, mark};
+
+pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+    // It tells of paths, hosts and programs of this machine.
+    if !viewer.may(scope::METRICS_READ) {
+        return viewer.refused(scope::METRICS_READ);
+    }
+    let Some(service) = &board.parts.service else {
+        return viewer.missing("This process cannot look over its settings.");
+    };
+    let checkup = service.checkup().await;
+    let snapshot = board.parts.strip.catalog().snapshot();
+    let hidden: usize = snapshot.entries().iter().map(|entry| entry.hidden_characters).sum();
+    let hiding = snapshot.entries().iter().filter(|entry| entry.hidden_characters > 0).count();
+    let below = html! { "powerstrip " (env!("CARGO_PKG_VERSION")) " · " (count(checkup.findings.len(), "finding", "findings")) };
+    let body = html! {
+        (heading(html! { "Settings check" }, below, html! {}))
+        (findings(&checkup.findings))
+        h2 { "This gateway" }
+        dl.facts {
+            div { dt { "Sandbox" } dd { (mark(Tone::Good, &checkup.sandbox.0)) " " span.soft { (checkup.sandbox.1) } } }
+            @for (what, ok, more) in &checkup.facts {
+                div { dt { (inert(what)) } dd { (mark(if *ok { Tone::Good } else { Tone::Bad }, if *ok { "ok" } else { "not ok" })) " " span.soft { (inert(more)) } } }
+            }
+            div { dt { "Hidden text" } dd {
+                @if hidden == 0 { (mark(Tone::Good, "none")) " " span.soft { "no tool hides characters in what it says" } }
+                @else { (mark(Tone::Doubtful, "found")) " " span.soft { (hidden) " invisible characters removed from " (count(hiding, "tool", "tools")) } }
+            } }
+            div { dt { "Quarantine" } dd {
+                @if snapshot.quarantined().is_empty() { (mark(Tone::Good, "empty")) }
+                @else { (mark(Tone::Doubtful, &count(snapshot.quarantined().len(), "tool", "tools"))) " " a href="/dashboard/catalog" { "look at them" } }
+            } }
+            div { dt { "Not served" } dd {
+                @if snapshot.faults().is_empty() { (mark(Tone::Good, "nothing")) }
+                @else { ul.plain { @for fault in snapshot.faults() { li { code { (inert(fault.tool.as_str())) } ": " (inert(&fault.reason)) } } } }
+            } }
+        }
+        (programs(&checkup))
+        h2 { "Config in force" }
+        p.soft { "Defaults, file, environment and flags added up; secrets are left out." }
+        pre.code tabindex="0" { (inert(&checkup.config)) }
+        h2 { "Read more" }
+        ul.plain {
+            @for (name, page) in [("Configuration", "reference/config"), ("Guardrails", "guide/guardrails"), ("Sandbox", "guide/sandbox"), ("Access", "guide/access"), ("Dashboard", "guide/dashboard")] {
+                li { (name) ": " code { "docs/src/" (page) ".md" } }
+            }
+        }
+    };
+    Page { live: "catalog", ..Page::new("Settings check", Room::Settings, body) }.show(&viewer)
+}
+
+fn findings(findings: &[Finding]) -> Markup {
+    if findings.is_empty() {
+        return empty(
+            "Nothing is wrong",
+            html! { p { "Tools, prompts and config were looked over just now." } },
+        );
+    }
+    html! {
+        ul.rows {
+            @for finding in findings {
+                @let (tone, word) = match finding.severity {
+                    Severity::Error => (Tone::Bad, "error"),
+                    Severity::Warning => (Tone::Doubtful, "warning"),
+                    Severity::Advice => (Tone::Quiet, "advice"),
+                };
+                li { div.row {
+                    span.row-name.wrap { (inert(&finding.message)) }
+                    span.row-more { (inert(&finding.file.display().to_string())) @if let Some(line) = finding.line { ":" (line) } }
+                    (mark(tone, word))
+                } }
+            }
+        }
+    }
+}
+
+fn programs(checkup: &Checkup) -> Markup {
+    html! {
+        h2 { "Programs of this machine" }
+        p.soft { "None of them has to be installed." }
+        dl.facts {
+            @for (name, version, unlocks) in &checkup.programs {
+                div { dt { (name) } dd { @match version {
+                    Some(version) => { (mark(Tone::Good, "found")) " " span.soft { (inert(version)) } }
+                    None => { (mark(Tone::Quiet, "missing")) " " span.soft { "would unlock " (unlocks) } }
+                } } }
+            }
+        }
+    }
+}

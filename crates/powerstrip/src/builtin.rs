@@ -1,18 +1,19 @@
-//! Tools that need nothing installed: examples that are of use on their first day.
+//! Built-in tools. They need nothing installed and double as examples.
 
 mod echo;
 mod select;
+mod sheet;
 mod stats;
 mod time;
 
 use std::sync::Arc;
 
-use proto::{Annotations, Caps, Clock, Descriptor, RequestedLimits};
-use semver::Version;
-use serde_json::Value;
+use proto::Clock;
 use strip::Tool;
 
-/// The name that the catalog knows these tools' source by.
+pub(crate) use sheet::Sheet;
+
+/// The catalog's source name of these tools.
 pub(crate) const SOURCE: &str = "built-in";
 
 /// All built-in tools.
@@ -23,42 +24,6 @@ pub(crate) fn tools(clock: Clock) -> Vec<Arc<dyn Tool>> {
         Arc::new(stats::Stats::default()),
         Arc::new(time::Now::new(clock)),
     ]
-}
-
-/// What each built-in says about itself; the rest is the same for all of them.
-pub(crate) struct Sheet {
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) description: &'static str,
-    pub(crate) deterministic: bool,
-    pub(crate) input: Value,
-    pub(crate) output: Value,
-}
-
-impl Sheet {
-    pub(crate) fn descriptor(self) -> Descriptor {
-        Descriptor {
-            unprefixed: false,
-            id: self.id.parse().expect("built-in ids are well formed"),
-            version: Version::new(1, 0, 0),
-            title: Some(self.title.to_owned()),
-            description: self.description.to_owned(),
-            input_schema: self.input,
-            output_schema: Some(self.output),
-            deterministic: self.deterministic,
-            limits: RequestedLimits::default(),
-            caps: Caps::default(),
-            annotations: Annotations {
-                title: None,
-                read_only_hint: Some(true),
-                destructive_hint: Some(false),
-                idempotent_hint: Some(self.deterministic),
-                open_world_hint: Some(false),
-            },
-            implementation: None,
-            files: None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -24,9 +24,9 @@ use tokio::fs::{File, OpenOptions};
 use tokio::io::AsyncWriteExt as _;
 use tokio_util::io::ReaderStream;
 
-use crate::access::{Beside, Reached, reach};
 use crate::context::Context;
 use crate::gateway;
+use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 
 pub(crate) const PUT: &str = "powerstrip.files.put";
 pub(crate) const GET: &str = "powerstrip.files.get";
@@ -204,16 +204,16 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, String> {
 
 /// Where files are asked for: the process that owns the data folder, or the folder itself.
 pub(crate) enum FileDesk {
-    Beside(Box<Beside>),
+    Owner(Box<OwnerProcess>),
     Here { errands: Box<FileErrands<Files>>, database: Database, _folder: DataFolder },
 }
 
 impl FileDesk {
     /// Reaches the files of a configuration's data folder; no tool and no server is started for it.
     pub(crate) async fn open(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
-        let folder = match reach(&loaded.config.data_dir, None).await? {
-            Reached::Beside(owner) => return Ok(Self::Beside(Box::new(owner))),
-            Reached::Folder(folder) => folder,
+        let folder = match claim_or_connect(&loaded.config.data_dir, None).await? {
+            Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
+            Ownership::Ours(folder) => folder,
         };
         let config = &loaded.config;
         let policy = AddressPolicy::new(config.egress.rules(), OwnListeners::default());
@@ -228,7 +228,7 @@ impl FileDesk {
     /// Asks, wherever the answer is.
     pub(crate) async fn ask(&self, method: &str, params: Value) -> anyhow::Result<Value> {
         match self {
-            Self::Beside(owner) => owner.operate(method, params).await,
+            Self::Owner(owner) => owner.operate(method, params).await,
             Self::Here { errands, .. } => {
                 let answer = errands.ask(method, params).await;
                 answer.context("there is no such question about files")?.map_err(anyhow::Error::msg)

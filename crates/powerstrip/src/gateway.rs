@@ -4,13 +4,13 @@ pub(crate) mod approvals;
 mod board;
 pub(crate) mod files;
 mod names;
-mod place;
 mod prompts;
 mod quarantine;
 mod registration;
 pub(crate) mod runs;
 mod servers;
 mod settings;
+mod socket_path;
 mod sources;
 
 use std::io;
@@ -44,17 +44,18 @@ use crate::extractor::{Bounds, TextExtractor};
 use crate::files::FileErrands;
 use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
+pub(crate) use crate::watch::Freshness;
 
 use approvals::{ApprovalErrands, Webhook};
 pub(crate) use board::Board;
 pub(crate) use names::{NAMES, RELEASE};
 use names::{NameDesk, StoredNames};
-pub(crate) use place::SocketPlace;
 use quarantine::Quarantine;
 pub(crate) use quarantine::{APPROVE, QUARANTINE};
 use registration::Desk;
 use runs::RunDesk;
 pub(crate) use settings::needs_restart;
+pub(crate) use socket_path::SocketPath;
 use sources::Sources;
 
 /// How many bytes of recorded answers are kept in memory.
@@ -123,15 +124,6 @@ impl Operator for Desks {
         }
         None
     }
-}
-
-/// Whether files are read once or followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Freshness {
-    /// For a command that ends soon.
-    Once,
-    /// For a process that stays.
-    Followed,
 }
 
 impl Gateway {
@@ -245,8 +237,8 @@ impl Gateway {
         let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
         for (place, door) in [
-            (SocketPlace::of(folder.path()), door.clone()),
-            (SocketPlace::for_operator(folder.path()), operated),
+            (SocketPath::of(folder.path()), door.clone()),
+            (SocketPath::for_operator(folder.path()), operated),
         ] {
             sockets.extend(open_socket(place, door, closing.clone()).await);
         }
@@ -420,7 +412,7 @@ impl Gateway {
 
 /// Opens a socket in the data folder. Without it, the gateway works; only commands beside it do not reach it.
 async fn open_socket(
-    place: io::Result<SocketPlace>,
+    place: io::Result<SocketPath>,
     door: LocalDoor,
     closing: CancellationToken,
 ) -> Option<JoinHandle<()>> {

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, timeout};
 
-use crate::gateway::SocketPlace;
+use crate::gateway::SocketPath;
 
 /// Where an owner can be asked to give the folder up.
 const SOCKET: &str = "handover";
@@ -79,7 +79,7 @@ fn process(pid: Option<u32>) -> String {
 }
 
 async fn ask(path: &Path) -> io::Result<String> {
-    let place = SocketPlace::named(path, SOCKET)?;
+    let place = SocketPath::named(path, SOCKET)?;
     let conversation = async {
         let mut stream = UnixStream::connect(place.path()).await?;
         stream.write_all(format!("{ASK}\n").as_bytes()).await?;
@@ -118,13 +118,13 @@ impl Heir {
 /// The ear of an owner for the wish to take its folder.
 pub(crate) struct Ear {
     listener: UnixListener,
-    place: SocketPlace,
+    place: SocketPath,
 }
 
 impl Ear {
     /// Listens in a folder that this process owns.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let place = SocketPlace::named(path, SOCKET)?;
+        let place = SocketPath::named(path, SOCKET)?;
         // Whoever left it there is gone: the folder is ours.
         let _ = std::fs::remove_file(place.path());
         let listener = UnixListener::bind(place.path())?;

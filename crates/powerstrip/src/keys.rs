@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{DataFolder, Database};
 
-use crate::access::{Beside, Reached, reach};
+use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 
 pub(crate) const ADD: &str = "powerstrip.keys.add";
 pub(crate) const LIST: &str = "powerstrip.keys.list";
@@ -88,16 +88,16 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, String> {
 
 /// Where keys are asked for: the process that owns the data folder, or the folder itself.
 pub(crate) enum KeyDesk {
-    Beside(Box<Beside>),
+    Owner(Box<OwnerProcess>),
     Here { errands: KeyErrands, database: Database, _folder: DataFolder },
 }
 
 impl KeyDesk {
     /// Reaches the keys of a configuration's data folder; no tool and no server is started for it.
     pub(crate) async fn open(loaded: &Loaded) -> anyhow::Result<Self> {
-        match reach(&loaded.config.data_dir, None).await? {
-            Reached::Beside(owner) => Ok(Self::Beside(Box::new(owner))),
-            Reached::Folder(folder) => {
+        match claim_or_connect(&loaded.config.data_dir, None).await? {
+            Ownership::Other(owner) => Ok(Self::Owner(Box::new(owner))),
+            Ownership::Ours(folder) => {
                 let database = Database::open(folder.path()).await?;
                 let ring = KeyRing::open(database.clone(), Clock::default()).await?;
                 let errands = KeyErrands(Arc::new(ring));
@@ -109,7 +109,7 @@ impl KeyDesk {
     /// Asks, wherever the answer is.
     pub(crate) async fn ask(&self, method: &str, params: Value) -> anyhow::Result<Value> {
         match self {
-            Self::Beside(owner) => owner.operate(method, params).await,
+            Self::Owner(owner) => owner.operate(method, params).await,
             Self::Here { errands, .. } => {
                 let answer = errands.ask(method, params).await;
                 answer.context("there is no such question about keys")?.map_err(anyhow::Error::msg)

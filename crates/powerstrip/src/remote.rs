@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::access::Invocation;
+use crate::invocation::Invocation;
 
 /// Answers of a gateway are bounded by its own limits; this only keeps a stranger from filling our memory.
 const MAX_BODY: u64 = 64 << 20;

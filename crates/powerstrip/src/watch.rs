@@ -1,4 +1,4 @@
-//! Tells when files change. Changes come in bursts: editors write, rename and touch; one burst is told once.
+//! Watches files and folders. Editors write, rename and touch a file in one go; such a burst counts as one change.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,24 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio_util::sync::CancellationToken;
 
-/// A burst is over when nothing has happened for so long.
+/// Whether files are read once, or again whenever they change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// For a command that ends soon.
+    Once,
+    /// For a long-running process.
+    Followed,
+}
+
+/// A burst is over when nothing has happened for this long.
 const QUIET: Duration = Duration::from_millis(120);
 
-/// How often we look anyway: a folder may be of a kind that nobody can watch, or may not exist yet.
+/// How often to check without an event: some file systems send none, and the path may not exist yet.
 const ROUND: Duration = Duration::from_secs(2);
 
 /// Calls `changed` after each burst of changes at or below a path, and each round, until cancelled.
 ///
-/// What is called must find out for itself whether anything is different: a neighbour's change wakes it, too.
+/// `changed` must check whether anything is different: changes to other files in the same folder wake it, too.
 pub(crate) async fn watch<F: Future<Output = ()>>(
     path: PathBuf,
     cancel: CancellationToken,
@@ -28,11 +37,13 @@ pub(crate) async fn watch<F: Future<Output = ()>>(
         let touched =
             event.as_ref().map_or(true, |event| !matches!(event.kind, EventKind::Access(_)));
         if touched {
-            // One wake-up that nobody has answered yet is as good as many.
+            // A wake-up that is already queued covers this change, too.
             let _ = wake.try_send(());
         }
     })
-    .inspect_err(|error| tracing::debug!(%error, "files cannot be watched; looking now and then"))
+    .inspect_err(
+        |error| tracing::debug!(%error, "files cannot be watched; checking them periodically"),
+    )
     .ok();
     let mut watched: Vec<PathBuf> = Vec::new();
     loop {
@@ -55,21 +66,21 @@ async fn burst(woken: &mut Receiver<()>) {
     while tokio::time::timeout(QUIET, woken.recv()).await.is_ok_and(|more| more.is_some()) {}
 }
 
-/// Watches a folder with all below it, and the folder around it, where it comes and goes.
+/// Watches the path recursively, and its nearest existing parent folder to notice when the path is created or removed.
 fn follow(watcher: &mut RecommendedWatcher, watched: &mut Vec<PathBuf>, path: &Path) {
-    let around = path.ancestors().skip(1).find(|folder| folder.is_dir());
+    let parent = path.ancestors().skip(1).find(|folder| folder.is_dir());
     let own = path.is_dir().then_some((path, RecursiveMode::Recursive));
-    let wanted: Vec<_> =
-        own.into_iter().chain(around.map(|folder| (folder, RecursiveMode::NonRecursive))).collect();
+    let targets: Vec<_> =
+        own.into_iter().chain(parent.map(|folder| (folder, RecursiveMode::NonRecursive))).collect();
     watched.retain(|folder| {
-        let stays = wanted.iter().any(|(path, _)| path == folder);
+        let stays = targets.iter().any(|(path, _)| path == folder);
         if !stays {
-            // The kernel has already forgotten a folder that is gone.
+            // Fails for a folder that was removed: the kernel has dropped that watch.
             let _ = watcher.unwatch(folder);
         }
         stays
     });
-    for (folder, mode) in wanted {
+    for (folder, mode) in targets {
         if !watched.iter().any(|known| known == folder) && watcher.watch(folder, mode).is_ok() {
             watched.push(folder.to_owned());
         }

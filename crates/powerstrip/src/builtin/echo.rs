@@ -3,7 +3,7 @@ use proto::Descriptor;
 use serde_json::json;
 use strip::{Failure, Job, Output, Tool};
 
-use super::Sheet;
+use super::sheet::Sheet;
 
 /// Gives back what it is given: the first thing to call on a new gateway.
 pub(super) struct Echo(Descriptor);

@@ -6,7 +6,7 @@ use serde_json::json;
 use strip::{Failure, Job, JsonPath, Output, Tool};
 use tokio::sync::Semaphore;
 
-use super::Sheet;
+use super::sheet::Sheet;
 
 /// Picks parts out of a JSON document by JSONPath (RFC 9535).
 pub(super) struct Select {

@@ -3,7 +3,7 @@ use proto::Descriptor;
 use serde_json::{Value, json};
 use strip::{Failure, Job, Output, Tool};
 
-use super::Sheet;
+use super::sheet::Sheet;
 
 /// Counts what a text is made of.
 pub(super) struct Stats(Descriptor);

@@ -3,7 +3,7 @@ use proto::{Clock, Code, Descriptor};
 use serde_json::{Value, json};
 use strip::{Failure, Job, Output, Tool};
 
-use super::Sheet;
+use super::sheet::Sheet;
 
 /// Tells the time.
 pub(super) struct Now {

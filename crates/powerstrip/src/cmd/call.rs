@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{FAILED, Usage};
-use crate::access::{Access, Invocation};
+use crate::access::Access;
 use crate::context::Context;
+use crate::invocation::Invocation;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 

@@ -1,5 +1,3 @@
-mod agents;
-
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,19 +5,19 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
-use config::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides};
-use proto::{Clock, ToolId};
+use config::{BadConfig, Config, FILE_NAME, Overrides};
+use proto::ToolId;
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
 use strip::{Door, Finding, Request, Severity, Strip};
 use toolpack::CannedCall;
 
 use super::FAILED;
-use crate::access::greet;
-use crate::builtin;
 use crate::context::Context;
+use crate::findings::{as_finding, check_config, reserved_ids};
 use crate::gateway::{Freshness, Gateway};
 use crate::output::{self, Style};
+use crate::owner::greet;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,9 +53,9 @@ impl Check {
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
         if let Some(loaded) = &loaded {
-            findings.extend(found(loaded));
+            findings.extend(check_config(loaded));
             if self.run {
-                findings.extend(run_examples(&loaded.config, &taken(), context).await?);
+                findings.extend(run_examples(&loaded.config, &reserved_ids(), context).await?);
             }
         }
         let fails = |finding: &Finding| match finding.severity {
@@ -97,46 +95,6 @@ impl Check {
         }
         Ok(flags)
     }
-}
-
-/// What is wrong with the tools, prompts and agents of a configuration, as far as nothing has to run for it.
-pub(crate) fn found(loaded: &Loaded) -> Vec<Finding> {
-    let (config, taken) = (&loaded.config, taken());
-    let mut findings = look(config, &taken);
-    let mut known = toolpack::pack_ids(&config.tools, &taken);
-    known.extend(taken);
-    findings.extend(agents::look(loaded, &known));
-    findings
-}
-
-/// The names that packs cannot have.
-fn taken() -> HashSet<ToolId> {
-    let built_in = builtin::tools(Clock::default());
-    built_in.iter().map(|tool| tool.descriptor().id.clone()).collect()
-}
-
-pub(crate) fn as_finding(fault: Fault) -> Finding {
-    let message = if fault.key.is_empty() {
-        fault.message
-    } else {
-        format!("{}: {}", fault.key, fault.message)
-    };
-    Finding {
-        severity: Severity::Error,
-        file: fault.file.unwrap_or_default(),
-        line: fault.line.and_then(|line| usize::try_from(line).ok()),
-        message,
-    }
-}
-
-/// Everything that can be found without running anything.
-fn look(config: &Config, taken: &HashSet<ToolId>) -> Vec<Finding> {
-    // The usual folders need not exist; one that was named must.
-    let usual = |folder: &Path| !folder.exists() && folder.ends_with("tools");
-    let tools: Vec<_> = config.tools.iter().filter(|folder| !usual(folder)).cloned().collect();
-    let mut findings = toolpack::lint(&tools, taken);
-    findings.extend(strip::prompts::lint(&config.prompts));
-    findings
 }
 
 /// What a gateway that runs on the data folder has found in its servers' tools. None is started for it.

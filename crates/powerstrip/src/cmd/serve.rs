@@ -18,6 +18,7 @@ use crate::gateway::{Freshness, Gateway, approvals};
 use crate::handover::{self, Ear};
 use crate::memory;
 use crate::output::{self, Style};
+use crate::programs::describe_tier;
 use crate::reload::Reload;
 use crate::signals;
 use crate::telemetry::Telemetry;
@@ -199,7 +200,7 @@ fn announce(context: &Context, gateway: &Gateway, admin: &AdminToken, url: &str)
     ));
     output::note(format_args!(
         "  {tools} tools, {prompts} prompts, sandbox {tier} ({})",
-        super::doctor::meaning(tier)
+        describe_tier(tier)
     ));
     output::note(format_args!(
         "  Claude Code  claude mcp add --transport http powerstrip {url}/mcp"

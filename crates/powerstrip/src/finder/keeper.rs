@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Finder;
 use super::index::Index;
-use crate::gateway::Freshness;
+use crate::watch::Freshness;
 
 /// The task that builds indexes, and where it is told of another model.
 pub(crate) struct Keeper {

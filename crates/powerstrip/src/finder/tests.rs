@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
 
 use super::{Finder, Keeper, SOURCE};
-use crate::gateway::Freshness;
+use crate::watch::Freshness;
 
 struct Named(Descriptor);
 

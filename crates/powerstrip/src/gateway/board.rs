@@ -11,9 +11,9 @@ use serde_json::json;
 use tokio::sync::OnceCell;
 
 use super::quarantine::{APPROVE, Quarantine};
-use crate::cmd::check::{as_finding, found};
-use crate::cmd::doctor::{Program, meaning, programs};
 use crate::context::Context;
+use crate::findings::{as_finding, check_config};
+use crate::programs::{Program, describe_tier, find_programs};
 
 /// Looks over the settings, and shows and trusts tools in quarantine.
 pub(crate) struct Board {
@@ -50,7 +50,7 @@ impl DashboardService for Board {
                     ("Data folder".to_owned(), true, loaded.config.data_dir.display().to_string()),
                     ("Address".to_owned(), true, loaded.config.listen.to_string()),
                 ];
-                (facts, found(&loaded), config.unwrap_or_default())
+                (facts, check_config(&loaded), config.unwrap_or_default())
             }
             Err(BadConfig(faults)) => {
                 let text = "the file cannot be read; what it said before is still in force";
@@ -59,12 +59,12 @@ impl DashboardService for Board {
             }
         };
         let tier = self.runner.host().tier();
-        let found = self.programs.get_or_init(|| programs(&self.runner)).await;
+        let found = self.programs.get_or_init(|| find_programs(&self.runner)).await;
         let told = |program: &Program| {
             (program.name.to_owned(), program.version.clone(), program.unlocks.to_owned())
         };
         Checkup {
-            sandbox: (tier.to_string(), meaning(tier).to_owned()),
+            sandbox: (tier.to_string(), describe_tier(tier).to_owned()),
             facts,
             programs: found.iter().map(told).collect(),
             findings,

@@ -15,7 +15,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolpack::{Runtime, Toolpacks};
 
-use super::{Freshness, prompts};
+use super::prompts;
+use crate::watch::Freshness;
 
 /// What `sandbox: required` asks for: files and system calls fenced.
 const REQUIRED: Tier = Tier::T1;

@@ -14,10 +14,10 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::access;
 use crate::context::Context;
-use crate::gateway::{Freshness, Gateway, SocketPlace};
+use crate::gateway::{Freshness, Gateway, SocketPath};
 use crate::handover::{self, Ear};
+use crate::owner;
 use crate::reload::Reload;
 
 /// How long it may take until somebody holds the strip; far more than a start or a hand-over needs.
@@ -65,8 +65,8 @@ impl Session {
                 return Self::here(context, loaded, owned, agent).await;
             }
             // An owner that is ending may still take connections, but does not greet any more.
-            if access::greet(folder, json!({"agent": agent})).await?.is_some()
-                && let Ok(place) = SocketPlace::of(folder)
+            if owner::greet(folder, json!({"agent": agent})).await?.is_some()
+                && let Ok(place) = SocketPath::of(folder)
                 && let Ok(stream) = UnixStream::connect(place.path()).await
             {
                 let (read, mut write) = stream.into_split();

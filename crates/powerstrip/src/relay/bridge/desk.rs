@@ -12,7 +12,7 @@ use tokio::io::AsyncWrite;
 use tokio_util::task::TaskTracker;
 
 use super::super::line::Mouth;
-use crate::access::Invocation;
+use crate::invocation::Invocation;
 use crate::remote::Remote;
 
 const PARSE_ERROR: i64 = -32700;

@@ -1,37 +1,37 @@
-//! Where a socket of the data folder lies, under a name that is short enough for a socket.
+//! Paths of the sockets in the data folder, kept within the length limit of socket addresses.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The door for other processes of this user.
+/// The socket for other processes of this user.
 const SOCKET: &str = "socket";
 
-/// The door for the operator's own commands. No agent's messages are relayed to it.
+/// The socket for operator commands. Messages of agents are never relayed to it.
 const OPERATOR: &str = "operator";
 
-/// The longest path that a socket may have (104 bytes on macOS), less the suffix that a socket is made under.
+/// The longest socket path (104 bytes on macOS), less the temporary suffix used while binding.
 const MAX_PATH: usize = 90;
 
-/// A socket's path. Where the folder's own path is too long, the folder is named by an open handle instead.
+/// A socket's path. If the folder's path is too long, the folder is addressed through an open file handle.
 #[derive(Debug)]
-pub(crate) struct SocketPlace {
+pub(crate) struct SocketPath {
     path: PathBuf,
     _folder: Option<File>,
 }
 
-impl SocketPlace {
-    /// The place of the local socket in a data folder.
+impl SocketPath {
+    /// The path of the local socket in a data folder.
     pub(crate) fn of(folder: &Path) -> io::Result<Self> {
         Self::named(folder, SOCKET)
     }
 
-    /// The place of the operator's socket in a data folder.
+    /// The path of the operator socket in a data folder.
     pub(crate) fn for_operator(folder: &Path) -> io::Result<Self> {
         Self::named(folder, OPERATOR)
     }
 
-    /// The place of a socket in a data folder.
+    /// The path of a socket in a data folder.
     pub(crate) fn named(folder: &Path, name: &str) -> io::Result<Self> {
         let path = folder.join(name);
         if path.as_os_str().len() <= MAX_PATH || !cfg!(target_os = "linux") {
@@ -43,7 +43,7 @@ impl SocketPlace {
         Ok(Self { path, _folder: Some(handle) })
     }
 
-    /// The path, as long as this place exists.
+    /// The path; valid as long as this value lives.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

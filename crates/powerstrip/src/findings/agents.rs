@@ -1,4 +1,4 @@
-//! Skills that hold less than their author thinks, and a model that cannot be read.
+//! Skills whose patterns match no tool, and embeddings models that cannot be read.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use proto::ToolId;
 use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, Pattern, SEARCH_TOOLS};
 use strip::{Finding, Severity};
 
-/// What can be said of agents and skills without asking a server. `known` are the tools that need none.
-pub(super) fn look(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
+/// Checks agents and skills without contacting a server. `known` are the tools that need no server.
+pub(super) fn check(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
     let config = &loaded.config;
     let warning = |message: String| Finding {
         severity: Severity::Warning,
@@ -17,11 +17,11 @@ pub(super) fn look(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
         line: None,
         message,
     };
-    let own: HashSet<ToolId> =
+    let discovery: HashSet<ToolId> =
         [SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].iter().filter_map(|id| id.parse().ok()).collect();
-    // What a server offers is known when it answers.
-    let means_something = |pattern: &Pattern| {
-        known.iter().chain(&own).any(|id| pattern.matches(id))
+    // The tools of a server are unknown until it answers.
+    let may_match = |pattern: &Pattern| {
+        known.iter().chain(&discovery).any(|id| pattern.matches(id))
             || config.servers.keys().any(|server| pattern.reaches(server))
     };
     let mut findings = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn look(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
         let named = skill.tools.iter().map(|tools| ("tools", tools));
         let approved = skill.approve.keys().map(|tools| ("approve", tools));
         for (key, tools) in named.chain(approved) {
-            if !means_something(&tools.0) {
+            if !may_match(&tools.0) {
                 let message =
                     format!("skills.{name}.{key}: `{}` names no tool at present", tools.0);
                 findings.push(warning(message));
@@ -39,7 +39,7 @@ pub(super) fn look(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
     if let Some(folder) = &config.embeddings.path
         && let Err(error) = StaticModel::open(folder)
     {
-        findings.push(warning(format!("embeddings.path: {error}; words alone will count")));
+        findings.push(warning(format!("embeddings.path: {error}; tools are found by words only")));
     }
     findings
 }

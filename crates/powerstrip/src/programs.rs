@@ -1,0 +1,64 @@
+//! What this machine offers: optional programs and the sandbox tier.
+
+use std::time::Duration;
+
+use egress::process::{Runner, Spec};
+use egress::sandbox::{Mode, Policy, Tier};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+/// Optional programs: name, the flag that prints the version, and what the program is used for.
+const PROGRAMS: [(&str, &str, &str); 7] = [
+    ("python3", "--version", "tools of kind `python`"),
+    ("node", "--version", "tools of kind `node`"),
+    ("php", "--version", "tools of kind `php`"),
+    ("chromium", "--version", "pages that need a browser (a later version)"),
+    ("ffmpeg", "-version", "audio and video (a later version)"),
+    ("tesseract", "--version", "text in images (a later version)"),
+    ("libreoffice", "--version", "office files of old kinds (a later version)"),
+];
+
+/// How long a program may take to print its version.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An optional program; `version` is set if it is installed.
+#[derive(Clone, Serialize)]
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) version: Option<String>,
+    pub(crate) unlocks: &'static str,
+}
+
+/// Looks for the optional programs and asks each for its version.
+pub(crate) async fn find_programs(runner: &Runner) -> Vec<Program> {
+    futures_util::future::join_all(PROGRAMS.map(|program| probe(runner, program))).await
+}
+
+async fn probe(
+    runner: &Runner,
+    (name, flag, unlocks): (&'static str, &'static str, &'static str),
+) -> Program {
+    let spec = Spec::new(name).arg(flag).deadline(TIMEOUT).policy(Policy::new().mode(Mode::Off));
+    let version = match runner.run(spec, &CancellationToken::new()).await {
+        Ok(finished) => {
+            let text = String::from_utf8_lossy(&finished.stdout).into_owned();
+            let text = if text.trim().is_empty() {
+                String::from_utf8_lossy(&finished.stderr).into_owned()
+            } else {
+                text
+            };
+            Some(text.lines().next().unwrap_or("present").trim().chars().take(60).collect())
+        }
+        Err(_) => runner.locate(name).await.ok().map(|_| "present, version unknown".to_owned()),
+    };
+    Program { name, version, unlocks }
+}
+
+/// What a sandbox tier means for tools.
+pub(crate) fn describe_tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::T0 => "tools run with limits on time, memory and output, but see this user's files",
+        Tier::T1 => "tools see only their own files, and no network unless they declare it",
+        Tier::T2 => "tools run in namespaces of their own: own files, processes and network",
+    }
+}

@@ -373,7 +373,7 @@ fn a_named_file_must_exist() {
 
 #[test]
 fn the_schema_accepts_what_the_reader_accepts() {
-    let schema = strip::Schema::compile(&super::schema()).unwrap();
+    let schema = schema::Schema::compile(&super::schema()).unwrap();
     let shown = serde_json::to_value(Config::default()).unwrap();
     assert_eq!(schema.violations(&shown), []);
     let wrong = serde_json::json!({"limits": {"timeout": "soon"}, "lisen": "x"});

@@ -29,8 +29,8 @@ pub(super) async fn list(State(board): State<Dashboard>, viewer: Viewer) -> Resp
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    let shelf = board.parts.strip.prompts().shelf();
-    let prompts = shelf.prompts();
+    let registry = board.parts.strip.prompts().snapshot();
+    let prompts = registry.prompts();
     let body = html! {
         (heading(html! { "Prompts" }, html! { (count(prompts.len(), "prompt", "prompts")) " in the registry" }, html! {}))
         @if prompts.is_empty() {
@@ -62,10 +62,10 @@ fn with_prompt(
     then: impl FnOnce(&Prompt) -> Response,
 ) -> Response {
     let Ok(major) = major.parse() else { return viewer.missing("A prompt's version is a number.") };
-    let shelf = board.parts.strip.prompts().shelf();
-    match shelf.get(&PromptRef { domain, name, major: Some(major) }) {
+    let registry = board.parts.strip.prompts().snapshot();
+    match registry.get(&PromptRef { domain, name, major: Some(major) }) {
         Ok(prompt) => then(prompt),
-        Err(failure) => viewer.missing(&failure.message),
+        Err(error) => viewer.missing(&error.to_string()),
     }
 }
 
@@ -113,8 +113,8 @@ pub(super) async fn render(
                     html! { h2 { "Rendered" } pre.code #rendered tabindex="0" { (inert(&text)) } },
                     StatusCode::OK,
                 ),
-                Err(failure) => {
-                    (html! { p.fault role="alert" { (inert(&failure.message)) } }, unfit)
+                Err(error) => {
+                    (html! { p.fault role="alert" { (inert(&error.to_string())) } }, unfit)
                 }
             },
         };

@@ -1,7 +1,7 @@
 //! What the pages need from the process around them.
 
 use async_trait::async_trait;
-use strip::Finding;
+use proto::Finding;
 use strip::catalog::Change;
 
 /// The result of checking the settings and this machine.

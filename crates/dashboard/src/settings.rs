@@ -4,7 +4,7 @@ use auth::scope;
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
-use strip::{Finding, Severity};
+use proto::{Finding, Severity};
 
 use crate::layout::{Page, Room, heading};
 use crate::service::Checkup;

@@ -9,7 +9,7 @@ use proto::{Discovery, Envelope, Principal, PromptRef};
 use serde_json::{Value, json};
 use strip::agents::AgentReport;
 use strip::runs::RunOf;
-use strip::{Door, Request};
+use strip::{Door, Failure, Request};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -176,8 +176,8 @@ impl Access {
     pub(crate) async fn prompt(&self, prompt: &PromptRef) -> anyhow::Result<Value> {
         match self {
             Self::Here(gateway, _) => {
-                let shelf = gateway.strip().prompts().shelf();
-                let prompt = shelf.get(prompt)?;
+                let prompts = gateway.strip().prompts().snapshot();
+                let prompt = prompts.get(prompt).map_err(Failure::from)?;
                 Ok(json!({"body": prompt.body, "spec": prompt.spec}))
             }
             Self::Owner(owner) => {
@@ -197,8 +197,9 @@ impl Access {
     ) -> anyhow::Result<String> {
         let result = match self {
             Self::Here(gateway, _) => {
-                let shelf = gateway.strip().prompts().shelf();
-                return Ok(shelf.get(prompt)?.render(arguments)?);
+                let prompts = gateway.strip().prompts().snapshot();
+                let text = prompts.get(prompt).and_then(|prompt| prompt.render(arguments));
+                return Ok(text.map_err(Failure::from)?);
             }
             Self::Owner(owner) => owner.render(prompt, arguments).await?,
             Self::Remote(remote) => remote.render(prompt, arguments).await?,

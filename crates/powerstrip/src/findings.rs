@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use config::{Config, Fault, Loaded};
-use proto::{Clock, ToolId};
-use strip::{Finding, Severity};
+use proto::{Clock, Finding, Severity, ToolId};
 
 use crate::builtin;
 
@@ -49,6 +48,6 @@ fn lint(config: &Config, reserved: &HashSet<ToolId>) -> Vec<Finding> {
     let tools: Vec<_> =
         config.tools.iter().filter(|folder| !missing_default(folder)).cloned().collect();
     let mut findings = toolpack::lint(&tools, reserved);
-    findings.extend(strip::prompts::lint(&config.prompts));
+    findings.extend(prompts::lint(&config.prompts));
     findings
 }

@@ -11,6 +11,7 @@ mod discovery;
 mod envelope;
 mod file;
 mod file_rule;
+mod finding;
 mod id;
 mod principal;
 mod scrub;
@@ -29,6 +30,7 @@ pub use file::{FILE_ID_BYTES, FileId, FileKind, InvalidFileId, UploadId};
 pub use file_rule::{
     FILE_ARGS_META, FILE_STRATEGY_META, FileArgs, FileRule, FileStrategy, WrittenFileArgs,
 };
+pub use finding::{Finding, Severity};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};
 pub use scrub::{MASK, Scrubber, secrets_of};

@@ -1,3 +1,4 @@
+use prompts::Snapshot;
 use proto::{
     Discovery, Health as ListedHealth, ListedCaps, ListedTool, Principal, ServerInfo, ToolId,
 };
@@ -5,12 +6,11 @@ use proto::{
 use crate::Health;
 use crate::agents::View;
 use crate::catalog::Entry;
-use crate::prompts::Shelf;
 
 pub(crate) fn describe(
     principal: &Principal,
     view: &View,
-    shelf: &Shelf,
+    prompts: &Snapshot,
     health: &Health,
 ) -> Discovery {
     // An agent's schemas stand behind its own door.
@@ -22,7 +22,7 @@ pub(crate) fn describe(
         },
         tools: view.listed().map(|entry| listed(entry, &door)).collect(),
         quarantined: view.tools().quarantined().iter().map(|held| held.listed()).collect(),
-        prompts: shelf.listed(),
+        prompts: prompts.listed(),
         health: ListedHealth {
             status: if health.ready { "ok" } else { "degraded" }.to_owned(),
             uptime_sec: health.uptime.as_secs(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use prompts::PromptError;
 use proto::{Blame, Code, ErrorItem, Scrubber};
 use serde_json::Value;
 
@@ -95,6 +96,15 @@ impl Failure {
             message: self.message.clone(),
             retryable: self.retryable,
             details: self.details.clone(),
+        }
+    }
+}
+
+impl From<PromptError> for Failure {
+    fn from(error: PromptError) -> Self {
+        Self {
+            details: error.details(),
+            ..Self::new(error.code(), error.to_string()).blame(error.blame())
         }
     }
 }

@@ -2,6 +2,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use prompts::Prompts;
 use proto::{Clock, Discovery, Limits, Principal, ToolId};
 use store::{AuditTrail, Cache, Database};
 
@@ -14,7 +15,6 @@ use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::{RateGuard, RateRules};
 use crate::guard::records::Records;
 use crate::meter::Meter;
-use crate::prompts::Prompts;
 use crate::runs::Runs;
 use crate::servers::{Server, Servers};
 use crate::stop::Stop;
@@ -261,7 +261,12 @@ impl Strip {
 
     /// What a caller is shown, as every door tells it.
     pub fn discovery(&self, principal: &Principal) -> Discovery {
-        discovery::describe(principal, &self.view(principal), &self.prompts.shelf(), &self.health())
+        discovery::describe(
+            principal,
+            &self.view(principal),
+            &self.prompts.snapshot(),
+            &self.health(),
+        )
     }
 
     /// Whether the strip can do its work, and if not, why.

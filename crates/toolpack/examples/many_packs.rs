@@ -5,7 +5,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use strip::Schema;
+use schema::Schema;
 use toolpack::{lint, parse_pack};
 
 fn pack(number: usize) -> String {

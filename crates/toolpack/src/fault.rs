@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use strip::{Finding, Severity};
+use proto::{Finding, Severity};
 
 /// Why a pack cannot be used, and where the reason stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

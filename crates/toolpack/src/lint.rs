@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use proto::{ToolId, clean};
+use proto::{Finding, Severity, ToolId, clean};
+use schema::Schema;
 use serde_json::Value;
 use strip::catalog::MAJORS_SERVED;
-use strip::{Finding, Schema, Severity};
 
 use crate::Fault;
 use crate::loader::{Owners, Place, in_parallel, scan};

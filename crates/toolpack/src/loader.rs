@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use proto::{Digest, ToolId, digest};
-use strip::{Finding, Tool};
+use proto::{Digest, Finding, ToolId, digest};
+use strip::Tool;
 
 use crate::Fault;
 use crate::pack::Pack;

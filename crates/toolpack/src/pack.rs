@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use proto::{Descriptor, Digest, canonical, digest};
+use schema::Schema;
 use serde_json::{Value, json};
-use strip::Schema;
 use strip::catalog::takes_objects;
 use strip::files::FilePlan;
 

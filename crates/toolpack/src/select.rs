@@ -1,8 +1,9 @@
 //! `onSuccess.path`: which part of what came back is the data.
 
+use jsonpath::JsonPath;
 use proto::Code;
 use serde_json::Value;
-use strip::{Failure, JsonPath, aside};
+use strip::{Failure, aside};
 
 /// A JSONPath. One that names a single place gives what is there; any other gives a list.
 #[derive(Clone, Debug)]

@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 use egress::http::{encode_component, has_dot_segment};
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
+use prompts::template::bounded_engine;
 use proto::Code;
-use strip::{Failure, bounded_engine};
+use strip::Failure;
 
 use crate::Fault;
 

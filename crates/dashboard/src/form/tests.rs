@@ -97,7 +97,7 @@ fn parts_that_nobody_has_to_give_are_left_out() {
 fn the_schema_does_not_repeat_what_was_found_missing() {
     let schema = order();
     let form = Form::of(&schema);
-    let checker = strip::Schema::compile(&schema).unwrap();
+    let checker = schema::Schema::compile(&schema).unwrap();
     let (value, mut faults) = typed(&[("v/amount", "-1"), ("v/address/zip", "1")]).value(&form);
     faults.add_violations(checker.violations(&value.unwrap()));
     assert_eq!(faults.at("/note"), ["is required"]);

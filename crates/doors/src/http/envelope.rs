@@ -36,8 +36,8 @@ pub(super) async fn prompt(
                 "the last part of the path is a major version, such as `1`",
             )
         })?;
-        let shelf = shared.strip.prompts().shelf();
-        let prompt = shelf.get(&PromptRef { domain, name, major: Some(major) })?;
+        let prompts = shared.strip.prompts().snapshot();
+        let prompt = prompts.get(&PromptRef { domain, name, major: Some(major) })?;
         Ok(json!({"body": prompt.body, "spec": prompt.spec}))
     });
     match found {

@@ -6,7 +6,7 @@ use proto::{Principal, PromptRef};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use strip::{Door, Request, Strip};
+use strip::{Door, Failure, Request, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
@@ -168,8 +168,9 @@ impl Desk {
 
     fn prompt(&self, params: PromptParams) -> Result<Outcome, Fault> {
         let PromptParams { domain, name, major } = params;
-        let shelf = self.strip.prompts().shelf();
-        let prompt = shelf.get(&PromptRef { domain, name, major }).map_err(|failure| {
+        let prompts = self.strip.prompts().snapshot();
+        let prompt = prompts.get(&PromptRef { domain, name, major }).map_err(|error| {
+            let failure = Failure::from(error);
             let item = serde_json::to_value(failure.item()).unwrap_or_default();
             Fault::invalid_params(failure.message).with_data(item)
         })?;

@@ -6,13 +6,14 @@ use rmcp::model::{
     JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Reference, Role,
 };
 use serde_json::Value;
-use strip::{Failure, Strip};
+use strip::Strip;
+use strip::prompts::PromptError;
 
 use super::listing::TTL_MS;
 
 pub(super) fn list(strip: &Strip, principal: &Principal, modern: bool) -> ListPromptsResult {
-    let shelf = strip.prompts().shelf();
-    let mut prompts: Vec<Prompt> = shelf.prompts().iter().map(listed).collect();
+    let own = strip.prompts().snapshot();
+    let mut prompts: Vec<Prompt> = own.prompts().iter().map(listed).collect();
     prompts.extend(super::servers::prompts(strip, principal));
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.ttl_ms = modern.then_some(TTL_MS);
@@ -22,7 +23,7 @@ pub(super) fn list(strip: &Strip, principal: &Principal, modern: bool) -> ListPr
 
 /// Whether there is a prompt of our own by this name.
 pub(super) fn has(strip: &Strip, name: &str) -> bool {
-    reference(name).is_ok_and(|reference| strip.prompts().shelf().get(&reference).is_ok())
+    reference(name).is_ok_and(|reference| strip.prompts().snapshot().get(&reference).is_ok())
 }
 
 pub(super) fn get(
@@ -30,8 +31,8 @@ pub(super) fn get(
     name: &str,
     arguments: Option<JsonObject>,
 ) -> Result<GetPromptResult, ErrorData> {
-    let shelf = strip.prompts().shelf();
-    let prompt = shelf.get(&reference(name)?).map_err(fault)?;
+    let own = strip.prompts().snapshot();
+    let prompt = own.get(&reference(name)?).map_err(fault)?;
     let arguments = Value::Object(arguments.unwrap_or_default());
     let text = prompt.render(&arguments).map_err(fault)?;
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
@@ -45,8 +46,8 @@ pub(super) fn complete(
     let Reference::Prompt(named) = &request.r#ref else {
         return Err(ErrorData::invalid_params("only prompts' arguments can be completed", None));
     };
-    let shelf = strip.prompts().shelf();
-    let prompt = shelf.get(&reference(&named.name)?).map_err(fault)?;
+    let own = strip.prompts().snapshot();
+    let prompt = own.get(&reference(&named.name)?).map_err(fault)?;
     let argument = &request.argument;
     if !prompt.arguments.iter().any(|known| known.name == argument.name) {
         let message = format!("`{}` has no argument `{}`", prompt.id(), argument.name);
@@ -85,14 +86,14 @@ fn reference(name: &str) -> Result<PromptRef, ErrorData> {
 }
 
 /// An unknown prompt and a wrong argument are both the request's fault; anything else is ours.
-fn fault(failure: Failure) -> ErrorData {
-    match failure.code {
+fn fault(error: PromptError) -> ErrorData {
+    match error.code() {
         Code::NotFound | Code::InvalidInput => {
-            ErrorData::invalid_params(failure.message, failure.details)
+            ErrorData::invalid_params(error.to_string(), error.details())
         }
         _ => {
-            tracing::error!(%failure, "a prompt could not be rendered");
-            ErrorData::internal_error(failure.message, failure.details)
+            tracing::error!(%error, "a prompt could not be rendered");
+            ErrorData::internal_error(error.to_string(), error.details())
         }
     }
 }

@@ -417,8 +417,8 @@ pub(crate) fn put_prompt(strip: &Strip) -> TempDir {
     // JSON is YAML too.
     std::fs::write(packs.join("outline.spec.yaml"), spec.to_string()).unwrap();
     strip::prompts::pin(folder.path()).unwrap();
-    let (shelf, findings) = strip::prompts::Shelf::load(folder.path());
-    assert_eq!(shelf.prompts().len(), 1, "{findings:?}");
-    strip.prompts().replace(shelf);
+    let (prompts, findings) = strip::prompts::Snapshot::load(folder.path());
+    assert_eq!(prompts.prompts().len(), 1, "{findings:?}");
+    strip.prompts().replace(prompts);
     folder
 }

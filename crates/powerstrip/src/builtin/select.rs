@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jsonpath::JsonPath;
 use proto::{Code, Descriptor};
 use serde_json::json;
-use strip::{Failure, Job, JsonPath, Output, Tool};
+use strip::{Failure, Job, Output, Tool};
 use tokio::sync::Semaphore;
 
 use super::sheet::Sheet;

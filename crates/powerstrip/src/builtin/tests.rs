@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use auth::LocalAccess;
 use proto::{Clock, Code};
+use schema::Schema;
 use serde_json::{Value, json};
-use strip::{Door, Failure, Job, Request, Schema, Tool};
+use strip::{Door, Failure, Job, Request, Tool};
 
 use super::tools;
 

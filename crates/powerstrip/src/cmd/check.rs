@@ -6,10 +6,10 @@ use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
 use config::{BadConfig, Config, FILE_NAME, Overrides};
-use proto::ToolId;
+use proto::{Finding, Severity, ToolId};
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
-use strip::{Door, Finding, Request, Severity, Strip};
+use strip::{Door, Request, Strip};
 use toolpack::CannedCall;
 
 use super::FAILED;

@@ -87,7 +87,7 @@ impl New {
                     format!("powerstrip prompts render {name} --arguments '{{\"topic\":\"tea\"}}'");
                 let draft = prompt(&folder, name)?;
                 draft.write()?;
-                if let Err(findings) = strip::prompts::pin(&folder) {
+                if let Err(findings) = prompts::pin(&folder) {
                     let shown: Vec<_> = findings.iter().map(ToString::to_string).collect();
                     bail!("the prompt is written, but could not be pinned:\n{}", shown.join("\n"));
                 }

@@ -124,7 +124,7 @@ pub(super) fn list(prompts: &[ListedPrompt], style: Style) -> anyhow::Result<()>
 }
 
 fn pin(context: &Context, loaded: &Loaded) -> anyhow::Result<ExitCode> {
-    match strip::prompts::pin(&loaded.config.prompts) {
+    match prompts::pin(&loaded.config.prompts) {
         Ok(pinned) => {
             let names: Vec<_> = pinned.iter().map(ToString::to_string).collect();
             if context.global.json {

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use config::Loaded;
 use language::model::StaticModel;
-use proto::ToolId;
+use proto::{Finding, Severity, ToolId};
 use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, Pattern, SEARCH_TOOLS};
-use strip::{Finding, Severity};
 
 /// Checks agents and skills without contacting a server. `known` are the tools that need no server.
 pub(super) fn check(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use strip::prompts::Shelf;
-use strip::{Finding, Severity, Strip};
+use prompts::Snapshot;
+use proto::{Finding, Severity};
+use strip::Strip;
 use tokio_util::sync::CancellationToken;
 
 use crate::watch::watch;
@@ -13,8 +14,8 @@ use crate::watch::watch;
 pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, told: &Mutex<Vec<Finding>>) {
     let (strip, folder) = (Arc::clone(strip), folder.to_owned());
     let loaded = tokio::task::spawn_blocking(move || {
-        let (shelf, findings) = Shelf::load_keeping(&folder, &strip.prompts().shelf());
-        strip.prompts().replace(shelf);
+        let (prompts, findings) = Snapshot::load_keeping(&folder, &strip.prompts().snapshot());
+        strip.prompts().replace(prompts);
         findings
     });
     match loaded.await {

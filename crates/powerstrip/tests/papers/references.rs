@@ -1,7 +1,7 @@
 //! What is large in an answer is kept; its reference is as good as the bytes, at every server.
 
+use schema::Schema;
 use serde_json::{Value, json};
-use strip::Schema;
 
 use crate::support::{House, pdf, sum};
 

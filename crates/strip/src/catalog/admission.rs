@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::{fmt, thread};
 
 use proto::ToolId;
+use schema::Schema;
 use serde_json::Value;
 use store::PinnedDefinition;
 
 use super::pins::{CROWDED, Verdict};
 use super::{Entry, Fault, Pins, Quarantined, Terms};
+use crate::Tool;
 use crate::files::{FilePlan, widen};
-use crate::{Schema, Tool};
 
 /// How many majors of one tool are served: the newest and the one before.
 pub const MAJORS_SERVED: usize = 2;

@@ -140,9 +140,9 @@ fn wanted<'a>(strip: &Strip, input: &'a Value) -> Result<Wanted<'a>, Failure> {
 
 /// A prompt of the registry, rendered, or the text as it stands.
 fn prompt(strip: &Strip, key: &str) -> Result<String, Failure> {
-    let shelf = strip.prompts().shelf();
+    let prompts = strip.prompts().snapshot();
     let named: Option<PromptRef> = key.parse().ok();
-    let known = named.and_then(|reference| shelf.get(&reference).ok());
+    let known = named.and_then(|reference| prompts.get(&reference).ok());
     let text = match known {
         Some(prompt) => prompt.render(&Value::Object(Map::new()))?,
         None => key.to_owned(),

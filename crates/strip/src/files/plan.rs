@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use proto::{FileArgs, FileRule, FileStrategy};
+use schema::{Schema, SchemaFault};
 use serde_json::{Map, Value, json};
-
-use crate::{Schema, SchemaFault};
 
 /// More files than this in one list nobody reads.
 pub(super) const MAX_FILES: usize = 32;

@@ -37,7 +37,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
-    use crate::Schema;
+    use schema::Schema;
 
     #[test]
     fn a_reference_fits_where_a_text_did() {

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use strip::Finding;
+use proto::Finding;
 
 use crate::Fault;
 use crate::pack::{Folder, Pack};

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use schema::Schema;
 use serde_json::json;
-use strip::Schema;
 use tempfile::TempDir;
 
 use super::*;

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
-use proto::Limits;
+use proto::{Limits, Severity};
 use serde_json::json;
+use strip::Catalog;
 use strip::catalog::{LimitBounds, WireNames};
-use strip::{Catalog, Severity};
 use toolpack::parse_pack;
 
 use crate::support::{Workshop, pack_text};

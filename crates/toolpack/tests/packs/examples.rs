@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use strip::{Schema, Tool};
+use schema::Schema;
+use strip::Tool;
 use toolpack::{Toolpacks, canned_calls, lint};
 
 use crate::support::{Setting, call, is_missing, runtime};

@@ -1,7 +1,8 @@
 //! Where packs are looked for, and what they may refer to.
 
+use schema::Schema;
 use serde_json::json;
-use strip::{Schema, Tool};
+use strip::Tool;
 
 use crate::support::{Setting, Workshop, pack_text, runtime};
 

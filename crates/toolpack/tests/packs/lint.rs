@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use strip::{Finding, Severity};
+use proto::{Finding, Severity};
 use toolpack::canned_calls;
 
 use crate::support::{Workshop, pack_text};

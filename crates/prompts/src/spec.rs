@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
+use schema::{Schema, SchemaFault};
 use serde_json::{Map, Value};
 
 use super::prompt::Argument;
-use super::template::MAX_RENDERED_BYTES;
+use super::render::MAX_RENDERED_BYTES;
 use super::yaml::{Document, Fault};
-use crate::{Schema, SchemaFault};
 
 const KEYS: [&str; 4] = ["title", "description", "inputSchema", "constraints"];
 const CONSTRAINTS: [&str; 2] = ["maxRenderedChars", "maxArgumentChars"];

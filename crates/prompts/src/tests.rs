@@ -7,11 +7,10 @@ mod rendering;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proto::PromptRef;
+use proto::{Finding, PromptRef, Severity};
 use tempfile::TempDir;
 
-use super::{Prompt, Shelf, lint};
-use crate::{Finding, Severity};
+use super::{Prompt, Snapshot, lint};
 
 const SPEC: &str = "\
 description: Greets somebody by name, once or several times.
@@ -51,8 +50,8 @@ impl Dir {
         path
     }
 
-    fn shelf(&self) -> Shelf {
-        Shelf::load(self.path()).0
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::load(self.path()).0
     }
 
     fn errors(&self) -> Vec<String> {
@@ -77,6 +76,6 @@ fn texts(dir: &Dir, findings: &[Finding], severity: Severity) -> Vec<String> {
         .collect()
 }
 
-fn get<'a>(shelf: &'a Shelf, reference: &str) -> &'a Prompt {
-    shelf.get(&reference.parse::<PromptRef>().unwrap()).unwrap()
+fn get<'a>(snapshot: &'a Snapshot, reference: &str) -> &'a Prompt {
+    snapshot.get(&reference.parse::<PromptRef>().unwrap()).unwrap()
 }

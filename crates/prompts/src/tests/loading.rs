@@ -1,24 +1,23 @@
 use std::fs;
 use std::time::Instant;
 
-use proto::{Code, PromptRef};
+use proto::{Code, PromptRef, Severity};
 use serde_json::json;
 
 use super::{Dir, SPEC, get, texts};
-use crate::Severity;
-use crate::prompts::{Prompts, Shelf, pin};
+use crate::{Prompts, Snapshot, pin};
 
 fn reference(text: &str) -> PromptRef {
     text.parse().unwrap()
 }
 
 #[test]
-fn a_missing_folder_is_an_empty_shelf() {
+fn a_missing_folder_has_no_prompts() {
     let dir = Dir::new();
-    let (shelf, findings) = Shelf::load(&dir.path().join("nothing"));
-    assert!(shelf.prompts().is_empty() && findings.is_empty());
-    let (shelf, findings) = Shelf::load(dir.path());
-    assert!(shelf.prompts().is_empty() && findings.is_empty());
+    let (snapshot, findings) = Snapshot::load(&dir.path().join("nothing"));
+    assert!(snapshot.prompts().is_empty() && findings.is_empty());
+    let (snapshot, findings) = Snapshot::load(dir.path());
+    assert!(snapshot.prompts().is_empty() && findings.is_empty());
 }
 
 #[test]
@@ -30,50 +29,50 @@ fn prompts_are_found_by_name_and_major() {
     pin(dir.path()).unwrap();
     assert_eq!(dir.errors(), Vec::<String>::new());
     assert_eq!(dir.warnings(), Vec::<String>::new());
-    let shelf = dir.shelf();
-    let majors: Vec<_> = shelf.prompts().iter().map(|prompt| prompt.major).collect();
+    let snapshot = dir.snapshot();
+    let majors: Vec<_> = snapshot.prompts().iter().map(|prompt| prompt.major).collect();
     assert_eq!(majors, [10, 2, 1]);
-    let names: Vec<_> = shelf.prompts().iter().map(|prompt| prompt.wire_name()).collect();
+    let names: Vec<_> = snapshot.prompts().iter().map(|prompt| prompt.wire_name()).collect();
     assert_eq!(names, ["demo/hello", "demo/hello@2", "demo/hello@1"]);
-    assert_eq!(get(&shelf, "demo/hello").major, 10);
-    assert_eq!(get(&shelf, "mcp.prompt:demo/hello@2").body, "Good day {{ name }}!");
-    assert_eq!(get(&shelf, "demo/hello@1").superseded_by, Some(10));
+    assert_eq!(get(&snapshot, "demo/hello").major, 10);
+    assert_eq!(get(&snapshot, "mcp.prompt:demo/hello@2").body, "Good day {{ name }}!");
+    assert_eq!(get(&snapshot, "demo/hello@1").superseded_by, Some(10));
 
-    let listed = serde_json::to_value(shelf.listed()).unwrap();
+    let listed = serde_json::to_value(snapshot.listed()).unwrap();
     assert_eq!(listed[0]["id"], "mcp.prompt:demo/hello");
     assert_eq!(
         listed[0]["versions"][1],
         json!({"major": 2, "description": "Greets somebody by name, once or several times.",
                "specRef": "/mcp/prompt/demo/hello/2"})
     );
-    assert_eq!(shelf.prompts()[0].spec["inputSchema"]["required"], json!(["name"]));
+    assert_eq!(snapshot.prompts()[0].spec["inputSchema"]["required"], json!(["name"]));
 }
 
 #[test]
 fn unknown_prompts_are_answered_with_the_nearest() {
-    let shelf = Dir::with_hello().shelf();
-    let failure = shelf.get(&reference("demo/helo")).unwrap_err();
-    assert_eq!(failure.code, Code::NotFound);
-    assert!(failure.message.contains("did you mean `demo/hello`"), "{failure}");
-    assert_eq!(failure.details.unwrap()["nearest"], json!(["demo/hello"]));
-    let failure = shelf.get(&reference("demo/hello@7")).unwrap_err();
-    assert_eq!(failure.code, Code::NotFound);
-    assert_eq!(failure.details.unwrap()["majors"], json!([1]));
-    let failure = shelf.get(&reference("zzz/qqq")).unwrap_err();
-    assert!(!failure.message.contains("did you mean"));
+    let snapshot = Dir::with_hello().snapshot();
+    let failure = snapshot.get(&reference("demo/helo")).unwrap_err();
+    assert_eq!(failure.code(), Code::NotFound);
+    assert!(failure.to_string().contains("did you mean `demo/hello`"), "{failure}");
+    assert_eq!(failure.details().unwrap()["nearest"], json!(["demo/hello"]));
+    let failure = snapshot.get(&reference("demo/hello@7")).unwrap_err();
+    assert_eq!(failure.code(), Code::NotFound);
+    assert_eq!(failure.details().unwrap()["majors"], json!([1]));
+    let failure = snapshot.get(&reference("zzz/qqq")).unwrap_err();
+    assert!(!failure.to_string().contains("did you mean"));
 }
 
 #[test]
 fn a_changed_body_is_refused_and_the_last_good_one_stays() {
     let dir = Dir::with_hello();
-    let before = dir.shelf();
+    let before = dir.snapshot();
     dir.write("packs/demo/hello.v1.md", "Goodbye {{ name }}!");
     let errors = dir.errors();
     assert_eq!(errors.len(), 1);
     assert!(errors[0].starts_with("packs/demo/hello.v1.md: the text differs"), "{errors:?}");
     assert!(errors[0].contains("`hello.v2.md`"));
-    assert!(dir.shelf().prompts().is_empty(), "a fresh start has nothing to fall back on");
-    let (kept, findings) = Shelf::load_keeping(dir.path(), &before);
+    assert!(dir.snapshot().prompts().is_empty(), "a fresh start has nothing to fall back on");
+    let (kept, findings) = Snapshot::load_keeping(dir.path(), &before);
     assert_eq!(get(&kept, "demo/hello").body, "Hello {{ name }}!");
     assert_eq!(texts(&dir, &findings, Severity::Error), errors);
 
@@ -111,7 +110,7 @@ fn pins_are_never_overwritten() {
 fn an_unpinned_prompt_is_served_with_a_warning() {
     let dir = Dir::with_hello();
     fs::remove_file(dir.path().join("REGISTRY.yaml")).unwrap();
-    assert_eq!(dir.shelf().prompts().len(), 1);
+    assert_eq!(dir.snapshot().prompts().len(), 1);
     assert_eq!(dir.errors(), Vec::<String>::new());
     assert!(dir.warnings()[0].contains("is not pinned"), "{:?}", dir.warnings());
 }
@@ -119,7 +118,7 @@ fn an_unpinned_prompt_is_served_with_a_warning() {
 #[test]
 fn a_broken_registry_vouches_for_nothing() {
     let dir = Dir::with_hello();
-    let before = dir.shelf();
+    let before = dir.snapshot();
     for (text, place, word) in [
         ("demo/hello:\n  v1: abc\n", "REGISTRY.yaml:2", "64 hexadecimal"),
         ("demo/hello:\n  1: abc\n", "REGISTRY.yaml:2", "`v1`, `v2`"),
@@ -134,8 +133,8 @@ fn a_broken_registry_vouches_for_nothing() {
         dir.write("REGISTRY.yaml", text);
         let errors = dir.errors();
         assert!(errors[0].starts_with(place) && errors[0].contains(word), "{text}: {errors:?}");
-        assert!(dir.shelf().prompts().is_empty());
-        assert_eq!(Shelf::load_keeping(dir.path(), &before).0, before);
+        assert!(dir.snapshot().prompts().is_empty());
+        assert_eq!(Snapshot::load_keeping(dir.path(), &before).0, before);
         assert!(pin(dir.path()).is_err());
     }
     dir.write("REGISTRY.yaml", "# nothing pinned\n");
@@ -151,7 +150,7 @@ fn a_pinned_version_must_not_vanish() {
     let errors = dir.errors();
     assert_eq!(errors.len(), 1);
     assert!(errors[0].starts_with("REGISTRY.yaml:4: `demo/hello` v1 is pinned, but"), "{errors:?}");
-    assert_eq!(dir.shelf().prompts().len(), 1);
+    assert_eq!(dir.snapshot().prompts().len(), 1);
 }
 
 #[test]
@@ -200,7 +199,7 @@ fn every_fault_of_a_spec_has_its_line() {
         assert!(!errors.is_empty(), "{spec}");
         assert!(errors[0].starts_with(&start), "{spec}: {errors:?}");
         assert!(errors[0].to_lowercase().contains(&word.to_lowercase()), "{spec}: {errors:?}");
-        assert!(dir.shelf().prompts().is_empty());
+        assert!(dir.snapshot().prompts().is_empty());
     }
     let dir = Dir::new();
     dir.write("packs/demo/hello.v1.md", "{{ name }}");
@@ -254,17 +253,17 @@ fn a_broken_spec_keeps_all_its_majors_and_a_removed_body_goes() {
     let dir = Dir::with_hello();
     dir.write("packs/demo/hello.v2.md", "Hi {{ name }}");
     pin(dir.path()).unwrap();
-    let before = dir.shelf();
+    let before = dir.snapshot();
     dir.write("packs/demo/hello.spec.yaml", "description: [");
-    let (kept, findings) = Shelf::load_keeping(dir.path(), &before);
+    let (kept, findings) = Snapshot::load_keeping(dir.path(), &before);
     assert_eq!(kept, before);
     assert_eq!(findings.len(), 1, "{findings:?}");
     fs::remove_file(dir.path().join("packs/demo/hello.v2.md")).unwrap();
-    let (kept, _) = Shelf::load_keeping(dir.path(), &before);
+    let (kept, _) = Snapshot::load_keeping(dir.path(), &before);
     let names: Vec<_> = kept.prompts().iter().map(|prompt| prompt.wire_name()).collect();
     assert_eq!(names, ["demo/hello"], "v1 is the newest now");
     fs::remove_dir_all(dir.path().join("packs")).unwrap();
-    assert!(Shelf::load_keeping(dir.path(), &before).0.prompts().is_empty());
+    assert!(Snapshot::load_keeping(dir.path(), &before).0.prompts().is_empty());
 }
 
 #[test]
@@ -275,9 +274,9 @@ fn one_major_may_have_a_spec_of_its_own() {
     let own = SPEC.replace("name", "person").replace("Greets", "Meets");
     dir.write("packs/demo/hello.v2.spec.yaml", own);
     assert_eq!(dir.errors(), Vec::<String>::new());
-    let shelf = dir.shelf();
-    assert!(get(&shelf, "demo/hello@2").description.starts_with("Meets"));
-    assert!(get(&shelf, "demo/hello@1").description.starts_with("Greets"));
+    let snapshot = dir.snapshot();
+    assert!(get(&snapshot, "demo/hello@2").description.starts_with("Meets"));
+    assert!(get(&snapshot, "demo/hello@1").description.starts_with("Greets"));
 }
 
 #[test]
@@ -302,7 +301,7 @@ fn files_that_are_no_prompts_are_named() {
     }
     dir.write("packs/demo/bare.v1.md", "no spec");
     assert!(dir.errors()[0].contains("bare.v1.md: has no spec"), "{:?}", dir.errors());
-    assert_eq!(dir.shelf().prompts().len(), 1);
+    assert_eq!(dir.snapshot().prompts().len(), 1);
 }
 
 #[cfg(unix)]
@@ -322,7 +321,7 @@ fn links_do_not_lead_out_of_the_folder() {
     let errors = dir.errors();
     assert_eq!(errors.len(), 2, "{errors:?}");
     assert!(errors.iter().all(|error| error.contains("leads out of the prompts folder")));
-    let ids: Vec<_> = dir.shelf().prompts().iter().map(|prompt| prompt.id()).collect();
+    let ids: Vec<_> = dir.snapshot().prompts().iter().map(|prompt| prompt.id()).collect();
     assert_eq!(ids, ["demo/hello", "demo/inside"]);
     assert!(pin(dir.path()).is_err());
 }
@@ -363,8 +362,8 @@ fn words_stay_words() {
         "packs/demo/hello.spec.yaml",
         "description: Norway\ninputSchema:\n  properties:\n    country: { enum: [NO, yes, off, 'true'], description: x }\n  required: [country]\n",
     );
-    let shelf = dir.shelf();
-    let prompt = get(&shelf, "demo/hello");
+    let snapshot = dir.snapshot();
+    let prompt = get(&snapshot, "demo/hello");
     assert_eq!(prompt.complete("country", ""), ["NO", "yes", "off", "true"]);
     assert_eq!(prompt.render(&json!({"country": "NO"})).unwrap(), "NO");
     assert_eq!(prompt.render(&json!({"country": "true"})).unwrap(), "true");
@@ -390,8 +389,8 @@ fn invisible_characters_are_left_out_and_counted() {
         ),
         "{warnings:?}"
     );
-    let shelf = dir.shelf();
-    let prompt = get(&shelf, "demo/hello");
+    let snapshot = dir.snapshot();
+    let prompt = get(&snapshot, "demo/hello");
     assert_eq!(prompt.body, "Hello\n{{ name }}!");
     assert!(prompt.description.contains("somebody"));
     assert!(!prompt.spec.to_string().contains('\u{200b}'));
@@ -403,13 +402,13 @@ fn listeners_hear_of_changes_only() {
     let prompts = Prompts::empty();
     let mut changes = prompts.changes();
     assert!(!changes.has_changed().unwrap());
-    prompts.replace(dir.shelf());
+    prompts.replace(dir.snapshot());
     assert!(changes.has_changed().unwrap());
     assert_eq!(*changes.borrow_and_update(), 1);
-    prompts.replace(dir.shelf());
+    prompts.replace(dir.snapshot());
     assert!(!changes.has_changed().unwrap(), "the same prompts again");
     dir.write("packs/demo/hello.spec.yaml", SPEC.replace("Greets", "Salutes"));
-    prompts.replace(dir.shelf());
+    prompts.replace(dir.snapshot());
     assert!(changes.has_changed().unwrap(), "another description");
-    assert_eq!(prompts.shelf().prompts().len(), 1);
+    assert_eq!(prompts.snapshot().prompts().len(), 1);
 }

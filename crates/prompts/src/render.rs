@@ -3,11 +3,9 @@ use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
-use proto::{Blame, Code};
 use serde_json::{Value, json};
 
-use super::prompt::Prompt;
-use crate::{Failure, bounded_engine};
+use super::template::bounded_engine;
 
 /// The longest text that a prompt can become.
 pub(super) const MAX_RENDERED_BYTES: usize = 256 * 1024;
@@ -30,7 +28,7 @@ pub(super) struct RenderFault {
     pub(super) message: String,
 }
 
-/// Who has to mend it.
+/// What went wrong with a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FaultKind {
     /// The text grew past its limit.
@@ -70,25 +68,6 @@ impl RenderFault {
             }
         };
         Self { line: error.line(), kind, message }
-    }
-
-    /// The fault as a caller sees it.
-    pub(super) fn failure(self, prompt: &Prompt) -> Failure {
-        let place = self.line.map(|line| format!(", line {line}")).unwrap_or_default();
-        let failure = Failure::new(
-            Code::Internal,
-            format!(
-                "`{}@{}` cannot be rendered{place}: {}",
-                prompt.id(),
-                prompt.major,
-                self.message
-            ),
-        )
-        .blame(Blame::Tool);
-        match self.kind {
-            FaultKind::TooLong => failure.details(json!({"limit": MAX_RENDERED_BYTES})),
-            _ => failure,
-        }
     }
 }
 

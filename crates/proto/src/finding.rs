@@ -7,15 +7,15 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; a model would choose better with it mended.
+    /// It works, and fixing it helps models to choose well.
     Advice,
-    /// It works, but not as its author probably meant.
+    /// It works, but probably not as its author intended.
     Warning,
     /// It cannot be used.
     Error,
 }
 
-/// Something that is wrong with a pack, a prompt or the config, and where.
+/// A problem in a toolpack, a prompt or the config, and its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub severity: Severity,

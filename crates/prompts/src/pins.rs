@@ -3,19 +3,18 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use proto::{Digest, PromptRef, digest};
+use proto::{Digest, Finding, PromptRef, Severity, digest};
 use serde_json::Value;
 
 use super::body;
 use super::files::Folder;
-use super::shelf::MAX_BODY_BYTES;
+use super::snapshot::MAX_BODY_BYTES;
 use super::yaml::{self, Document, Fault};
-use crate::{Finding, Severity};
 
-/// The registry's place in the prompts folder.
+/// The file of the pins in the prompts folder.
 pub(super) const FILE: &str = "REGISTRY.yaml";
 
-/// A registry of thousands of prompts is still small beside this.
+/// Far more than the pins of thousands of prompts need.
 const MAX_BYTES: usize = 16 * yaml::MAX_BYTES;
 
 const HEADER: &str = "\
@@ -23,9 +22,9 @@ const HEADER: &str = "\
 # A pinned body does not change: a changed text is a new version, `<name>.vN.md`.
 ";
 
-/// Which body each version has.
+/// The digest of the body of each version, as `REGISTRY.yaml` pins it.
 #[derive(Debug, Default)]
-pub(super) struct Registry {
+pub(super) struct Pins {
     pins: BTreeMap<(String, u64), Pin>,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct Pin {
     pub(super) line: Option<usize>,
 }
 
-impl Registry {
+impl Pins {
     /// Reads the registry of a folder; a folder without one pins nothing.
     pub(super) fn read(folder: &Folder) -> Result<Self, Vec<Fault>> {
         match folder.read(FILE, MAX_BYTES) {
@@ -54,7 +53,7 @@ impl Registry {
             Value::Object(prompts) => prompts,
             _ => return Err(vec![Fault::new(Some(1), "a registry is a mapping of prompts")]),
         };
-        let mut registry = Self::default();
+        let mut pins = Self::default();
         let mut faults = Vec::new();
         for (id, versions) in prompts {
             let place = format!("/{}", id.replace('~', "~0").replace('/', "~1"));
@@ -66,24 +65,24 @@ impl Registry {
                 continue;
             }
             let Value::Object(versions) = versions else {
-                fault(&place, format!("`{id}` is a mapping of `vN` to SHA-256 sums"));
+                fault(&place, format!("`{id}` is a mapping of `vN` to SHA-256 digests"));
                 continue;
             };
-            for (version, sum) in versions {
+            for (version, digest) in versions {
                 let place = format!("{place}/{version}");
                 let major = version.strip_prefix('v').and_then(body::major);
-                let sum = serde_json::from_value::<Digest>(sum.clone()).ok();
-                match (major, sum) {
+                let digest = serde_json::from_value::<Digest>(digest.clone()).ok();
+                match (major, digest) {
                     (Some(major), Some(digest)) => {
                         let pin = Pin { digest, line: document.line(&place) };
-                        registry.pins.insert((id.clone(), major), pin);
+                        pins.pins.insert((id.clone(), major), pin);
                     }
                     (None, _) => fault(&place, "a version is written `v1`, `v2`, …".to_owned()),
                     (_, None) => fault(&place, "a pin is 64 hexadecimal digits".to_owned()),
                 }
             }
         }
-        if faults.is_empty() { Ok(registry) } else { Err(faults) }
+        if faults.is_empty() { Ok(pins) } else { Err(faults) }
     }
 
     /// The pin of one version.
@@ -92,7 +91,7 @@ impl Registry {
     }
 
     /// All pins, by id and major.
-    pub(super) fn pins(&self) -> impl Iterator<Item = (&str, u64, Pin)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, u64, Pin)> {
         self.pins.iter().map(|((id, major), pin)| (id.as_str(), *major, *pin))
     }
 
@@ -131,7 +130,7 @@ pub fn pin(dir: &Path) -> Result<Vec<PromptRef>, Vec<Finding>> {
     let Some(folder) = Folder::open(dir).map_err(|fault| vec![error("", fault)])? else {
         return Err(vec![error("", Fault::new(None, "there is no such folder"))]);
     };
-    let mut registry = Registry::read(&folder)
+    let mut pins = Pins::read(&folder)
         .map_err(|faults| faults.into_iter().map(|fault| error(FILE, fault)).collect::<Vec<_>>())?;
     let mut pinned = Vec::new();
     let mut findings = Vec::new();
@@ -144,14 +143,14 @@ pub fn pin(dir: &Path) -> Result<Vec<PromptRef>, Vec<Finding>> {
                 continue;
             }
         };
-        let sum = digest(text.as_bytes());
-        match registry.pin(&body.id(), body.major) {
-            Some(pin) if pin.digest == sum => {}
+        let found = digest(text.as_bytes());
+        match pins.pin(&body.id(), body.major) {
+            Some(pin) if pin.digest == found => {}
             Some(_) => {
-                findings.push(error(&body.path, Fault::new(None, body.changed(&folder, &registry))))
+                findings.push(error(&body.path, Fault::new(None, body.changed(&folder, &pins))))
             }
             None => {
-                registry.pins.insert((body.id(), body.major), Pin { digest: sum, line: None });
+                pins.pins.insert((body.id(), body.major), Pin { digest: found, line: None });
                 pinned.push(PromptRef {
                     domain: body.domain,
                     name: body.name,
@@ -164,7 +163,7 @@ pub fn pin(dir: &Path) -> Result<Vec<PromptRef>, Vec<Finding>> {
         return Err(findings);
     }
     if !pinned.is_empty() {
-        write(dir, &registry.yaml()).map_err(|cause| {
+        write(dir, &pins.yaml()).map_err(|cause| {
             vec![error(FILE, Fault::new(None, format!("cannot write: {cause}")))]
         })?;
     }

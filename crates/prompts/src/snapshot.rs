@@ -1,39 +1,39 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use proto::{Code, ListedPrompt, ListedPromptVersion, PromptRef, digest};
-use serde_json::{Map, Value, json};
+use proto::{Finding, ListedPrompt, ListedPromptVersion, PromptRef, Severity, digest};
+use serde_json::{Map, Value};
 
 use super::body::{Body, Kind, PACKS};
+use super::error::PromptError;
 use super::files::Folder;
+use super::pins::{self, Pins};
 use super::prompt::Prompt;
-use super::registry::{self, Registry};
+use super::render::{self, FaultKind};
 use super::spec::{Spec, nearest};
-use super::template::{self, FaultKind};
 use super::yaml;
-use crate::{Failure, Finding, Severity};
 
 /// The largest body that is read.
 pub(super) const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// All prompts of a folder at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shelf {
+pub struct Snapshot {
     prompts: Vec<Prompt>,
 }
 
-impl Shelf {
-    /// Reads a folder. What cannot be served is left out and named in the findings; a missing folder is an empty shelf.
-    pub fn load(dir: &Path) -> (Shelf, Vec<Finding>) {
-        Self::load_keeping(dir, &Shelf::default())
+impl Snapshot {
+    /// Reads a folder. What cannot be served is left out and named in the findings; a missing folder has no prompts.
+    pub fn load(dir: &Path) -> (Snapshot, Vec<Finding>) {
+        Self::load_keeping(dir, &Snapshot::default())
     }
 
-    /// Reads a folder again. A prompt whose file is broken stays as it was on the previous shelf.
-    pub fn load_keeping(dir: &Path, previous: &Shelf) -> (Shelf, Vec<Finding>) {
+    /// Reads a folder again. A prompt whose file is broken stays as it was in the previous snapshot.
+    pub fn load_keeping(dir: &Path, previous: &Snapshot) -> (Snapshot, Vec<Finding>) {
         let mut findings = Vec::new();
         let folder = match Folder::open(dir) {
             Ok(Some(folder)) => folder,
-            Ok(None) => return (Shelf::default(), findings),
+            Ok(None) => return (Snapshot::default(), findings),
             Err(fault) => {
                 findings.push(Finding {
                     severity: Severity::Error,
@@ -60,7 +60,7 @@ impl Shelf {
             };
         }
         findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-        (Shelf { prompts }, findings)
+        (Snapshot { prompts }, findings)
     }
 
     /// All prompts, by domain and name, the newest major first.
@@ -69,7 +69,7 @@ impl Shelf {
     }
 
     /// Finds a prompt; without a major, the newest.
-    pub fn get(&self, reference: &PromptRef) -> Result<&Prompt, Failure> {
+    pub fn get(&self, reference: &PromptRef) -> Result<&Prompt, PromptError> {
         let mut majors = self
             .prompts
             .iter()
@@ -81,11 +81,15 @@ impl Shelf {
         let served: Vec<_> = majors.collect();
         match reference.major {
             None => Ok(served[0]),
-            Some(major) => served
-                .iter()
-                .find(|prompt| prompt.major == major)
-                .copied()
-                .ok_or_else(|| no_such_major(reference, major, &served)),
+            Some(major) => {
+                served.iter().find(|prompt| prompt.major == major).copied().ok_or_else(|| {
+                    PromptError::UnknownMajor {
+                        prompt: format!("{}/{}", reference.domain, reference.name),
+                        major,
+                        served: served.iter().map(|prompt| prompt.major).collect(),
+                    }
+                })
+            }
         }
     }
 
@@ -108,34 +112,18 @@ impl Shelf {
             .collect()
     }
 
-    fn unknown(&self, reference: &PromptRef) -> Failure {
-        let wanted = format!("{}/{}", reference.domain, reference.name);
+    fn unknown(&self, reference: &PromptRef) -> PromptError {
+        let prompt = format!("{}/{}", reference.domain, reference.name);
         let ids: BTreeSet<_> = self.prompts.iter().map(Prompt::id).collect();
         let mut scored: Vec<_> = ids
-            .iter()
-            .map(|id| (strsim::jaro_winkler(&wanted, id), id))
+            .into_iter()
+            .map(|id| (strsim::jaro_winkler(&prompt, &id), id))
             .filter(|(score, _)| *score > 0.8)
             .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-        let nearest: Vec<_> = scored.into_iter().take(3).map(|(_, id)| id).collect();
-        let hint = match nearest.first() {
-            Some(nearest) => format!("; did you mean `{nearest}`?"),
-            None => "; `GET /mcp/discover` or `powerstrip prompts` lists what there is".to_owned(),
-        };
-        Failure::new(Code::NotFound, format!("there is no prompt `{wanted}`{hint}"))
-            .details(json!({"prompt": wanted, "nearest": nearest}))
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let nearest = scored.into_iter().take(3).map(|(_, id)| id).collect();
+        PromptError::Unknown { prompt, nearest }
     }
-}
-
-fn no_such_major(reference: &PromptRef, major: u64, served: &[&Prompt]) -> Failure {
-    let id = format!("{}/{}", reference.domain, reference.name);
-    let majors: Vec<_> = served.iter().map(|prompt| prompt.major).collect();
-    let shown: Vec<_> = majors.iter().map(u64::to_string).collect();
-    Failure::new(
-        Code::NotFound,
-        format!("`{id}` has no major {major}; it is served in {}", shown.join(", ")),
-    )
-    .details(json!({"prompt": id, "majors": majors}))
 }
 
 /// The files that share a name.
@@ -147,18 +135,18 @@ struct Files {
 
 struct Loading<'a> {
     folder: &'a Folder,
-    previous: &'a Shelf,
+    previous: &'a Snapshot,
     findings: Vec<Finding>,
     prompts: Vec<Prompt>,
 }
 
 impl Loading<'_> {
     fn load(&mut self) {
-        let registry = match Registry::read(self.folder) {
-            Ok(registry) => Some(registry),
+        let pins = match Pins::read(self.folder) {
+            Ok(pins) => Some(pins),
             Err(faults) => {
                 for fault in faults {
-                    self.report(Severity::Error, registry::FILE, fault.line, fault.message);
+                    self.report(Severity::Error, pins::FILE, fault.line, fault.message);
                 }
                 None
             }
@@ -185,7 +173,7 @@ impl Loading<'_> {
                     for (name, files) in self.sort(&domain.name, names) {
                         let id = format!("{}/{name}", domain.name);
                         present.extend(files.bodies.iter().map(|body| (id.clone(), body.major)));
-                        self.load_name(files, registry.as_ref());
+                        self.load_name(files, pins.as_ref());
                     }
                 }
                 Err(fault) => {
@@ -196,12 +184,12 @@ impl Loading<'_> {
                 }
             }
         }
-        for (id, major, pin) in registry.iter().flat_map(Registry::pins) {
+        for (id, major, pin) in pins.iter().flat_map(Pins::all) {
             if !present.contains(&(id.to_owned(), major)) {
                 let message = format!(
                     "`{id}` v{major} is pinned, but {PACKS}/{id}.v{major}.md is not there: callers may still ask for it"
                 );
-                self.report(Severity::Error, registry::FILE, pin.line, message);
+                self.report(Severity::Error, pins::FILE, pin.line, message);
             }
         }
     }
@@ -234,7 +222,7 @@ impl Loading<'_> {
         names
     }
 
-    fn load_name(&mut self, files: Files, registry: Option<&Registry>) {
+    fn load_name(&mut self, files: Files, pins: Option<&Pins>) {
         let mut specs = BTreeMap::new();
         for (major, path) in &files.specs {
             let described = |body: &&Body| major.is_none_or(|major| body.major == major);
@@ -248,10 +236,10 @@ impl Loading<'_> {
         for body in &files.bodies {
             let spec = specs.get(&Some(body.major)).or_else(|| specs.get(&None));
             if spec.is_none() {
-                let message = format!("has no spec: write `{}.spec.yaml` beside it", body.name);
+                let message = format!("has no spec: write `{}.spec.yaml` next to it", body.name);
                 self.report(Severity::Error, &body.path, None, message);
             }
-            let read = self.read_body(body, registry, spec.and_then(Option::as_ref));
+            let read = self.read_body(body, pins, spec.and_then(Option::as_ref));
             let kept = || {
                 self.previous.prompts.iter().find(|prompt| {
                     prompt.domain == body.domain
@@ -298,7 +286,7 @@ impl Loading<'_> {
     fn read_body(
         &mut self,
         body: &Body,
-        registry: Option<&Registry>,
+        pins: Option<&Pins>,
         spec: Option<&Spec>,
     ) -> Option<Prompt> {
         let text = match self.folder.read(&body.path, MAX_BODY_BYTES) {
@@ -308,23 +296,21 @@ impl Loading<'_> {
                 return None;
             }
         };
-        let sum = digest(text.as_bytes());
+        let found = digest(text.as_bytes());
         let mut served = true;
-        match registry.map(|registry| (registry, registry.pin(&body.id(), body.major))) {
-            Some((registry, Some(pin))) if pin.digest != sum => {
-                let message = body.changed(self.folder, registry);
+        match pins.map(|pins| (pins, pins.pin(&body.id(), body.major))) {
+            Some((pins, Some(pin))) if pin.digest != found => {
+                let message = body.changed(self.folder, pins);
                 self.report(Severity::Error, &body.path, None, message);
                 served = false;
             }
             Some((_, Some(_))) => {}
             Some((_, None)) => {
-                let message = format!(
-                    "is not pinned in {}: `powerstrip prompts pin` does it",
-                    registry::FILE
-                );
+                let message =
+                    format!("is not pinned in {}: `powerstrip prompts pin` does it", pins::FILE);
                 self.report(Severity::Warning, &body.path, None, message);
             }
-            // A registry that cannot be read vouches for nothing.
+            // Without readable pins no body can be trusted.
             None => served = false,
         }
         let (clean, removed) = proto::clean::text(&text);
@@ -334,12 +320,12 @@ impl Loading<'_> {
         }
         let spec = spec?;
         served &= self.try_body(body, &clean, spec);
-        served.then(|| Prompt::new(&body.domain, &body.name, body.major, clean, sum, spec))
+        served.then(|| Prompt::new(&body.domain, &body.name, body.major, clean, found, spec))
     }
 
     /// Whether the body is a template that its spec's arguments can fill.
     fn try_body(&mut self, body: &Body, text: &str, spec: &Spec) -> bool {
-        let names = match template::names(text) {
+        let names = match render::names(text) {
             Ok(names) => names,
             Err(fault) => {
                 self.report(Severity::Error, &body.path, fault.line, fault.message);
@@ -368,11 +354,11 @@ impl Loading<'_> {
                 .filter(|argument| {
                     all || argument.required || argument.schema.get("default").is_some()
                 })
-                .map(|argument| (argument.name.clone(), template::sample(&argument.schema)));
+                .map(|argument| (argument.name.clone(), render::sample(&argument.schema)));
             Value::Object(arguments.collect::<Map<_, _>>())
         };
         for all in [true, false] {
-            let Err(fault) = template::render(text, &sample(all)) else {
+            let Err(fault) = render::render(text, &sample(all)) else {
                 continue;
             };
             match fault.kind {

@@ -30,12 +30,14 @@
 //! A body that no longer matches its pin is an error and is not served: a changed text is a new version.
 
 mod body;
+mod error;
 mod files;
+mod pins;
 mod prompt;
-mod registry;
-mod shelf;
+mod render;
+mod snapshot;
 mod spec;
-mod template;
+pub mod template;
 mod yaml;
 
 use std::path::Path;
@@ -44,52 +46,53 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use crate::Finding;
+use proto::Finding;
 
+pub use error::PromptError;
+pub use pins::pin;
 pub use prompt::{Argument, Prompt};
-pub use registry::pin;
-pub use shelf::Shelf;
+pub use snapshot::Snapshot;
 
-/// The prompts as they are served now. Readers take the whole shelf; a reload puts another in its place.
+/// The prompts that are served now. Readers take a snapshot; a reload replaces it.
 #[derive(Debug)]
 pub struct Prompts {
-    current: ArcSwap<Shelf>,
+    current: ArcSwap<Snapshot>,
     revision: watch::Sender<u64>,
 }
 
 impl Prompts {
     /// No prompts yet.
     pub fn empty() -> Self {
-        Self::new(Shelf::default())
+        Self::new(Snapshot::default())
     }
 
-    /// Starts with a shelf.
-    pub fn new(shelf: Shelf) -> Self {
-        Self { current: ArcSwap::from_pointee(shelf), revision: watch::channel(0).0 }
+    /// Starts with these prompts.
+    pub fn new(snapshot: Snapshot) -> Self {
+        Self { current: ArcSwap::from_pointee(snapshot), revision: watch::channel(0).0 }
     }
 
-    /// The shelf as it stands.
-    pub fn shelf(&self) -> Arc<Shelf> {
+    /// The prompts of this moment.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
-    /// Puts another shelf in its place; listeners hear of it only if something on it differs.
-    pub fn replace(&self, shelf: Shelf) {
-        let previous = self.current.swap(Arc::new(shelf));
+    /// Replaces the prompts; subscribers are notified only if something differs.
+    pub fn replace(&self, snapshot: Snapshot) {
+        let previous = self.current.swap(Arc::new(snapshot));
         if *previous != **self.current.load() {
             self.revision.send_modify(|revision| *revision += 1);
         }
     }
 
-    /// Tells when the prompts change; the value is the newest revision.
+    /// Notifies when the prompts change; the value is the newest revision.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.revision.subscribe()
     }
 }
 
-/// Everything that is wrong with the prompts of a folder.
+/// All problems in the prompts of a folder.
 pub fn lint(dir: &Path) -> Vec<Finding> {
-    Shelf::load(dir).1
+    Snapshot::load(dir).1
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use proto::PromptRef;
 
 use super::files::Folder;
-use super::registry::{self, Registry};
+use super::pins::{self, Pins};
 use super::yaml::Fault;
 
 /// The subfolder of the domains.
@@ -24,21 +24,20 @@ impl Body {
     }
 
     /// Says that the text is another than the pinned one, and where it belongs.
-    pub(super) fn changed(&self, folder: &Folder, registry: &Registry) -> String {
+    pub(super) fn changed(&self, folder: &Folder, pins: &Pins) -> String {
         format!(
             "the text differs from the one that {} pins as v{}: put the old text back and the new one into `{}.v{}.md`",
-            registry::FILE,
+            pins::FILE,
             self.major,
             self.name,
-            self.newest(folder, registry).saturating_add(1)
+            self.newest(folder, pins).saturating_add(1)
         )
     }
 
     /// The newest major of the prompt, served or only remembered.
-    fn newest(&self, folder: &Folder, registry: &Registry) -> u64 {
+    fn newest(&self, folder: &Folder, pins: &Pins) -> u64 {
         let id = self.id();
-        let pinned =
-            registry.pins().filter(|(pinned, ..)| *pinned == id).map(|(_, major, _)| major);
+        let pinned = pins.all().filter(|(pinned, ..)| *pinned == id).map(|(_, major, _)| major);
         // A folder that cannot be read is told of elsewhere.
         let here = bodies_of(folder, &self.domain).unwrap_or_default();
         let here = here.iter().filter(|body| body.name == self.name).map(|body| body.major);

@@ -3,8 +3,7 @@ use proto::{Blame, Code};
 use serde_json::{Value, json};
 
 use super::{Dir, get};
-use crate::Failure;
-use crate::prompts::{Prompt, template};
+use crate::{Prompt, PromptError, render};
 
 /// A prompt `demo/p` with this input schema (YAML, flow or JSON) and body.
 fn prompt(schema: &str, body: &str) -> Prompt {
@@ -19,11 +18,11 @@ fn with_constraints(schema: &str, constraints: &str, body: &str) -> Prompt {
     );
     dir.write("packs/demo/p.v1.md", body);
     assert_eq!(dir.errors(), Vec::<String>::new());
-    get(&dir.shelf(), "demo/p").clone()
+    get(&dir.snapshot(), "demo/p").clone()
 }
 
-fn places(failure: &Failure) -> Vec<String> {
-    let details = failure.details.as_ref().unwrap();
+fn places(failure: &PromptError) -> Vec<String> {
+    let details = failure.details().unwrap();
     let violations = details["violations"].as_array().unwrap();
     let mut places: Vec<_> =
         violations.iter().map(|violation| violation["path"].as_str().unwrap().to_owned()).collect();
@@ -63,9 +62,9 @@ fn all_violations_are_told_at_once() {
             &json!({"n": "three", "b": "yes", "l": "[1, \"x\"]", "o": "[]", "typo": 1, "e": "3"}),
         )
         .unwrap_err();
-    assert_eq!((failure.code, failure.blame), (Code::InvalidInput, Blame::Caller));
+    assert_eq!((failure.code(), failure.blame()), (Code::InvalidInput, Blame::Caller));
     assert_eq!(places(&failure), ["/b", "/e", "/l/1", "/n", "/o", "/typo"]);
-    assert!(failure.message.contains("and 1 more"), "{failure}");
+    assert!(failure.to_string().contains("and 1 more"), "{failure}");
 
     let strict = prompt(
         "{properties: {topic: {type: string, minLength: 3}}, required: [topic], additionalProperties: false}",
@@ -73,9 +72,9 @@ fn all_violations_are_told_at_once() {
     );
     let failure = strict.render(&json!({"topik": "x"})).unwrap_err();
     assert_eq!(places(&failure), ["", "/topik"]);
-    assert!(failure.message.contains("did you mean `topic`?"), "{failure}");
+    assert!(failure.to_string().contains("did you mean `topic`?"), "{failure}");
     for bad in [json!([]), json!("x"), json!(3)] {
-        assert_eq!(strict.render(&bad).unwrap_err().code, Code::InvalidInput);
+        assert_eq!(strict.render(&bad).unwrap_err().code(), Code::InvalidInput);
     }
     assert_eq!(places(&strict.render(&Value::Null).unwrap_err()), [""]);
     // A required text may be empty only where the spec allows it.
@@ -116,13 +115,13 @@ fn constraints_hold() {
     assert_eq!(prompt.render(&json!({"t": "äöüßé"})).unwrap().chars().count(), 10);
     let failure = prompt.render(&json!({"t": "123456"})).unwrap_err();
     assert_eq!(
-        (failure.code, failure.details),
+        (failure.code(), failure.details()),
         (Code::InvalidInput, Some(json!({"size": 12, "limit": 10})))
     );
     let failure = prompt.render(&json!({"t": "123456789"})).unwrap_err();
     assert_eq!(places(&failure), ["/t"]);
     let failure = prompt.render(&json!({"t": "x".repeat(70_000)})).unwrap_err();
-    assert_eq!(failure.details.unwrap()["limit"], 65_536);
+    assert_eq!(failure.details().unwrap()["limit"], 65_536);
 }
 
 #[test]
@@ -165,15 +164,15 @@ fn runaway_templates_are_stopped() {
         let prompt = prompt(schema, body);
         let failure = prompt.render(&arguments).unwrap_err();
         assert_eq!(
-            (failure.code, failure.blame),
+            (failure.code(), failure.blame()),
             (Code::Internal, Blame::Tool),
             "{body}: {failure}"
         );
-        assert!(failure.message.contains(word), "{body}: {failure}");
+        assert!(failure.to_string().contains(word), "{body}: {failure}");
     }
     // Neither of these is there at all.
     for body in ["{{ debug() }}", "{{ '%099999999d'|format(1) }}"] {
-        assert!(template::render(body, &json!({})).is_err(), "{body}");
+        assert!(render::render(body, &json!({})).is_err(), "{body}");
     }
 }
 
@@ -235,19 +234,19 @@ proptest! {
         }
         match TYPED_PROMPT.with(|typed| typed.render(&arguments)) {
             Ok(text) => prop_assert!(text.len() <= 256 * 1024),
-            Err(failure) => prop_assert_eq!(failure.code, Code::InvalidInput),
+            Err(failure) => prop_assert_eq!(failure.code(), Code::InvalidInput),
         }
     }
 
     #[test]
     fn text_arguments_arrive_unchanged(text in "\\PC{1,80}") {
-        let rendered = template::render("{{ t }}", &json!({"t": text}));
+        let rendered = render::render("{{ t }}", &json!({"t": text}));
         prop_assert_eq!(rendered.unwrap(), text);
     }
 
     #[test]
     fn any_body_is_rendered_or_refused(body in "(\\{\\{|\\}\\}|\\{%|%\\}|[a-z |.()*'0-9\\[\\]]|for |in |if |end){0,24}") {
-        let _ = template::names(&body);
-        let _ = template::render(&body, &json!({"a": [1, "x"], "b": {"c": 2}}));
+        let _ = render::names(&body);
+        let _ = render::render(&body, &json!({"a": [1, "x"], "b": {"c": 2}}));
     }
 }

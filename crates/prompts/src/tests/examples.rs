@@ -5,13 +5,13 @@ use std::path::Path;
 use serde_json::json;
 
 use super::get;
-use crate::prompts::Shelf;
+use crate::Snapshot;
 
-fn examples() -> Shelf {
+fn examples() -> Snapshot {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/prompts");
-    let (shelf, findings) = Shelf::load(&dir);
+    let (snapshot, findings) = Snapshot::load(&dir);
     assert_eq!(findings, [], "the examples have no findings at all");
-    shelf
+    snapshot
 }
 
 #[test]
@@ -23,8 +23,8 @@ fn every_example_is_served() {
 
 #[test]
 fn the_outline_is_rendered_from_text_arguments() {
-    let shelf = examples();
-    let outline = get(&shelf, "research/outline");
+    let snapshot = examples();
+    let outline = get(&snapshot, "research/outline");
     let text = outline
         .render(&json!({
             "topic": "heat pumps", "audience": "executive", "sections": "4",
@@ -45,9 +45,9 @@ fn the_outline_is_rendered_from_text_arguments() {
 
 #[test]
 fn the_review_keeps_the_diff_as_it_is() {
-    let shelf = examples();
+    let snapshot = examples();
     let diff = "-a\n+{{ 7 * 7 }} <b>&amp;</b> {% raw %}";
-    let text = get(&shelf, "engineering/review@1")
+    let text = get(&snapshot, "engineering/review@1")
         .render(&json!({"diff": diff, "context": "one\ntwo"}))
         .unwrap();
     assert!(text.contains(&format!("```diff\n{diff}\n```")), "{text}");

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
-use proto::{Code, Digest, canonical};
-use serde_json::{Map, Value, json};
+use proto::{Digest, canonical};
+use schema::{Schema, Violation};
+use serde_json::{Map, Value};
 
+use super::error::PromptError;
+use super::render::{self, FaultKind, MAX_RENDERED_BYTES};
 use super::spec::{Constraints, Spec};
-use super::template;
-use crate::{Failure, Schema, Violation};
 
 /// What a caller may send in one request, as for a tool.
 const MAX_ARGUMENT_BYTES: usize = 65_536;
@@ -101,17 +102,19 @@ impl Prompt {
 
     /// The text for these arguments. Textual numbers, booleans and JSON are read as what the spec asks for, because
     /// MCP sends every argument as text.
-    pub fn render(&self, arguments: &Value) -> Result<String, Failure> {
+    pub fn render(&self, arguments: &Value) -> Result<String, PromptError> {
         let arguments = self.accept(arguments)?;
-        let text = template::render(&self.body, &arguments).map_err(|fault| fault.failure(self))?;
+        let text =
+            render::render(&self.body, &arguments).map_err(|fault| PromptError::Template {
+                prompt: format!("{}@{}", self.id(), self.major),
+                limit: (fault.kind == FaultKind::TooLong).then_some(MAX_RENDERED_BYTES),
+                line: fault.line,
+                message: fault.message,
+            })?;
         if let Some(limit) = self.constraints.max_rendered_chars {
             let size = text.chars().count();
             if size > limit {
-                return Err(Failure::new(
-                    Code::InvalidInput,
-                    format!("the rendered prompt has {size} characters; its spec allows {limit}"),
-                )
-                .details(json!({"size": size, "limit": limit})));
+                return Err(PromptError::TooLong { size, limit });
             }
         }
         Ok(text)
@@ -131,19 +134,18 @@ impl Prompt {
     }
 
     /// The arguments with their types and defaults, or every way in which they break the spec.
-    fn accept(&self, arguments: &Value) -> Result<Value, Failure> {
+    fn accept(&self, arguments: &Value) -> Result<Value, PromptError> {
         let given = match arguments {
             Value::Null => &Map::new(),
             Value::Object(given) => given,
-            _ => return Err(refusal(vec![violation("", "arguments are an object".to_owned())])),
+            _ => {
+                let violation = violation("", "arguments are an object".to_owned());
+                return Err(PromptError::InvalidArguments(vec![violation]));
+            }
         };
         let size = canonical::len(arguments);
         if size > MAX_ARGUMENT_BYTES {
-            return Err(Failure::new(
-                Code::InvalidInput,
-                format!("the arguments have {size} bytes; {MAX_ARGUMENT_BYTES} are allowed"),
-            )
-            .details(json!({"size": size, "limit": MAX_ARGUMENT_BYTES})));
+            return Err(PromptError::ArgumentsTooLarge { size, limit: MAX_ARGUMENT_BYTES });
         }
         let mut accepted = given.clone();
         let mut violations = Vec::new();
@@ -166,7 +168,11 @@ impl Prompt {
         }
         let accepted = Value::Object(accepted);
         violations.extend(self.input.violations(&accepted));
-        if violations.is_empty() { Ok(accepted) } else { Err(refusal(violations)) }
+        if violations.is_empty() {
+            Ok(accepted)
+        } else {
+            Err(PromptError::InvalidArguments(violations))
+        }
     }
 
     fn unknown_argument(&self, name: &str) -> Option<Violation> {
@@ -239,24 +245,4 @@ fn violation(argument: &str, message: String) -> Violation {
         name => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
     };
     Violation { path, message }
-}
-
-fn refusal(violations: Vec<Violation>) -> Failure {
-    let listed: Vec<_> = violations
-        .iter()
-        .take(5)
-        .map(|violation| match violation.path.as_str() {
-            "" => violation.message.clone(),
-            path => format!("{path}: {}", violation.message),
-        })
-        .collect();
-    let more = match violations.len().saturating_sub(listed.len()) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    Failure::new(
-        Code::InvalidInput,
-        format!("the arguments do not fit the prompt: {}{more}", listed.join("; ")),
-    )
-    .details(json!({"violations": violations}))
 }

@@ -1,4 +1,4 @@
-//! Who may come in by doors that others can reach, and how they are told when they may not.
+//! Admission of requests at doors that other users can reach, and the challenges for refused ones.
 
 use std::sync::Arc;
 
@@ -13,32 +13,32 @@ use url::Url;
 use crate::client::SignIn;
 use crate::fault::Rejected;
 use crate::issuer::Issuer;
-use crate::keys::{KeyKind, KeyRing};
+use crate::keys::{ApiKeys, KeyKind};
 use crate::local::{LocalAccess, is_loopback};
 use crate::options::AccessOptions;
 use crate::{AdminToken, Refusal, Secret, TokenFault, scope};
 
-/// No token that is meant to be sent with every request is longer.
+/// Longer tokens are refused unread.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// Where a resource tells who can give out tokens for it (RFC 9728).
+/// The path of protected resource metadata (RFC 9728).
 pub const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// Who is let in.
+/// Which callers are admitted.
 #[derive(Clone)]
 pub enum Access {
-    /// The person who owns this machine's account, from this machine.
+    /// The local user, from this machine.
     Local(LocalAccess),
-    /// Whoever brings a credential.
+    /// Callers with a credential.
     Guarded(Arc<Guarded>),
 }
 
-/// Access by tokens of an identity provider, and by keys of our own.
+/// Access by tokens of an identity provider and by the gateway's own keys.
 pub struct Guarded {
     options: AccessOptions,
     issuer: Option<Issuer>,
     sign_in: Option<Arc<SignIn>>,
-    keys: Arc<KeyRing>,
+    keys: Arc<ApiKeys>,
     origin: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Access {
     /// Access by credentials; the client fetches the issuer's keys when they are first needed.
     pub fn guarded(
         options: AccessOptions,
-        keys: Arc<KeyRing>,
+        keys: Arc<ApiKeys>,
         client: &Client,
         clock: Clock,
     ) -> Self {
@@ -64,7 +64,7 @@ impl Access {
         Self::Guarded(Arc::new(Guarded { options, issuer, sign_in, keys, origin }))
     }
 
-    /// Who asks, by a request's headers; every request is looked at anew.
+    /// The caller of a request, by its headers; every request is checked again.
     pub async fn admit(
         &self,
         headers: &HeaderMap,
@@ -72,12 +72,12 @@ impl Access {
     ) -> Result<Arc<Principal>, Refusal> {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
-            // Boxed: whoever needs no credential would carry the room for checking one.
+            // Boxed to keep the future of local access small.
             Self::Guarded(guarded) => Box::pin(guarded.admit(headers, KeyKind::Api)).await,
         }
     }
 
-    /// Who announces a server: the local user, or the bearer of a registration key.
+    /// The caller that registers a server: the local user, or the bearer of a registration key.
     pub async fn admit_registration(
         &self,
         headers: &HeaderMap,
@@ -89,8 +89,8 @@ impl Access {
         }
     }
 
-    /// Who asks for something with this scope. The admin token opens what operators need; deciding takes more than being
-    /// the local user, which a local agent is, too, and is never open to an agent.
+    /// The caller of a route that needs this scope. The admin token is accepted for the scopes of operators. Decisions need
+    /// more than the local user's scopes, because a local agent is the local user as well, and are never open to an agent.
     pub async fn admit_with(
         &self,
         scope: &str,
@@ -99,33 +99,34 @@ impl Access {
         admin: Option<&AdminToken>,
     ) -> Result<Arc<Principal>, Refusal> {
         let admin = admin.filter(|_| scope::OF_OPERATORS.contains(&scope));
-        let decides = scope::OF_PEOPLE.contains(&scope);
+        let is_decision = scope::OF_PEOPLE.contains(&scope);
         let token = match admin {
-            Some(_) => bearer(headers).ok().filter(|token| AdminToken::is_one(token)),
+            Some(_) => bearer(headers).ok().filter(|token| AdminToken::has_prefix(token)),
             None => None,
         };
         if let (Some(admin), Some(token)) = (admin, token) {
             self.admit_anyone(headers, uri_authority)?;
             let unknown = Refusal::BadToken(TokenFault::Unknown);
-            return admin.opens(token).map(Arc::clone).ok_or(unknown);
+            return admin.verify(token).map(Arc::clone).ok_or(unknown);
         }
         let principal = match scope {
-            // Registration tokens open nothing else, and nothing else opens registration.
+            // Registration keys are valid here only, and no other key is.
             scope::SERVERS_REGISTER => self.admit_registration(headers, uri_authority).await?,
             _ => self.admit(headers, uri_authority).await?,
         };
-        let theirs = decides || scope == scope::APPROVALS_READ;
-        if theirs && principal.agent.is_some() {
+        let people_only = is_decision || scope == scope::APPROVALS_READ;
+        if people_only && principal.agent.is_some() {
             return Err(Refusal::Agent);
         }
         match scope::covers(&principal, scope) {
             true => Ok(principal),
-            false if decides && !self.is_guarded() => Err(Refusal::NotOperator),
+            false if is_decision && !self.is_guarded() => Err(Refusal::NotOperator),
             false => Err(Refusal::MissingScope),
         }
     }
 
-    /// Who a token or key stands for that somebody shows as such; nobody, where none is needed. Agents have no browsers.
+    /// The principal of a token or key that a person entered in a browser. Agents are refused; so are all where no
+    /// credential is needed.
     pub async fn admit_bearer(&self, credential: &Secret) -> Result<Arc<Principal>, Refusal> {
         let Self::Guarded(guarded) = self else { return Err(Refusal::NoToken) };
         let mut headers = HeaderMap::new();
@@ -136,7 +137,7 @@ impl Access {
         if principal.agent.is_some() { Err(Refusal::Agent) } else { Ok(principal) }
     }
 
-    /// Lets a request through that needs no credential where others do; without them, the local checks hold.
+    /// Admits a request to a route that is open to all. Local access still checks Host and Origin.
     pub fn admit_anyone(
         &self,
         headers: &HeaderMap,
@@ -148,13 +149,13 @@ impl Access {
         }
     }
 
-    /// The origin under which browsers know this gateway, where that was said.
+    /// The gateway's public origin, if configured.
     pub fn origin(&self) -> Option<&str> {
         let Self::Guarded(guarded) = self else { return None };
         guarded.origin.as_deref()
     }
 
-    /// How people sign in at the identity provider, where that was said.
+    /// Sign-in at the identity provider, if configured.
     pub fn sign_in(&self) -> Option<&Arc<SignIn>> {
         let Self::Guarded(guarded) = self else { return None };
         guarded.sign_in.as_ref()
@@ -165,13 +166,13 @@ impl Access {
         matches!(self, Self::Guarded(_))
     }
 
-    /// What a resource of ours tells about itself (RFC 9728), by its path; nothing where nobody needs a token.
+    /// The metadata of a protected path (RFC 9728); `None` where no token is needed.
     pub fn metadata(&self, path: &str) -> Option<Value> {
         let Self::Guarded(guarded) = self else { return None };
         Some(guarded.metadata(path))
     }
 
-    /// The value of `WWW-Authenticate` for a refusal at this path, naming all scopes that would be enough.
+    /// The value of `WWW-Authenticate` for a refusal at this path, naming all scopes that would be sufficient.
     pub fn challenge(&self, path: &str, scopes: &[&str], refusal: &Refusal) -> Option<String> {
         let Self::Guarded(guarded) = self else { return None };
         guarded.challenge(path, scopes, refusal)
@@ -182,7 +183,7 @@ impl Guarded {
     async fn admit(&self, headers: &HeaderMap, kind: KeyKind) -> Result<Arc<Principal>, Refusal> {
         self.check_origin(headers)?;
         let token = bearer(headers)?;
-        if KeyRing::is_key(token) {
+        if ApiKeys::is_key(token) {
             let known = self.keys.check(token, kind).filter(|_| self.options.api_keys);
             return known.ok_or(Refusal::BadToken(TokenFault::Unknown));
         }
@@ -197,7 +198,7 @@ impl Guarded {
         }
     }
 
-    /// A page of another site has no business here even if it got hold of a token.
+    /// Refuses pages of other sites, even with a valid token.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         for origin in headers.get_all(ORIGIN) {
             let origin = String::from_utf8_lossy(origin.as_bytes());
@@ -232,7 +233,7 @@ impl Guarded {
             challenge.push_str(&format!(", scope=\"{}\"", scopes.join(" ")));
         }
         match refusal {
-            // Who brings nothing is told where to get something, and that nothing was wrong with it.
+            // Without a token there is no `error` to report (RFC 6750, section 3.1).
             Refusal::NoToken => {}
             Refusal::BadToken(_) => {
                 challenge.push_str(&format!(
@@ -250,7 +251,7 @@ impl Guarded {
     }
 }
 
-/// The one token that a request brings. Others than `Authorization: Bearer` are not looked for: URLs end up in logs.
+/// The token of a request. Only `Authorization: Bearer` is accepted: tokens in URLs end up in logs.
 fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or(Refusal::NoToken)?;

@@ -1,4 +1,4 @@
-//! The admin token: what the person who runs the gateway shows to prove it, with or without an identity provider.
+//! The admin token: the operator's credential, with or without an identity provider.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
@@ -15,14 +15,14 @@ use proto::{Digest, Principal, TenantId, digest};
 use crate::local::LOCAL_TENANT;
 use crate::{Secret, scope};
 
-/// How every admin token begins, so that people and scanners of leaked secrets know one.
+/// The prefix of every admin token, by which people and secret scanners recognize one.
 const PREFIX: &str = "psa_";
 
 const FILE: &str = "admin.token";
 const SECRET_BYTES: usize = 32;
 const MAX_FILE_BYTES: u64 = 4_096;
 
-/// A shorter text could be guessed; whatever lies in the file then is not ours.
+/// A shorter text could be guessed, and was not written by the gateway.
 const MIN_TEXT_BYTES: usize = 40;
 
 /// Why there is no admin token. Never repeats any of it.
@@ -30,7 +30,7 @@ const MIN_TEXT_BYTES: usize = 40;
 pub enum AdminFault {
     #[error("the admin token's file {} cannot be used: {why}", path.display())]
     File { path: PathBuf, why: io::Error },
-    #[error("no random numbers can be had from this system")]
+    #[error("this system provides no random numbers")]
     Randomness,
 }
 
@@ -38,18 +38,18 @@ pub enum AdminFault {
 pub struct AdminToken {
     path: PathBuf,
     text: Secret,
-    sum: Digest,
+    digest: Digest,
     principal: Arc<Principal>,
 }
 
 impl AdminToken {
-    /// The token of a data folder that this process owns, made if there is none. One that others could read is no
-    /// secret any more, and is replaced.
+    /// The token of a data folder that this process owns, made if there is none. One that other users could read is
+    /// replaced.
     pub fn open(folder: &Path) -> Result<Self, AdminFault> {
         let path = folder.join(FILE);
         let text = match read(&path).map_err(|why| AdminFault::File { path: path.clone(), why })? {
             Some(text) => text,
-            None => made(&path)?,
+            None => make(&path)?,
         };
         let principal = Arc::new(Principal {
             tenant: TenantId::new(LOCAL_TENANT),
@@ -61,33 +61,33 @@ impl AdminToken {
                 .map(|&name| name.to_owned())
                 .collect(),
         });
-        Ok(Self { path, sum: digest(text.as_bytes()), text: Secret::new(text), principal })
+        Ok(Self { path, digest: digest(text.as_bytes()), text: Secret::new(text), principal })
     }
 
-    /// Where it is kept.
+    /// The file that stores it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The token itself, for the one place that shows it to a person.
+    /// The token itself, for the command that prints it.
     pub fn text(&self) -> &Secret {
         &self.text
     }
 
-    /// Who holds the token: the operator, who sees what belongs to any tenant.
+    /// The operator, who may see the data of all tenants.
     pub fn principal(&self) -> &Arc<Principal> {
         &self.principal
     }
 
-    /// The operator, if this is the token. How long it takes says nothing about how much of it was right.
-    pub fn opens(&self, token: &str) -> Option<&Arc<Principal>> {
-        let sum = digest(token.as_bytes());
-        let same = verify_slices_are_equal(sum.as_bytes(), self.sum.as_bytes()).is_ok();
+    /// The operator, if this is the token. Compared in constant time.
+    pub fn verify(&self, token: &str) -> Option<&Arc<Principal>> {
+        let given = digest(token.as_bytes());
+        let same = verify_slices_are_equal(given.as_bytes(), self.digest.as_bytes()).is_ok();
         same.then_some(&self.principal)
     }
 
-    /// Whether a text looks like an admin token, of this gateway or another.
-    pub(crate) fn is_one(token: &str) -> bool {
+    /// Whether a text has the form of an admin token, of this gateway or another.
+    pub(crate) fn has_prefix(token: &str) -> bool {
         token.starts_with(PREFIX)
     }
 }
@@ -98,7 +98,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         opened => opened?,
     };
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
-        tracing::warn!(path = %path.display(), "others could read the admin token; it is replaced");
+        tracing::warn!(path = %path.display(), "other users could read the admin token; it is replaced");
         return Ok(None);
     }
     let mut text = String::new();
@@ -107,11 +107,11 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     Ok((text.starts_with(PREFIX) && text.len() >= MIN_TEXT_BYTES).then(|| text.to_owned()))
 }
 
-fn made(path: &Path) -> Result<String, AdminFault> {
+fn make(path: &Path) -> Result<String, AdminFault> {
     let mut bytes = [0_u8; SECRET_BYTES];
     rand::fill(&mut bytes).map_err(|_| AdminFault::Randomness)?;
     let text = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
-    // Written beside and moved into place: a token that is there is whole.
+    // Written to a draft and renamed, so that the file is always complete.
     let draft = path.with_extension("draft");
     let written = (|| {
         let _ = std::fs::remove_file(&draft);
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(again.text().expose(), first.text().expose());
         assert!(first.text().expose().len() >= MIN_TEXT_BYTES);
 
-        let admin = again.opens(first.text().expose()).unwrap();
+        let admin = again.verify(first.text().expose()).unwrap();
         assert!(
             scope::covers(admin, scope::ADMIN) && scope::covers(admin, scope::APPROVALS_DECIDE)
         );
@@ -150,7 +150,7 @@ mod tests {
         for wrong in
             ["", "psa_", &first.text().expose()[1..], &format!("{}x", first.text().expose())]
         {
-            assert!(again.opens(wrong).is_none(), "{wrong}");
+            assert!(again.verify(wrong).is_none(), "{wrong}");
         }
     }
 
@@ -160,10 +160,10 @@ mod tests {
         let first = AdminToken::open(folder.path()).unwrap();
         std::fs::set_permissions(first.path(), Permissions::from_mode(0o644)).unwrap();
         let second = AdminToken::open(folder.path()).unwrap();
-        assert!(second.opens(first.text().expose()).is_none());
+        assert!(second.verify(first.text().expose()).is_none());
         assert_eq!(std::fs::metadata(first.path()).unwrap().permissions().mode() & 0o777, 0o600);
 
         std::fs::write(first.path(), "psa_short\n").unwrap();
-        assert!(AdminToken::open(folder.path()).unwrap().opens("psa_short").is_none());
+        assert!(AdminToken::open(folder.path()).unwrap().verify("psa_short").is_none());
     }
 }

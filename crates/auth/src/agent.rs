@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use proto::Principal;
 
-/// The caller as an agent. One that is an agent already, because its token says so, cannot come as another.
+/// The caller as an agent; `None` if its token names another agent.
 pub fn as_agent(principal: &Arc<Principal>, agent: &str) -> Option<Arc<Principal>> {
     match principal.agent.as_deref() {
         Some(own) if own == agent => Some(Arc::clone(principal)),
@@ -21,9 +21,9 @@ mod tests {
     use crate::LocalAccess;
 
     #[test]
-    fn an_agent_stays_the_agent_that_it_is() {
+    fn an_agent_cannot_become_another_agent() {
         let user = LocalAccess::default().user();
-        let analyst = as_agent(&user, "analyst").expect("the user may come as any agent");
+        let analyst = as_agent(&user, "analyst").expect("the user may act as any agent");
         assert_eq!(analyst.agent.as_deref(), Some("analyst"));
         assert_eq!((&analyst.tenant, &analyst.subject), (&user.tenant, &user.subject));
         assert_eq!(as_agent(&analyst, "analyst"), Some(Arc::clone(&analyst)));

@@ -1,4 +1,4 @@
-//! Wrong credentials at a sign-in: only their sender has to wait.
+//! Rate limit for wrong credentials at sign-in, per source.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use proto::{Clock, Digest, digest};
 
-use crate::KeyRing;
+use crate::ApiKeys;
 
-/// So many wrong credentials within `WINDOW` are looked at; a secret of 256 bits is not guessed in more, either.
+/// The most wrong credentials of a source that are checked within `WINDOW`.
 const MAX_FAILURES: usize = 10;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Beyond this many sources, the one that has been quiet for longest is forgotten.
+/// Beyond this many sources, the one with the oldest failure is dropped.
 const MAX_SOURCES: usize = 10_000;
 
-/// Where a credential comes from: an address, and the account that it claims to be of. Both count, because many people may
-/// share one address, and anybody can name somebody else's account.
+/// The source of a credential: an address and the account that it claims. Both together, because many people may share an
+/// address, and an attacker can claim any account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     address: Option<IpAddr>,
@@ -26,11 +26,11 @@ pub struct Source {
 }
 
 impl Source {
-    /// The source of a credential as it was shown. The account is the id of a key, or the claims of a signed token; all
-    /// other texts count as one account.
+    /// The source of a credential. The account is the id of a key, or the claims of a signed token; all other texts count as
+    /// one account.
     pub fn new(address: Option<IpAddr>, credential: &str) -> Self {
         let account =
-            KeyRing::id_of(credential).or_else(|| claims_of(credential)).unwrap_or_default();
+            ApiKeys::id_of(credential).or_else(|| claims_of(credential)).unwrap_or_default();
         Self { address: address.map(network), account: digest(account.as_bytes()) }
     }
 }
@@ -41,7 +41,7 @@ fn claims_of(credential: &str) -> Option<&str> {
     parts.next().is_none().then_some(claims)
 }
 
-/// What counts as one address: of IPv6 a /64 network, because one host usually has a whole one to choose from.
+/// The unit of counting for an address: a /64 network for IPv6, because one host usually has a whole one.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -78,17 +78,17 @@ impl Attempts {
         }
     }
 
-    /// Notes that a credential of this source was wrong.
+    /// Records a wrong credential of this source.
     pub fn note_failure(&self, source: Source) {
         let now = self.clock.unix_ms();
         let mut table = self.table();
         if table.len() >= MAX_SOURCES && !table.contains_key(&source) {
             table.retain(|_, failures| failures.back().is_some_and(|last| is_recent(*last, now)));
-            let quiet = table.iter().min_by_key(|(_, failures)| failures.back().copied());
+            let oldest = table.iter().min_by_key(|(_, failures)| failures.back().copied());
             if table.len() >= MAX_SOURCES
-                && let Some(quiet) = quiet.map(|(source, _)| *source)
+                && let Some(oldest) = oldest.map(|(source, _)| *source)
             {
-                table.remove(&quiet);
+                table.remove(&oldest);
             }
         }
         let failures = table.entry(source).or_default();

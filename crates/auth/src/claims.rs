@@ -1,4 +1,4 @@
-//! What a token says of its bearer, and the principal that is made of it. Nothing else makes one: no header, no path.
+//! The claims of a token, and the principal made from them. Headers and paths never contribute to a principal.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::LOCAL_TENANT;
 use crate::fault::TokenFault;
 use crate::options::{AccessOptions, IssuerOptions, ScopeNames};
 
-/// Clocks of two machines differ by less than this.
+/// The tolerated difference between the clocks of two machines.
 const LEEWAY_S: f64 = 30.0;
 
 const MAX_WORD: usize = 256;
@@ -23,7 +23,7 @@ pub(crate) struct Rules {
     scopes: ScopeNames,
 }
 
-/// A bearer who may come in, and until when.
+/// An admitted bearer, and the end of the admission.
 #[derive(Clone, Debug)]
 pub(crate) struct Bearer {
     pub(crate) principal: Arc<Principal>,
@@ -39,7 +39,7 @@ impl Rules {
         }
     }
 
-    /// The bearer of a token whose signature holds.
+    /// The bearer of a token with a valid signature.
     pub(crate) fn bearer(
         &self,
         claims: &Map<String, Value>,
@@ -51,7 +51,7 @@ impl Rules {
         self.identified(claims, now_ms)
     }
 
-    /// The bearer of a token that its issuer itself has just told us about; it need not name itself.
+    /// The bearer of a token that its issuer has just confirmed; `iss` may be missing.
     pub(crate) fn introspected(
         &self,
         claims: &Map<String, Value>,
@@ -67,7 +67,7 @@ impl Rules {
         if !self.is_audience(claims.get("aud")) {
             return Err(TokenFault::Audience);
         }
-        let until_unix_ms = in_time(claims, now_ms)?;
+        let until_unix_ms = check_time(claims, now_ms)?;
         let principal = Principal {
             tenant: self.tenant(claims)?,
             subject: subject(claims)?,
@@ -78,7 +78,7 @@ impl Rules {
     }
 
     fn is_audience(&self, claim: Option<&Value>) -> bool {
-        // Libraries that pass a URL through a parser leave a slash at the end of one without a path.
+        // URL parsers append a slash to a URL without a path.
         let ours = |given: &str| {
             let given = given.strip_suffix('/').unwrap_or(given);
             match self.issuer.audience.as_slice() {
@@ -97,7 +97,7 @@ impl Rules {
         let Some(name) = &self.issuer.tenant_claim else {
             return Ok(TenantId::new(&self.issuer.issuer));
         };
-        // The tenant of this machine's own user cannot be claimed from outside.
+        // A token cannot claim the local user's tenant.
         word(find(claims, name))
             .filter(|tenant| *tenant != LOCAL_TENANT)
             .map(TenantId::new)
@@ -119,7 +119,7 @@ impl Rules {
         let mut scopes = Vec::new();
         for claim in ["scope", "scp"] {
             scopes
-                .extend(words(claims.get(claim)).map(|name| self.scopes.meaning(name).to_owned()));
+                .extend(words(claims.get(claim)).map(|name| self.scopes.resolve(name).to_owned()));
         }
         if let Some(roles) = &self.issuer.roles_claim {
             let known = words(find(claims, roles)).filter_map(|role| self.issuer.roles.get(role));
@@ -133,13 +133,13 @@ impl Rules {
     }
 }
 
-/// Whether a path below the public URL is ours: other services may live on the same host.
+/// Whether a path below the public URL is a door of this gateway; the host may serve others as well.
 fn is_door(path: &str) -> bool {
     path.is_empty() || path == "/mcp" || path.starts_with("/agents/") && path.ends_with("/mcp")
 }
 
-/// Until when the token is good, if it is good now.
-pub(crate) fn in_time(claims: &Map<String, Value>, now_ms: u64) -> Result<u64, TokenFault> {
+/// When the token expires, if it is valid now.
+pub(crate) fn check_time(claims: &Map<String, Value>, now_ms: u64) -> Result<u64, TokenFault> {
     let now = now_ms as f64 / 1000.0;
     let expires = claims.get("exp").and_then(Value::as_f64);
     let expires = expires.ok_or_else(|| TokenFault::Claim("exp".to_owned()))?;
@@ -155,7 +155,7 @@ pub(crate) fn in_time(claims: &Map<String, Value>, now_ms: u64) -> Result<u64, T
             }
         }
     }
-    // A float beyond the range of integers becomes the largest of them.
+    // The cast saturates.
     Ok(((expires + LEEWAY_S) * 1000.0) as u64)
 }
 
@@ -164,12 +164,12 @@ fn subject(claims: &Map<String, Value>) -> Result<String, TokenFault> {
         let subject = word(Some(subject)).map(str::to_owned);
         return subject.ok_or_else(|| TokenFault::Claim("sub".to_owned()));
     }
-    // A program that speaks for itself may have no other name.
+    // A program without a user is identified by its client id.
     let client = word(claims.get("client_id")).map(|client| format!("client:{client}"));
     client.ok_or_else(|| TokenFault::Claim("sub".to_owned()))
 }
 
-/// A claim by its name or, where there is none of that name, by a path of names with dots between them.
+/// A claim by its name, or else by a dotted path.
 fn find<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     if let Some(claim) = claims.get(name) {
         return Some(claim);
@@ -179,7 +179,7 @@ fn find<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     steps.try_fold(first, |claim, step| claim.as_object()?.get(step))
 }
 
-/// A text that can name somebody.
+/// A claim that can be used as a name.
 fn word(claim: Option<&Value>) -> Option<&str> {
     let plain = |text: &&str| {
         (1..=MAX_WORD).contains(&text.len())
@@ -189,7 +189,7 @@ fn word(claim: Option<&Value>) -> Option<&str> {
     claim.and_then(Value::as_str).filter(plain)
 }
 
-/// Words in a text with spaces between them, or in a list.
+/// The words of a space-separated string or of a list.
 fn words(claim: Option<&Value>) -> impl Iterator<Item = &str> {
     let (text, list) = match claim {
         Some(Value::String(text)) => (text.as_str(), None),

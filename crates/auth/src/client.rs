@@ -1,5 +1,6 @@
-//! OAuth as a client of protected servers: a challenge becomes metadata, metadata a token for that one server, and the
-//! token goes nowhere else. And of the identity provider, where people sign in to the gateway itself (`sign_in.rs`). What servers and authorization servers say is taken for hostile until it fits.
+//! OAuth as a client of protected servers: a challenge leads to metadata, the metadata to a token for that one server. The
+//! token is sent to no other server. `sign_in.rs` is the client of the identity provider at which people sign in to the
+//! gateway itself. All answers of servers and authorization servers are validated as untrusted input.
 
 mod assertion;
 mod authority;
@@ -10,23 +11,24 @@ mod fault;
 mod fetch;
 mod grants;
 mod holder;
-mod keyring;
 mod login;
+mod login_pages;
+mod oauth_client;
+mod random;
 mod registration;
 mod resource;
 mod server;
 mod sign_in;
 mod token;
-mod visit;
 
-pub use challenge::Bearer;
-pub use config::{ClientConfig, Grant, Resource, Subject, Unusable};
+pub use challenge::BearerChallenge;
+pub use config::{ClientConfig, Grant, InvalidClientConfig, Resource, SubjectToken};
 pub use fault::Fault;
 pub use holder::Holder;
-pub use keyring::Keyring;
-
-pub use server::ServerTokens;
+pub use login_pages::{LoginOutcome, LoginPrompt};
+pub use oauth_client::OAuthClient;
+pub use server::{ServerTokens, TokenServer};
 pub use sign_in::{
-    Departure, Landed, SIGN_IN_CALLBACK, SIGN_IN_PATIENCE, SignIn, SignInFault, Stay,
+    SIGN_IN_CALLBACK, SIGN_IN_PATIENCE, SessionTokens, SignIn, SignInFault, SignInRedirect,
+    SignedIn,
 };
-pub use visit::{Invitation, Landing};

@@ -1,13 +1,13 @@
-/// Why a credential opens nothing. Told to its bearer, so it repeats nothing of it.
+/// Why a credential is rejected. The message goes to its bearer and repeats nothing of the credential.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenFault {
     #[error("it is longer than any token")]
     TooLong,
-    #[error("it is none that this gateway knows")]
+    #[error("it is unknown to this gateway")]
     Unknown,
     #[error("it cannot be read")]
     Malformed,
-    #[error("it is signed in a way that is not accepted here")]
+    #[error("its signature algorithm is not accepted")]
     Algorithm,
     #[error("it is signed with a key that its issuer does not publish")]
     Key,
@@ -25,12 +25,12 @@ pub enum TokenFault {
     Claim(String),
 }
 
-/// Why it cannot be said whether a credential is good.
+/// Why a credential could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the identity provider cannot be asked: {0}")]
+#[error("the identity provider cannot be reached: {0}")]
 pub struct Unreachable(pub(crate) String);
 
-/// What becomes of a token that is not let in.
+/// Why a token is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rejected {
     Fault(TokenFault),

@@ -1,4 +1,4 @@
-//! Tokens that say nothing by themselves: their issuer is asked (RFC 7662).
+//! Opaque tokens, which are checked by asking their issuer (RFC 7662).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,43 +14,42 @@ use url::form_urlencoded;
 
 use crate::claims::{Bearer, Rules};
 use crate::fault::{Rejected, TokenFault, Unreachable};
-use crate::issuer::limits;
-use crate::options::IntrospectionOptions;
-use crate::remembered::Remembered;
+use crate::options::{IntrospectionOptions, issuer_limits};
+use crate::verdicts::Verdicts;
 
-/// For so long an answer is believed: as long as a revoked token may still open doors.
+/// How long a positive answer is cached; a revoked token stays usable for this long.
 const GOOD_MS: u64 = 30_000;
 
-/// A token that is not good now will hardly become so.
+/// How long a negative answer is cached.
 const BAD_MS: u64 = 10_000;
 
-/// Questions under way at once; more callers wait.
-const AT_ONCE: usize = 32;
+/// The most concurrent requests; further callers wait.
+const MAX_CONCURRENT: usize = 32;
 
 pub(crate) struct Introspection {
-    place: IntrospectionOptions,
+    endpoint: IntrospectionOptions,
     rules: Rules,
     client: Client,
     clock: Clock,
-    remembered: Remembered,
-    places: Semaphore,
+    verdicts: Verdicts,
+    permits: Semaphore,
 }
 
 impl Introspection {
     pub(crate) fn new(
-        place: IntrospectionOptions,
+        endpoint: IntrospectionOptions,
         rules: Rules,
         client: Client,
         clock: Clock,
     ) -> Self {
-        let (remembered, places) = (Remembered::default(), Semaphore::new(AT_ONCE));
-        Self { place, rules, client, clock, remembered, places }
+        let (verdicts, permits) = (Verdicts::default(), Semaphore::new(MAX_CONCURRENT));
+        Self { endpoint, rules, client, clock, verdicts, permits }
     }
 
     /// The bearer of an opaque token.
     pub(crate) async fn bearer(&self, token: &str) -> Result<Bearer, Rejected> {
-        let sum = digest(token.as_bytes());
-        if let Some(verdict) = self.remembered.recall(sum, self.clock.unix_ms()) {
+        let token_digest = digest(token.as_bytes());
+        if let Some(verdict) = self.verdicts.get(token_digest, self.clock.unix_ms()) {
             return Ok(verdict?);
         }
         let claims = self.ask(token).await?;
@@ -59,14 +58,14 @@ impl Introspection {
         let verdict =
             if active { self.rules.introspected(&claims, now) } else { Err(TokenFault::Unknown) };
         let for_ms = if verdict.is_ok() { GOOD_MS } else { BAD_MS };
-        self.remembered.keep(sum, verdict.clone(), now, for_ms);
+        self.verdicts.insert(token_digest, verdict.clone(), now, for_ms);
         Ok(verdict?)
     }
 
     async fn ask(&self, token: &str) -> Result<Map<String, Value>, Unreachable> {
         let unreachable = |why: &str| Unreachable(why.to_owned());
         // The semaphore is never closed.
-        let _place = self.places.acquire().await.map_err(|_| unreachable("it is gone"))?;
+        let _permit = self.permits.acquire().await.map_err(|_| unreachable("it is gone"))?;
         let mut headers = HeaderMap::new();
         let form = HeaderValue::from_static("application/x-www-form-urlencoded");
         headers.insert(CONTENT_TYPE, form);
@@ -78,11 +77,11 @@ impl Introspection {
             .finish();
         let request = Request {
             method: Method::POST,
-            url: self.place.url.clone(),
+            url: self.endpoint.url.clone(),
             headers,
             body: Bytes::from(body).into(),
         };
-        let sent = self.client.send(request, &limits(), &Scope::everything()).await;
+        let sent = self.client.send(request, &issuer_limits(), &Scope::everything()).await;
         let response = sent.map_err(|error| Unreachable(error.to_string()))?;
         if !response.status.is_success() {
             return Err(Unreachable(format!("it answered {}", response.status)));
@@ -95,7 +94,7 @@ impl Introspection {
         // Both parts are encoded as in a form before they are joined (RFC 6749, section 2.3.1).
         let encoded =
             |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-        let (id, secret) = (&self.place.client_id, self.place.client_secret.expose_secret());
+        let (id, secret) = (&self.endpoint.client_id, self.endpoint.client_secret.expose_secret());
         let pair = STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret)));
         let mut value = HeaderValue::from_str(&format!("Basic {pair}"))
             .map_err(|_| Unreachable("its client secret cannot be sent".to_owned()))?;

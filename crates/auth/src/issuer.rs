@@ -1,11 +1,9 @@
-//! The identity provider: where its keys are, and which they are now. Keys that were once fetched stay in use while
-//! the provider is down.
+//! The identity provider and its current keys. Fetched keys stay in use while the provider is down.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use egress::http::{Client, Limits, Request, Rule, Scope};
+use egress::http::{Client, Request, Rule, Scope};
 use proto::{Clock, digest};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -15,30 +13,19 @@ use crate::claims::{Bearer, Rules};
 use crate::fault::{Rejected, TokenFault, Unreachable};
 use crate::introspection::Introspection;
 use crate::jwt::{KeySet, is_signed};
-use crate::options::{AccessOptions, IssuerOptions};
-use crate::remembered::Remembered;
+use crate::options::{AccessOptions, IssuerOptions, issuer_limits};
+use crate::verdicts::Verdicts;
 
-/// After this time keys are fetched anew, while those at hand are still used.
+/// Older keys are fetched again in the background and stay in use until then.
 const FRESH_MS: u64 = 10 * 60 * 1000;
 
-/// At most so often the issuer is asked, however many unknown keys callers name and however often it fails.
-const ASKED_EVERY_MS: u64 = 15 * 1000;
+/// The least time between requests to the issuer, however many unknown keys callers name and however often it fails.
+const MIN_INTERVAL_MS: u64 = 15 * 1000;
 
-/// For so long the outcome of a check is not worked out again.
-const REMEMBERED_MS: u64 = 60 * 1000;
+/// How long the outcome of a check is cached.
+const VERDICT_MS: u64 = 60 * 1000;
 
-/// What documents of an issuer may cost.
-pub(crate) fn limits() -> Limits {
-    Limits {
-        deadline: Some(Duration::from_secs(10)),
-        connect: Duration::from_secs(5),
-        max_body_bytes: 1 << 20,
-        max_redirects: 0,
-        ..Limits::default()
-    }
-}
-
-/// An identity provider whose tokens are taken.
+/// An identity provider whose tokens are accepted.
 #[derive(Clone)]
 pub(crate) struct Issuer(Arc<Inner>);
 
@@ -48,9 +35,9 @@ struct Inner {
     client: Client,
     clock: Clock,
     keys: ArcSwapOption<Fetched>,
-    /// When the issuer was last asked, and what it said if it gave no keys. One asks, the others wait.
-    asked: Mutex<Option<Asked>>,
-    remembered: Remembered,
+    /// The last request for keys. The lock is held during a request, so that one caller asks and the others wait.
+    last_request: Mutex<Option<LastRequest>>,
+    verdicts: Verdicts,
     introspection: Option<Introspection>,
 }
 
@@ -59,13 +46,13 @@ struct Fetched {
     at_ms: u64,
 }
 
-struct Asked {
+struct LastRequest {
     at_ms: u64,
     failed: Option<Unreachable>,
 }
 
 impl Issuer {
-    /// An issuer within reach of the guarded client: the hosts that the options name, and the public internet.
+    /// An issuer; its client may reach the hosts that the options name, and the public internet.
     pub(crate) fn new(
         options: &IssuerOptions,
         all: &AccessOptions,
@@ -73,7 +60,7 @@ impl Issuer {
         clock: Clock,
     ) -> Self {
         let named = [Some(&options.issuer), options.jwks_uri.as_ref()];
-        let introspected = options.introspection.as_ref().map(|place| &place.url);
+        let introspected = options.introspection.as_ref().map(|endpoint| &endpoint.url);
         let mut policy = client.policy().clone();
         for url in named.into_iter().flatten().chain(introspected) {
             if let Ok(rule) = Rule::for_url(url) {
@@ -82,18 +69,17 @@ impl Issuer {
         }
         let client = client.with_policy(policy);
         let rules = Rules::new(options, all);
-        let introspection = options
-            .introspection
-            .clone()
-            .map(|place| Introspection::new(place, rules.clone(), client.clone(), clock.clone()));
+        let introspection = options.introspection.clone().map(|endpoint| {
+            Introspection::new(endpoint, rules.clone(), client.clone(), clock.clone())
+        });
         Self(Arc::new(Inner {
             options: options.clone(),
             rules,
             client,
             clock,
             keys: ArcSwapOption::empty(),
-            asked: Mutex::new(None),
-            remembered: Remembered::default(),
+            last_request: Mutex::new(None),
+            verdicts: Verdicts::default(),
             introspection,
         }))
     }
@@ -109,22 +95,22 @@ impl Issuer {
 
     async fn signed(&self, token: &str) -> Result<Bearer, Rejected> {
         let inner = &self.0;
-        let sum = digest(token.as_bytes());
-        if let Some(Ok(bearer)) = inner.remembered.recall(sum, inner.clock.unix_ms()) {
+        let token_digest = digest(token.as_bytes());
+        if let Some(Ok(bearer)) = inner.verdicts.get(token_digest, inner.clock.unix_ms()) {
             return Ok(bearer);
         }
         let claims = self.claims(token).await?;
         let now = inner.clock.unix_ms();
         let bearer = inner.rules.bearer(&claims, now)?;
-        inner.remembered.keep(sum, Ok(bearer.clone()), now, REMEMBERED_MS);
+        inner.verdicts.insert(token_digest, Ok(bearer.clone()), now, VERDICT_MS);
         Ok(bearer)
     }
 
-    /// What a token says that this issuer signed, whatever it is for.
+    /// The claims of a token that this issuer signed, for any purpose.
     pub(crate) async fn claims(&self, token: &str) -> Result<Map<String, Value>, Rejected> {
         let fetched = self.keys().await?;
         Ok(match fetched.keys.claims(token) {
-            // The issuer may have begun to sign with another key.
+            // The issuer may have rotated its keys.
             Err(TokenFault::Key) => match self.0.refetch(fetched.at_ms).await {
                 Some(newer) => newer.keys.claims(token),
                 None => Err(TokenFault::Key),
@@ -138,7 +124,7 @@ impl Issuer {
         &self.0.client
     }
 
-    /// The keys at hand; the first caller fetches them, and one who finds them old has them fetched for later callers.
+    /// The current keys. The first caller fetches them; old ones are fetched again in the background.
     async fn keys(&self) -> Result<Arc<Fetched>, Unreachable> {
         let inner = &self.0;
         if let Some(fetched) = inner.keys.load_full() {
@@ -148,19 +134,19 @@ impl Issuer {
             }
             return Ok(fetched);
         }
-        inner.ask(None).await
+        inner.request_keys(None).await
     }
 }
 
 impl Inner {
-    /// Keys newer than those that were seen, if they can be had now.
+    /// Keys newer than `seen_ms`, if they can be fetched now.
     async fn refetch(&self, seen_ms: u64) -> Option<Arc<Fetched>> {
-        let fetched = self.ask(Some(seen_ms)).await.ok()?;
+        let fetched = self.request_keys(Some(seen_ms)).await.ok()?;
         (fetched.at_ms > seen_ms).then_some(fetched)
     }
 
-    async fn ask(&self, seen_ms: Option<u64>) -> Result<Arc<Fetched>, Unreachable> {
-        let mut asked = self.asked.lock().await;
+    async fn request_keys(&self, seen_ms: Option<u64>) -> Result<Arc<Fetched>, Unreachable> {
+        let mut last_request = self.last_request.lock().await;
         let known = self.keys.load_full();
         if let Some(known) = &known
             && seen_ms.is_none_or(|seen| known.at_ms > seen)
@@ -168,8 +154,8 @@ impl Inner {
             return Ok(Arc::clone(known));
         }
         let now = self.clock.unix_ms();
-        if let Some(last) = &*asked
-            && now < last.at_ms.saturating_add(ASKED_EVERY_MS)
+        if let Some(last) = &*last_request
+            && now < last.at_ms.saturating_add(MIN_INTERVAL_MS)
         {
             return match (&last.failed, known) {
                 (_, Some(known)) => Ok(known),
@@ -178,14 +164,14 @@ impl Inner {
             };
         }
         let fetched = self.fetch().await;
-        *asked = Some(Asked { at_ms: now, failed: fetched.as_ref().err().cloned() });
+        *last_request = Some(LastRequest { at_ms: now, failed: fetched.as_ref().err().cloned() });
         match fetched {
             Ok(keys) => {
-                // Two fetches within one tick of the clock must still be told apart.
+                // Two fetches within one tick of the clock need different times.
                 let at_ms = known.map_or(now, |known| now.max(known.at_ms + 1));
                 let fetched = Arc::new(Fetched { keys, at_ms });
                 self.keys.store(Some(Arc::clone(&fetched)));
-                self.remembered.forget();
+                self.verdicts.clear();
                 Ok(fetched)
             }
             Err(unreachable) => {
@@ -197,22 +183,22 @@ impl Inner {
     }
 
     async fn fetch(&self) -> Result<KeySet, Unreachable> {
-        let place = match &self.options.jwks_uri {
-            Some(place) => place.clone(),
+        let url = match &self.options.jwks_uri {
+            Some(url) => url.clone(),
             None => self.discover().await?,
         };
-        let document = self.get(&place).await?;
+        let document = self.get(&url).await?;
         match KeySet::read(&document) {
             Some(keys) if !keys.is_empty() => Ok(keys),
             _ => Err(Unreachable("its key set holds no key that signs tokens".to_owned())),
         }
     }
 
-    /// Where the keys are, by the issuer's own metadata.
+    /// The URL of the keys, from the issuer's metadata.
     async fn discover(&self) -> Result<String, Unreachable> {
         let mut last = Unreachable("its URL cannot be read".to_owned());
-        for place in metadata_urls(&self.options.issuer) {
-            match self.get(&place).await {
+        for url in metadata_urls(&self.options.issuer) {
+            match self.get(&url).await {
                 Ok(metadata) => return jwks_uri(&self.options.issuer, &metadata),
                 Err(unreachable) => last = unreachable,
             }
@@ -221,7 +207,8 @@ impl Inner {
     }
 
     async fn get(&self, url: &str) -> Result<Value, Unreachable> {
-        let fetched = self.client.send(Request::get(url), &limits(), &Scope::everything()).await;
+        let fetched =
+            self.client.send(Request::get(url), &issuer_limits(), &Scope::everything()).await;
         let response = fetched.map_err(|error| Unreachable(error.to_string()))?;
         if !response.status.is_success() {
             return Err(Unreachable(format!("it answered {}", response.status)));
@@ -232,7 +219,7 @@ impl Inner {
     }
 }
 
-/// Where metadata may be: RFC 8414, which puts the well-known part before the issuer's path, then OpenID Connect.
+/// The possible metadata URLs: RFC 8414, with the well-known part before the issuer's path, then OpenID Connect.
 fn metadata_urls(issuer: &str) -> Vec<String> {
     let Ok(url) = Url::parse(issuer) else { return Vec::new() };
     let origin = url.origin().ascii_serialization();
@@ -247,18 +234,18 @@ fn metadata_urls(issuer: &str) -> Vec<String> {
     urls
 }
 
-/// The place of the keys, from metadata that is this issuer's own and leads to no less safe a place.
+/// The URL of the keys, from metadata that names this issuer; it must use https if the issuer does.
 fn jwks_uri(issuer: &str, metadata: &Value) -> Result<String, Unreachable> {
     if metadata.get("issuer").and_then(Value::as_str) != Some(issuer) {
         return Err(Unreachable("its metadata names another issuer".to_owned()));
     }
-    let place = metadata.get("jwks_uri").and_then(Value::as_str).unwrap_or_default();
-    let safe = place.starts_with("https://")
-        || issuer.starts_with("http://") && place.starts_with("http://");
+    let url = metadata.get("jwks_uri").and_then(Value::as_str).unwrap_or_default();
+    let safe =
+        url.starts_with("https://") || issuer.starts_with("http://") && url.starts_with("http://");
     if !safe {
         return Err(Unreachable("its metadata names no usable `jwks_uri`".to_owned()));
     }
-    Ok(place.to_owned())
+    Ok(url.to_owned())
 }
 
 #[cfg(test)]
@@ -268,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metadata_is_looked_for_where_the_standards_put_it() {
+    fn metadata_is_looked_for_at_the_standard_urls() {
         assert_eq!(
             metadata_urls("https://id.example/"),
             [
@@ -287,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_of_somebody_else_or_to_a_strange_place_is_refused() {
+    fn metadata_of_another_issuer_or_with_an_unsafe_url_is_refused() {
         let issuer = "https://id.example";
         let good = json!({"issuer": issuer, "jwks_uri": "https://id.example/keys"});
         assert_eq!(jwks_uri(issuer, &good), Ok("https://id.example/keys".to_owned()));

@@ -1,4 +1,4 @@
-//! Signed tokens: which key, which algorithm, and whether the signature holds.
+//! Signed tokens: selection of key and algorithm, and verification of the signature.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::fault::TokenFault;
 
-/// A set beyond this is no set of signing keys.
+/// Further keys of a set are ignored.
 const MAX_KEYS: usize = 100;
 
-/// So many keys are tried for a token that names none.
+/// The most keys that are tried for a token that names none.
 const MAX_TRIED: usize = 4;
 
 const MAX_KID: usize = 256;
@@ -23,13 +23,13 @@ pub(crate) struct KeySet(Vec<SigningKey>);
 #[derive(Debug)]
 struct SigningKey {
     id: Option<String>,
-    /// The algorithms that this kind of key can be used with, or the one that it is meant for.
+    /// The algorithms for this kind of key, or the one that the key names.
     algorithms: Vec<Algorithm>,
     key: DecodingKey,
 }
 
 impl KeySet {
-    /// Reads a JWKS document; keys that are not for checking signatures are passed over.
+    /// Reads a JWKS document; skips keys that are not for signatures.
     pub(crate) fn read(document: &Value) -> Option<Self> {
         let keys = document.get("keys")?.as_array()?;
         Some(Self(keys.iter().take(MAX_KEYS).filter_map(SigningKey::read).collect()))
@@ -47,7 +47,7 @@ impl KeySet {
         let (_, payload) = message.split_once('.').ok_or(TokenFault::Malformed)?;
         let named = |key: &&SigningKey| match (&header.key, &key.id) {
             (None, _) => true,
-            (Some(wanted), Some(id)) => wanted == id,
+            (Some(requested), Some(id)) => requested == id,
             (Some(_), None) => false,
         };
         let fitting = |key: &&SigningKey| key.algorithms.contains(&header.algorithm);
@@ -82,9 +82,9 @@ impl SigningKey {
             return None;
         }
         let mut algorithms = algorithms(&key.algorithm);
-        if let Some(meant) = common.key_algorithm {
-            let meant = Algorithm::try_from(meant).ok()?;
-            algorithms.retain(|algorithm| *algorithm == meant);
+        if let Some(named) = common.key_algorithm {
+            let named = Algorithm::try_from(named).ok()?;
+            algorithms.retain(|algorithm| *algorithm == named);
         }
         if algorithms.is_empty() {
             return None;
@@ -94,7 +94,7 @@ impl SigningKey {
     }
 }
 
-/// What a kind of key may be used with. A shared secret never: whoever could check a token could make one.
+/// The algorithms for a kind of key. None for shared secrets: a party that can verify such a token can also forge one.
 fn algorithms(parameters: &AlgorithmParameters) -> Vec<Algorithm> {
     use Algorithm::{ES256, ES384, EdDSA, PS256, PS384, PS512, RS256, RS384, RS512};
     match parameters {
@@ -111,7 +111,7 @@ fn algorithms(parameters: &AlgorithmParameters) -> Vec<Algorithm> {
     }
 }
 
-/// What a token says of its own signature. Keys that it brings along or points to are not looked at.
+/// The header of a token. Keys that it embeds or links to are ignored.
 struct Header {
     algorithm: Algorithm,
     key: Option<String>,
@@ -123,7 +123,7 @@ impl Header {
         let header = URL_SAFE_NO_PAD.decode(header).map_err(|_| TokenFault::Malformed)?;
         let header: Map<String, Value> =
             serde_json::from_slice(&header).map_err(|_| TokenFault::Malformed)?;
-        // What must be understood and is not makes the whole token void (RFC 7515, section 4.1.11).
+        // An unknown critical extension makes the token invalid (RFC 7515, section 4.1.11).
         if header.contains_key("crit") {
             return Err(TokenFault::Malformed);
         }
@@ -146,7 +146,7 @@ impl Header {
     }
 }
 
-/// Whether a text has the form of a signed token; what is in it is another question.
+/// Whether a text has the form of a signed token.
 pub(crate) fn is_signed(token: &str) -> bool {
     token.bytes().filter(|byte| *byte == b'.').count() == 2
 }

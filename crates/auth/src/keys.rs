@@ -1,5 +1,5 @@
-//! Keys that the gateway gives out itself, for people without an identity provider and for servers that announce
-//! themselves. A key's text is `ps_ID_SECRET`; the gateway keeps the id and a hash of the whole.
+//! Keys that the gateway issues, for users without an identity provider and for servers that register themselves. A
+//! key's text is `ps_ID_SECRET`; the gateway stores the id and a hash of the whole.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,31 +17,31 @@ use store::{Database, KeyRow, StoreError};
 
 use crate::scope::{self, InvalidScope};
 
-/// How every key begins, so that people and scanners of leaked secrets know one.
+/// The prefix of every key, by which people and secret scanners recognize one.
 const PREFIX: &str = "ps_";
 
 const ID_BYTES: usize = 6;
 const SECRET_BYTES: usize = 32;
 
-/// A key is far shorter; what is longer is not looked at.
+/// Longer texts are refused unread; a key is far shorter.
 const MAX_TEXT: usize = 128;
 
 const MAX_NAME: usize = 64;
 
-/// How often the time of a key's last use is written down.
-const NOTED_EVERY_MS: u64 = 60_000;
+/// How often the time of a key's last use is saved.
+const SAVE_USE_EVERY_MS: u64 = 60_000;
 
-/// What a key opens.
+/// The purpose of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
-    /// The doors, as the principal that the key names.
+    /// Access to the doors, as the principal that the key names.
     Api,
-    /// Nothing but announcing servers.
+    /// Registration of servers only.
     Registration,
 }
 
 impl KeyKind {
-    /// The word that is stored and shown.
+    /// Its name in the database and in listings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Api => "api",
@@ -69,15 +69,15 @@ impl FromStr for KeyKind {
 pub struct NewKey {
     pub name: String,
     pub kind: KeyKind,
-    /// The tenant whose key it is; the local one by default.
+    /// The key's tenant; the local one by default.
     pub tenant: Option<String>,
-    /// Whom the key stands for; itself by default.
+    /// The subject of its principal; by default the key itself.
     pub subject: Option<String>,
-    /// The agent profile that its bearer comes as.
+    /// The agent profile of its bearer.
     pub agent: Option<String>,
-    /// What its bearer may do; empty for all that its kind is for.
+    /// The scopes of its bearer; empty for the defaults of its kind.
     pub scopes: Vec<String>,
-    /// For how long it is good; for ever by default.
+    /// Its lifetime; unlimited by default.
     pub lifetime: Option<Duration>,
 }
 
@@ -85,7 +85,7 @@ pub struct NewKey {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFault {
     #[error(
-        "a key's name is 1 to {MAX_NAME} letters, digits, `.`, `_` or `-`, not `{0}`; it begins with a letter or digit"
+        "a key's name has 1 to {MAX_NAME} characters from A-Z, a-z, 0-9, `.`, `_` and `-`, and begins with a letter or digit; `{0}` does not"
     )]
     Name(String),
     #[error("the {0} is 1 to 200 characters without spaces or control characters")]
@@ -98,59 +98,59 @@ pub enum KeyFault {
         "there is no key `{0}` that could be revoked; `powerstrip keys list` shows what there is"
     )]
     Unknown(String),
-    #[error("no random numbers can be had from this system")]
+    #[error("this system provides no random numbers")]
     Randomness,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// All keys of a gateway. Kept in memory, so that asking costs no trip to the database; the process that owns the
-/// data folder is the only one that changes them.
-pub struct KeyRing {
+/// All keys of a gateway. Held in memory, so that a check needs no database access; only the process that owns the data
+/// folder changes them.
+pub struct ApiKeys {
     database: Database,
     clock: Clock,
-    keys: RwLock<HashMap<String, Arc<Held>>>,
+    keys: RwLock<HashMap<String, Arc<ApiKey>>>,
 }
 
-struct Held {
+struct ApiKey {
     row: KeyRow,
     kind: Option<KeyKind>,
     principal: Arc<Principal>,
     used_ms: AtomicU64,
 }
 
-impl Held {
+impl ApiKey {
     fn new(row: KeyRow) -> Arc<Self> {
         let principal = Arc::new(Principal {
             tenant: TenantId::new(&row.tenant),
             subject: row.subject.clone(),
             agent: row.agent.clone(),
-            // A row of an earlier version may hold a word that has come to mean something.
+            // A row of an earlier version may hold a scope that was not reserved then.
             scopes: row.scopes.iter().filter(|name| *name != scope::ADMIN).cloned().collect(),
         });
         let used_ms = AtomicU64::new(row.used_unix_ms.unwrap_or(0));
         Arc::new(Self { kind: row.kind.parse().ok(), row, principal, used_ms })
     }
 
-    fn shown(&self) -> KeyRow {
+    fn current_row(&self) -> KeyRow {
         let used = self.used_ms.load(Ordering::Relaxed);
         KeyRow { used_unix_ms: (used > 0).then_some(used), ..self.row.clone() }
     }
 }
 
-impl KeyRing {
+impl ApiKeys {
     /// The keys in a database.
     pub async fn open(database: Database, clock: Clock) -> Result<Self, StoreError> {
         let keys = database
             .keys()
             .await?
             .into_iter()
-            .map(|row| (row.id.clone(), Held::new(row)))
+            .map(|row| (row.id.clone(), ApiKey::new(row)))
             .collect();
         Ok(Self { database, clock, keys: RwLock::new(keys) })
     }
 
-    /// Makes a key; its text is to be had here and never again.
+    /// Makes a key; its text is returned only here.
     pub async fn add(&self, new: NewKey) -> Result<(KeyRow, SecretString), KeyFault> {
         let NewKey { name, kind, tenant, subject, agent, mut scopes, lifetime } = new;
         check_name(&name)?;
@@ -191,98 +191,97 @@ impl KeyRing {
         if !self.database.add_key(&row).await? {
             return Err(KeyFault::Taken(row.name));
         }
-        self.write().insert(id, Held::new(row.clone()));
+        self.write().insert(id, ApiKey::new(row.clone()));
         Ok((row, SecretString::from(text)))
     }
 
     /// Every key that was ever made, oldest first.
     pub fn list(&self) -> Vec<KeyRow> {
-        let mut rows: Vec<_> = self.read().values().map(|held| held.shown()).collect();
+        let mut rows: Vec<_> = self.read().values().map(|key| key.current_row()).collect();
         rows.sort_by(|a, b| (a.created_unix_ms, &a.id).cmp(&(b.created_unix_ms, &b.id)));
         rows
     }
 
-    /// Makes a key worthless from now on, by its name or its id.
+    /// Revokes a key by its name or its id.
     pub async fn revoke(&self, name_or_id: &str) -> Result<KeyRow, KeyFault> {
-        let valid = |held: &&Arc<Held>| held.row.revoked_unix_ms.is_none();
+        let valid = |key: &&Arc<ApiKey>| key.row.revoked_unix_ms.is_none();
         let found = {
             let keys = self.read();
-            let by_name = keys.values().filter(valid).find(|held| held.row.name == name_or_id);
+            let by_name = keys.values().filter(valid).find(|key| key.row.name == name_or_id);
             by_name.or_else(|| keys.get(name_or_id).filter(valid)).cloned()
         };
-        let held =
-            found.ok_or_else(|| KeyFault::Unknown(name_or_id.chars().take(100).collect()))?;
+        let key = found.ok_or_else(|| KeyFault::Unknown(name_or_id.chars().take(100).collect()))?;
         let now = self.clock.unix_ms();
-        let row = KeyRow { revoked_unix_ms: Some(now), ..held.shown() };
-        // In force first: what cannot be written down must not keep a leaked key alive in this process.
-        self.write().insert(row.id.clone(), Held::new(row.clone()));
+        let row = KeyRow { revoked_unix_ms: Some(now), ..key.current_row() };
+        // Revoked in memory first: a failing database must not keep a leaked key valid in this process.
+        self.write().insert(row.id.clone(), ApiKey::new(row.clone()));
         self.database.revoke_key(&row.id, now).await?;
         Ok(row)
     }
 
-    /// Whether a text looks like a key of ours; whether it is one, `check` says.
+    /// Whether a text has the form of a key; `check` verifies it.
     pub fn is_key(text: &str) -> bool {
         text.starts_with(PREFIX)
     }
 
-    /// The id in a text that looks like a key of ours.
+    /// The id in a text that has the form of a key.
     pub(crate) fn id_of(text: &str) -> Option<&str> {
         let rest = text.strip_prefix(PREFIX).filter(|_| text.len() <= MAX_TEXT)?;
         rest.split_once('_').map(|(id, _)| id)
     }
 
-    /// Whom a key of this kind stands for, if it is one of ours and in force.
+    /// The principal of a valid key of this kind.
     pub fn check(&self, text: &str, kind: KeyKind) -> Option<Arc<Principal>> {
         let id = Self::id_of(text)?;
-        let held = self.read().get(id).cloned()?;
-        // The hash of the text given is compared, in constant time: how far it agrees tells nothing of the key.
+        let key = self.read().get(id).cloned()?;
+        // Hashes are compared in constant time, so that timing reveals nothing about the key.
         let given = digest(text.as_bytes());
-        verify_slices_are_equal(given.as_bytes(), held.row.hash.as_bytes()).ok()?;
+        verify_slices_are_equal(given.as_bytes(), key.row.hash.as_bytes()).ok()?;
         let now = self.clock.unix_ms();
-        let row = &held.row;
+        let row = &key.row;
         let in_force = row.revoked_unix_ms.is_none()
             && row.expires_unix_ms.is_none_or(|expires| now < expires)
-            && held.kind == Some(kind);
+            && key.kind == Some(kind);
         if !in_force {
             return None;
         }
-        self.note_use(&held, now);
-        Some(Arc::clone(&held.principal))
+        self.note_use(&key, now);
+        Some(Arc::clone(&key.principal))
     }
 
-    fn note_use(&self, held: &Arc<Held>, now: u64) {
-        let before = held.used_ms.load(Ordering::Relaxed);
-        let due = now >= before.saturating_add(NOTED_EVERY_MS);
+    fn note_use(&self, key: &Arc<ApiKey>, now: u64) {
+        let before = key.used_ms.load(Ordering::Relaxed);
+        let due = now >= before.saturating_add(SAVE_USE_EVERY_MS);
         let ours = due
-            && held
+            && key
                 .used_ms
                 .compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
         if !ours {
             return;
         }
-        let (database, id) = (self.database.clone(), held.row.id.clone());
-        // Nobody waits for it, and a use that is not written down only makes a list a little older.
+        let (database, id) = (self.database.clone(), key.row.id.clone());
+        // In the background: a lost write only makes the listing slightly out of date.
         tokio::spawn(async move {
             if let Err(error) = database.key_used(&id, now).await {
-                tracing::debug!(%error, "the last use of a key could not be written down");
+                tracing::debug!(%error, "the last use of a key could not be saved");
             }
         });
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<String, Arc<Held>>> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<String, Arc<ApiKey>>> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, HashMap<String, Arc<Held>>> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, HashMap<String, Arc<ApiKey>>> {
         self.keys.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn check_name(name: &str) -> Result<(), KeyFault> {
-    let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let good = (1..=MAX_NAME).contains(&name.len())
-        && name.chars().all(letters)
+        && name.chars().all(allowed)
         && name.starts_with(|c: char| c.is_ascii_alphanumeric());
     if good { Ok(()) } else { Err(KeyFault::Name(name.chars().take(100).collect())) }
 }

@@ -1,4 +1,4 @@
-//! Who is asking, and with what the gateway itself asks others. The only crate that makes a `Principal`.
+//! Authentication of callers, and the gateway's own OAuth tokens for servers. The only crate that makes a `Principal`.
 
 mod access;
 mod admin;
@@ -13,19 +13,19 @@ mod jwt;
 mod keys;
 mod local;
 mod options;
-mod remembered;
 pub mod scope;
 mod secret;
 mod sessions;
 mod signing;
 pub mod vault;
+mod verdicts;
 
 pub use access::{Access, Guarded, METADATA_PATH};
 pub use admin::{AdminFault, AdminToken};
 pub use agent::as_agent;
 pub use attempts::{Attempts, Source, network};
 pub use fault::{TokenFault, Unreachable};
-pub use keys::{KeyFault, KeyKind, KeyRing, NewKey};
+pub use keys::{ApiKeys, KeyFault, KeyKind, NewKey};
 pub use local::{LOCAL_SUBJECT, LOCAL_TENANT, LocalAccess, Refusal};
 pub use options::{
     AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, SignInOptions,

@@ -1,5 +1,5 @@
-//! Without an identity provider the gateway serves the local user, and must not be reachable by a web page
-//! that the user happens to have open: Host and Origin are checked on every request.
+//! Without an identity provider the gateway serves the local user. Host and Origin are checked on every request, so that
+//! web pages in the user's browser cannot reach it.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::scope;
 /// The tenant of the local user, and of keys that name no other.
 pub const LOCAL_TENANT: &str = "local";
 
-/// The local user's own name; keys have others.
+/// The subject of the local user.
 pub const LOCAL_SUBJECT: &str = "local";
 
-/// Why a request is turned away at the door.
+/// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error(
@@ -31,23 +31,23 @@ pub enum Refusal {
         "this gateway serves callers with a token or a key only; send it as `Authorization: Bearer …`"
     )]
     NoToken,
-    #[error("the token opens nothing here: {0}")]
+    #[error("the token is not accepted: {0}")]
     BadToken(TokenFault),
     #[error("the token does not cover this")]
     MissingScope,
     #[error(
-        "only the operator decides here: send the admin token, which lies in the data folder, as `Authorization: Bearer …`"
+        "only the operator decides here: send the admin token, a file in the data folder, as `Authorization: Bearer …`"
     )]
     NotOperator,
     #[error(
-        "an agent neither decides which calls run nor answers what a person is asked, whatever its token covers"
+        "an agent can neither decide about calls nor answer questions to people, whatever its token covers"
     )]
     Agent,
     #[error(transparent)]
     Unreachable(Unreachable),
 }
 
-/// Access for the person who owns this machine's account: loopback only.
+/// Access for the user who runs the gateway, from loopback only.
 #[derive(Clone, Debug)]
 pub struct LocalAccess {
     user: Arc<Principal>,
@@ -72,13 +72,13 @@ impl LocalAccess {
         Arc::clone(&self.user)
     }
 
-    /// Lets a request in as the local user if neither its Host nor its Origin is foreign.
+    /// Admits a request as the local user if its Host and Origin are local.
     pub fn admit(
         &self,
         headers: &HeaderMap,
         uri_authority: Option<&Authority>,
     ) -> Result<Arc<Principal>, Refusal> {
-        // HTTP/2 carries the host in the URI; if both are there, both must be ours.
+        // HTTP/2 carries the host in the URI; if both are present, both must be local.
         for host in headers.get_all(HOST) {
             let host = String::from_utf8_lossy(host.as_bytes());
             if !is_loopback(&host) {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_let_in() {
+    fn loopback_is_admitted() {
         for host in ["127.0.0.1:7777", "localhost:7777", "LOCALHOST", "[::1]:7777", "127.0.0.2"] {
             assert_eq!(admit(Some(host), None), Ok(()), "{host}");
         }

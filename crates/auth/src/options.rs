@@ -1,35 +1,37 @@
-//! What an operator sets about who may come in.
+//! Options for the admission of callers.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
+use egress::http::Limits;
 use secrecy::SecretString;
 use url::Url;
 
 use crate::client::Resource;
 use crate::{Secret, scope};
 
-/// Who is asked about callers, and what their answers mean here. The default is keys of our own and nobody else.
+/// How callers are authenticated: by the gateway's own keys, and by tokens of an identity provider if one is configured.
 #[derive(Clone, Debug)]
 pub struct AccessOptions {
-    /// Where callers reach this gateway, without a slash at its end.
+    /// The gateway's public URL, without a trailing slash.
     pub public_url: String,
     /// The identity provider.
     pub issuer: Option<IssuerOptions>,
-    /// Whether keys that the gateway gave out itself are taken.
+    /// Whether the gateway's own keys are accepted.
     pub api_keys: bool,
-    /// The names that tokens have for what a caller may do.
+    /// The names of our scopes in tokens.
     pub scopes: ScopeNames,
 }
 
-/// An identity provider whose tokens are taken.
+/// An identity provider whose tokens are accepted.
 #[derive(Clone, Debug)]
 pub struct IssuerOptions {
-    /// Its name, exactly as its tokens carry it.
+    /// Its issuer identifier, exactly as in its tokens.
     pub issuer: String,
-    /// Whom tokens must be meant for; empty for this gateway's own URL.
+    /// Accepted audiences; empty for this gateway's own URL.
     pub audience: Vec<String>,
-    /// Where its keys are, if its metadata is not to be asked.
+    /// The URL of its keys, instead of the one in its metadata.
     pub jwks_uri: Option<String>,
     /// The claim that names the tenant; without it, the issuer is one tenant.
     pub tenant_claim: Option<String>,
@@ -37,28 +39,28 @@ pub struct IssuerOptions {
     pub agent_claim: Option<String>,
     /// The claim that lists roles.
     pub roles_claim: Option<String>,
-    /// Which scopes a role stands for.
+    /// The scopes of each role.
     pub roles: BTreeMap<String, Vec<String>>,
-    /// Where tokens that say nothing by themselves are looked up.
+    /// The introspection endpoint for opaque tokens.
     pub introspection: Option<IntrospectionOptions>,
-    /// How people sign in there with a browser.
+    /// Sign-in with a browser.
     pub sign_in: Option<SignInOptions>,
 }
 
-/// How people sign in at the identity provider with a browser.
+/// Sign-in at the identity provider with a browser.
 #[derive(Clone, Debug)]
 pub struct SignInOptions {
-    /// The name under which it knows the gateway.
+    /// The gateway's client id.
     pub client_id: String,
-    /// What shows that it is the gateway; without one it is a public client, which PKCE protects.
+    /// Without a secret the gateway is a public client, protected by PKCE.
     pub client_secret: Option<Secret>,
-    /// What is asked for; empty for `openid`, and without roles the scopes for looking and calling.
+    /// Requested scopes; empty for `openid` and, without roles, the scopes for reading and calling.
     pub scopes: Vec<String>,
-    /// Whom the token is to be meant for; by default this gateway.
+    /// The token's audience; by default this gateway.
     pub resource: Resource,
 }
 
-/// Where opaque tokens are looked up (RFC 7662).
+/// The introspection endpoint for opaque tokens (RFC 7662).
 #[derive(Clone)]
 pub struct IntrospectionOptions {
     pub url: String,
@@ -72,7 +74,7 @@ impl fmt::Debug for IntrospectionOptions {
     }
 }
 
-/// The names that tokens have for what a caller may do.
+/// The names of our scopes in tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeNames {
     pub read: String,
@@ -86,18 +88,18 @@ impl Default for ScopeNames {
 }
 
 impl ScopeNames {
-    /// What a token's scope means here.
-    pub(crate) fn meaning<'a>(&self, name: &'a str) -> &'a str {
+    /// Our scope for a token's scope.
+    pub(crate) fn resolve<'a>(&self, name: &'a str) -> &'a str {
         match name {
             name if name == self.read => scope::TOOLS_READ,
             name if name == self.call => scope::TOOLS_CALL,
-            // Another name was given to them: the usual one then opens nothing.
+            // These have other names in tokens, so the default names grant nothing.
             scope::TOOLS_READ | scope::TOOLS_CALL => "",
             other => other,
         }
     }
 
-    /// The name that tokens have for a scope of ours.
+    /// The name of our scope in tokens.
     pub(crate) fn name<'a>(&'a self, scope: &'a str) -> &'a str {
         match scope {
             scope::TOOLS_READ => &self.read,
@@ -107,14 +109,14 @@ impl ScopeNames {
     }
 }
 
-/// A URL of the options that cannot be used, and why.
+/// An unusable URL in the options, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct InvalidUrl {
     why: &'static str,
 }
 
-/// Makes sure that a URL names a place over http or https, and carries nothing that would get lost or leak.
+/// Checks that a URL uses http or https and has no credentials, query or fragment.
 pub fn check_url(text: &str) -> Result<(), InvalidUrl> {
     let refused = |why| Err(InvalidUrl { why });
     let Ok(url) = Url::parse(text) else { return refused("is not a URL") };
@@ -128,4 +130,15 @@ pub fn check_url(text: &str) -> Result<(), InvalidUrl> {
         return refused("must not hold a query or a fragment");
     }
     Ok(())
+}
+
+/// Limits on requests to an identity provider.
+pub(crate) fn issuer_limits() -> Limits {
+    Limits {
+        deadline: Some(Duration::from_secs(10)),
+        connect: Duration::from_secs(5),
+        max_body_bytes: 1 << 20,
+        max_redirects: 0,
+        ..Limits::default()
+    }
 }

@@ -1,41 +1,41 @@
-//! What a caller may do, by the names that tokens and keys carry.
+//! Scopes, by the names that tokens and keys carry.
 
 use proto::Principal;
 
-/// Listing and describing what there is.
+/// Listing and describing tools.
 pub const TOOLS_READ: &str = "tools:read";
 
 /// Calling tools.
 pub const TOOLS_CALL: &str = "tools:call";
 
-/// Announcing servers.
+/// Registering servers.
 pub const SERVERS_REGISTER: &str = "servers:register";
 
-/// Reading the gateway's metrics, which tell of all tenants together.
+/// Reading the gateway's metrics, which cover all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
 
-/// Reading the files of one's tenant.
+/// Reading files of the caller's tenant.
 pub const FILES_READ: &str = "files:read";
 
 /// Storing and deleting files.
 pub const FILES_WRITE: &str = "files:write";
 
-/// Seeing which calls wait for a person, and what was decided.
+/// Listing calls that wait for a person, and decisions.
 pub const APPROVALS_READ: &str = "approvals:read";
 
 /// Deciding about calls that wait for a person. The local user does not have it: a local agent is the local user.
 pub const APPROVALS_DECIDE: &str = proto::APPROVALS_DECIDE;
 
-/// Seeing runs, their calls, and what they ask people.
+/// Reading runs, their calls and their questions.
 pub const RUNS_READ: &str = "runs:read";
 
-/// Answering what runs ask people. The local user does not have it: an agent does not answer its own questions.
+/// Answering questions of runs. The local user does not have it: an agent must not answer its own questions.
 pub const RUNS_ANSWER: &str = "runs:answer";
 
-/// Seeing what belongs to any tenant. No token or key can carry it; who runs the gateway has it.
+/// Access to the data of all tenants. No token or key can carry it; only the operator has it.
 pub const ADMIN: &str = proto::ADMIN;
 
-/// All that the local user may do.
+/// The scopes of the local user.
 pub const ALL: [&str; 8] = [
     TOOLS_READ,
     TOOLS_CALL,
@@ -47,17 +47,17 @@ pub const ALL: [&str; 8] = [
     RUNS_READ,
 ];
 
-/// What the bearer of the admin token may do beyond that.
+/// The further scopes of the admin token.
 pub const OF_ADMIN: [&str; 3] = [APPROVALS_DECIDE, RUNS_ANSWER, ADMIN];
 
-/// Where the admin token is a credential.
+/// The scopes for which the admin token is accepted.
 pub(crate) const OF_OPERATORS: [&str; 5] =
     [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE, RUNS_READ, RUNS_ANSWER];
 
-/// What no agent does, whatever its token covers.
+/// The scopes that no agent may use, whatever its token covers.
 pub(crate) const OF_PEOPLE: [&str; 2] = [APPROVALS_DECIDE, RUNS_ANSWER];
 
-/// Whether a caller may do what the scope stands for.
+/// Whether a caller has the scope.
 pub fn covers(principal: &Principal, scope: &str) -> bool {
     principal.holds(scope)
 }
@@ -69,8 +69,8 @@ pub fn covers(principal: &Principal, scope: &str) -> bool {
 )]
 pub struct InvalidScope(String);
 
-/// Makes sure that a text may stand in a token's scope (RFC 6749, section 3.3). Neither an identity provider nor a key
-/// makes anybody the operator.
+/// Checks that a text is a valid scope (RFC 6749, section 3.3). `admin` is refused: no token or key makes its bearer the
+/// operator.
 pub fn check(text: &str) -> Result<(), InvalidScope> {
     let allowed = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     if (1..=100).contains(&text.len()) && text != ADMIN && text.bytes().all(allowed) {

@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Takes a value in.
+    /// Wraps a value.
     pub fn new(value: impl Into<String>) -> Self {
         Self(SecretString::from(value.into()))
     }
@@ -24,7 +24,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// For telling whether a config has changed, where nobody can measure how long it took.
+/// Only for detecting config changes: the comparison is not constant-time.
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
         self.expose() == other.expose()
@@ -33,7 +33,7 @@ impl PartialEq for Secret {
 
 impl Eq for Secret {}
 
-/// Written out and read back in what is sealed; nothing else may name this module.
+/// Serialization in plain text, only for records that the vault seals.
 pub(crate) mod sealed {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 

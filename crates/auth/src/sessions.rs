@@ -1,5 +1,5 @@
-//! People in browsers: who signed in, for how long, and what proves that a form is theirs. Kept in memory: whoever
-//! restarts the gateway signs in again.
+//! Sessions of people in browsers: principal, lifetime and CSRF token. Held in memory only, so a restart of the gateway
+//! ends them all.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,32 +12,32 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use proto::{Clock, Digest, Principal, digest};
 
 use crate::Secret;
-use crate::client::Stay;
+use crate::client::SessionTokens;
 
-/// After so long without a request a session ends.
-const IDLE: Duration = Duration::from_secs(2 * 60 * 60);
+/// A session ends after this time without a request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// No session lasts longer, however busy it is.
-const WHOLE: Duration = Duration::from_secs(24 * 60 * 60);
+/// A session ends after this time in any case.
+const MAX_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Beyond this many, the one that was idle for longest ends.
+/// Beyond this many, the session with the oldest last request ends.
 const MAX_SESSIONS: usize = 1_000;
 
-/// What a session rests on.
+/// The credential of a session.
 #[derive(Clone, Debug)]
 pub enum Credential {
-    /// A token or key that somebody showed; it is as it is.
-    Shown(Secret),
-    /// The tokens of somebody who signed in at the identity provider; they are renewed.
-    Stay(Arc<Stay>),
+    /// A token or key that a person entered; it is not renewed.
+    Entered(Secret),
+    /// The tokens of a person who signed in at the identity provider; they are renewed.
+    SignedIn(Arc<SessionTokens>),
 }
 
 impl Credential {
-    /// The token to look at now; none when the identity provider gives no further one.
+    /// The current token; `None` if the identity provider refuses to renew it.
     pub async fn token(&self) -> Option<Secret> {
         match self {
-            Self::Shown(secret) => Some(secret.clone()),
-            Self::Stay(stay) => stay.token().await,
+            Self::Entered(secret) => Some(secret.clone()),
+            Self::SignedIn(tokens) => tokens.token().await,
         }
     }
 }
@@ -46,24 +46,24 @@ impl Credential {
 #[derive(Debug)]
 pub struct Session {
     pub principal: Arc<Principal>,
-    /// What they signed in with, where that may end before the session does.
+    /// The credential, if it may expire before the session.
     credential: Option<Credential>,
     csrf: String,
-    place: Digest,
+    id_digest: Digest,
 }
 
 impl Session {
-    /// What every form of this session carries, and no page of another site can know.
+    /// The CSRF token that every form of this session carries.
     pub fn csrf(&self) -> &str {
         &self.csrf
     }
 
-    /// What the session was begun with, to be looked at anew with every request.
+    /// The credential that the session was begun with; it is checked with every request.
     pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }
 
-    /// Whether a form is of this session.
+    /// Whether a form carries this session's CSRF token.
     pub fn owns_form(&self, token: &str) -> bool {
         verify_slices_are_equal(token.as_bytes(), self.csrf.as_bytes()).is_ok()
     }
@@ -72,66 +72,67 @@ impl Session {
 /// All sessions.
 pub struct Sessions {
     clock: Clock,
-    held: Mutex<HashMap<Digest, Held>>,
+    entries: Mutex<HashMap<Digest, Entry>>,
 }
 
-struct Held {
+struct Entry {
     session: Arc<Session>,
     began_ms: u64,
     used_ms: u64,
 }
 
-/// Random numbers could not be had.
+/// The system provides no random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no random numbers can be had from this system")]
+#[error("this system provides no random numbers")]
 pub struct NoRandomness;
 
 impl Sessions {
     /// No sessions yet.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, held: Mutex::default() }
+        Self { clock, entries: Mutex::default() }
     }
 
-    /// Begins a session; the text is for the person's cookie and is kept nowhere here.
+    /// Begins a session; returns the value of its cookie, which is not stored here.
     pub fn begin(
         &self,
         principal: Arc<Principal>,
         credential: Option<Credential>,
     ) -> Result<String, NoRandomness> {
         let (id, csrf) = (random()?, random()?);
-        let place = digest(id.as_bytes());
+        let id_digest = digest(id.as_bytes());
         let now = self.clock.unix_ms();
-        let mut held = self.held();
-        held.retain(|_, held| held.stands(now));
-        if held.len() >= MAX_SESSIONS
-            && let Some(oldest) = held.iter().min_by_key(|(_, held)| held.used_ms).map(|(k, _)| *k)
+        let mut entries = self.entries();
+        entries.retain(|_, entry| entry.is_valid(now));
+        if entries.len() >= MAX_SESSIONS
+            && let Some(oldest) =
+                entries.iter().min_by_key(|(_, entry)| entry.used_ms).map(|(k, _)| *k)
         {
-            held.remove(&oldest);
+            entries.remove(&oldest);
         }
-        let session = Arc::new(Session { principal, credential, csrf, place });
-        held.insert(place, Held { session, began_ms: now, used_ms: now });
+        let session = Arc::new(Session { principal, credential, csrf, id_digest });
+        entries.insert(id_digest, Entry { session, began_ms: now, used_ms: now });
         Ok(id)
     }
 
-    /// The session of a cookie, which is in use again.
+    /// The session of a cookie; its idle time starts again.
     pub fn find(&self, id: &str) -> Option<Arc<Session>> {
-        self.look(digest(id.as_bytes()), true)
+        self.lookup(digest(id.as_bytes()), true)
     }
 
-    /// Whether a session still stands; to ask does not keep it alive.
-    pub fn stands(&self, session: &Session) -> bool {
-        self.look(session.place, false).is_some()
+    /// Whether a session is still valid; does not extend it.
+    pub fn is_valid(&self, session: &Session) -> bool {
+        self.lookup(session.id_digest, false).is_some()
     }
 
-    fn look(&self, place: Digest, use_it: bool) -> Option<Arc<Session>> {
+    fn lookup(&self, id_digest: Digest, extend: bool) -> Option<Arc<Session>> {
         let now = self.clock.unix_ms();
-        let mut held = self.held();
-        let found = held.get_mut(&place)?;
-        if !found.stands(now) {
-            held.remove(&place);
+        let mut entries = self.entries();
+        let found = entries.get_mut(&id_digest)?;
+        if !found.is_valid(now) {
+            entries.remove(&id_digest);
             return None;
         }
-        if use_it {
+        if extend {
             found.used_ms = now;
         }
         Some(Arc::clone(&found.session))
@@ -139,18 +140,18 @@ impl Sessions {
 
     /// Ends a session.
     pub fn end(&self, session: &Session) {
-        self.held().remove(&session.place);
+        self.entries().remove(&session.id_digest);
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<Digest, Held>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, HashMap<Digest, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
-    fn stands(&self, now: u64) -> bool {
-        now.saturating_sub(self.used_ms) < millis(IDLE)
-            && now.saturating_sub(self.began_ms) < millis(WHOLE)
+impl Entry {
+    fn is_valid(&self, now: u64) -> bool {
+        now.saturating_sub(self.used_ms) < millis(IDLE_TIMEOUT)
+            && now.saturating_sub(self.began_ms) < millis(MAX_LIFETIME)
     }
 }
 

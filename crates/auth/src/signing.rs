@@ -1,4 +1,4 @@
-//! What the gateway signs: links by which a person without a credential may decide, and what it sends to webhooks.
+//! Signatures of the gateway: approval links, with which a person without a credential may decide, and webhook bodies.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -8,35 +8,36 @@ use proto::Clock;
 use crate::Secret;
 use crate::vault::{KeyFault, KeySource};
 
-/// No link of ours is longer.
+/// Longer links are refused unread.
 const MAX_LINK: usize = 512;
 
-/// Links that decide about calls which wait for a person. Each is about one call and one decision, and ends.
+/// Signed links that decide about waiting calls. Each is for one call and one decision, and expires.
 pub struct ApprovalLinks {
     key: hmac::Key,
     clock: Clock,
 }
 
 impl ApprovalLinks {
-    /// Links signed with the gateway's own key, so that they outlive a restart.
+    /// Links signed with the gateway's own key, so that they stay valid after a restart.
     pub fn new(source: &KeySource, clock: Clock) -> Result<Self, KeyFault> {
-        let key = source.derived_for(b"approval links")?;
+        let key = source.derive_for(b"approval links")?;
         Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &*key), clock })
     }
 
     /// The last part of a link's address.
     pub fn token(&self, id: &str, approves: bool, until_unix_ms: u64) -> String {
-        let said = format!("{id}.{}.{until_unix_ms}", if approves { "approve" } else { "reject" });
-        let tag = hmac::sign(&self.key, said.as_bytes());
-        format!("{said}.{}", URL_SAFE_NO_PAD.encode(tag))
+        let payload =
+            format!("{id}.{}.{until_unix_ms}", if approves { "approve" } else { "reject" });
+        let tag = hmac::sign(&self.key, payload.as_bytes());
+        format!("{payload}.{}", URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// What a link is about, and whether it approves; nothing, if it is not ours or its time is over.
-    pub fn open(&self, token: &str) -> Option<(String, bool)> {
-        let (said, tag) = token.rsplit_once('.').filter(|_| token.len() <= MAX_LINK)?;
+    /// The approval that a link is for, and whether it approves; `None` if it is invalid or has expired.
+    pub fn verify(&self, token: &str) -> Option<(String, bool)> {
+        let (payload, tag) = token.rsplit_once('.').filter(|_| token.len() <= MAX_LINK)?;
         let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
-        hmac::verify(&self.key, said.as_bytes(), &tag).ok()?;
-        let mut parts = said.split('.');
+        hmac::verify(&self.key, payload.as_bytes(), &tag).ok()?;
+        let mut parts = payload.split('.');
         let (id, decision, until) = (parts.next()?, parts.next()?, parts.next()?);
         let approves = match decision {
             "approve" => true,
@@ -67,14 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_good_for_what_it_says_until_it_ends_and_cannot_be_changed() {
+    fn a_link_is_valid_for_its_decision_until_it_expires_and_cannot_be_altered() {
         let clock = Clock::manual(1_000);
         let source = KeySource::Given(Secret::new("x".repeat(40)));
         let links = ApprovalLinks::new(&source, clock.clone()).unwrap();
         let token = links.token("id-1", false, 5_000);
-        assert_eq!(links.open(&token), Some(("id-1".to_owned(), false)));
+        assert_eq!(links.verify(&token), Some(("id-1".to_owned(), false)));
         let again = ApprovalLinks::new(&source, clock.clone()).unwrap();
-        assert_eq!(again.open(&token), Some(("id-1".to_owned(), false)), "also after a restart");
+        assert_eq!(again.verify(&token), Some(("id-1".to_owned(), false)), "also after a restart");
         for forged in [
             token.replace("reject", "approve"),
             token.replace("id-1", "id-2"),
@@ -84,12 +85,12 @@ mod tests {
             String::new(),
             "a.approve.9999.".to_owned(),
         ] {
-            assert_eq!(links.open(&forged), None, "{forged}");
+            assert_eq!(links.verify(&forged), None, "{forged}");
         }
         let other = KeySource::Given(Secret::new("y".repeat(40)));
-        assert_eq!(ApprovalLinks::new(&other, clock.clone()).unwrap().open(&token), None);
+        assert_eq!(ApprovalLinks::new(&other, clock.clone()).unwrap().verify(&token), None);
         clock.advance(Duration::from_secs(4));
-        assert_eq!(links.open(&token), None, "its time is over");
+        assert_eq!(links.verify(&token), None, "its time is over");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Secrets at rest: sealed under a key of the gateway's own, each bound to the place where it lies, so that nobody who
-//! can write to the database can give one person another's token.
+//! Secrets at rest: sealed with the gateway's key, each bound to its row, so that write access to the database does not
+//! allow one person's token to be moved to another.
 
 mod key;
 
@@ -12,10 +12,10 @@ use store::{Database, StoreError, VaultPlace, VaultRow};
 
 pub use key::{KeyFault, KeySource};
 
-/// As much as a record may need while it is written, so that no copy is left behind by growing.
-const ROOM: usize = 16 * 1024;
+/// The initial capacity for a record, large enough that growing leaves no copies in memory.
+const RECORD_CAPACITY: usize = 16 * 1024;
 
-/// Why something cannot be kept or had back.
+/// Why a record cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultFault {
     #[error(transparent)]
@@ -23,8 +23,8 @@ pub enum VaultFault {
     #[error(transparent)]
     Key(#[from] KeyFault),
     #[error(
-        "what is kept for server `{server}` cannot be opened: it was sealed with another key than the gateway has now \
-         (`POWERSTRIP_KEY`, or `vault.key` in the data folder), or it was changed"
+        "the tokens of server `{server}` cannot be record: they were sealed with another key than the current one \
+        (`POWERSTRIP_KEY`, or `vault.key` in the data folder), or were altered"
     )]
     Sealed { server: String },
     #[error("a secret could not be sealed")]
@@ -39,31 +39,31 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Opens the vault in a database; the key file is made if it is not there.
+    /// Opens the vault in a database; makes the key file if it is missing.
     pub fn open(database: Database, source: &KeySource, clock: Clock) -> Result<Self, VaultFault> {
         let key = RandomizedNonceKey::new(&AES_256_GCM, &*source.key()?)
             .map_err(|_| VaultFault::Sealing)?;
         Ok(Self { database, key, clock })
     }
 
-    /// Seals a record and keeps it, in place of the one that lay there.
+    /// Seals and stores a record, replacing any previous one.
     pub(crate) async fn put(
         &self,
         place: VaultPlace,
         record: &impl Serialize,
     ) -> Result<(), VaultFault> {
-        let mut text = Vec::with_capacity(ROOM);
+        let mut text = Vec::with_capacity(RECORD_CAPACITY);
         serde_json::to_writer(&mut text, record).map_err(|_| VaultFault::Sealing)?;
         let nonce = self
             .key
-            .seal_in_place_append_tag(Aad::from(bound(&place)), &mut text)
+            .seal_in_place_append_tag(Aad::from(associated_data(&place)), &mut text)
             .map_err(|_| VaultFault::Sealing)?;
         let sealed = [nonce.as_ref(), &text[..]].concat();
         let row = VaultRow { place, sealed, at_ms: self.clock.unix_ms() };
         Ok(self.database.save_vault_row(&row).await?)
     }
 
-    /// Everything of a kind that is kept for a server, the newest first; what cannot be opened says so by itself.
+    /// All records of a kind for a server, newest first, each with its own error if it cannot be record.
     pub(crate) async fn all<T: DeserializeOwned>(
         &self,
         kind: &'static str,
@@ -73,32 +73,32 @@ impl Vault {
         Ok(rows
             .into_iter()
             .map(|row| {
-                let opened = self.opened(&row);
-                (row.place, opened)
+                let record = self.unseal(&row);
+                (row.place, record)
             })
             .collect())
     }
 
-    /// Takes a record out, if there is one.
+    /// Removes a record, if there is one.
     pub(crate) async fn remove(&self, place: &VaultPlace) -> Result<(), VaultFault> {
         Ok(self.database.remove_vault_row(place).await?)
     }
 
-    fn opened<T: DeserializeOwned>(&self, row: &VaultRow) -> Result<T, VaultFault> {
+    fn unseal<T: DeserializeOwned>(&self, row: &VaultRow) -> Result<T, VaultFault> {
         let fault = || VaultFault::Sealed { server: row.place.server.clone() };
         let (nonce, sealed) = row.sealed.split_at_checked(NONCE_LEN).ok_or_else(fault)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| fault())?;
         let mut sealed = Zeroizing::new(sealed.to_vec());
         let text = self
             .key
-            .open_in_place(nonce, Aad::from(bound(&row.place)), &mut sealed)
+            .open_in_place(nonce, Aad::from(associated_data(&row.place)), &mut sealed)
             .map_err(|_| fault())?;
         serde_json::from_slice(text).map_err(|_| fault())
     }
 }
 
-/// The place as bytes, each part with its length before it: no two places look alike.
-fn bound(place: &VaultPlace) -> Vec<u8> {
+/// The row's address as bytes, each part prefixed with its length so that no two addresses are equal.
+fn associated_data(place: &VaultPlace) -> Vec<u8> {
     let VaultPlace { kind, server, tenant, owner, issuer } = place;
     let mut bytes = b"powerstrip vault 1".to_vec();
     for part in [*kind, server, tenant, owner, issuer] {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use auth::client::{ClientConfig, Grant, Resource, Subject};
+use auth::client::{ClientConfig, Grant, Resource, SubjectToken};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -118,8 +118,10 @@ impl ServerAuth {
         // Fetched here, too: a file that is missing today is a mistake today.
         let subject = fetch("subject_token", &self.subject_token).map(given);
         let subject = match &self.subject_token {
-            Some(SecretSource::File { file }) => subject.map(|_| Subject::File(base.join(file))),
-            _ => subject.map(Subject::Given),
+            Some(SecretSource::File { file }) => {
+                subject.map(|_| SubjectToken::File(base.join(file)))
+            }
+            _ => subject.map(SubjectToken::Given),
         };
         let config = ClientConfig {
             grant: match self.grant {
@@ -134,8 +136,8 @@ impl ServerAuth {
             scopes: self.scopes.clone(),
             issuer: self.issuer.clone(),
             resource: match &self.resource {
-                ResourceChoice::OfServer => Resource::OfServer,
-                ResourceChoice::Unsaid => Resource::Unsaid,
+                ResourceChoice::OfServer => Resource::FromMetadata,
+                ResourceChoice::Unsaid => Resource::Omitted,
                 ResourceChoice::Named(url) => Resource::Named(url.clone()),
             },
             redirect_uri: self.redirect_uri.clone(),

@@ -54,8 +54,8 @@ impl SignIn {
             faults.push(("scopes", format!("`{bad}` is not one scope")));
         }
         let resource = match &self.resource {
-            ResourceChoice::OfServer => Resource::OfServer,
-            ResourceChoice::Unsaid => Resource::Unsaid,
+            ResourceChoice::OfServer => Resource::FromMetadata,
+            ResourceChoice::Unsaid => Resource::Omitted,
             ResourceChoice::Named(url) => {
                 if let Err(why) = auth::check_url(url) {
                     faults.push(("resource", why.to_string()));

@@ -251,7 +251,7 @@ fn who_may_come_in_is_read_with_its_secret() {
     let sign_in = issuer.sign_in.unwrap();
     assert_eq!((&*sign_in.client_id, sign_in.client_secret.unwrap().expose()), ("board", "s3cret"));
     assert_eq!(sign_in.scopes, ["openid", "tools:read"]);
-    assert_eq!(sign_in.resource, ::auth::client::Resource::Unsaid);
+    assert_eq!(sign_in.resource, ::auth::client::Resource::Omitted);
     let many = Fixture::new("auth: { issuer: 'https://x', audience: [a, b] }\n").load().unwrap();
     assert_eq!(many.access.unwrap().issuer.unwrap().audience, ["a", "b"]);
 }

@@ -62,7 +62,7 @@ pub(super) async fn events(State(board): State<Dashboard>, viewer: Viewer) -> Re
     });
     let invalid = until_invalid(move || {
         let (board, session) = (board.clone(), Arc::clone(&session));
-        async move { board.sessions.stands(&session) && board.is_valid(&session).await }
+        async move { board.sessions.is_valid(&session) && board.is_valid(&session).await }
     });
     let events = events.take_until(shutdown.cancelled_owned()).take_until(Box::pin(invalid));
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use auth::client::{Landed, SIGN_IN_PATIENCE, SignIn, SignInFault};
+use auth::client::{SIGN_IN_PATIENCE, SignIn, SignInFault, SignedIn};
 use auth::{Credential, Refusal, TokenFault, scope};
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -36,17 +36,17 @@ pub(super) async fn start(State(board): State<Dashboard>, request: Request) -> R
     };
     let next = fields.iter().find(|(key, _)| key == "next").map_or("", |(_, value)| value);
     let next = headers::safe_next(next).unwrap_or(HOME);
-    let departure = match provider.depart(next).await {
-        Ok(departure) => departure,
+    let redirect = match provider.begin(next).await {
+        Ok(redirect) => redirect,
         Err(fault) => return failed(fault),
     };
     let secure = board.is_secure();
-    let name = headers::sign_in_cookie(&departure.tag, secure);
-    let (key, seconds) = (departure.key.expose(), SIGN_IN_PATIENCE.as_secs());
+    let name = headers::sign_in_cookie(&redirect.tag, secure);
+    let (key, seconds) = (redirect.key.expose(), SIGN_IN_PATIENCE.as_secs());
     let Some(cookie) = headers::set_returning_cookie(&name, key, seconds, secure) else {
         return failed(SignInFault::Unavailable);
     };
-    let mut response = onward(&departure.to, &format!("Going to {} …", provider.host()));
+    let mut response = onward(&redirect.url, &format!("Going to {} …", provider.host()));
     response.headers_mut().append(SET_COOKIE, cookie);
     response
 }
@@ -57,8 +57,8 @@ pub(super) async fn callback(State(board): State<Dashboard>, request: Request) -
     let secure = board.is_secure();
     let name = SignIn::tag(query).map(|tag| headers::sign_in_cookie(&tag, secure));
     let key = name.as_ref().and_then(|name| headers::cookie(request.headers(), name));
-    let mut response = match provider.land(query, key).await {
-        Ok(landed) => welcome(&board, request.headers(), landed).await,
+    let mut response = match provider.finish(query, key).await {
+        Ok(signed_in) => welcome(&board, request.headers(), signed_in).await,
         Err(fault) => failed(fault),
     };
     if let (Some(name), Some(_)) = (&name, key)
@@ -70,9 +70,9 @@ pub(super) async fn callback(State(board): State<Dashboard>, request: Request) -
 }
 
 /// Looks at the token of somebody who came back as at any other, and begins their session.
-async fn welcome(board: &Dashboard, headers: &HeaderMap, landed: Landed) -> Response {
-    let next = headers::safe_next(&landed.next).unwrap_or(HOME).to_owned();
-    let credential = Credential::Stay(landed.stay);
+async fn welcome(board: &Dashboard, headers: &HeaderMap, signed_in: SignedIn) -> Response {
+    let next = headers::safe_next(&signed_in.next).unwrap_or(HOME).to_owned();
+    let credential = Credential::SignedIn(signed_in.tokens);
     let Some(token) = credential.token().await else { return failed(SignInFault::NoToken) };
     match board.parts.access.admit_bearer(&token).await {
         Ok(principal) if opens_nothing(&principal) => {

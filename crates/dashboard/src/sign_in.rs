@@ -123,7 +123,7 @@ fn keeping(proof: &str, next: &str) -> Response {
 /// The operator, if it is their token.
 fn operator(board: &Dashboard, token: &str) -> Option<Arc<Principal>> {
     let admin = board.parts.admin.as_ref().filter(|_| token.len() <= MAX_TOKEN)?;
-    admin.opens(token).map(Arc::clone)
+    admin.verify(token).map(Arc::clone)
 }
 
 /// Who a token stands for that is not the operator's: with `auth:`, the person whom a token or a key names.
@@ -133,7 +133,7 @@ async fn known(board: &Dashboard, token: &str) -> Option<(Arc<Principal>, Option
     }
     let credential = Secret::new(token);
     let principal = board.parts.access.admit_bearer(&credential).await.ok()?;
-    Some((principal, Some(Credential::Shown(credential))))
+    Some((principal, Some(Credential::Entered(credential))))
 }
 
 pub(super) async fn leave(State(board): State<Dashboard>, posted: Posted) -> Response {

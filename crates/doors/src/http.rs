@@ -25,7 +25,7 @@ mod sessions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::client::Keyring;
+use auth::client::OAuthClient;
 use auth::{Access, AdminToken, ApprovalLinks};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -62,7 +62,7 @@ pub struct Options {
     /// Opens the links by which calls are decided about; without it there are none.
     pub approval_links: Option<Arc<ApprovalLinks>>,
     /// Where browsers come back to when a person has logged in to a server.
-    pub logins: Option<Arc<Keyring>>,
+    pub logins: Option<Arc<OAuthClient>>,
     /// No request body above this size is ever read, unless a tool takes a larger input.
     pub max_body_bytes: usize,
     /// Reads the bodies of all requests, those of the pages included.

@@ -19,9 +19,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use auth::client::Keyring;
+use auth::client::OAuthClient;
 use auth::vault::KeySource;
-use auth::{Access, AccessOptions, AdminFault, AdminToken, ApprovalLinks, KeyRing, LocalAccess};
+use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
 use config::{Config, Environment, Loaded, Overrides, Servers};
 use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
@@ -75,7 +75,7 @@ pub(crate) struct Gateway {
     strip: Arc<Strip>,
     sources: tokio::sync::Mutex<Sources>,
     upstreams: Arc<Upstreams>,
-    keyring: Arc<Keyring>,
+    keyring: Arc<OAuthClient>,
     key: KeySource,
     keeper: Keeper,
     registry: Arc<Registry>,
@@ -83,7 +83,7 @@ pub(crate) struct Gateway {
     listeners: OwnListeners,
     runner: Arc<Runner>,
     door: LocalDoor,
-    keys: Arc<KeyRing>,
+    keys: Arc<ApiKeys>,
     client: Client,
     desks: Arc<Desks>,
     approvals: Arc<Approvals>,
@@ -148,7 +148,7 @@ impl Gateway {
         }
         let audit = AuditTrail::start(database.clone());
         let clock = Clock::default();
-        let keys = Arc::new(KeyRing::open(database.clone(), clock.clone()).await?);
+        let keys = Arc::new(ApiKeys::open(database.clone(), clock.clone()).await?);
         let listeners = OwnListeners::default();
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
@@ -175,9 +175,9 @@ impl Gateway {
         let key = environment
             .vault_key()
             .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
-        let keyring = Keyring::new(database.clone(), key.clone(), clock.clone());
+        let keyring = OAuthClient::new(database.clone(), key.clone(), clock.clone());
         if config.auth.is_some() {
-            keyring.serve_many();
+            keyring.set_multi_user();
         }
         let wires = servers::Wires {
             strip: &strip,
@@ -349,7 +349,7 @@ impl Gateway {
     }
 
     /// The tokens for servers.
-    pub(crate) fn keyring(&self) -> &Arc<Keyring> {
+    pub(crate) fn keyring(&self) -> &Arc<OAuthClient> {
         &self.keyring
     }
 

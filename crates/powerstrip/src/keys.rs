@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use auth::{KeyKind, KeyRing, NewKey};
+use auth::{ApiKeys, KeyKind, NewKey};
 use config::Loaded;
 use doors::Operator;
 use proto::Clock;
@@ -43,7 +43,7 @@ struct RevokeParams {
 }
 
 /// Answers questions about keys.
-pub(crate) struct KeyErrands(pub(crate) Arc<KeyRing>);
+pub(crate) struct KeyErrands(pub(crate) Arc<ApiKeys>);
 
 impl KeyErrands {
     async fn add(&self, params: Value) -> Result<Value, String> {
@@ -99,7 +99,7 @@ impl KeyDesk {
             Ownership::Other(owner) => Ok(Self::Owner(Box::new(owner))),
             Ownership::Ours(folder) => {
                 let database = Database::open(folder.path()).await?;
-                let ring = KeyRing::open(database.clone(), Clock::default()).await?;
+                let ring = ApiKeys::open(database.clone(), Clock::default()).await?;
                 let errands = KeyErrands(Arc::new(ring));
                 Ok(Self::Here { errands, database, _folder: folder })
             }

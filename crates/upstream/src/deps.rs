@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use auth::client::Keyring;
+use auth::client::OAuthClient;
 use egress::http::Client;
 use egress::process::Runner;
 use proto::{Clock, Digest};
@@ -22,7 +22,7 @@ pub struct Deps {
     pub runner: Arc<Runner>,
     pub http: Client,
     /// Tokens for servers that ask for them; without it, they are not answered.
-    pub keyring: Option<Arc<Keyring>>,
+    pub keyring: Option<Arc<OAuthClient>>,
     /// Where the tools go, usually `Catalog::publish`.
     pub publish: Publish,
     /// Where everything else goes that servers offer.

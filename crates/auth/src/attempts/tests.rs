@@ -38,7 +38,7 @@ fn a_host_cannot_escape_by_another_address_of_its_network() {
 }
 
 #[test]
-fn there_is_an_end_to_what_is_remembered() {
+fn the_number_of_sources_is_limited() {
     let clock = Clock::manual(1_000_000);
     let attempts = Attempts::new(clock.clone());
     for n in 0..MAX_SOURCES + 100 {

@@ -55,7 +55,7 @@ fn read(changes: Value) -> Result<Principal, TokenFault> {
 }
 
 #[test]
-fn a_principal_is_what_the_claims_say() {
+fn a_principal_has_the_values_of_the_claims() {
     let expected = Principal {
         tenant: TenantId::new("acme"),
         subject: "ann".to_owned(),
@@ -65,7 +65,7 @@ fn a_principal_is_what_the_claims_say() {
     assert_eq!(read(json!({})), Ok(expected.clone()));
     let agent = read(json!({"agent": "researcher"})).expect("an agent");
     assert_eq!(agent.agent.as_deref(), Some("researcher"));
-    let roles = read(json!({"realm": {"roles": ["analyst", "stranger"]}})).expect("roles");
+    let roles = read(json!({"realm": {"roles": ["analyst", "unknown"]}})).expect("roles");
     assert_eq!(roles.scopes, ["email", "tools:call", "tools:read"]);
     let listed = read(json!({"scope": null, "scp": ["tools:read", "tools:read"]})).expect("a list");
     assert_eq!(listed.scopes, ["tools:read"]);
@@ -75,7 +75,7 @@ fn a_principal_is_what_the_claims_say() {
 }
 
 #[test]
-fn what_is_not_for_us_or_not_now_is_refused() {
+fn tokens_for_another_audience_or_time_are_refused() {
     let seconds = NOW / 1000;
     for (changes, fault) in [
         (json!({"iss": "https://id.example/"}), TokenFault::Issuer),
@@ -107,7 +107,7 @@ fn what_is_not_for_us_or_not_now_is_refused() {
 }
 
 #[test]
-fn nobody_is_never_somebody() {
+fn claims_that_name_no_user_or_tenant_are_refused() {
     let claim = |name: &str| Err(TokenFault::Claim(name.to_owned()));
     for sub in [json!(""), json!(7), json!(" ann"), json!("a\u{0}"), json!("x".repeat(300))] {
         assert_eq!(read(json!({"sub": sub})), claim("sub"), "{sub}");

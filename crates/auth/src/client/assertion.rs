@@ -1,6 +1,6 @@
-//! Who we are, signed (RFC 7523): for authorization servers that know our public key instead of a secret.
+//! Signed client assertions (RFC 7523), for authorization servers that know our public key instead of a secret.
 
-use aws_lc_rs::rand::{self, SystemRandom};
+use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair,
     RSA_PKCS1_SHA256, RsaKeyPair,
@@ -11,7 +11,9 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde_json::json;
 
-/// How long an assertion may travel.
+use super::random::random_text;
+
+/// The lifetime of an assertion.
 const LIFE_SECONDS: u64 = 60;
 
 /// A private key of a kind that JWTs can be signed with.
@@ -72,7 +74,7 @@ impl SigningKey {
         }
     }
 
-    /// A JWT that says that we are `client`, to `audience` alone, once, and for a minute.
+    /// A JWT that identifies us as `client` to `audience`, with a unique id and a lifetime of a minute.
     pub(super) fn assertion(
         &self,
         key_id: Option<&str>,
@@ -93,13 +95,6 @@ impl SigningKey {
         let signature = BASE64_URL_SAFE_NO_PAD.encode(self.sign(signed.as_bytes())?);
         Some(format!("{signed}.{signature}"))
     }
-}
-
-/// 256 random bits as text.
-pub(super) fn random_text() -> Option<String> {
-    let mut bytes = [0; 32];
-    rand::fill(&mut bytes).ok()?;
-    Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 #[cfg(test)]

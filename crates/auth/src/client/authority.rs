@@ -1,29 +1,29 @@
-//! Authorization servers: where they say that they can be asked (RFC 8414, OpenID Connect Discovery).
+//! Authorization server metadata (RFC 8414, OpenID Connect Discovery).
 
 use egress::http::{Client, Target};
 use serde::Deserialize;
 use url::{Host, Url};
 
 use super::fault::Fault;
-use super::fetch::{Found, document};
-use super::resource::shown;
+use super::fetch::{Fetched, document};
+use super::resource::printable;
 
 const WHAT: &str = "the authorization server's metadata";
 
-/// An authorization server whose metadata fits.
+/// An authorization server with valid metadata.
 #[derive(Clone, Debug)]
 pub(super) struct Authority {
     pub(super) issuer: String,
     pub(super) token_endpoint: String,
-    /// The client registers itself here, if it may.
+    /// Where clients register themselves, if it supports that.
     pub(super) registration_endpoint: Option<String>,
     authorization_endpoint: Option<String>,
-    /// Whether it knows PKCE with S256, if it says which methods it knows.
+    /// Whether it supports PKCE with S256; `None` if it does not list its methods.
     s256: Option<bool>,
-    /// Whether its answers to browsers must bear its name.
-    says_iss: bool,
-    /// Whether a URL that leads to our metadata is enough of a name.
-    pub(super) takes_documents: bool,
+    /// Whether its authorization responses must carry `iss`.
+    sends_iss: bool,
+    /// Whether a client id may be the URL of the client's metadata document.
+    pub(super) supports_client_documents: bool,
     auth_methods: Option<Vec<String>>,
 }
 
@@ -39,28 +39,28 @@ struct Metadata {
     client_id_metadata_document_supported: Option<bool>,
 }
 
-/// Asks an issuer for its metadata. `trusted` is one that the config names.
+/// Fetches the metadata of an issuer. `trusted` is one that the config names.
 pub(super) async fn find(client: &Client, issuer: &str, trusted: bool) -> Result<Authority, Fault> {
     let url = issuer_url(issuer, trusted)?;
     let mut absent = String::new();
-    for place in places(&url) {
-        match document::<Metadata>(client, WHAT, place.as_str()).await? {
-            Found::There(metadata) => return read(metadata, issuer, &url),
-            Found::Absent(why) => absent = why,
+    for candidate in metadata_urls(&url) {
+        match document::<Metadata>(client, WHAT, candidate.as_str()).await? {
+            Fetched::Document(metadata) => return read(metadata, issuer, &url),
+            Fetched::Absent(why) => absent = why,
         }
     }
-    Err(Fault::unfit(WHAT, format!("of {} cannot be had: {absent}", shown(issuer))))
+    Err(Fault::invalid(WHAT, format!("of {} was not found: {absent}", printable(issuer))))
 }
 
 fn issuer_url(issuer: &str, trusted: bool) -> Result<Url, Fault> {
-    let refuse = |why: &str| Fault::unfit(WHAT, format!("of {}: {why}", shown(issuer)));
+    let refuse = |why: &str| Fault::invalid(WHAT, format!("of {}: {why}", printable(issuer)));
     let target = Target::parse(issuer).map_err(|why| refuse(&why.to_string()))?;
     let url = target.url().clone();
     if issuer.contains(['?', '#']) {
         return Err(refuse("an issuer has no query and no fragment"));
     }
     if url.scheme() == "http" && !trusted && !is_loopback(&url) {
-        return Err(refuse("an issuer is reached by https, unless `auth.issuer` names it"));
+        return Err(refuse("an issuer must use https, unless `auth.issuer` names it"));
     }
     Ok(url)
 }
@@ -74,34 +74,34 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The places of RFC 8414 and OpenID, the former first.
-fn places(issuer: &Url) -> Vec<Url> {
+/// The URLs of RFC 8414 and OpenID Connect, the former first.
+fn metadata_urls(issuer: &Url) -> Vec<Url> {
     let at = |path: String| {
-        let mut place = issuer.clone();
-        place.set_path(&path);
-        place
+        let mut candidate = issuer.clone();
+        candidate.set_path(&path);
+        candidate
     };
     let path = issuer.path().trim_end_matches('/');
-    let mut places = vec![
+    let mut urls = vec![
         at(format!("/.well-known/oauth-authorization-server{path}")),
         at(format!("/.well-known/openid-configuration{path}")),
     ];
     if !path.is_empty() {
-        places.push(at(format!("{path}/.well-known/openid-configuration")));
+        urls.push(at(format!("{path}/.well-known/openid-configuration")));
     }
-    places
+    urls
 }
 
 fn read(metadata: Metadata, issuer: &str, url: &Url) -> Result<Authority, Fault> {
     if metadata.issuer != issuer {
-        let (found, asked) = (shown(&metadata.issuer), shown(issuer));
-        return Err(Fault::unfit(WHAT, format!("is of another issuer: {found}, not {asked}")));
+        let (found, expected) = (printable(&metadata.issuer), printable(issuer));
+        return Err(Fault::invalid(WHAT, format!("is of another issuer: {found}, not {expected}")));
     }
     let endpoint = |name: &str, written: Option<String>| {
         written.map(|written| checked(name, written, url)).transpose()
     };
     let token_endpoint = endpoint("token_endpoint", metadata.token_endpoint)?
-        .ok_or_else(|| Fault::unfit(WHAT, "has no token_endpoint"))?;
+        .ok_or_else(|| Fault::invalid(WHAT, "has no token_endpoint"))?;
     Ok(Authority {
         issuer: metadata.issuer,
         token_endpoint,
@@ -113,59 +113,59 @@ fn read(metadata: Metadata, issuer: &str, url: &Url) -> Result<Authority, Fault>
         s256: metadata
             .code_challenge_methods_supported
             .map(|methods| methods.iter().any(|method| method == "S256")),
-        says_iss: metadata.authorization_response_iss_parameter_supported.unwrap_or(false),
-        takes_documents: metadata.client_id_metadata_document_supported.unwrap_or(false),
+        sends_iss: metadata.authorization_response_iss_parameter_supported.unwrap_or(false),
+        supports_client_documents: metadata.client_id_metadata_document_supported.unwrap_or(false),
         auth_methods: metadata.token_endpoint_auth_methods_supported,
     })
 }
 
-/// An endpoint is a place on the web, and as well protected as its issuer.
+/// An endpoint must be a permitted URL, and use https if its issuer does.
 fn checked(name: &str, written: String, issuer: &Url) -> Result<String, Fault> {
-    let refuse = |why: String| Fault::unfit(WHAT, format!("has an unusable {name}: {why}"));
+    let refuse = |why: String| Fault::invalid(WHAT, format!("has an unusable {name}: {why}"));
     let target = Target::parse(&written).map_err(|why| refuse(why.to_string()))?;
     if written.contains('#') {
         return Err(refuse("it has a fragment".to_owned()));
     }
     if target.url().scheme() == "http" && issuer.scheme() != "http" {
-        return Err(refuse("it is not reached by https".to_owned()));
+        return Err(refuse("it does not use https".to_owned()));
     }
     Ok(target.url().to_string())
 }
 
 impl Authority {
-    /// Where people agree; refused where PKCE would not protect them.
+    /// The authorization endpoint; an error if the server does not offer PKCE.
     pub(super) fn authorization_endpoint(&self) -> Result<&str, Fault> {
-        self.endpoint_for_people(self.s256.unwrap_or(false))
+        self.endpoint_with_pkce(self.s256.unwrap_or(false))
     }
 
-    /// The same at the identity provider that the config names. Some know PKCE and do not say so; there, the nonce ties
-    /// the answer to the browser as well.
+    /// The same for the identity provider that the config names. Some support PKCE without listing it; there, the nonce
+    /// also binds the answer to the browser.
     pub(super) fn sign_in_endpoint(&self) -> Result<&str, Fault> {
-        self.endpoint_for_people(self.s256.unwrap_or(true))
+        self.endpoint_with_pkce(self.s256.unwrap_or(true))
     }
 
-    fn endpoint_for_people(&self, protected: bool) -> Result<&str, Fault> {
-        if !protected {
-            return Err(Fault::unfit(
+    fn endpoint_with_pkce(&self, has_pkce: bool) -> Result<&str, Fault> {
+        if !has_pkce {
+            return Err(Fault::invalid(
                 WHAT,
-                "does not offer PKCE with S256, without which no login is begun",
+                "does not offer PKCE with S256, which logins require",
             ));
         }
         self.authorization_endpoint
             .as_deref()
-            .ok_or_else(|| Fault::unfit(WHAT, "has no authorization_endpoint"))
+            .ok_or_else(|| Fault::invalid(WHAT, "has no authorization_endpoint"))
     }
 
-    /// Whether an answer that names this issuer, or nobody, is its own and not another's mixed in (RFC 9207).
-    pub(super) fn answers(&self, iss: Option<&str>) -> bool {
+    /// Whether an authorization response with this `iss` comes from this server (mix-up defence, RFC 9207).
+    pub(super) fn accepts_iss(&self, iss: Option<&str>) -> bool {
         match iss {
             Some(iss) => iss == self.issuer,
-            None => !self.says_iss,
+            None => !self.sends_iss,
         }
     }
 
-    /// Whether a way for a client to show who it is can be used. What is not said means `client_secret_basic`.
-    pub(super) fn takes(&self, method: &str) -> bool {
+    /// Whether clients can authenticate by this method. Without a list it is `client_secret_basic`.
+    pub(super) fn supports_auth_method(&self, method: &str) -> bool {
         match &self.auth_methods {
             Some(methods) => methods.iter().any(|offered| offered == method),
             None => method == "client_secret_basic",
@@ -173,7 +173,7 @@ impl Authority {
     }
 }
 
-/// An authority as its metadata tells, for the tests of those who ask one.
+/// An authority from its metadata, for the tests of other modules.
 #[cfg(test)]
 pub(super) fn of(metadata: serde_json::Value) -> Option<Authority> {
     let metadata: Metadata = serde_json::from_value(metadata).ok()?;
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(patch: Value) -> Result<Authority, String> {
+    fn read_patched(patch: Value) -> Result<Authority, String> {
         let mut metadata = json!({
             "issuer": "https://as.example", "token_endpoint": "https://as.example/token",
             "authorization_endpoint": "https://as.example/auth",
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn hostile_endpoints_and_other_issuers_are_refused() {
-        assert!(judged(json!({})).is_ok());
+        assert!(read_patched(json!({})).is_ok());
         for (patch, why) in [
             (json!({"authorization_endpoint": "javascript:alert(1)"}), "authorization_endpoint"),
             (json!({"authorization_endpoint": "file:///etc/passwd"}), "authorization_endpoint"),
@@ -220,7 +220,7 @@ mod tests {
             (json!({"issuer": "https://as.example/"}), "another issuer"),
             (json!({"issuer": "https://evil.example"}), "another issuer"),
         ] {
-            let fault = judged(patch.clone()).unwrap_err();
+            let fault = read_patched(patch.clone()).unwrap_err();
             assert!(fault.contains(why), "{patch}: {fault}");
         }
         for patch in [
@@ -228,24 +228,27 @@ mod tests {
             json!({"code_challenge_methods_supported": ["plain"]}),
             json!({"authorization_endpoint": null}),
         ] {
-            assert!(judged(patch.clone()).unwrap().authorization_endpoint().is_err(), "{patch}");
+            assert!(
+                read_patched(patch.clone()).unwrap().authorization_endpoint().is_err(),
+                "{patch}"
+            );
         }
     }
 
     #[test]
-    fn issuers_are_asked_at_the_places_of_the_book() {
-        let shown = |issuer: &str| -> Vec<String> {
-            places(&issuer.parse().unwrap()).iter().map(Url::to_string).collect()
+    fn metadata_is_looked_for_at_the_standard_urls() {
+        let list = |issuer: &str| -> Vec<String> {
+            metadata_urls(&issuer.parse().unwrap()).iter().map(Url::to_string).collect()
         };
         assert_eq!(
-            shown("https://as/tenant/1"),
+            list("https://as/tenant/1"),
             [
                 "https://as/.well-known/oauth-authorization-server/tenant/1",
                 "https://as/.well-known/openid-configuration/tenant/1",
                 "https://as/tenant/1/.well-known/openid-configuration",
             ]
         );
-        assert_eq!(shown("https://as/").len(), 2);
+        assert_eq!(list("https://as/").len(), 2);
         for (issuer, trusted, fits) in [
             ("https://as", false, true),
             ("http://as", false, false),

@@ -1,25 +1,25 @@
-//! `WWW-Authenticate`, as servers really write it: several challenges in one header or in several, quoted or not.
+//! `WWW-Authenticate` as servers write it in practice: several challenges in one header or several, quoted or not.
 
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, StatusCode};
 
-/// More than this is no challenge.
+/// Longer headers are cut.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// What a server wants to see.
+/// A `Bearer` challenge of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bearer {
-    /// Where its metadata is.
+pub struct BearerChallenge {
+    /// The URL of the server's metadata.
     pub resource_metadata: Option<String>,
-    /// Scopes that would do.
+    /// Scopes that would be sufficient.
     pub scopes: Vec<String>,
     /// `invalid_token`, `insufficient_scope` and the like.
     pub error: Option<String>,
 }
 
-impl Bearer {
-    /// The challenge of a refusal that a token could turn; none if the refusal is about something else.
-    pub fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
+impl BearerChallenge {
+    /// The challenge of a response that a token could change; `None` for any other response.
+    pub fn from_response(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         if status != StatusCode::UNAUTHORIZED && status != StatusCode::FORBIDDEN {
             return None;
         }
@@ -29,21 +29,21 @@ impl Bearer {
             .filter(|challenge| challenge.scheme.eq_ignore_ascii_case("bearer"))
             .map(Self::from)
             .collect();
-        // One that says where to go is worth more than one that does not.
+        // Prefer a challenge that names its metadata.
         let best = bearers
             .iter()
             .find(|bearer| bearer.resource_metadata.is_some())
             .or(bearers.first())
             .cloned();
         if status == StatusCode::FORBIDDEN {
-            return best.filter(Self::wants_more);
+            return best.filter(Self::lacks_scopes);
         }
-        // Some servers say 401 and nothing else.
+        // Some servers answer 401 without a challenge.
         Some(best.unwrap_or_default())
     }
 
-    /// Whether a token was understood but does not reach far enough.
-    pub fn wants_more(&self) -> bool {
+    /// Whether the token is valid and lacks scopes.
+    pub fn lacks_scopes(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }
 }
@@ -54,7 +54,7 @@ struct Challenge {
     parameters: Vec<(String, String)>,
 }
 
-impl From<Challenge> for Bearer {
+impl From<Challenge> for BearerChallenge {
     fn from(challenge: Challenge) -> Self {
         let mut bearer = Self::default();
         for (name, value) in challenge.parameters {
@@ -71,7 +71,7 @@ impl From<Challenge> for Bearer {
     }
 }
 
-/// The scopes of a list, without what no scope can hold.
+/// The scopes of a list; malformed ones are dropped.
 pub(super) fn scopes(text: &str) -> Vec<String> {
     let sound = |scope: &&str| {
         scope.len() <= 256
@@ -80,7 +80,7 @@ pub(super) fn scopes(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().filter(sound).take(64).map(str::to_owned).collect()
 }
 
-/// All challenges of one header. Whatever comes in, something comes out: what makes no sense is passed over.
+/// All challenges of one header; malformed parts are skipped.
 fn parse(header: &[u8]) -> Vec<Challenge> {
     let mut rest = Cursor(&header[..header.len().min(MAX_BYTES)]);
     let mut found: Vec<Challenge> = Vec::new();
@@ -107,7 +107,7 @@ fn parse(header: &[u8]) -> Vec<Challenge> {
             Some(b'"') => rest.quoted(),
             _ => text(rest.take(|byte| !is_space(byte) && byte != b',')),
         };
-        // A parameter before any scheme is nobody's.
+        // A parameter before any scheme is dropped.
         if let Some(challenge) = found.last_mut() {
             challenge.parameters.push((text(word).to_ascii_lowercase(), value));
         }
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
         self.take(of);
     }
 
-    /// A quoted text; one that never ends ends with the header.
+    /// A quoted string; an unterminated one ends with the header.
     fn quoted(&mut self) -> String {
         let mut value = Vec::new();
         let mut escaped = false;

@@ -1,4 +1,4 @@
-//! `servers.NAME.auth`, secrets fetched.
+//! `servers.NAME.auth`, with its secrets resolved.
 
 use std::path::PathBuf;
 
@@ -11,115 +11,118 @@ use crate::Secret;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientConfig {
     pub grant: Grant,
-    /// The name under which the authorization server knows the gateway.
+    /// The gateway's client id at the authorization server.
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
-    /// A PEM that signs who we are, instead of a secret.
+    /// A PEM key for client assertions, instead of a secret.
     pub private_key: Option<Secret>,
     /// The id of that key at the authorization server.
     pub key_id: Option<String>,
-    /// Scopes beside those that the server asks for.
+    /// Scopes in addition to those that the server asks for.
     pub scopes: Vec<String>,
-    /// The one authorization server that is trusted with this server; it may have a private address.
+    /// The one trusted authorization server for this server; it may have a private address.
     pub issuer: Option<String>,
     pub resource: Resource,
-    /// Where the browser comes back to, if not to the gateway's own address.
+    /// The callback URL, if it is not the gateway's own.
     pub redirect_uri: Option<String>,
-    /// What is exchanged.
-    pub subject: Option<Subject>,
+    /// The token to exchange.
+    pub subject: Option<SubjectToken>,
 }
 
-/// How a token is had.
+/// How a token is obtained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grant {
-    /// A person agrees in a browser; each has a token of their own.
+    /// Each person logs in with a browser and has a token of their own.
     #[default]
     AuthorizationCode,
-    /// The gateway itself is known to the authorization server.
+    /// The gateway authenticates as itself.
     ClientCredentials,
-    /// A token that is there already is exchanged for one of the server's.
+    /// A given token is exchanged for one of the server.
     TokenExchange,
 }
 
-/// The `resource` that tokens are asked for (RFC 8707).
+/// The `resource` of token requests (RFC 8707).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Resource {
-    /// As the server's metadata says.
+    /// The one in the server's metadata.
     #[default]
-    OfServer,
+    FromMetadata,
     /// This one.
     Named(String),
-    /// None, for authorization servers that refuse to hear of it.
-    Unsaid,
+    /// None, for authorization servers that reject the parameter.
+    Omitted,
 }
 
 /// A token to exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum SubjectToken {
     Given(Secret),
-    /// Read each time: whoever writes it may write a new one.
+    /// Read for each request, because another process may replace it.
     File(PathBuf),
 }
 
-/// What is wrong with an entry: the key, and why.
+/// An invalid setting: its key and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("auth.{key}: {reason}")]
-pub struct Unusable {
+pub struct InvalidClientConfig {
     pub key: &'static str,
     pub reason: String,
 }
 
-fn unusable(key: &'static str, reason: impl Into<String>) -> Unusable {
-    Unusable { key, reason: reason.into() }
+fn invalid(key: &'static str, reason: impl Into<String>) -> InvalidClientConfig {
+    InvalidClientConfig { key, reason: reason.into() }
 }
 
 impl ClientConfig {
-    /// Checks what can be known before anybody is asked.
-    pub fn check(&self) -> Result<(), Unusable> {
+    /// Checks the settings without asking any server.
+    pub fn check(&self) -> Result<(), InvalidClientConfig> {
         let machine = self.grant != Grant::AuthorizationCode;
         if machine && self.client_id.is_none() {
-            return Err(unusable("client_id", "this grant needs one"));
+            return Err(invalid("client_id", "this grant needs one"));
         }
         if self.grant == Grant::ClientCredentials
             && self.client_secret.is_none()
             && self.private_key.is_none()
         {
             let why = "this grant needs a client_secret or a private_key";
-            return Err(unusable("client_secret", why));
+            return Err(invalid("client_secret", why));
         }
         if self.client_secret.is_some() && self.private_key.is_some() {
-            return Err(unusable("private_key", "there is a client_secret, too; one is enough"));
+            return Err(invalid(
+                "private_key",
+                "there is a client_secret as well; set only one of them",
+            ));
         }
         if self.client_id.is_none() && (self.client_secret.is_some() || self.private_key.is_some())
         {
-            return Err(unusable("client_id", "a client_secret or private_key needs one"));
+            return Err(invalid("client_id", "a client_secret or private_key needs one"));
         }
         let secret = self.client_secret.is_some() || self.private_key.is_some();
         if (secret || self.subject.is_some()) && self.issuer.is_none() {
-            // Otherwise the server could name an authorization server of its choice, which would then be sent the secret.
+            // Otherwise the server could name an authorization server of its choice, which would receive the secret.
             let why = "a secret belongs to one authorization server: name it here";
-            return Err(unusable("issuer", why));
+            return Err(invalid("issuer", why));
         }
         if self.grant == Grant::TokenExchange && self.subject.is_none() {
-            return Err(unusable("subject_token", "this grant needs a token to exchange"));
+            return Err(invalid("subject_token", "this grant needs a token to exchange"));
         }
         if self.grant != Grant::TokenExchange && self.subject.is_some() {
-            return Err(unusable("subject_token", "only `grant: token_exchange` has a use for it"));
+            return Err(invalid("subject_token", "only `grant: token_exchange` uses it"));
         }
         if let Some(key) = &self.private_key {
-            SigningKey::parse(key.expose()).map_err(|why| unusable("private_key", why))?;
+            SigningKey::parse(key.expose()).map_err(|why| invalid("private_key", why))?;
         }
         if self.key_id.is_some() && self.private_key.is_none() {
-            return Err(unusable("key_id", "there is no private_key that it could name"));
+            return Err(invalid("key_id", "it needs a private_key"));
         }
         if let Some(bad) =
             self.scopes.iter().find(|scope| super::challenge::scopes(scope).len() != 1)
         {
-            return Err(unusable("scopes", format!("`{bad}` is not one scope")));
+            return Err(invalid("scopes", format!("`{bad}` is not one scope")));
         }
         let named = match &self.resource {
             Resource::Named(named) => Some(named),
-            Resource::OfServer | Resource::Unsaid => None,
+            Resource::FromMetadata | Resource::Omitted => None,
         };
         for (key, url) in [
             ("issuer", &self.issuer),
@@ -127,9 +130,9 @@ impl ClientConfig {
             ("resource", &named.cloned()),
         ] {
             if let Some(url) = url {
-                Target::parse(url).map_err(|why| unusable(key, why.to_string()))?;
+                Target::parse(url).map_err(|why| invalid(key, why.to_string()))?;
                 if url.contains('#') {
-                    return Err(unusable(key, "it has a fragment"));
+                    return Err(invalid(key, "it has a fragment"));
                 }
             }
         }

@@ -16,31 +16,31 @@ use super::challenge::scopes;
 use super::config::ClientConfig;
 use super::fault::Fault;
 use super::fetch;
-use super::resource::shown;
-use super::token::{ClientIdentity, Kept, Terms, times};
+use super::resource::printable;
+use super::token::{ClientIdentity, StoredToken, Terms, times};
 use crate::Secret;
 
 const WHAT: &str = "the token endpoint";
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// The fields of a form, some of which are secret.
+/// The fields of a form; some are secret.
 #[derive(Default)]
 pub(super) struct Form(Vec<(&'static str, Zeroizing<String>)>);
 
 impl Form {
-    pub(super) fn of(grant: &str) -> Self {
+    pub(super) fn new(grant: &str) -> Self {
         Self::default().with("grant_type", grant)
     }
 
-    /// What a browser brought back becomes a token.
-    pub(super) fn of_code(
+    /// Exchanges the code that a browser returned with.
+    pub(super) fn for_code(
         code: &Secret,
         redirect_uri: &str,
         verifier: &Secret,
         terms: &Terms,
     ) -> Self {
-        let form = Self::of("authorization_code")
+        let form = Self::new("authorization_code")
             .with("code", code.expose())
             .with("redirect_uri", redirect_uri)
             .with("code_verifier", verifier.expose());
@@ -55,8 +55,8 @@ impl Form {
         self
     }
 
-    /// What a token is asked for.
-    pub(super) fn about(mut self, terms: &Terms) -> Self {
+    /// Adds the requested resource and scopes.
+    pub(super) fn with_terms(mut self, terms: &Terms) -> Self {
         if let Some(resource) = &terms.resource {
             self = self.with("resource", resource);
         }
@@ -75,11 +75,11 @@ impl Form {
         body.finish()
     }
 
-    /// Whether a text repeats something that we sent.
+    /// Whether a text contains a secret field that we sent.
     fn is_echoed_by(&self, text: &str) -> bool {
-        const OPEN: [&str; 4] = ["grant_type", "scope", "resource", "client_id"];
+        const PUBLIC: [&str; 4] = ["grant_type", "scope", "resource", "client_id"];
         self.0.iter().any(|(name, value)| {
-            !OPEN.contains(name) && value.len() >= 4 && text.contains(value.as_str())
+            !PUBLIC.contains(name) && value.len() >= 4 && text.contains(value.as_str())
         })
     }
 }
@@ -100,46 +100,50 @@ struct Denied {
     error_description: Option<String>,
 }
 
-/// What is needed to ask.
-pub(super) struct Asker<'a> {
+/// Sends requests to token endpoints.
+pub(super) struct TokenRequester<'a> {
     pub(super) http: &'a Client,
     pub(super) config: &'a ClientConfig,
     pub(super) clock: &'a Clock,
 }
 
-impl Asker<'_> {
-    /// Asks for a token under these terms.
-    pub(super) async fn ask(
+impl TokenRequester<'_> {
+    /// Requests a token under these terms.
+    pub(super) async fn request(
         &self,
         authority: &Authority,
         form: Form,
         terms: Terms,
-    ) -> Result<Kept, Fault> {
-        Ok(self.ask_who(authority, form, terms).await?.0)
+    ) -> Result<StoredToken, Fault> {
+        Ok(self.request_with_id_token(authority, form, terms).await?.0)
     }
 
-    /// Asks for the token that follows one with a refresh token.
-    pub(super) async fn refresh(&self, authority: &Authority, last: &Kept) -> Result<Kept, Fault> {
-        let Some(refresh) = &last.refresh else { return Err(Fault::CutShort) };
-        let mut form = Form::of("refresh_token").with("refresh_token", refresh.expose());
-        // Without `scope`, what was granted stays granted.
+    /// Requests a new token with the refresh token of the last.
+    pub(super) async fn refresh(
+        &self,
+        authority: &Authority,
+        last: &StoredToken,
+    ) -> Result<StoredToken, Fault> {
+        let Some(refresh) = &last.refresh else { return Err(Fault::Interrupted) };
+        let mut form = Form::new("refresh_token").with("refresh_token", refresh.expose());
+        // Without `scope`, the granted scopes stay the same.
         if let Some(resource) = &last.terms.resource {
             form = form.with("resource", resource);
         }
-        let mut kept = self.ask(authority, form, last.terms.clone()).await?;
-        // A server that does not rotate gives no new one.
-        kept.refresh = kept.refresh.or_else(|| last.refresh.clone());
-        Ok(kept)
+        let mut stored = self.request(authority, form, last.terms.clone()).await?;
+        // A server that does not rotate refresh tokens returns no new one.
+        stored.refresh = stored.refresh.or_else(|| last.refresh.clone());
+        Ok(stored)
     }
 
-    /// Asks for a token, and takes what comes with it about who the person is.
-    pub(super) async fn ask_who(
+    /// Requests a token, and returns the ID token that comes with it.
+    pub(super) async fn request_with_id_token(
         &self,
         authority: &Authority,
         form: Form,
         terms: Terms,
-    ) -> Result<(Kept, Option<Secret>), Fault> {
-        let (form, authorization) = self.identified(authority, form, &terms.client)?;
+    ) -> Result<(StoredToken, Option<Secret>), Fault> {
+        let (form, authorization) = self.authenticate(authority, form, &terms.client)?;
         let content = ("application/x-www-form-urlencoded", form.body().into());
         let endpoint = &authority.token_endpoint;
         let response = fetch::post(self.http, WHAT, endpoint, content, authorization).await?;
@@ -151,27 +155,30 @@ impl Asker<'_> {
                     code: "server_error".to_owned(),
                     said: format!(" (HTTP {status})"),
                 },
-                Err(_) => Fault::unfit(WHAT, format!("answers HTTP {status} without saying why")),
+                Err(_) => {
+                    Fault::invalid(WHAT, format!("answers HTTP {status} without an error code"))
+                }
             });
         }
-        let mut granted: Granted = serde_json::from_slice(&response.body)
-            .map_err(|_| Fault::unfit(WHAT, "answers with something that is no token"))?;
+        let mut granted: Granted = serde_json::from_slice(&response.body).map_err(|_| {
+            Fault::invalid(WHAT, "answers with a body that is not a token response")
+        })?;
         let id_token = granted.id_token.take().map(Secret::new);
-        Ok((self.taken(granted, terms)?, id_token))
+        Ok((self.accept(granted, terms)?, id_token))
     }
 
-    fn taken(&self, granted: Granted, mut terms: Terms) -> Result<Kept, Fault> {
+    fn accept(&self, granted: Granted, mut terms: Terms) -> Result<StoredToken, Fault> {
         let access = Secret::new(granted.access_token);
         if !granted.token_type.eq_ignore_ascii_case("bearer") {
-            let kind = shown(&granted.token_type);
-            return Err(Fault::unfit(WHAT, format!("gives a token of type `{kind}`")));
+            let kind = printable(&granted.token_type);
+            return Err(Fault::invalid(WHAT, format!("gives a token of type `{kind}`")));
         }
         if access.expose().is_empty() {
-            return Err(Fault::unfit(WHAT, "gives an empty token"));
+            return Err(Fault::invalid(WHAT, "gives an empty token"));
         }
-        // What was given beyond what was asked for counts as asked for, too.
+        // Scopes that were granted without being requested are requested from now on.
         terms.scopes.extend(granted.scope.iter().flat_map(|list| scopes(list)));
-        // Some write the number as a text.
+        // Some servers write the number as a string.
         let expires_in = granted.expires_in.and_then(|value| match value {
             Value::Number(number) => number.as_u64(),
             Value::String(text) => text.trim().parse().ok(),
@@ -179,11 +186,11 @@ impl Asker<'_> {
         });
         let (expires_at_ms, renew_at_ms) = times(self.clock.unix_ms(), expires_in);
         let refresh = granted.refresh_token.filter(|token| !token.is_empty()).map(Secret::new);
-        Ok(Kept { access, refresh, expires_at_ms, renew_at_ms, terms })
+        Ok(StoredToken { access, refresh, expires_at_ms, renew_at_ms, terms })
     }
 
-    /// Says who we are, in the way that the authorization server takes.
-    fn identified(
+    /// Adds our client credentials, in a form that the authorization server supports.
+    fn authenticate(
         &self,
         authority: &Authority,
         form: Form,
@@ -195,7 +202,7 @@ impl Asker<'_> {
                 key.assertion(self.config.key_id.as_deref(), &client.id, &authority.issuer, now)
             });
             let assertion =
-                assertion.ok_or_else(|| Fault::unfit("the private key", "cannot sign"))?;
+                assertion.ok_or_else(|| Fault::invalid("the private key", "cannot sign"))?;
             let form = form
                 .with("client_id", &client.id)
                 .with("client_assertion_type", JWT_BEARER)
@@ -204,20 +211,20 @@ impl Asker<'_> {
         }
         let secret = client.secret.as_ref().or(self.config.client_secret.as_ref());
         let Some(secret) = secret else { return Ok((form.with("client_id", &client.id), None)) };
-        if authority.takes("client_secret_basic") {
+        if authority.supports_auth_method("client_secret_basic") {
             let part = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
             let pair = format!("{}:{}", part(&client.id), part(secret.expose()));
             let value =
                 format!("Basic {}", BASE64_STANDARD.encode(Zeroizing::new(pair).as_bytes()));
             let value = HeaderValue::try_from(value)
-                .map_err(|_| Fault::unfit("the client's secret", "cannot travel in a header"))?;
+                .map_err(|_| Fault::invalid("the client's secret", "cannot be sent in a header"))?;
             return Ok((form, Some(value)));
         }
-        if authority.takes("client_secret_post") {
+        if authority.supports_auth_method("client_secret_post") {
             let form = form.with("client_id", &client.id).with("client_secret", secret.expose());
             return Ok((form, None));
         }
-        Err(Fault::unfit(WHAT, "takes no client secret, neither as a header nor in the form"))
+        Err(Fault::invalid(WHAT, "accepts no client secret, neither as a header nor in the form"))
     }
 }
 
@@ -225,9 +232,9 @@ fn refused(denied: &Denied, form: &Form, config: &ClientConfig) -> Fault {
     let said = denied.error_description.as_deref().unwrap_or_default();
     let secret = config.client_secret.as_ref().is_some_and(|secret| said.contains(secret.expose()));
     let echoed = |text: &str| secret || form.is_echoed_by(text);
-    let code = if echoed(&denied.error) { String::new() } else { shown(&denied.error) };
-    // An authorization server that repeats what it was sent would have us log a secret.
-    let said = match shown(said) {
+    let code = if echoed(&denied.error) { String::new() } else { printable(&denied.error) };
+    // A message that repeats a secret of the request must not be logged.
+    let said = match printable(said) {
         said if said.is_empty() || echoed(&said) => String::new(),
         said => format!(": {said}"),
     };

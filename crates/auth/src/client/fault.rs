@@ -4,46 +4,46 @@ use egress::http::FetchError;
 
 use crate::vault::VaultFault;
 
-/// Why there is no token. The texts are for operators: they may name hosts, and never hold a secret.
+/// Why there is no token. The messages are for operators: they may name hosts, and never contain a secret.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Fault {
-    /// A person has to agree first; the link is theirs alone, and missing where nobody is there to follow it.
+    /// A person has to log in first. The link is for that person only; there is none if no person made the call.
     #[error("a person has to log in (`powerstrip login {server}`)")]
-    Login { server: Arc<str>, link: Option<Arc<str>> },
-    /// It could not be reached, or the guard refused to.
+    LoginRequired { server: Arc<str>, link: Option<Arc<str>> },
+    /// The server could not be reached, or the guard refused the connection.
     #[error("{what}: {why}")]
     Fetch { what: &'static str, why: FetchError },
-    /// It says something that cannot be used.
+    /// An answer or a setting cannot be used.
     #[error("{what} {why}")]
-    Unfit { what: &'static str, why: String },
-    /// The authorization server said no.
+    Invalid { what: &'static str, why: String },
+    /// The authorization server refused.
     #[error("the authorization server refuses with `{code}`{said}")]
     Refused { code: String, said: String },
-    /// The server does not take what its own authorization server gave.
+    /// The server rejects a token that its own authorization server has just issued.
     #[error("the server does not accept the token that was just issued for it")]
-    Unaccepted,
-    /// The server wants scopes that were asked for already.
-    #[error("the server wants scopes that the token was asked for already: {0}")]
+    TokenRejected,
+    /// The server asks for scopes that were requested already.
+    #[error("the server asks for scopes that were requested already: {0}")]
     Scopes(String),
     #[error("{0}")]
     Vault(Arc<VaultFault>),
-    #[error("the token could not be had: the work was cut short")]
-    CutShort,
+    #[error("the token request was interrupted")]
+    Interrupted,
 }
 
 impl Fault {
-    pub(super) fn unfit(what: &'static str, why: impl Into<String>) -> Self {
-        Self::Unfit { what, why: why.into() }
+    pub(super) fn invalid(what: &'static str, why: impl Into<String>) -> Self {
+        Self::Invalid { what, why: why.into() }
     }
 
-    /// Whether the same may work in a while, with nobody doing anything.
-    pub fn is_passing(&self) -> bool {
+    /// Whether a retry may succeed without any change.
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Fetch { why, .. } => !matches!(why, FetchError::Refused(_)),
             Self::Refused { code, .. } => {
                 matches!(&**code, "temporarily_unavailable" | "server_error" | "slow_down")
             }
-            Self::CutShort => true,
+            Self::Interrupted => true,
             _ => false,
         }
     }

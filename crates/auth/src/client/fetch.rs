@@ -1,4 +1,4 @@
-//! Questions to servers that we do not trust: small answers, in time, through the guard.
+//! Requests to untrusted servers: through the guard, with small limits on time and size.
 
 use std::time::Duration;
 
@@ -15,35 +15,35 @@ const MAX_BODY_BYTES: u64 = 256 * 1024;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Metadata may have moved; whoever is given a secret may not send us elsewhere.
+/// Only metadata requests follow redirects: a request that holds a secret must not be redirected.
 const METADATA_REDIRECTS: u8 = 3;
 
-/// What an answer was.
-pub(super) enum Found<T> {
-    There(T),
-    /// Nothing of that kind lies there, and why we think so.
+/// The outcome of fetching a document.
+pub(super) enum Fetched<T> {
+    Document(T),
+    /// There is no such document; the text says how that showed.
     Absent(String),
 }
 
-/// Fetches a JSON document that may not be there.
+/// Fetches a JSON document that may be absent.
 pub(super) async fn document<T: DeserializeOwned>(
     client: &Client,
     what: &'static str,
     url: &str,
-) -> Result<Found<T>, Fault> {
+) -> Result<Fetched<T>, Fault> {
     let mut request = Request::get(url);
     request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     let response = send(client, what, request, METADATA_REDIRECTS).await?;
     if !response.status.is_success() {
-        return Ok(Found::Absent(format!("HTTP {}", response.status.as_u16())));
+        return Ok(Fetched::Absent(format!("HTTP {}", response.status.as_u16())));
     }
     Ok(match serde_json::from_slice(&response.body) {
-        Ok(document) => Found::There(document),
-        Err(_) => Found::Absent("something that is not such JSON".to_owned()),
+        Ok(document) => Fetched::Document(document),
+        Err(_) => Fetched::Absent("a body that is not the expected JSON".to_owned()),
     })
 }
 
-/// Posts what may hold secrets; no redirect is followed.
+/// Posts a body that may hold secrets; follows no redirects.
 pub(super) async fn post(
     client: &Client,
     what: &'static str,

@@ -1,5 +1,6 @@
-//! How a token is had: by the grant that the config names, from the authorization server that the server names.
+//! Token requests: with the grant that the config names, to the authorization server that the server names.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,19 +8,19 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::authority::{self, Authority};
-use super::challenge::Bearer;
-use super::config::{Grant, Resource, Subject};
-use super::exchange::{Asker, Form};
+use super::challenge::BearerChallenge;
+use super::config::{Grant, Resource, SubjectToken};
+use super::exchange::{Form, TokenRequester};
 use super::fault::Fault;
 use super::holder::Holder;
-use super::login::{self, Pending};
+use super::login::{self, LoginServer, NewLogin, PendingLogin};
 use super::registration::Registrar;
 use super::resource;
-use super::server::ServerTokens;
-use super::token::{Kept, Scopes, Terms, Token};
+use super::server::{Discovered, ServerTokens};
+use super::token::{Scopes, StoredToken, Terms, Token};
 use crate::Secret;
 
-/// How long metadata is believed.
+/// How long metadata is cached.
 const FRESH: Duration = Duration::from_secs(600);
 
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
@@ -27,148 +28,145 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 /// The largest subject token that is read from a file.
 const MAX_SUBJECT_BYTES: usize = 64 * 1024;
 
-/// What was found out about a server.
-#[derive(Clone)]
-pub(super) struct Discovered {
-    metadata_url: Option<String>,
-    resource: String,
-    scopes: Vec<String>,
-    authority: Arc<Authority>,
-    since: Instant,
-}
-
 impl ServerTokens {
-    /// Gets a token in the place of one that was refused, or of none.
+    /// Gets a token instead of a refused one, or a first one.
     pub(super) async fn replace(
         self: &Arc<Self>,
         holder: &Holder,
         current: Option<&Token>,
         url: &str,
-        challenge: &Bearer,
-    ) -> Result<Kept, Fault> {
+        challenge: &BearerChallenge,
+    ) -> Result<StoredToken, Fault> {
         let found = self.discover(url, challenge).await?;
         let mut scopes: Scopes = self.config.scopes.iter().cloned().collect();
-        let asked = if challenge.scopes.is_empty() { &found.scopes } else { &challenge.scopes };
-        scopes.extend(asked.iter().cloned());
-        if challenge.wants_more() {
-            // All that we had and all that is missing, so that one does not push out the other.
+        let requested = if challenge.scopes.is_empty() { &found.scopes } else { &challenge.scopes };
+        scopes.extend(requested.iter().cloned());
+        if challenge.lacks_scopes() {
+            // Both the current scopes and the missing ones: a token with the latter alone would lose the former.
             if let Some(token) = current {
-                scopes.extend(token.kept.terms.scopes.iter().cloned());
-                if scopes == token.kept.terms.scopes {
+                scopes.extend(token.stored.terms.scopes.iter().cloned());
+                if scopes == token.stored.terms.scopes {
                     return Err(Fault::Scopes(scopes.into_iter().collect::<Vec<_>>().join(" ")));
                 }
             }
         } else if let Some(token) = current
-            && token.kept.refresh.is_some()
+            && token.stored.refresh.is_some()
         {
-            match self.refresh(&token.kept).await {
-                Ok(kept) => return Ok(kept),
-                Err(fault) if fault.is_passing() => return Err(fault),
+            match self.refresh(&token.stored).await {
+                Ok(stored) => return Ok(stored),
+                Err(fault) if fault.is_transient() => return Err(fault),
                 Err(fault) => {
-                    tracing::debug!(server = self.name(), %fault, "a refresh token is of no use");
+                    tracing::debug!(server = self.name(), %fault, "a refresh token was rejected");
                 }
             }
         }
         let resource = match &self.config.resource {
-            Resource::OfServer => Some(found.resource.clone()),
+            Resource::FromMetadata => Some(found.resource.clone()),
             Resource::Named(named) => Some(named.clone()),
-            Resource::Unsaid => None,
+            Resource::Omitted => None,
         };
         let authority = found.authority;
         let redirect_uri = self.redirect_uri();
         if self.config.grant == Grant::AuthorizationCode {
-            // Before we introduce ourselves to somebody who could not be trusted with a login.
+            // Checked before we register with a server that does not offer a safe login.
             authority.authorization_endpoint()?;
         }
         let client = self.registrar().identity(&authority, redirect_uri.as_deref()).await?;
         let issuer = authority.issuer.clone();
         let terms = Terms { issuer, url: url.to_owned(), resource, scopes, client };
         if self.config.grant != Grant::AuthorizationCode {
-            return self.granted(&authority, terms).await;
+            return self.request_token(&authority, terms).await;
         }
         let Some(redirect_uri) = redirect_uri else {
-            // Nobody can come back to a gateway that does not listen.
-            return Err(Fault::Login { server: Arc::clone(&self.name), link: None });
+            // A browser cannot return to a gateway that does not listen.
+            return Err(Fault::LoginRequired { server: Arc::clone(&self.name), link: None });
         };
-        let link = login::begin(self, &self.keyring, holder, authority, terms, redirect_uri)?;
-        Err(Fault::Login { server: Arc::clone(&self.name), link: Some(link) })
+        let server: Arc<dyn LoginServer> = Arc::<Self>::clone(self);
+        let holder = holder.clone();
+        let login = NewLogin { server, holder, authority, terms, redirect_uri };
+        let link = login::begin(&mut self.oauth.pending(), login)?;
+        Err(Fault::LoginRequired { server: Arc::clone(&self.name), link: Some(link) })
     }
 
-    /// Gets the next token under the terms of the last.
-    pub(super) async fn renew(&self, last: &Kept) -> Result<Kept, Fault> {
+    /// Requests the next token under the terms of the last.
+    pub(super) async fn renew(&self, last: &StoredToken) -> Result<StoredToken, Fault> {
         if last.refresh.is_some() {
             match self.refresh(last).await {
                 Err(fault) if self.config.grant != Grant::AuthorizationCode => {
-                    tracing::debug!(server = self.name(), %fault, "a refresh token is of no use");
+                    tracing::debug!(server = self.name(), %fault, "a refresh token was rejected");
                 }
                 outcome => return outcome,
             }
         }
         let authority = self.authority(&last.terms.issuer).await?;
-        self.granted(&authority, last.terms.clone()).await
+        self.request_token(&authority, last.terms.clone()).await
     }
 
-    async fn refresh(&self, last: &Kept) -> Result<Kept, Fault> {
+    async fn refresh(&self, last: &StoredToken) -> Result<StoredToken, Fault> {
         let authority = self.authority(&last.terms.issuer).await?;
-        self.asker().refresh(&authority, last).await
+        self.requester().refresh(&authority, last).await
     }
 
-    /// A token that needs nobody's help.
-    async fn granted(&self, authority: &Authority, terms: Terms) -> Result<Kept, Fault> {
+    /// Requests a token with a grant that needs no person.
+    async fn request_token(
+        &self,
+        authority: &Authority,
+        terms: Terms,
+    ) -> Result<StoredToken, Fault> {
         let form = match self.config.grant {
-            Grant::ClientCredentials => Form::of("client_credentials"),
-            Grant::TokenExchange => Form::of("urn:ietf:params:oauth:grant-type:token-exchange")
+            Grant::ClientCredentials => Form::new("client_credentials"),
+            Grant::TokenExchange => Form::new("urn:ietf:params:oauth:grant-type:token-exchange")
                 .with("subject_token", self.subject().await?.expose())
                 .with("subject_token_type", ACCESS_TOKEN)
                 .with("requested_token_type", ACCESS_TOKEN),
             Grant::AuthorizationCode => {
-                return Err(Fault::Login { server: Arc::clone(&self.name), link: None });
+                return Err(Fault::LoginRequired { server: Arc::clone(&self.name), link: None });
             }
         };
-        let form = form.about(&terms);
-        self.asker().ask(authority, form, terms).await
+        let form = form.with_terms(&terms);
+        self.requester().request(authority, form, terms).await
     }
 
-    /// Ends a login: the code becomes a token of its person.
-    pub(super) async fn finish(&self, login: Pending, code: Secret) -> Result<(), Fault> {
-        let form = Form::of_code(&code, &login.redirect_uri, &login.verifier, &login.terms);
-        let outcome = self.asker().ask(&login.authority, form, login.terms).await;
+    async fn exchange_code(&self, login: PendingLogin, code: Secret) -> Result<(), Fault> {
+        let NewLogin { holder, authority, terms, redirect_uri, .. } = login.params;
+        let form = Form::for_code(&code, &redirect_uri, &login.verifier, &terms);
+        let outcome = self.requester().request(&authority, form, terms).await;
         if let Err(Fault::Refused { code, .. }) = &outcome
             && code == "invalid_client"
         {
-            self.registrar().forget(&login.authority).await;
+            self.registrar().forget(&authority).await;
         }
-        self.take(&login.holder, outcome?).await
+        self.accept_login(&holder, outcome?).await
     }
 
-    /// Finds out what the server is called and who issues its tokens.
-    async fn discover(&self, url: &str, challenge: &Bearer) -> Result<Discovered, Fault> {
+    /// Finds the server's resource identifier and its authorization server.
+    async fn discover(&self, url: &str, challenge: &BearerChallenge) -> Result<Discovered, Fault> {
         let known = self.cache().clone().filter(|known| {
             known.since.elapsed() < FRESH && known.metadata_url == challenge.resource_metadata
         });
         if let Some(known) = known {
             return Ok(known);
         }
-        let place: Url =
-            url.parse().map_err(|_| Fault::unfit("the server's address", "is not a URL"))?;
-        let protected = resource::find(&self.http, &place, challenge).await?;
+        let server_url: Url =
+            url.parse().map_err(|_| Fault::invalid("the server's address", "is not a URL"))?;
+        let protected = resource::find(&self.http, &server_url, challenge).await?;
         let (resource, issuers, scopes) = match protected {
             Some(protected) => (protected.resource, protected.issuers, protected.scopes),
-            None => (resource::plain(&place), Vec::new(), Vec::new()),
+            None => (resource::default_resource(&server_url), Vec::new(), Vec::new()),
         };
         let issuer = match (&self.config.issuer, issuers.first()) {
             (Some(named), first) => {
                 if first.is_some() && !issuers.contains(named) {
                     tracing::warn!(
                         server = self.name(),
-                        "the server names other authorization servers than `auth.issuer`, which holds"
+                        "the server names other authorization servers than `auth.issuer`, which takes precedence"
                     );
                 }
                 named.clone()
             }
             (None, Some(first)) => first.clone(),
-            // Servers from before RFC 9728 are their own authorization servers.
-            (None, None) => place.origin().ascii_serialization(),
+            // Servers that predate RFC 9728 are their own authorization servers.
+            (None, None) => server_url.origin().ascii_serialization(),
         };
         let authority = self.fetch_authority(&issuer).await?;
         let discovered = Discovered {
@@ -203,29 +201,43 @@ impl ServerTokens {
     }
 
     fn redirect_uri(&self) -> Option<String> {
-        let own = || self.keyring.callback().map(|callback| String::clone(&callback));
+        let own = || self.oauth.callback().map(|callback| String::clone(&callback));
         self.config.redirect_uri.clone().or_else(own)
     }
 
     async fn subject(&self) -> Result<Secret, Fault> {
         let text = match &self.config.subject {
-            Some(Subject::Given(secret)) => return Ok(secret.clone()),
-            Some(Subject::File(path)) => tokio::fs::read_to_string(path).await.ok(),
+            Some(SubjectToken::Given(secret)) => return Ok(secret.clone()),
+            Some(SubjectToken::File(path)) => tokio::fs::read_to_string(path).await.ok(),
             None => None,
         };
         let text = text.filter(|text| text.len() <= MAX_SUBJECT_BYTES);
         let token = text.as_deref().map(str::trim).filter(|token| !token.is_empty());
         token
             .map(Secret::new)
-            .ok_or_else(|| Fault::unfit("the subject token", "cannot be read from its file"))
+            .ok_or_else(|| Fault::invalid("the subject token", "cannot be read from its file"))
     }
 
-    fn asker(&self) -> Asker<'_> {
-        Asker { http: &self.http, config: &self.config, clock: self.keyring.clock() }
+    fn requester(&self) -> TokenRequester<'_> {
+        TokenRequester { http: &self.http, config: &self.config, clock: self.oauth.clock() }
     }
 
     fn registrar(&self) -> Registrar<'_> {
         let (server, config) = (self.name(), &self.config);
-        Registrar { server, config, http: &self.http, keyring: &self.keyring }
+        Registrar { server, config, http: &self.http, oauth: &self.oauth }
+    }
+}
+
+impl LoginServer for ServerTokens {
+    fn name(&self) -> &str {
+        ServerTokens::name(self)
+    }
+
+    fn finish(
+        self: Arc<Self>,
+        login: PendingLogin,
+        code: Secret,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>> {
+        Box::pin(async move { self.exchange_code(login, code).await })
     }
 }

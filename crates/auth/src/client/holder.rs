@@ -1,11 +1,11 @@
 use proto::Principal;
 
-/// Whose token it is.
+/// The owner of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// The gateway's own, for everybody.
+    /// The gateway: one token for all users.
     Gateway,
-    /// One person's, whichever agent they come with.
+    /// One person, whichever agent acts for them.
     Person { tenant: String, subject: String },
 }
 
@@ -18,7 +18,7 @@ impl Holder {
         }
     }
 
-    /// Tenant and owner, as rows carry them.
+    /// Tenant and owner, as stored in rows.
     pub(super) fn parts(&self) -> (&str, &str) {
         match self {
             Self::Gateway => ("", ""),

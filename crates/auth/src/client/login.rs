@@ -1,5 +1,7 @@
-//! A person's login: the link that they are given. What comes of it is a matter of their browser (`visit.rs`).
+//! A person's pending login and its link. The browser's part is in `login_pages.rs`.
 
+use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,98 +9,107 @@ use proto::Digest;
 use tokio::time::Instant;
 use url::Url;
 
-use super::assertion::random_text;
 use super::authority::Authority;
 use super::fault::Fault;
 use super::holder::Holder;
-use super::keyring::Keyring;
-use super::server::ServerTokens;
+use super::random::{random_text, sha256_text};
 use super::token::Terms;
-use super::visit::sum;
 use crate::Secret;
 
 /// How long a person may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A link that is about to end is not given out again.
-const WORTH: Duration = Duration::from_secs(120);
+/// A link with less time left is not given out again.
+const MIN_REMAINING: Duration = Duration::from_secs(120);
 
-/// More logins than this are never under way.
+/// At most this many logins are pending.
 const MAX_PENDING: usize = 10_000;
 
-/// A login that somebody was given a link for.
-pub(super) struct Pending {
-    pub(super) server: Arc<ServerTokens>,
+/// The server that a login is for.
+pub(super) trait LoginServer: Send + Sync {
+    fn name(&self) -> &str;
+
+    /// Exchanges the code of a finished login for a token of its holder.
+    fn finish(
+        self: Arc<Self>,
+        login: PendingLogin,
+        code: Secret,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
+}
+
+/// The parameters of a login.
+pub(super) struct NewLogin {
+    pub(super) server: Arc<dyn LoginServer>,
     pub(super) holder: Holder,
     pub(super) authority: Arc<Authority>,
     pub(super) terms: Terms,
     pub(super) redirect_uri: String,
+}
+
+/// A login whose link was given out.
+pub(super) struct PendingLogin {
+    pub(super) params: NewLogin,
     pub(super) verifier: Secret,
-    /// The page of ours that asks first.
+    /// The gateway's page that asks the person first.
     link: Arc<str>,
-    /// Where the authorization server is asked.
-    pub(super) away: String,
-    /// The browser that went there; no other can come back.
+    /// The authorization server's page.
+    pub(super) authorize_url: String,
+    /// The browser that went there; the login ends in no other.
     pub(super) browser: Option<Digest>,
     since: Instant,
 }
 
-impl Pending {
+impl PendingLogin {
     pub(super) fn is_over(&self) -> bool {
         self.since.elapsed() >= PATIENCE
     }
 
-    /// Who will use what the person agrees to.
-    pub(super) fn whom(&self) -> String {
-        match &self.holder {
+    /// The user or users who will use the token.
+    pub(super) fn grantee(&self) -> String {
+        match &self.params.holder {
             Holder::Gateway => "everybody who uses this gateway".to_owned(),
             Holder::Person { tenant, subject } if tenant == subject => subject.clone(),
             Holder::Person { tenant, subject } => format!("{subject} of {tenant}"),
         }
     }
+
+    /// Whether its link can be given out again for the same parameters.
+    fn is_reusable_for(&self, new: &NewLogin) -> bool {
+        let own = &self.params;
+        Arc::ptr_eq(&own.server, &new.server)
+            && own.holder == new.holder
+            && own.terms == new.terms
+            && own.redirect_uri == new.redirect_uri
+            && self.browser.is_none()
+            && self.since.elapsed() + MIN_REMAINING < PATIENCE
+    }
 }
 
-/// Makes a link for one person, or gives them the one that they have.
+/// Makes a link for one person, or returns the one that they already have.
 pub(super) fn begin(
-    server: &Arc<ServerTokens>,
-    keyring: &Keyring,
-    holder: &Holder,
-    authority: Arc<Authority>,
-    terms: Terms,
-    redirect_uri: String,
+    pending: &mut HashMap<String, PendingLogin>,
+    params: NewLogin,
 ) -> Result<Arc<str>, Fault> {
-    let mut pending = keyring.pending();
     pending.retain(|_, login| !login.is_over());
-    let known = pending.values().find(|login| {
-        Arc::ptr_eq(&login.server, server)
-            && login.holder == *holder
-            && login.terms == terms
-            && login.redirect_uri == redirect_uri
-            && login.browser.is_none()
-            && login.since.elapsed() + WORTH < PATIENCE
-    });
-    if let Some(known) = known {
+    if let Some(known) = pending.values().find(|login| login.is_reusable_for(&params)) {
         return Ok(Arc::clone(&known.link));
     }
     if pending.len() >= MAX_PENDING {
-        return Err(Fault::unfit("the login", "must wait: too many others are under way"));
+        return Err(Fault::invalid("the login", "must wait: too many others are pending"));
     }
-    let no_luck = || Fault::unfit("the login", "needs random numbers, which this machine lacks");
-    let state = random_text().ok_or_else(no_luck)?;
-    let verifier = Secret::new(random_text().ok_or_else(no_luck)?);
+    let no_random =
+        || Fault::invalid("the login", "needs random numbers, which this machine lacks");
+    let state = random_text().ok_or_else(no_random)?;
+    let verifier = Secret::new(random_text().ok_or_else(no_random)?);
 
-    let link: Arc<str> = page(&redirect_uri, &state)?.as_str().into();
-    let endpoint = authority.authorization_endpoint()?;
-    let away = away(endpoint, &terms, &redirect_uri, &state, &verifier)?;
-    let login = Pending {
-        server: Arc::clone(server),
-        holder: holder.clone(),
-        authority,
-        terms,
-        redirect_uri,
+    let link: Arc<str> = page_url(&params.redirect_uri, &state)?.as_str().into();
+    let endpoint = params.authority.authorization_endpoint()?;
+    let url = authorize_url(endpoint, &params.terms, &params.redirect_uri, &state, &verifier)?;
+    let login = PendingLogin {
+        params,
         verifier,
         link: Arc::clone(&link),
-        away: away.into(),
+        authorize_url: url.into(),
         browser: None,
         since: Instant::now(),
     };
@@ -106,23 +117,24 @@ pub(super) fn begin(
     Ok(link)
 }
 
-/// Where a browser is sent to get a code.
-pub(super) fn away(
+/// The authorization request that a browser is redirected to.
+pub(super) fn authorize_url(
     endpoint: &str,
     terms: &Terms,
     redirect_uri: &str,
     state: &str,
     verifier: &Secret,
 ) -> Result<Url, Fault> {
-    let mut away: Url =
-        endpoint.parse().map_err(|_| Fault::unfit("the authorization endpoint", "is not a URL"))?;
-    let mut query = away.query_pairs_mut();
+    let mut url: Url = endpoint
+        .parse()
+        .map_err(|_| Fault::invalid("the authorization endpoint", "is not a URL"))?;
+    let mut query = url.query_pairs_mut();
     query
         .append_pair("response_type", "code")
         .append_pair("client_id", &terms.client.id)
         .append_pair("redirect_uri", redirect_uri)
         .append_pair("state", state)
-        .append_pair("code_challenge", &sum(verifier.expose()))
+        .append_pair("code_challenge", &sha256_text(verifier.expose()))
         .append_pair("code_challenge_method", "S256");
     if !terms.scopes.is_empty() {
         let list: Vec<&str> = terms.scopes.iter().map(String::as_str).collect();
@@ -132,15 +144,15 @@ pub(super) fn away(
         query.append_pair("resource", resource);
     }
     drop(query);
-    Ok(away)
+    Ok(url)
 }
 
-/// Our page lies beside the place that browsers come back to, so that one cookie reaches both.
-fn page(redirect_uri: &str, state: &str) -> Result<Url, Fault> {
+/// The login page is in the same folder as the callback, so that one cookie path covers both.
+fn page_url(redirect_uri: &str, state: &str) -> Result<Url, Fault> {
     let mut url: Url =
-        redirect_uri.parse().map_err(|_| Fault::unfit("the redirect URI", "is not a URL"))?;
-    let beside = url.path().strip_suffix("/callback").map(|folder| format!("{folder}/login"));
-    url.set_path(beside.as_deref().unwrap_or("/oauth/login"));
+        redirect_uri.parse().map_err(|_| Fault::invalid("the redirect URI", "is not a URL"))?;
+    let path = url.path().strip_suffix("/callback").map(|folder| format!("{folder}/login"));
+    url.set_path(path.as_deref().unwrap_or("/oauth/login"));
     url.set_query(None);
     url.query_pairs_mut().append_pair("state", state);
     Ok(url)

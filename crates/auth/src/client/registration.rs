@@ -1,5 +1,5 @@
-//! Under which name an authorization server knows us: the one that the config gives, the address of a document about
-//! us, or one that we ask for.
+//! Our client id at an authorization server: the one in the config, the URL of our metadata document, or one from
+//! dynamic registration.
 
 use egress::http::Client;
 use serde::{Deserialize, Serialize};
@@ -11,45 +11,45 @@ use super::authority::Authority;
 use super::config::ClientConfig;
 use super::fault::Fault;
 use super::fetch;
-use super::keyring::Keyring;
-use super::resource::shown;
+use super::oauth_client::OAuthClient;
+use super::resource::printable;
 use super::token::ClientIdentity;
 use crate::Secret;
 
 const WHAT: &str = "the registration endpoint";
 
-/// The kind of row that a registration is kept as.
+/// The kind of a registration's row in the vault.
 const KIND: &str = "client";
 
-/// The path at which the document about us lies, beside the callback.
-pub(super) const DOCUMENT_PATH: &str = "/oauth/client.json";
+/// The path of our metadata document, on the same host as the callback.
+const DOCUMENT_PATH: &str = "/oauth/client.json";
 
-/// A registration as it is kept.
+/// A registration as the vault stores it.
 #[derive(Serialize, Deserialize)]
-struct Registered {
+struct StoredRegistration {
     client: ClientIdentity,
     redirect_uri: String,
-    /// When its secret ends, in seconds since 1970; 0 for never.
+    /// When its secret expires, in seconds since 1970; 0 for never.
     secret_ends: u64,
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct RegistrationResponse {
     client_id: String,
     client_secret: Option<String>,
     client_secret_expires_at: Option<u64>,
 }
 
-/// Everything that a registration depends on.
+/// Finds or makes the registration of one server.
 pub(super) struct Registrar<'a> {
     pub(super) server: &'a str,
     pub(super) config: &'a ClientConfig,
     pub(super) http: &'a Client,
-    pub(super) keyring: &'a Keyring,
+    pub(super) oauth: &'a OAuthClient,
 }
 
 impl Registrar<'_> {
-    /// Who we are at this authorization server. Only a login needs a `redirect_uri`.
+    /// Our client identity at this authorization server. Only a login needs a `redirect_uri`.
     pub(super) async fn identity(
         &self,
         authority: &Authority,
@@ -58,30 +58,30 @@ impl Registrar<'_> {
         if let Some(id) = &self.config.client_id {
             return Ok(ClientIdentity { id: id.clone(), secret: None });
         }
-        let redirect_uri = redirect_uri.ok_or_else(|| unnamed(authority))?;
-        if authority.takes_documents
+        let redirect_uri = redirect_uri.ok_or_else(|| no_client_id(authority))?;
+        if authority.supports_client_documents
             && let Some(id) = document_url(redirect_uri)
         {
-            self.keyring.tells_about(redirect_uri);
+            self.oauth.document_callback(redirect_uri);
             return Ok(ClientIdentity { id, secret: None });
         }
         let Some(endpoint) = &authority.registration_endpoint else {
-            return Err(unnamed(authority));
+            return Err(no_client_id(authority));
         };
-        if let Some(known) = self.known(authority, redirect_uri).await {
+        if let Some(known) = self.stored(authority, redirect_uri).await {
             return Ok(known);
         }
         let registered = self.register(authority, endpoint, redirect_uri).await?;
         let client = registered.client.clone();
-        if let Err(fault) = self.keyring.keep(self.place(authority), &registered).await {
-            tracing::warn!(server = self.server, %fault, "a registration could not be kept");
+        if let Err(fault) = self.oauth.save(self.place(authority), &registered).await {
+            tracing::warn!(server = self.server, %fault, "a registration could not be stored");
         }
         Ok(client)
     }
 
-    /// Forgets a registration that the authorization server does not know any more.
+    /// Removes a registration that the authorization server no longer knows.
     pub(super) async fn forget(&self, authority: &Authority) {
-        self.keyring.forget(&self.place(authority)).await;
+        self.oauth.remove(&self.place(authority)).await;
     }
 
     fn place(&self, authority: &Authority) -> VaultPlace {
@@ -94,10 +94,11 @@ impl Registrar<'_> {
         }
     }
 
-    async fn known(&self, authority: &Authority, redirect_uri: &str) -> Option<ClientIdentity> {
-        let now = self.keyring.clock().unix_ms() / 1_000;
-        let kept = self.keyring.kept::<Registered>(KIND, self.server).await;
-        kept.into_iter()
+    async fn stored(&self, authority: &Authority, redirect_uri: &str) -> Option<ClientIdentity> {
+        let now = self.oauth.clock().unix_ms() / 1_000;
+        let stored = self.oauth.load::<StoredRegistration>(KIND, self.server).await;
+        stored
+            .into_iter()
             .filter(|(place, _)| place.issuer == authority.issuer)
             .map(|(_, registered)| registered)
             .find(|registered| {
@@ -112,21 +113,24 @@ impl Registrar<'_> {
         authority: &Authority,
         endpoint: &str,
         redirect_uri: &str,
-    ) -> Result<Registered, Fault> {
+    ) -> Result<StoredRegistration, Fault> {
         let methods = ["none", "client_secret_basic", "client_secret_post"];
-        let method = methods.into_iter().find(|method| authority.takes(method)).unwrap_or("none");
-        let mut wish = about_us(&[redirect_uri.to_owned()]);
-        wish["token_endpoint_auth_method"] = json!(method);
-        let content = ("application/json", wish.to_string().into());
+        let method = methods
+            .into_iter()
+            .find(|method| authority.supports_auth_method(method))
+            .unwrap_or("none");
+        let mut metadata = client_metadata(&[redirect_uri.to_owned()]);
+        metadata["token_endpoint_auth_method"] = json!(method);
+        let content = ("application/json", metadata.to_string().into());
         let response = fetch::post(self.http, WHAT, endpoint, content, None).await?;
         let status = response.status.as_u16();
         if !response.status.is_success() {
-            return Err(Fault::unfit(WHAT, format!("refuses to register us with HTTP {status}")));
+            return Err(Fault::invalid(WHAT, format!("refuses to register us with HTTP {status}")));
         }
-        let answer: Answer = serde_json::from_slice(&response.body)
-            .map_err(|_| Fault::unfit(WHAT, "answers with something that is no registration"))?;
+        let answer: RegistrationResponse = serde_json::from_slice(&response.body)
+            .map_err(|_| Fault::invalid(WHAT, "answers with a body that is not a registration"))?;
         let secret = answer.client_secret.filter(|secret| !secret.is_empty());
-        Ok(Registered {
+        Ok(StoredRegistration {
             client: ClientIdentity { id: answer.client_id, secret: secret.map(Secret::new) },
             redirect_uri: redirect_uri.to_owned(),
             secret_ends: answer.client_secret_expires_at.unwrap_or(0),
@@ -134,15 +138,15 @@ impl Registrar<'_> {
     }
 }
 
-fn unnamed(authority: &Authority) -> Fault {
-    let issuer = shown(&authority.issuer);
-    Fault::unfit(
+fn no_client_id(authority: &Authority) -> Fault {
+    let issuer = printable(&authority.issuer);
+    Fault::invalid(
         "the authorization server",
         format!("{issuer} does not let clients register themselves: set `auth.client_id`"),
     )
 }
 
-/// The address of the document about us, where the world can read it.
+/// The URL of our metadata document, if it is public.
 fn document_url(redirect_uri: &str) -> Option<String> {
     let mut url = Url::parse(redirect_uri).ok().filter(|url| url.scheme() == "https")?;
     url.set_path(DOCUMENT_PATH);
@@ -150,8 +154,8 @@ fn document_url(redirect_uri: &str) -> Option<String> {
     Some(url.to_string())
 }
 
-/// What authorization servers and people may know about us.
-pub(super) fn about_us(redirect_uris: &[String]) -> Value {
+/// Our client metadata (RFC 7591).
+fn client_metadata(redirect_uris: &[String]) -> Value {
     json!({
         "client_name": "Powerstrip",
         "redirect_uris": redirect_uris,
@@ -162,9 +166,12 @@ pub(super) fn about_us(redirect_uris: &[String]) -> Value {
     })
 }
 
-/// The document itself, as it lies at the address that is our name.
-pub(super) fn document(redirect_uris: &[String]) -> Option<Value> {
-    let mut document = about_us(redirect_uris);
-    document["client_id"] = json!(document_url(redirect_uris.first()?)?);
-    Some(document)
+impl OAuthClient {
+    /// Our metadata document, if an authorization server was given its URL as our client id.
+    pub fn client_document(&self) -> Option<Value> {
+        let redirect_uris = self.documented_callbacks();
+        let mut document = client_metadata(&redirect_uris);
+        document["client_id"] = json!(document_url(redirect_uris.first()?)?);
+        Some(document)
+    }
 }

@@ -1,21 +1,21 @@
-//! What a protected server says about itself (RFC 9728).
+//! Protected resource metadata (RFC 9728).
 
 use egress::http::Client;
 use serde::Deserialize;
 use url::Url;
 
-use super::challenge::{Bearer, scopes};
+use super::challenge::{BearerChallenge, scopes};
 use super::fault::Fault;
-use super::fetch::{Found, document};
+use super::fetch::{Fetched, document};
 
 const WHAT: &str = "the server's OAuth metadata";
 
-/// A protected server, as far as a client has to know it.
+/// The metadata of a protected server that a client needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Protected {
-    /// The name that tokens for it bear.
+    /// The resource identifier of its tokens.
     pub(super) resource: String,
-    /// Who issues them; empty if it does not say.
+    /// Its authorization servers; empty if it names none.
     pub(super) issuers: Vec<String>,
     pub(super) scopes: Vec<String>,
 }
@@ -27,50 +27,52 @@ struct Metadata {
     scopes_supported: Option<Vec<String>>,
 }
 
-/// Finds the metadata of the server at `url`; none if it has none.
+/// Finds the metadata of the server at `url`; `None` if it has none.
 pub(super) async fn find(
     client: &Client,
     url: &Url,
-    challenge: &Bearer,
+    challenge: &BearerChallenge,
 ) -> Result<Option<Protected>, Fault> {
     if let Some(named) = &challenge.resource_metadata {
         return match document::<Metadata>(client, WHAT, named).await? {
-            Found::There(metadata) => read(metadata, url).map(Some),
-            Found::Absent(why) => {
-                Err(Fault::unfit(WHAT, format!("is not where its challenge says: {why}")))
+            Fetched::Document(metadata) => read(metadata, url).map(Some),
+            Fetched::Absent(why) => {
+                Err(Fault::invalid(WHAT, format!("is not at the URL of its challenge: {why}")))
             }
         };
     }
-    for place in places(url) {
-        if let Found::There(metadata) = document::<Metadata>(client, WHAT, place.as_str()).await? {
+    for candidate in metadata_urls(url) {
+        if let Fetched::Document(metadata) =
+            document::<Metadata>(client, WHAT, candidate.as_str()).await?
+        {
             return read(metadata, url).map(Some);
         }
     }
     Ok(None)
 }
 
-/// Where it lies if the server does not say: under the path first, then at the root.
-fn places(url: &Url) -> Vec<Url> {
+/// The default URLs: with the server's path first, then without.
+fn metadata_urls(url: &Url) -> Vec<Url> {
     const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
     let at = |path: &str| {
-        let mut place = url.clone();
-        place.set_path(path);
-        place.set_query(None);
-        place.set_fragment(None);
-        place
+        let mut candidate = url.clone();
+        candidate.set_path(path);
+        candidate.set_query(None);
+        candidate.set_fragment(None);
+        candidate
     };
     let path = url.path().trim_end_matches('/');
-    let mut places = vec![at(&format!("{WELL_KNOWN}{path}"))];
+    let mut urls = vec![at(&format!("{WELL_KNOWN}{path}"))];
     if !path.is_empty() {
-        places.push(at(WELL_KNOWN));
+        urls.push(at(WELL_KNOWN));
     }
-    places
+    urls
 }
 
 fn read(metadata: Metadata, url: &Url) -> Result<Protected, Fault> {
     if !covers(&metadata.resource, url) {
-        let why = format!("speaks of another resource: {}", shown(&metadata.resource));
-        return Err(Fault::unfit(WHAT, why));
+        let why = format!("is about another resource: {}", printable(&metadata.resource));
+        return Err(Fault::invalid(WHAT, why));
     }
     let named = metadata.scopes_supported.unwrap_or_default();
     Ok(Protected {
@@ -80,7 +82,7 @@ fn read(metadata: Metadata, url: &Url) -> Result<Protected, Fault> {
     })
 }
 
-/// Whether a resource is this server or what it is a part of: the same origin, and a path above it.
+/// Whether a resource contains this server: the same origin, and the same path or a parent of it.
 fn covers(resource: &str, url: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     if resource.origin() != url.origin() || !resource.origin().is_tuple() {
@@ -96,16 +98,16 @@ fn covers(resource: &str, url: &Url) -> bool {
     }
 }
 
-/// The name of a server that has no metadata.
-pub(super) fn plain(url: &Url) -> String {
+/// The resource identifier of a server without metadata.
+pub(super) fn default_resource(url: &Url) -> String {
     let mut plain = url.clone();
     plain.set_fragment(None);
     plain.set_query(None);
     plain.as_str().trim_end_matches('/').to_owned()
 }
 
-/// A text of somebody else's, short and printable.
-pub(super) fn shown(text: &str) -> String {
+/// Third-party text, cut short and without control characters.
+pub(super) fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_speaks_for_itself_and_for_nobody_else() {
+    fn metadata_is_accepted_only_for_its_own_server() {
         let url: Url = "https://api.example.com/v1/mcp".parse().unwrap();
         for (resource, expected) in [
             ("https://api.example.com/v1/mcp", true),
@@ -141,7 +143,7 @@ mod tests {
     #[test]
     fn metadata_is_looked_for_under_the_path_and_then_at_the_root() {
         let shown = |url: &str| -> Vec<String> {
-            places(&url.parse().unwrap()).iter().map(Url::to_string).collect()
+            metadata_urls(&url.parse().unwrap()).iter().map(Url::to_string).collect()
         };
         assert_eq!(
             shown("https://a/v1/mcp/?key=1"),

@@ -1,4 +1,4 @@
-//! The tokens of one server: found, renewed one at a time, and given to nobody but that server.
+//! The tokens of one server: loaded, renewed one at a time, and sent to that server only.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,31 +12,51 @@ use store::VaultPlace;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::challenge::Bearer;
+use super::authority::Authority;
+use super::challenge::BearerChallenge;
 use super::config::{ClientConfig, Grant};
 use super::fault::Fault;
-use super::grants::Discovered;
 use super::holder::Holder;
-use super::keyring::Keyring;
-use super::token::{Kept, Token};
+use super::oauth_client::OAuthClient;
+use super::token::{StoredToken, Token};
 
-/// The kind of row that a token is kept as.
+/// The kind of a token's row in the vault.
 const KIND: &str = "token";
 
-/// After a failure nothing is tried for this long; and a token younger than this that is refused is not replaced.
-const HOLD: Duration = Duration::from_secs(3);
+/// The pause after a failure; a refused token that is younger than this is not replaced.
+const RETRY_AFTER: Duration = Duration::from_secs(3);
 
-/// Where the tokens of one server come from.
+/// A server that may ask for tokens.
+pub struct TokenServer<'a> {
+    pub name: &'a str,
+    pub urls: Vec<String>,
+    /// Whether all users share one token.
+    pub shared: bool,
+    /// Without a config, people log in if the server asks for a token.
+    pub config: Option<ClientConfig>,
+}
+
+/// The metadata of a server and of its authorization server.
+#[derive(Clone)]
+pub(super) struct Discovered {
+    pub(super) metadata_url: Option<String>,
+    pub(super) resource: String,
+    pub(super) scopes: Vec<String>,
+    pub(super) authority: Arc<Authority>,
+    pub(super) since: Instant,
+}
+
+/// The tokens of one server.
 pub struct ServerTokens {
-    pub(super) keyring: Arc<Keyring>,
+    pub(super) oauth: Arc<OAuthClient>,
     pub(super) name: Arc<str>,
     pub(super) urls: Vec<String>,
     pub(super) config: ClientConfig,
-    /// May reach what the config names, and the public internet.
+    /// May reach the hosts that the config names, and the public internet.
     pub(super) http: Client,
     /// Whether each person has a token of their own.
     personal: bool,
-    /// Nothing is looked for before the server has asked, unless the config says that it will.
+    /// False until the server has asked for a token, unless the config says that it will.
     armed: AtomicBool,
     slots: Mutex<HashMap<Holder, Arc<Slot>>>,
     pub(super) discovered: Mutex<Option<Discovered>>,
@@ -47,23 +67,23 @@ pub struct ServerTokens {
 #[derive(Default)]
 pub(super) struct Slot {
     current: ArcSwapOption<Token>,
-    /// Whether the vault was asked.
-    looked: AtomicBool,
-    /// Held while a token is had, so that it is had once.
-    work: tokio::sync::Mutex<Work>,
+    /// Whether the vault was searched.
+    loaded: AtomicBool,
+    /// Held during a token request, so that there is one at a time.
+    work: tokio::sync::Mutex<LastRequest>,
 }
 
 #[derive(Default)]
-struct Work {
+struct LastRequest {
     failed: Option<(Instant, Fault)>,
 }
 
-impl Work {
-    /// What went wrong a moment ago, and would again.
-    fn fault(&self) -> Option<Fault> {
+impl LastRequest {
+    /// A fault so recent that a retry would fail as well.
+    fn recent_fault(&self) -> Option<Fault> {
         let (at, fault) = self.failed.as_ref()?;
-        let lasting = !matches!(fault, Fault::Login { .. });
-        (lasting && at.elapsed() < HOLD).then(|| fault.clone())
+        let repeats = !matches!(fault, Fault::LoginRequired { .. });
+        (repeats && at.elapsed() < RETRY_AFTER).then(|| fault.clone())
     }
 
     fn note<T>(&mut self, outcome: &Result<T, Fault>) {
@@ -72,23 +92,18 @@ impl Work {
 }
 
 impl ServerTokens {
-    pub(super) fn new(
-        keyring: Arc<Keyring>,
-        name: &str,
-        urls: Vec<String>,
-        shared: bool,
-        config: Option<ClientConfig>,
-        http: &Client,
-    ) -> Arc<Self> {
+    /// The tokens of a server, stored in the client's vault.
+    pub fn new(oauth: Arc<OAuthClient>, server: TokenServer<'_>, http: &Client) -> Arc<Self> {
+        let TokenServer { name, urls, shared, config } = server;
         let armed = AtomicBool::new(config.is_some());
         let config = config.unwrap_or_default();
-        // The server itself and the issuer that the config names may be anywhere; what metadata names may not.
+        // The server and the configured issuer may have private addresses; hosts that metadata names may not.
         let named = urls.iter().chain(&config.issuer);
         let policy = named
             .filter_map(|url| Rule::for_url(url).ok())
             .fold(http.policy().clone(), |policy, rule| policy.allowing(rule));
         Arc::new(Self {
-            keyring,
+            oauth,
             name: name.into(),
             urls,
             personal: config.grant == Grant::AuthorizationCode && !shared,
@@ -111,88 +126,92 @@ impl ServerTokens {
         self.logged_in.notified().await;
     }
 
-    /// The token to send for a caller, renewed if its time has come; none if there is none yet.
-    pub async fn bearer(self: &Arc<Self>, caller: &Holder) -> Option<HeaderValue> {
+    /// The `Authorization` header for a caller, renewed if it is due; `None` if there is no token yet.
+    pub async fn authorization(self: &Arc<Self>, caller: &Holder) -> Option<HeaderValue> {
         if !self.armed.load(Ordering::Relaxed) {
             return None;
         }
         let holder = self.holder(caller).await?;
         let slot = self.slot(&holder);
-        let ready = |token: &Token| !token.is_due(self.now()) || !self.renews(token);
+        let usable = |token: &Token| !token.is_due(self.now()) || !self.can_renew(token);
         match &*slot.current.load() {
-            Some(token) if ready(token) => return Some(token.header.clone()),
-            None if slot.looked.load(Ordering::Relaxed) => return None,
+            Some(token) if usable(token) => return Some(token.header.clone()),
+            None if slot.loaded.load(Ordering::Relaxed) => return None,
             _ => {}
         }
-        // Goes on when the caller leaves: a refresh token that was used up must not be lost.
+        // Spawned, so that a used-up refresh token is not lost when the caller disconnects.
         let (this, at) = (Arc::clone(self), Arc::clone(&slot));
-        let _ = tokio::spawn(async move { this.freshen(&holder, &at).await }).await;
+        let _ = tokio::spawn(async move { this.renew_if_due(&holder, &at).await }).await;
         slot.current.load().as_ref().map(|token| token.header.clone())
     }
 
-    /// Answers a challenge: afterwards there is a token that the request has not been sent with.
-    pub async fn challenged(
+    /// Answers a challenge: on success there is a token other than the one that was sent.
+    pub async fn answer_challenge(
         self: &Arc<Self>,
         caller: &Holder,
         url: &str,
-        challenge: Bearer,
+        challenge: BearerChallenge,
         sent: Option<HeaderValue>,
     ) -> Result<(), Fault> {
         self.armed.store(true, Ordering::Relaxed);
         let Some(holder) = self.holder(caller).await else {
-            // The gateway itself cannot log in; somebody has to.
-            return Err(Fault::Login { server: Arc::clone(&self.name), link: None });
+            // The gateway itself cannot log in; a person must.
+            return Err(Fault::LoginRequired { server: Arc::clone(&self.name), link: None });
         };
-        let asked_for_self = holder == *caller;
+        let is_own = holder == *caller;
         let (this, url) = (Arc::clone(self), url.to_owned());
-        let work = async move { this.answer(&holder, &url, &challenge, sent.as_ref()).await };
-        let outcome = tokio::spawn(work).await.unwrap_or(Err(Fault::CutShort));
+        let work = async move { this.obtain(&holder, &url, &challenge, sent.as_ref()).await };
+        let outcome = tokio::spawn(work).await.unwrap_or(Err(Fault::Interrupted));
         outcome.map_err(|fault| match fault {
-            // A link is for the person whose token it will be.
-            Fault::Login { server, .. } if !asked_for_self => Fault::Login { server, link: None },
+            // A link is only for the person who will own the token.
+            Fault::LoginRequired { server, .. } if !is_own => {
+                Fault::LoginRequired { server, link: None }
+            }
             fault => fault,
         })
     }
 
-    async fn answer(
+    async fn obtain(
         self: &Arc<Self>,
         holder: &Holder,
         url: &str,
-        challenge: &Bearer,
+        challenge: &BearerChallenge,
         sent: Option<&HeaderValue>,
     ) -> Result<(), Fault> {
         let slot = self.slot(holder);
         let mut work = slot.work.lock().await;
-        self.look(holder, &slot).await;
+        self.load(holder, &slot).await;
         let current = slot.current.load_full();
         if current.as_ref().is_some_and(|token| Some(&token.header) != sent) {
-            // Another call was faster, or it was in the vault.
+            // Another call has got a token, or the vault had one.
             return Ok(());
         }
-        if let Some(fault) = work.fault() {
+        if let Some(fault) = work.recent_fault() {
             return Err(fault);
         }
-        if !challenge.wants_more() && current.as_ref().is_some_and(|token| token.is_new(HOLD)) {
-            return Err(Fault::Unaccepted);
+        if !challenge.lacks_scopes()
+            && current.as_ref().is_some_and(|token| token.is_new(RETRY_AFTER))
+        {
+            return Err(Fault::TokenRejected);
         }
         let outcome = self.replace(holder, current.as_deref(), url, challenge).await;
         work.note(&outcome);
-        self.settle(holder, &slot, outcome?).await
+        self.store(holder, &slot, outcome?).await
     }
 
-    /// Renews a token whose time has come, before anybody is refused because of it.
-    async fn freshen(self: &Arc<Self>, holder: &Holder, slot: &Slot) {
+    /// Renews a token that is due, before a request is refused because of it.
+    async fn renew_if_due(self: &Arc<Self>, holder: &Holder, slot: &Slot) {
         let mut work = slot.work.lock().await;
-        self.look(holder, slot).await;
+        self.load(holder, slot).await;
         let Some(token) = slot.current.load_full() else { return };
-        if !token.is_due(self.now()) || !self.renews(&token) || work.fault().is_some() {
+        if !token.is_due(self.now()) || !self.can_renew(&token) || work.recent_fault().is_some() {
             return;
         }
-        let outcome = self.renew(&token.kept).await;
+        let outcome = self.renew(&token.stored).await;
         work.note(&outcome);
         match outcome {
-            Ok(kept) => {
-                let _ = self.settle(holder, slot, kept).await;
+            Ok(stored) => {
+                let _ = self.store(holder, slot, stored).await;
             }
             Err(fault) => {
                 tracing::warn!(server = &*self.name, %fault, "a token could not be renewed");
@@ -200,59 +219,64 @@ impl ServerTokens {
         }
     }
 
-    /// Puts a token in use and keeps it.
-    async fn settle(&self, holder: &Holder, slot: &Slot, kept: Kept) -> Result<(), Fault> {
-        let token = Token::issued(kept)?;
-        let place = self.place(holder, &token.kept.terms.issuer);
-        if let Err(fault) = self.keyring.keep(place, &token.kept).await {
-            // It works without, until the gateway ends.
-            tracing::warn!(server = &*self.name, %fault, "a token could not be kept");
+    /// Uses a token from now on, and saves it.
+    async fn store(&self, holder: &Holder, slot: &Slot, stored: StoredToken) -> Result<(), Fault> {
+        let token = Token::issued(stored)?;
+        let place = self.place(holder, &token.stored.terms.issuer);
+        if let Err(fault) = self.oauth.save(place, &token.stored).await {
+            // The token stays usable until the gateway ends.
+            tracing::warn!(server = &*self.name, %fault, "a token could not be stored");
         }
-        slot.looked.store(true, Ordering::Relaxed);
+        slot.loaded.store(true, Ordering::Relaxed);
         slot.current.store(Some(Arc::new(token)));
         Ok(())
     }
 
-    /// Takes the token of a finished login.
-    pub(super) async fn take(&self, holder: &Holder, kept: Kept) -> Result<(), Fault> {
+    /// Stores the token of a finished login.
+    pub(super) async fn accept_login(
+        &self,
+        holder: &Holder,
+        stored: StoredToken,
+    ) -> Result<(), Fault> {
         let slot = self.slot(holder);
         let mut work = slot.work.lock().await;
-        self.settle(holder, &slot, kept).await?;
+        self.store(holder, &slot, stored).await?;
         work.failed = None;
         self.armed.store(true, Ordering::Relaxed);
         self.logged_in.notify_one();
         Ok(())
     }
 
-    /// Asks the vault, once.
-    async fn look(&self, holder: &Holder, slot: &Slot) {
-        if slot.looked.load(Ordering::Relaxed) {
+    /// Loads the token from the vault, once.
+    async fn load(&self, holder: &Holder, slot: &Slot) {
+        if slot.loaded.load(Ordering::Relaxed) {
             return;
         }
-        let kept = self.keyring.kept::<Kept>(KIND, &self.name).await;
+        let stored = self.oauth.load::<StoredToken>(KIND, &self.name).await;
         let (tenant, owner) = holder.parts();
-        let own = kept
+        let own = stored
             .into_iter()
-            .filter(|(place, kept)| {
-                place.tenant == tenant && place.owner == owner && self.is_ours(kept)
+            .filter(|(place, stored)| {
+                place.tenant == tenant && place.owner == owner && self.is_ours(stored)
             })
-            .find_map(|(_, kept)| Token::kept(kept).ok());
-        if let Some(token) = own.filter(|token| !token.is_over(self.now()) || self.renews(token)) {
+            .find_map(|(_, stored)| Token::from_vault(stored).ok());
+        if let Some(token) = own.filter(|token| !token.is_over(self.now()) || self.can_renew(token))
+        {
             slot.current.store(Some(Arc::new(token)));
         }
-        slot.looked.store(true, Ordering::Relaxed);
+        slot.loaded.store(true, Ordering::Relaxed);
     }
 
-    /// Whether what is kept is for this server as the config has it now, and not for one that had its name before.
-    fn is_ours(&self, kept: &Kept) -> bool {
-        let terms = &kept.terms;
+    /// Whether a stored token fits the current config, and is not of an earlier server of the same name.
+    fn is_ours(&self, stored: &StoredToken) -> bool {
+        let terms = &stored.terms;
         let same_issuer = self.config.issuer.as_ref().is_none_or(|issuer| *issuer == terms.issuer);
         let same_client = self.config.client_id.as_ref().is_none_or(|id| *id == terms.client.id);
         self.urls.contains(&terms.url) && same_issuer && same_client
     }
 
-    /// Whose token a caller's request is sent with. The gateway's own questions, such as for the list of tools, are
-    /// asked with the token of somebody who has logged in.
+    /// The owner of the token for a caller's request. The gateway's own requests, such as for the list of tools, use the
+    /// token of any person who has logged in.
     async fn holder(&self, caller: &Holder) -> Option<Holder> {
         if !self.personal {
             return Some(Holder::Gateway);
@@ -268,17 +292,17 @@ impl ServerTokens {
         if in_use.is_some() {
             return in_use;
         }
-        let kept = self.keyring.kept::<Kept>(KIND, &self.name).await;
-        let first = kept.into_iter().find(|(_, kept)| self.is_ours(kept));
+        let stored = self.oauth.load::<StoredToken>(KIND, &self.name).await;
+        let first = stored.into_iter().find(|(_, stored)| self.is_ours(stored));
         first.map(|(place, _)| Holder::of_parts(&place.tenant, &place.owner))
     }
 
-    /// Whether the gateway's own questions may be asked with the token of one person among several: where everybody is
-    /// the local user there is but one.
-    pub fn lends(&self) -> bool {
+    /// Whether the gateway's own requests may use the token of one person among several. Without other users than the
+    /// local one there is only one person.
+    pub fn uses_one_of_many(&self) -> bool {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let local = (crate::LOCAL_TENANT, crate::LOCAL_SUBJECT);
-        let among_several = |holder: &Holder| self.keyring.serves_many() || holder.parts() != local;
+        let among_several = |holder: &Holder| self.oauth.is_multi_user() || holder.parts() != local;
         let mut used = slots.iter().filter(|(_, slot)| slot.current.load().is_some());
         self.personal && used.any(|(holder, _)| among_several(holder))
     }
@@ -302,12 +326,12 @@ impl ServerTokens {
         }
     }
 
-    /// Whether the next token can be had without anybody's help.
-    fn renews(&self, token: &Token) -> bool {
-        token.kept.refresh.is_some() || self.config.grant != Grant::AuthorizationCode
+    /// Whether the next token needs no person.
+    fn can_renew(&self, token: &Token) -> bool {
+        token.stored.refresh.is_some() || self.config.grant != Grant::AuthorizationCode
     }
 
     pub(super) fn now(&self) -> u64 {
-        self.keyring.clock().unix_ms()
+        self.oauth.clock().unix_ms()
     }
 }

@@ -13,7 +13,7 @@ fn begin(sessions: &Sessions) -> String {
 }
 
 #[test]
-fn a_session_is_found_by_its_cookie_alone_and_ends_when_told() {
+fn a_session_is_found_by_its_cookie_only_and_can_be_ended() {
     let (sessions, _) = sessions();
     let (one, two) = (begin(&sessions), begin(&sessions));
     assert_ne!(one, two);
@@ -24,7 +24,7 @@ fn a_session_is_found_by_its_cookie_alone_and_ends_when_told() {
     let session = sessions.find(&one).unwrap();
     sessions.end(&session);
     assert!(sessions.find(&one).is_none());
-    assert!(!sessions.stands(&session));
+    assert!(!sessions.is_valid(&session));
     assert!(sessions.find(&two).is_some(), "others go on");
 }
 
@@ -47,24 +47,24 @@ fn idle_sessions_end_and_busy_ones_end_later() {
         clock.advance(Duration::from_secs(60 * 60));
         assert!(sessions.find(&busy).is_some(), "hour {hour}");
     }
-    assert!(sessions.find(&idle).is_none(), "nobody used it");
+    assert!(sessions.find(&idle).is_none(), "it was idle");
     clock.advance(Duration::from_secs(60 * 60));
-    assert!(!sessions.stands(&session), "a day is the most");
+    assert!(!sessions.is_valid(&session), "a day is the most");
     assert!(sessions.find(&busy).is_none());
 }
 
 #[test]
-fn looking_does_not_keep_a_session_alive() {
+fn checking_a_session_does_not_extend_it() {
     let (sessions, clock) = sessions();
     let session = sessions.find(&begin(&sessions)).unwrap();
     clock.advance(Duration::from_secs(100 * 60));
-    assert!(sessions.stands(&session));
+    assert!(sessions.is_valid(&session));
     clock.advance(Duration::from_secs(30 * 60));
-    assert!(!sessions.stands(&session));
+    assert!(!sessions.is_valid(&session));
 }
 
 #[test]
-fn there_is_an_end_to_sessions() {
+fn the_number_of_sessions_is_limited() {
     let (sessions, clock) = sessions();
     let first = begin(&sessions);
     for _ in 0..MAX_SESSIONS {

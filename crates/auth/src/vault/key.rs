@@ -1,4 +1,4 @@
-//! The key that seals: from the environment, or from a file that only its owner may read.
+//! The vault's key: from the environment, or from a file that only its owner may read.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
@@ -20,26 +20,26 @@ const MAX_FILE_BYTES: u64 = 4_096;
 /// Where the key comes from.
 #[derive(Clone, Debug)]
 pub enum KeySource {
-    /// What `POWERSTRIP_KEY` says.
+    /// The value of `POWERSTRIP_KEY`.
     Given(Secret),
     /// A file, made at first use.
     File(PathBuf),
 }
 
-/// Why there is no key. Never repeats any of it.
+/// Why there is no key. The message never contains any of it.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFault {
     #[error(
         "`POWERSTRIP_KEY` is too short: {MIN_TEXT_BYTES} characters at least, such as `openssl rand -base64 32` prints"
     )]
     TooShort,
-    #[error("the key file {} is not one that the gateway made; put it back, or remove it and log in again", .0.display())]
+    #[error("the key file {} was not made by the gateway; restore it, or remove it and log in again", .0.display())]
     Malformed(PathBuf),
-    #[error("others may read the key file {} (mode {mode:o}); `chmod 600` it", path.display())]
+    #[error("other users may read the key file {} (mode {mode:o}); `chmod 600` it", path.display())]
     Open { path: PathBuf, mode: u32 },
     #[error("the key file {} cannot be used: {why}", path.display())]
     File { path: PathBuf, why: io::Error },
-    #[error("this machine gives no random numbers")]
+    #[error("this system provides no random numbers")]
     Random,
 }
 
@@ -48,12 +48,12 @@ pub(crate) type KeyBytes = Zeroizing<[u8; 32]>;
 
 impl KeySource {
     pub(super) fn key(&self) -> Result<KeyBytes, KeyFault> {
-        self.text().and_then(|text| derived(text.as_bytes(), b"aes-256-gcm"))
+        self.text().and_then(|text| derive(text.as_bytes(), b"aes-256-gcm"))
     }
 
-    /// A key for another purpose, from which nothing can be learned about the others.
-    pub(crate) fn derived_for(&self, purpose: &'static [u8]) -> Result<KeyBytes, KeyFault> {
-        self.text().and_then(|text| derived(text.as_bytes(), purpose))
+    /// An independent key for another purpose.
+    pub(crate) fn derive_for(&self, purpose: &'static [u8]) -> Result<KeyBytes, KeyFault> {
+        self.text().and_then(|text| derive(text.as_bytes(), purpose))
     }
 
     fn text(&self) -> Result<Zeroizing<String>, KeyFault> {
@@ -69,8 +69,8 @@ impl KeySource {
     }
 }
 
-/// A key for this one purpose, whatever the text is made of.
-fn derived(text: &[u8], purpose: &'static [u8]) -> Result<KeyBytes, KeyFault> {
+/// Derives a key for one purpose from a text of any form.
+fn derive(text: &[u8], purpose: &'static [u8]) -> Result<KeyBytes, KeyFault> {
     let mut key = Zeroizing::new([0; 32]);
     hkdf::Salt::new(hkdf::HKDF_SHA256, b"powerstrip vault")
         .extract(text)
@@ -89,7 +89,7 @@ fn read_or_make(path: &Path) -> Result<Zeroizing<String>, KeyFault> {
     let mut bytes = Zeroizing::new([0_u8; 32]);
     rand::fill(&mut *bytes).map_err(|_| KeyFault::Random)?;
     let text = Zeroizing::new(BASE64_STANDARD_NO_PAD.encode(bytes.as_slice()));
-    // Written beside and linked into place: a key that is there is whole, and a second maker finds the first one's.
+    // Written to a draft and hard-linked: the file is always complete, and of two processes the first one's key wins.
     let draft = path.with_extension(format!("draft-{}", std::process::id()));
     let written = (|| {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;

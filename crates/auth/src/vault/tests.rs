@@ -34,7 +34,7 @@ async fn opened(vault: &Vault) -> Vec<Result<Value, VaultFault>> {
 }
 
 #[tokio::test]
-async fn what_is_kept_comes_back_after_a_restart_and_is_not_to_be_read_on_disk() {
+async fn records_survive_a_restart_and_are_not_readable_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let before = vault(folder.path(), &file(folder.path())).await;
     before.put(place("ada"), &json!({"access": CANARY})).await.unwrap();
@@ -54,7 +54,7 @@ async fn what_is_kept_comes_back_after_a_restart_and_is_not_to_be_read_on_disk()
 }
 
 #[tokio::test]
-async fn another_key_or_a_changed_row_is_a_fault_that_says_what_to_look_at() {
+async fn another_key_or_an_altered_row_is_reported_with_what_to_check() {
     let folder = tempfile::tempdir().unwrap();
     let ours = vault(folder.path(), &file(folder.path())).await;
     ours.put(place("ada"), &json!({"access": CANARY})).await.unwrap();
@@ -64,7 +64,7 @@ async fn another_key_or_a_changed_row_is_a_fault_that_says_what_to_look_at() {
     let fault = opened(&vault(folder.path(), &other).await).await.remove(0).unwrap_err();
     assert!(fault.to_string().contains("POWERSTRIP_KEY"), "{fault}");
 
-    // Ada's token, put where Bob's lies.
+    // Ada's token in Bob's row.
     let rows = ours.database.vault_rows("token", "crm").await.unwrap();
     let of = |owner: &str| rows.iter().find(|row| row.place.owner == owner).unwrap().clone();
     let swapped = VaultRow { place: place("bob"), ..of("ada") };
@@ -97,7 +97,7 @@ fn bad_keys_are_refused_and_never_repeated() {
 }
 
 #[test]
-fn two_who_make_the_key_at_once_have_the_same() {
+fn concurrent_first_uses_get_the_same_key() {
     let folder = tempfile::tempdir().unwrap();
     let first = file(folder.path()).key().unwrap();
     assert_eq!(*first, *file(folder.path()).key().unwrap());

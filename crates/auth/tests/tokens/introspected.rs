@@ -5,16 +5,16 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use testkit::{Issuer, Signer};
 
-use crate::support::{Entrance, GATEWAY, entrance, good, options};
+use crate::support::{GATEWAY, Setup, good, options, setup};
 
-async fn asking(issuer: &Issuer) -> Entrance {
+async fn with_introspection(issuer: &Issuer) -> Setup {
     let mut options = options(issuer.url());
     options.issuer.as_mut().unwrap().introspection = Some(IntrospectionOptions {
         url: format!("{}/introspect", issuer.url()),
         client_id: "gate way".to_owned(),
         client_secret: SecretString::from("s3cret:"),
     });
-    entrance(options).await
+    setup(options).await
 }
 
 fn active(issuer: &Issuer, changes: Value) -> Value {
@@ -27,30 +27,30 @@ fn active(issuer: &Issuer, changes: Value) -> Value {
 async fn opaque_tokens_are_asked_about_once_in_a_while() {
     let signer = Signer::ec("e");
     let issuer = Issuer::start(&[&signer]).await;
-    let entrance = asking(&issuer).await;
+    let setup = with_introspection(&issuer).await;
     issuer.set_introspection("opaque", active(&issuer, json!({})));
     for _ in 0..3 {
-        assert_eq!(entrance.admit("opaque").await.unwrap().subject, "ann");
-        assert_eq!(entrance.fault("unknown").await, TokenFault::Unknown);
+        assert_eq!(setup.admit("opaque").await.unwrap().subject, "ann");
+        assert_eq!(setup.fault("unknown").await, TokenFault::Unknown);
     }
     let (asked, by) = issuer.introspections();
     assert_eq!(asked, 2, "once for each");
     assert_eq!(by.as_deref(), Some("Basic Z2F0ZSt3YXk6czNjcmV0JTNB"), "form-encoded, then joined");
     issuer.set_introspection("opaque", json!({"active": false}));
-    assert!(entrance.admit("opaque").await.is_ok(), "believed for a short while");
-    entrance.clock.advance(Duration::from_secs(31));
-    assert_eq!(entrance.fault("opaque").await, TokenFault::Unknown, "revoked");
+    assert!(setup.admit("opaque").await.is_ok(), "cached for a short while");
+    setup.clock.advance(Duration::from_secs(31));
+    assert_eq!(setup.fault("opaque").await, TokenFault::Unknown, "revoked");
     assert!(
-        entrance.admit(&signer.token(&good(&issuer))).await.is_ok(),
+        setup.admit(&signer.token(&good(&issuer))).await.is_ok(),
         "signed ones are checked here"
     );
 }
 
 #[tokio::test]
-async fn what_is_told_of_a_token_is_checked_like_a_token() {
+async fn introspection_answers_are_checked_like_claims() {
     let issuer = Issuer::start(&[]).await;
-    let entrance = asking(&issuer).await;
-    let now = entrance.clock.unix_ms() / 1000;
+    let setup = with_introspection(&issuer).await;
+    let now = setup.clock.unix_ms() / 1000;
     for (number, (answer, fault)) in [
         (active(&issuer, json!({"aud": "https://other.example"})), TokenFault::Audience),
         (active(&issuer, json!({"aud": null})), TokenFault::Audience),
@@ -68,13 +68,13 @@ async fn what_is_told_of_a_token_is_checked_like_a_token() {
         }
         let token = format!("t{number}");
         issuer.set_introspection(&token, answer.clone());
-        assert_eq!(entrance.fault(&token).await, fault, "{answer}");
+        assert_eq!(setup.fault(&token).await, fault, "{answer}");
     }
     issuer.set_introspection("short", active(&issuer, json!({"exp": now + 1, "iss": null})));
-    assert!(entrance.admit("short").await.is_ok());
-    entrance.clock.advance(Duration::from_secs(32));
-    assert_eq!(entrance.fault("short").await, TokenFault::Expired, "never beyond its end");
+    assert!(setup.admit("short").await.is_ok());
+    setup.clock.advance(Duration::from_secs(32));
+    assert_eq!(setup.fault("short").await, TokenFault::Expired, "never beyond its end");
     issuer.set_down(true);
-    let unasked = entrance.admit("other").await;
+    let unasked = setup.admit("other").await;
     assert!(matches!(unasked, Err(Refusal::Unreachable(_))), "{unasked:?}");
 }

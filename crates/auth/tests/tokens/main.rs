@@ -1,9 +1,9 @@
-//! Tokens of a real issuer on loopback, good ones and all the bad ones, against what lets callers in.
+//! Valid and forged tokens of a real issuer on loopback, against `Access`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod api_keys;
 mod forged;
 mod introspected;
-mod issuer_trouble;
-mod keys_of_ours;
+mod issuer_faults;
 mod signed;
 mod support;

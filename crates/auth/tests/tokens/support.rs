@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use auth::{Access, AccessOptions, IssuerOptions, KeyRing, Refusal, ScopeNames, TokenFault};
+use auth::{Access, AccessOptions, ApiKeys, IssuerOptions, Refusal, ScopeNames, TokenFault};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use http::{HeaderMap, HeaderValue};
 use proto::{Clock, Principal};
@@ -10,12 +10,12 @@ use store::Database;
 use tempfile::TempDir;
 use testkit::Issuer;
 
-/// Where the gateway under test would be.
+/// The public URL of the gateway under test.
 pub(crate) const GATEWAY: &str = "https://gw.example";
 
-pub(crate) struct Entrance {
+pub(crate) struct Setup {
     pub(crate) access: Access,
-    pub(crate) ring: Arc<KeyRing>,
+    pub(crate) keys: Arc<ApiKeys>,
     pub(crate) clock: Clock,
     _folder: TempDir,
 }
@@ -39,20 +39,20 @@ pub(crate) fn options(issuer: &str) -> AccessOptions {
     }
 }
 
-pub(crate) async fn entrance(options: AccessOptions) -> Entrance {
+pub(crate) async fn setup(options: AccessOptions) -> Setup {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
-    // Tokens carry the time of day, so the clock begins there; only the test moves it on.
+    // Tokens carry the time of day, so the clock starts there; only the test advances it.
     let clock = Clock::manual(Clock::default().unix_ms());
-    let ring = Arc::new(KeyRing::open(database, clock.clone()).await.unwrap());
+    let keys = Arc::new(ApiKeys::open(database, clock.clone()).await.unwrap());
     let client = Client::new(AddressPolicy::new(Vec::new(), OwnListeners::default())).unwrap();
-    let access = Access::guarded(options, Arc::clone(&ring), &client, clock.clone());
-    Entrance { access, ring, clock, _folder: folder }
+    let access = Access::guarded(options, Arc::clone(&keys), &client, clock.clone());
+    Setup { access, keys, clock, _folder: folder }
 }
 
-impl Entrance {
+impl Setup {
     pub(crate) async fn of(issuer: &Issuer) -> Self {
-        entrance(options(issuer.url())).await
+        setup(options(issuer.url())).await
     }
 
     pub(crate) async fn admit(&self, token: &str) -> Result<Arc<Principal>, Refusal> {

@@ -24,7 +24,7 @@ fn an_entry_is_read_whole_and_shows_no_secret() {
     )
     .unwrap();
     assert_eq!(config.client_secret.as_ref().unwrap().expose(), CANARY);
-    assert_eq!((config.grant, &config.resource), (Grant::ClientCredentials, &Resource::Unsaid));
+    assert_eq!((config.grant, &config.resource), (Grant::ClientCredentials, &Resource::Omitted));
     assert!(!format!("{config:?}").contains(CANARY));
     let named = loaded("{resource: 'https://crm.example'}").unwrap();
     assert_eq!(named.resource, Resource::Named("https://crm.example".to_owned()));

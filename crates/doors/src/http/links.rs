@@ -69,7 +69,7 @@ async fn opened(
 ) -> Option<(ApprovalRow, Verdict)> {
     let Path(token) = token.ok()?;
     let links = shared.options.approval_links.as_ref()?;
-    let Some((id, approves)) = links.open(&token) else {
+    let Some((id, approves)) = links.verify(&token) else {
         tracing::warn!(%trace, "a link was opened that is not ours, or not any more");
         return None;
     };

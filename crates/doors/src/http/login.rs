@@ -1,6 +1,6 @@
 //! Where a browser begins a login to a server, and where it comes back to after a person has agreed elsewhere.
 
-use auth::client::{Invitation, Landing};
+use auth::client::{LoginOutcome, LoginPrompt};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{RawQuery, Request, State};
@@ -34,8 +34,8 @@ pub(super) async fn invite(
 ) -> Response {
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
-    match logins.invite(&query, &cookies(&headers)) {
-        Ok(invitation) => asked(&invitation),
+    match logins.open_login(&query, &cookies(&headers)) {
+        Ok(prompt) => asked(&prompt),
         Err(refused) => landed(&refused),
     }
 }
@@ -52,7 +52,7 @@ pub(super) async fn depart(
         Ok(form) => form,
         Err(fault) => return reply::refuse(StatusCode::BAD_REQUEST, &fault.failure(), trace),
     };
-    let away = logins.depart(&String::from_utf8_lossy(&form), &cookies(&parts.headers));
+    let away = logins.confirm_login(&String::from_utf8_lossy(&form), &cookies(&parts.headers));
     match away.map(HeaderValue::try_from) {
         Ok(Ok(away)) => {
             let mut response = page(StatusCode::SEE_OTHER, "Going on", String::new());
@@ -72,7 +72,7 @@ pub(super) async fn callback(
 ) -> Response {
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
-    landed(&logins.land(&query, &cookies(&headers)).await)
+    landed(&logins.finish_login(&query, &cookies(&headers)).await)
 }
 
 /// All cookies that came, as one.
@@ -81,8 +81,8 @@ fn cookies(headers: &HeaderMap) -> String {
     texts.collect::<Vec<_>>().join("; ")
 }
 
-fn asked(invitation: &Invitation) -> Response {
-    let Invitation { server, whom, issuer, state, check, cookie } = invitation;
+fn asked(prompt: &LoginPrompt) -> Response {
+    let LoginPrompt { server, grantee: whom, issuer, state, check, cookie } = prompt;
     let [server, whom, issuer, state, check] =
         [server, whom, issuer, state, check].map(|text| inert(text));
     let body = format!(
@@ -102,10 +102,10 @@ fn asked(invitation: &Invitation) -> Response {
     response
 }
 
-fn landed(landing: &Landing) -> Response {
-    let status = if landing.accepted { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-    let title = if landing.accepted { "Logged in" } else { "Not logged in" };
-    page(status, title, format!("<p>{}</p>", inert(&landing.text)))
+fn landed(outcome: &LoginOutcome) -> Response {
+    let status = if outcome.accepted { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let title = if outcome.accepted { "Logged in" } else { "Not logged in" };
+    page(status, title, format!("<p>{}</p>", inert(&outcome.text)))
 }
 
 fn page(status: StatusCode, title: &str, body: String) -> Response {

@@ -89,7 +89,7 @@ async fn listen(gateway: &Gateway, stop: &CancellationToken) -> anyhow::Result<(
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     gateway.listeners().register(address);
-    gateway.keyring().listens_at(&format!("http://{address}"));
+    gateway.keyring().set_base_url(&format!("http://{address}"));
     let logins = Some(Arc::clone(gateway.keyring()));
     let options = Options { shutdown: stop.clone(), logins, ..Options::default() };
     let door = HttpDoor::new(Arc::clone(gateway.strip()), LocalAccess::default(), options);

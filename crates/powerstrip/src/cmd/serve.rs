@@ -75,7 +75,7 @@ impl Serve {
         let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
-        gateway.keyring().listens_at(&url);
+        gateway.keyring().set_base_url(&url);
         let logins = Some(Arc::clone(gateway.keyring()));
         let admin = Arc::new(gateway.admin()?);
         let shutdown = signals::shutdown()?;

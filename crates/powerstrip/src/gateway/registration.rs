@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::{KeyKind, KeyRing, LOCAL_TENANT};
+use auth::{ApiKeys, KeyKind, LOCAL_TENANT};
 use config::Config;
 use doors::{Announced, Declined, Granted, ServerDesk};
 use proto::{Digest, TraceId, digest};
@@ -43,7 +43,7 @@ pub(super) struct Desk {
     upstreams: Arc<Upstreams>,
     registry: Arc<Registry>,
     strip: Arc<Strip>,
-    keys: Arc<KeyRing>,
+    keys: Arc<ApiKeys>,
     /// Of the token in the data folder; comparing sums tells nothing about how much of a guess was right.
     local: Option<Digest>,
 }
@@ -54,7 +54,7 @@ impl Desk {
         upstreams: Arc<Upstreams>,
         registry: Arc<Registry>,
         strip: Arc<Strip>,
-        keys: Arc<KeyRing>,
+        keys: Arc<ApiKeys>,
         token: Option<String>,
     ) -> Self {
         let local = token.map(|token| digest(token.as_bytes()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::client::Keyring;
+use auth::client::OAuthClient;
 use config::{Environment, Servers};
 use egress::http::Client;
 use egress::process::Runner;
@@ -28,7 +28,7 @@ pub(super) struct Wires<'a> {
     pub(super) strip: &'a Arc<Strip>,
     pub(super) runner: &'a Arc<Runner>,
     pub(super) client: Client,
-    pub(super) keyring: &'a Arc<Keyring>,
+    pub(super) keyring: &'a Arc<OAuthClient>,
     pub(super) database: &'a Database,
     pub(super) clock: Clock,
     pub(super) environment: &'a Environment,

@@ -230,7 +230,7 @@ async fn what_the_provider_answers_is_believed_only_if_it_fits() {
             403,
             "another identity provider",
         ),
-        ("a refusal", format!("error=access_denied&iss={iss}"), 403, "said no"),
+        ("a refusal", format!("error=access_denied&iss={iss}"), 403, "refused this sign-in"),
         (
             "a scope that it does not know",
             format!("error=invalid_scope&iss={iss}"),
@@ -249,7 +249,7 @@ async fn what_the_provider_answers_is_believed_only_if_it_fits() {
     let query =
         format!("state={}&error={evil}&error_description={evil}&iss={iss}", trip.to["state"]);
     let page = house.back(Some(&trip.cookie), &query).await;
-    assert_refused(&page, 403, "for a reason of its own", "words that are no code");
+    assert_refused(&page, 403, "an unknown error code", "words that are no code");
     assert!(!page.text.contains("alert(1)"), "{}", page.text);
 }
 
@@ -269,16 +269,16 @@ async fn id_tokens_are_for_one_client_and_one_sign_in() {
         let trip = house.depart("/dashboard").await;
         let id = house.id_token(&trip, changes);
         let page = house.land(&trip, &good, Some(&id)).await;
-        assert_refused(&page, 403, "not said for this sign-in", why);
+        assert_refused(&page, 403, "not for this sign-in", why);
     }
     let trip = house.depart("/dashboard").await;
     let forged = Signer::ec("key-1")
         .token(&house.issuer.claims("board", json!({"nonce": trip.to["nonce"]})));
     let page = house.land(&trip, &good, Some(&forged)).await;
-    assert_refused(&page, 403, "not said for this sign-in", "signed by somebody else");
+    assert_refused(&page, 403, "not for this sign-in", "signed by somebody else");
     let trip = house.depart("/dashboard").await;
     let page = house.land(&trip, &good, None).await;
-    assert_refused(&page, 403, "not said for this sign-in", "none at all");
+    assert_refused(&page, 403, "not for this sign-in", "none at all");
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ async fn a_server_that_speaks_for_another_resource_gets_no_token() {
 #[tokio::test]
 async fn odd_answers_cost_a_bounded_time_and_nobody_else() {
     let loops = |protected: &ProtectedServer| Misbehaviour::Redirects(protected.issuer.clone());
-    for (endpoint, says) in [("metadata", "cannot be had"), ("token", "no token")] {
+    for (endpoint, says) in [("metadata", "was not found"), ("token", "not a token response")] {
         let protected = ProtectedServer::start().await;
         protected.misbehave(endpoint, Misbehaviour::Html);
         let gateway = gateway(&machine(&protected, "")).await;

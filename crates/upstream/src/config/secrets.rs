@@ -1,6 +1,6 @@
 //! The secret values in a server's entry.
 
-use auth::client::Subject;
+use auth::client::SubjectToken;
 use egress::http::Target;
 use proto::secrets_of;
 
@@ -24,8 +24,8 @@ impl ServerConfig {
         }
         if let Some(auth) = &self.auth {
             let given = match &auth.subject {
-                Some(Subject::Given(token)) => Some(token),
-                Some(Subject::File(_)) | None => None,
+                Some(SubjectToken::Given(token)) => Some(token),
+                Some(SubjectToken::File(_)) | None => None,
             };
             let known = auth.client_secret.iter().chain(&auth.private_key).chain(given);
             secrets.extend(known.map(|secret| secret.expose().to_owned()));

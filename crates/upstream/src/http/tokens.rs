@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth::client::{Bearer, Fault, Holder, ServerTokens};
+use auth::client::{BearerChallenge, Fault, Holder, ServerTokens, TokenServer};
 use egress::http::StreamingResponse;
 use http::HeaderValue;
 
@@ -21,15 +21,20 @@ pub(super) fn of(name: &str, config: &ServerConfig, deps: &Deps) -> Option<Arc<S
     if config.sends_authorization() || config.is_announced() {
         return None;
     }
-    let urls = config.all_urls().map(str::to_owned).collect();
-    let keyring = deps.keyring.as_ref()?;
-    Some(keyring.server(name, urls, config.is_shared(), config.auth.clone(), &deps.http))
+    let server = TokenServer {
+        name,
+        urls: config.all_urls().map(str::to_owned).collect(),
+        shared: config.is_shared(),
+        config: config.auth.clone(),
+    };
+    let oauth = Arc::clone(deps.keyring.as_ref()?);
+    Some(ServerTokens::new(oauth, server, &deps.http))
 }
 
 impl HttpLink {
     /// Whether what is listed may be what one person among several is shown.
     pub(crate) fn is_listed_as_somebody(&self) -> bool {
-        self.exchange.tokens().is_some_and(|tokens| tokens.lends())
+        self.exchange.tokens().is_some_and(|tokens| tokens.uses_one_of_many())
     }
 
     /// Lists the tools again when somebody has logged in, who may be the first.
@@ -58,26 +63,34 @@ impl<'a> Showing<'a> {
 
     /// What the request is to be sent with.
     pub(super) async fn bearer(&mut self) -> Option<HeaderValue> {
-        self.sent = self.tokens.bearer(&self.holder).await;
+        self.sent = self.tokens.authorization(&self.holder).await;
         self.sent.clone()
     }
 
     /// The challenge in an answer, if it is worth answering.
-    pub(super) fn challenge(&self, url: &str, response: &StreamingResponse) -> Option<Bearer> {
-        let challenge = Bearer::of(response.status, &response.headers)?;
+    pub(super) fn challenge(
+        &self,
+        url: &str,
+        response: &StreamingResponse,
+    ) -> Option<BearerChallenge> {
+        let challenge = BearerChallenge::from_response(response.status, &response.headers)?;
         // What another place says after a redirect is not the server's word.
         (self.rounds < ROUNDS && same_origin(url, response)).then_some(challenge)
     }
 
     /// Answers a challenge: the request can be sent again, with another token.
-    pub(super) async fn answer(&mut self, url: &str, challenge: Bearer) -> Result<(), Broken> {
+    pub(super) async fn answer(
+        &mut self,
+        url: &str,
+        challenge: BearerChallenge,
+    ) -> Result<(), Broken> {
         self.rounds += 1;
-        let answered = self.tokens.challenged(&self.holder, url, challenge, self.sent.take());
+        let answered = self.tokens.answer_challenge(&self.holder, url, challenge, self.sent.take());
         match answered.await {
             Ok(()) => Ok(()),
-            Err(Fault::Login { link, .. }) => Err(Broken::Login(link)),
+            Err(Fault::LoginRequired { link, .. }) => Err(Broken::Login(link)),
             Err(fault) => {
-                let passing = fault.is_passing();
+                let passing = fault.is_transient();
                 Err(Broken::NoToken { why: fault.to_string().into(), passing })
             }
         }

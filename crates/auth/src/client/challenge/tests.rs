@@ -6,16 +6,16 @@ use proptest::prelude::{any, proptest};
 
 use super::*;
 
-fn bearer(status: u16, headers: &[&str]) -> Option<Bearer> {
+fn bearer(status: u16, headers: &[&str]) -> Option<BearerChallenge> {
     let mut map = HeaderMap::new();
     for header in headers {
         map.append(WWW_AUTHENTICATE, HeaderValue::from_str(header).unwrap());
     }
-    Bearer::of(StatusCode::from_u16(status).unwrap(), &map)
+    BearerChallenge::from_response(StatusCode::from_u16(status).unwrap(), &map)
 }
 
-fn with(metadata: Option<&str>, scopes: &[&str], error: Option<&str>) -> Option<Bearer> {
-    Some(Bearer {
+fn with(metadata: Option<&str>, scopes: &[&str], error: Option<&str>) -> Option<BearerChallenge> {
+    Some(BearerChallenge {
         resource_metadata: metadata.map(str::to_owned),
         scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
         error: error.map(str::to_owned),
@@ -61,7 +61,7 @@ fn challenges_are_read_as_servers_write_them() {
 fn only_a_403_about_scopes_can_be_turned_by_a_token() {
     assert_eq!(bearer(403, &["Bearer error=invalid_token"]), None);
     assert_eq!(bearer(403, &[]), None);
-    assert!(bearer(403, &["Bearer error=insufficient_scope"]).unwrap().wants_more());
+    assert!(bearer(403, &["Bearer error=insufficient_scope"]).unwrap().lacks_scopes());
     assert_eq!(bearer(200, &["Bearer"]), None);
 }
 

@@ -1,11 +1,11 @@
-//! What an ID token must say (OpenID Connect Core, section 3.1.3.7) once its signature holds.
+//! The claims that an ID token must have (OpenID Connect Core, section 3.1.3.7), apart from its signature.
 
 use serde_json::{Map, Value};
 
-use crate::claims::in_time;
+use crate::claims::check_time;
 use crate::fault::TokenFault;
 
-/// Makes sure that it is of this issuer, for this client, about this sign-in, and not of the past.
+/// Checks issuer, client, nonce and time.
 pub(super) fn check(
     claims: &Map<String, Value>,
     issuer: &str,
@@ -22,15 +22,15 @@ pub(super) fn check(
         Some(Value::Array(many)) => many.iter().any(|one| one.as_str() == Some(client)),
         _ => false,
     };
-    // Whom it was given to must be us, too, where that is said.
-    let given = claims.get("azp").is_none_or(|party| party.as_str() == Some(client));
-    if !ours || !given {
+    // The authorized party must be us if it is named.
+    let authorized = claims.get("azp").is_none_or(|party| party.as_str() == Some(client));
+    if !ours || !authorized {
         return Err(TokenFault::Audience);
     }
     if text("nonce") != Some(nonce) {
         return Err(TokenFault::Claim("nonce".to_owned()));
     }
-    in_time(claims, now_ms).map(drop)
+    check_time(claims, now_ms).map(drop)
 }
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(changes: Value) -> Result<(), TokenFault> {
+    fn check_patched(changes: Value) -> Result<(), TokenFault> {
         let mut claims = json!({"iss": "https://id", "aud": "strip", "nonce": "n", "exp": 1_000});
         for (name, value) in changes.as_object().unwrap() {
             claims[name] = value.clone();
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn an_id_token_is_for_one_client_and_one_sign_in() {
         for good in [json!({}), json!({"aud": ["x", "strip"], "azp": "strip"})] {
-            assert_eq!(judged(good.clone()), Ok(()), "{good}");
+            assert_eq!(check_patched(good.clone()), Ok(()), "{good}");
         }
         for (bad, why) in [
             (json!({"iss": "https://id/"}), TokenFault::Issuer),
@@ -67,7 +67,7 @@ mod tests {
             (json!({"exp": 800}), TokenFault::Expired),
             (json!({"exp": null}), TokenFault::Claim("exp".to_owned())),
         ] {
-            assert_eq!(judged(bad.clone()), Err(why), "{bad}");
+            assert_eq!(check_patched(bad.clone()), Err(why), "{bad}");
         }
     }
 }

@@ -19,7 +19,7 @@ await play(async (context, errors) => {
   await page.waitForURL((url) => url.origin === ISSUER);
   await page.click("text=[ Cancel ]");
   await page.waitForURL((url) => url.pathname === "/dashboard/sign-in/callback");
-  assert.match(await page.textContent("[role=alert]"), /said no to this sign-in/);
+  assert.match(await page.textContent("[role=alert]"), /refused this sign-in/);
   await complained(errors);
   await page.screenshot({ path: path.join(SCREENS, "sign-in-refused.png") });
   await page.click("text=Back to the sign-in page");

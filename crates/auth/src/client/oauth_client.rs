@@ -1,44 +1,39 @@
-//! What all servers share: the vault, logins under way, and where browsers come back to.
+//! State that the tokens of all servers share: the vault, pending logins and the callback URL.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
-use egress::http::Client;
 use proto::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use store::{Database, VaultPlace};
 
-use super::config::ClientConfig;
 use super::fault::Fault;
-use super::login::Pending;
-use super::registration;
-use super::server::ServerTokens;
+use super::login::PendingLogin;
 use crate::vault::{KeySource, Vault, VaultFault};
 
 /// The path of the callback on the gateway.
 const CALLBACK_PATH: &str = "/oauth/callback";
 
-/// Everything that has to do with tokens for servers; one per gateway.
-pub struct Keyring {
+/// The gateway as an OAuth client of its servers; one per gateway.
+pub struct OAuthClient {
     clock: Clock,
     database: Database,
     key: KeySource,
-    /// Opened, and its key made, when it is first needed.
+    /// Opened, and its key made, at first use.
     vault: tokio::sync::OnceCell<Vault>,
     callback: ArcSwapOption<String>,
-    pending: Mutex<HashMap<String, Pending>>,
-    /// The callbacks that the document about us names.
-    told: Mutex<Vec<String>>,
-    /// Whether there are more people than the local user.
-    many: AtomicBool,
+    pending: Mutex<HashMap<String, PendingLogin>>,
+    /// The callbacks that the client's metadata document lists.
+    documented: Mutex<Vec<String>>,
+    /// Whether there are other users than the local one.
+    multi_user: AtomicBool,
 }
 
-impl Keyring {
-    /// A keyring that keeps what it has in this database.
+impl OAuthClient {
+    /// A client that stores its tokens and registrations in this database.
     pub fn new(database: Database, key: KeySource, clock: Clock) -> Arc<Self> {
         Arc::new(Self {
             clock,
@@ -47,47 +42,35 @@ impl Keyring {
             vault: tokio::sync::OnceCell::new(),
             callback: ArcSwapOption::empty(),
             pending: Mutex::default(),
-            told: Mutex::default(),
-            many: AtomicBool::new(false),
+            documented: Mutex::default(),
+            multi_user: AtomicBool::new(false),
         })
     }
 
-    /// Says that callers come with credentials of their own: the local user is one among several.
-    pub fn serve_many(&self) {
-        self.many.store(true, Ordering::Relaxed);
+    /// Declares that callers have credentials of their own: the local user is one of several.
+    pub fn set_multi_user(&self) {
+        self.multi_user.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn serves_many(&self) -> bool {
-        self.many.load(Ordering::Relaxed)
+    pub(super) fn is_multi_user(&self) -> bool {
+        self.multi_user.load(Ordering::Relaxed)
     }
 
-    /// Says at which URL the gateway itself can be reached by a browser on this machine.
-    pub fn listens_at(&self, base: &str) {
+    /// Sets the URL at which a browser on this machine reaches the gateway.
+    pub fn set_base_url(&self, base: &str) {
         self.callback.store(Some(Arc::new(format!("{base}{CALLBACK_PATH}"))));
     }
 
-    /// The tokens of one server. Without a config, a person is asked to log in if the server wants that.
-    pub fn server(
-        self: &Arc<Self>,
-        name: &str,
-        urls: Vec<String>,
-        shared: bool,
-        config: Option<ClientConfig>,
-        http: &Client,
-    ) -> Arc<ServerTokens> {
-        ServerTokens::new(Arc::clone(self), name, urls, shared, config, http)
+    /// The callbacks that [`Self::document_callback`] was given.
+    pub(super) fn documented_callbacks(&self) -> Vec<String> {
+        self.documented.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The document about us, if any authorization server was told where it lies.
-    pub fn client_document(&self) -> Option<Value> {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        registration::document(&told)
-    }
-
-    pub(super) fn tells_about(&self, redirect_uri: &str) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !told.iter().any(|known| known == redirect_uri) {
-            told.push(redirect_uri.to_owned());
+    /// Adds a callback to the client's metadata document.
+    pub(super) fn document_callback(&self, redirect_uri: &str) {
+        let mut documented = self.documented.lock().unwrap_or_else(PoisonError::into_inner);
+        if !documented.iter().any(|known| known == redirect_uri) {
+            documented.push(redirect_uri.to_owned());
         }
     }
 
@@ -99,7 +82,7 @@ impl Keyring {
         self.callback.load_full()
     }
 
-    pub(super) fn pending(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
+    pub(super) fn pending(&self) -> MutexGuard<'_, HashMap<String, PendingLogin>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,7 +94,7 @@ impl Keyring {
         self.vault.get_or_try_init(open).await
     }
 
-    pub(super) async fn keep(
+    pub(super) async fn save(
         &self,
         place: VaultPlace,
         record: &impl Serialize,
@@ -119,8 +102,8 @@ impl Keyring {
         Ok(self.vault().await?.put(place, record).await?)
     }
 
-    /// What is kept and can be opened. What cannot is told to the operator, and costs a login at worst.
-    pub(super) async fn kept<T: DeserializeOwned>(
+    /// The records of a kind that can be opened. The others are logged, and cost a login at worst.
+    pub(super) async fn load<T: DeserializeOwned>(
         &self,
         kind: &'static str,
         server: &str,
@@ -136,20 +119,20 @@ impl Keyring {
         let opened = rows.into_iter().filter_map(|(place, record)| match record {
             Ok(record) => Some((place, record)),
             Err(fault) => {
-                tracing::warn!(server, %fault, "a row of the vault is of no use");
+                tracing::warn!(server, %fault, "a row of the vault cannot be opened");
                 None
             }
         });
         opened.collect()
     }
 
-    pub(super) async fn forget(&self, place: &VaultPlace) {
+    pub(super) async fn remove(&self, place: &VaultPlace) {
         let removed = match self.vault().await {
             Ok(vault) => vault.remove(place).await,
             Err(fault) => Err(fault),
         };
         if let Err(fault) = removed {
-            tracing::warn!(server = place.server, %fault, "a row of the vault stays");
+            tracing::warn!(server = place.server, %fault, "a row of the vault could not be removed");
         }
     }
 }

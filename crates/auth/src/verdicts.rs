@@ -1,5 +1,5 @@
-//! Bearers whose tokens have been looked at, for a short while: neither a signature nor a question to the issuer is
-//! worth repeating for every call of a busy client.
+//! A short-lived cache of checked tokens, so that a busy client does not cost a signature check or a request to the issuer
+//! per call.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,25 +9,25 @@ use proto::Digest;
 use crate::claims::Bearer;
 use crate::fault::TokenFault;
 
-/// More tokens than this in one short while are forgotten again.
+/// The most cached tokens; when the cache is full of valid ones it is cleared.
 const MAX: usize = 10_000;
 
 type Verdict = Result<Bearer, TokenFault>;
 
-/// Verdicts by the hash of the token; the tokens themselves are not kept.
+/// Verdicts by the hash of the token; the tokens themselves are not stored.
 #[derive(Default)]
-pub(crate) struct Remembered(Mutex<HashMap<Digest, (Verdict, u64)>>);
+pub(crate) struct Verdicts(Mutex<HashMap<Digest, (Verdict, u64)>>);
 
-impl Remembered {
-    /// What was found about a token, if that still holds.
-    pub(crate) fn recall(&self, token: Digest, now_ms: u64) -> Option<Verdict> {
+impl Verdicts {
+    /// The cached verdict about a token, if it has not expired.
+    pub(crate) fn get(&self, token: Digest, now_ms: u64) -> Option<Verdict> {
         let verdicts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (verdict, until) = verdicts.get(&token)?;
         (now_ms < *until).then(|| verdict.clone())
     }
 
-    /// Keeps a verdict for so long, and never beyond the token's own end.
-    pub(crate) fn keep(&self, token: Digest, verdict: Verdict, now_ms: u64, for_ms: u64) {
+    /// Caches a verdict for this time, and never beyond the token's own expiry.
+    pub(crate) fn insert(&self, token: Digest, verdict: Verdict, now_ms: u64, for_ms: u64) {
         let mut until = now_ms.saturating_add(for_ms);
         if let Ok(bearer) = &verdict {
             until = until.min(bearer.until_unix_ms);
@@ -42,8 +42,8 @@ impl Remembered {
         verdicts.insert(token, (verdict, until));
     }
 
-    /// Forgets all: what they rested on has changed.
-    pub(crate) fn forget(&self) {
+    /// Clears the cache, because the issuer's keys have changed.
+    pub(crate) fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

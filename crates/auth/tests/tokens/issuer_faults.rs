@@ -4,37 +4,33 @@ use auth::{Refusal, TokenFault};
 use serde_json::json;
 use testkit::{Issuer, Signer};
 
-use crate::support::{Entrance, entrance, good, options};
+use crate::support::{Setup, good, options, setup};
 
 #[tokio::test]
-async fn when_the_issuer_turns_its_keys_new_tokens_get_in_and_old_ones_no_longer() {
+async fn rotated_keys_admit_new_tokens_and_refuse_old_ones() {
     let (first, second) = (Signer::ec("1"), Signer::ec("2"));
     let issuer = Issuer::start(&[&first]).await;
-    let entrance = Entrance::of(&issuer).await;
+    let setup = Setup::of(&issuer).await;
     let old = first.token(&good(&issuer));
-    assert!(entrance.admit(&old).await.is_ok());
+    assert!(setup.admit(&old).await.is_ok());
     issuer.publish(&[&second]);
-    entrance.clock.advance(Duration::from_secs(16));
-    assert!(entrance.admit(&second.token(&good(&issuer))).await.is_ok());
+    setup.clock.advance(Duration::from_secs(16));
+    assert!(setup.admit(&second.token(&good(&issuer))).await.is_ok());
     assert_eq!(issuer.fetches(), 2);
-    assert_eq!(
-        entrance.fault(&old).await,
-        TokenFault::Key,
-        "what was remembered of it is forgotten"
-    );
+    assert_eq!(setup.fault(&old).await, TokenFault::Key, "the cached verdict is dropped");
 }
 
 #[tokio::test]
-async fn unknown_keys_do_not_make_us_a_battering_ram() {
-    let (signer, stranger) = (Signer::ec("e"), Signer::ec("s"));
+async fn unknown_keys_do_not_cause_a_flood_of_requests() {
+    let (signer, other) = (Signer::ec("e"), Signer::ec("s"));
     let issuer = Issuer::start(&[&signer]).await;
-    let entrance = Entrance::of(&issuer).await;
-    assert!(entrance.admit(&signer.token(&good(&issuer))).await.is_ok());
-    entrance.clock.advance(Duration::from_secs(16));
+    let setup = Setup::of(&issuer).await;
+    assert!(setup.admit(&signer.token(&good(&issuer))).await.is_ok());
+    setup.clock.advance(Duration::from_secs(16));
     for number in 0..50 {
         let header = json!({"alg": "ES256", "kid": format!("k{number}")});
-        let token = stranger.token_under(&header, &good(&issuer));
-        assert_eq!(entrance.fault(&token).await, TokenFault::Key);
+        let token = other.token_under(&header, &good(&issuer));
+        assert_eq!(setup.fault(&token).await, TokenFault::Key);
     }
     assert_eq!(issuer.fetches(), 2, "one look for a new key, not fifty");
 }
@@ -43,38 +39,38 @@ async fn unknown_keys_do_not_make_us_a_battering_ram() {
 async fn known_keys_stay_good_while_the_issuer_is_down() {
     let (signer, next) = (Signer::ec("e"), Signer::ec("n"));
     let issuer = Issuer::start(&[&signer]).await;
-    let entrance = Entrance::of(&issuer).await;
-    assert!(entrance.admit(&signer.token(&good(&issuer))).await.is_ok());
+    let setup = Setup::of(&issuer).await;
+    assert!(setup.admit(&signer.token(&good(&issuer))).await.is_ok());
     issuer.set_down(true);
-    entrance.clock.advance(Duration::from_secs(9 * 60));
-    assert!(entrance.admit(&signer.token(&good(&issuer))).await.is_ok());
-    assert_eq!(entrance.fault(&next.token(&good(&issuer))).await, TokenFault::Key);
+    setup.clock.advance(Duration::from_secs(9 * 60));
+    assert!(setup.admit(&signer.token(&good(&issuer))).await.is_ok());
+    assert_eq!(setup.fault(&next.token(&good(&issuer))).await, TokenFault::Key);
     issuer.set_down(false);
     issuer.publish(&[&signer, &next]);
-    entrance.clock.advance(Duration::from_secs(16));
-    assert!(entrance.admit(&next.token(&good(&issuer))).await.is_ok());
+    setup.clock.advance(Duration::from_secs(16));
+    assert!(setup.admit(&next.token(&good(&issuer))).await.is_ok());
 }
 
 #[tokio::test]
-async fn an_issuer_that_was_never_reached_is_no_fault_of_the_token() {
+async fn an_unreachable_issuer_is_not_reported_as_a_bad_token() {
     let signer = Signer::ec("e");
     let issuer = Issuer::start(&[&signer]).await;
     issuer.set_down(true);
-    let entrance = Entrance::of(&issuer).await;
+    let setup = Setup::of(&issuer).await;
     let token = signer.token(&good(&issuer));
     for _ in 0..2 {
-        let refused = entrance.admit(&token).await;
+        let refused = setup.admit(&token).await;
         assert!(matches!(refused, Err(Refusal::Unreachable(_))), "{refused:?}");
     }
     issuer.set_down(false);
-    let hasty = entrance.admit(&token).await;
+    let hasty = setup.admit(&token).await;
     assert!(matches!(hasty, Err(Refusal::Unreachable(_))), "a failure is not repeated at once");
-    entrance.clock.advance(Duration::from_secs(16));
-    assert!(entrance.admit(&token).await.is_ok());
+    setup.clock.advance(Duration::from_secs(16));
+    assert!(setup.admit(&token).await.is_ok());
 }
 
 #[tokio::test]
-async fn an_issuer_that_lies_about_itself_is_not_believed() {
+async fn false_metadata_of_an_issuer_is_refused() {
     let signer = Signer::ec("e");
     for lie in [
         json!({"issuer": "https://id.example", "jwks_uri": "KEYS"}),
@@ -88,7 +84,7 @@ async fn an_issuer_that_lies_about_itself_is_not_believed() {
         let keys = format!("{}/keys", issuer.url());
         let text = lie.to_string().replace("ISSUER", issuer.url()).replace("KEYS", &keys);
         issuer.set_metadata(serde_json::from_str(&text).unwrap());
-        let refused = Entrance::of(&issuer).await.admit(&signer.token(&good(&issuer))).await;
+        let refused = Setup::of(&issuer).await.admit(&signer.token(&good(&issuer))).await;
         assert!(matches!(refused, Err(Refusal::Unreachable(_))), "{lie}: {refused:?}");
         assert_eq!(issuer.fetches(), 0, "{lie}");
     }
@@ -115,22 +111,22 @@ async fn keys_that_are_not_for_signatures_sign_nothing() {
         let issuer = Issuer::start(&[]).await;
         let shown = format!("{keys:?}");
         issuer.publish_raw(keys);
-        let entrance = Entrance::of(&issuer).await;
-        assert!(entrance.admit(&signer.token(&good(&issuer))).await.is_err(), "{shown}");
+        let setup = Setup::of(&issuer).await;
+        assert!(setup.admit(&signer.token(&good(&issuer))).await.is_err(), "{shown}");
     }
     let issuer = Issuer::start(&[]).await;
     issuer.publish_raw(vec![secret, odd, signer.jwk()]);
-    let entrance = Entrance::of(&issuer).await;
-    assert!(entrance.admit(&signer.token(&good(&issuer))).await.is_ok(), "the good one is found");
+    let setup = Setup::of(&issuer).await;
+    assert!(setup.admit(&signer.token(&good(&issuer))).await.is_ok(), "the good one is found");
 }
 
 #[tokio::test]
-async fn keys_may_be_where_the_config_says() {
+async fn the_config_can_name_the_url_of_the_keys() {
     let signer = Signer::ec("e");
     let issuer = Issuer::start(&[&signer]).await;
     issuer.set_metadata(json!({"issuer": "nonsense"}));
     let mut options = options(issuer.url());
     options.issuer.as_mut().unwrap().jwks_uri = Some(format!("{}/keys", issuer.url()));
-    let entrance = entrance(options).await;
-    assert!(entrance.admit(&signer.token(&good(&issuer))).await.is_ok());
+    let setup = setup(options).await;
+    assert!(setup.admit(&signer.token(&good(&issuer))).await.is_ok());
 }

@@ -1,16 +1,16 @@
-//! Archives that are not trusted: how many parts, how large, and whether they lie.
+//! Untrusted ZIP archives: limits on the number and size of parts.
 
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::extract::{Limits, Unreadable};
+use crate::extraction::{Limits, Unreadable};
 
-/// How a part's row in the directory of an archive begins.
+/// The signature of an entry in the central directory.
 const ROW: &[u8] = b"PK\x01\x02";
 
-/// An archive from which parts are read by name, within one budget for all of them.
+/// An archive whose parts are read by name, with one byte budget for all of them.
 pub(crate) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     budget: u64,
@@ -20,21 +20,21 @@ pub(crate) struct Archive<'a> {
 impl<'a> Archive<'a> {
     pub(crate) fn open(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unreadable> {
         if bytes.len() > limits.archive {
-            let (what, limit) = ("a document of packed parts", limits.archive as u64);
+            let (what, limit) = ("a document that is an archive", limits.archive as u64);
             return Err(Unreadable::TooLarge { what, limit });
         }
-        // Before the directory is read: a million rows would be a million allocations.
+        // Counted before the directory is read: a million entries would be a million allocations.
         if rows(bytes, limits.parts) > limits.parts {
             return Err(Unreadable::TooManyParts { limit: limits.parts });
         }
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(fault)?;
         if zip.has_overlapping_entries().map_err(fault)? {
-            return Err(Unreadable::damaged("parts of the archive lie over each other"));
+            return Err(Unreadable::damaged("parts of the archive overlap"));
         }
         Ok(Self { zip, budget: limits.inflated, inflated: limits.inflated })
     }
 
-    /// The bytes of a part; none if there is no such part. Sizes that the archive states are not believed.
+    /// The bytes of a part, `None` if it is missing. Sizes in the archive's headers are not trusted.
     pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, Unreadable> {
         let part = match self.zip.by_name(name) {
             Ok(part) => part,
@@ -45,15 +45,15 @@ impl<'a> Archive<'a> {
         part.take(self.budget + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| Unreadable::damaged(format_args!("`{name}`: {error}")))?;
-        self.budget = self.budget.checked_sub(bytes.len() as u64).ok_or(Unreadable::TooLarge {
-            what: "its parts once unpacked",
-            limit: self.inflated,
-        })?;
+        self.budget = self
+            .budget
+            .checked_sub(bytes.len() as u64)
+            .ok_or(Unreadable::TooLarge { what: "its decompressed parts", limit: self.inflated })?;
         Ok(Some(bytes))
     }
 }
 
-/// Rows of directories anywhere in the bytes, counted no further than needed.
+/// Counts directory entries anywhere in the bytes, up to one more than `enough`.
 fn rows(bytes: &[u8], enough: usize) -> usize {
     let mut at = 0;
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! HTML: what a reader of the page would see, without scripts, comments and hidden text.
+//! HTML: the text that a reader of the page would see, without scripts, comments and hidden text.
 
 mod style;
 mod tree;
@@ -10,14 +10,14 @@ use html5ever::{ParseOpts, parse_document};
 use self::style::Sheet;
 use self::tree::Tree;
 use self::walk::Walk;
-use crate::extract::{Extracted, Limits, Unreadable};
+use crate::extraction::{Extracted, Limits, Unreadable};
 use crate::plain;
 use crate::text::{Text, on_one_line};
 
-/// How much of a page is parsed before its depth is looked at.
+/// The bytes that are parsed between two checks of the depth.
 const PIECE: usize = 8192;
 
-/// How far into a page its encoding may be named.
+/// The first bytes of a page, in which its encoding may be declared.
 const DECLARED: usize = 1024;
 
 pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
@@ -38,8 +38,8 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
     Ok(text.finish(1, title))
 }
 
-/// Builds the tree piece by piece, so that a page that is too deep is given up early: a parser takes time with the square
-/// of the depth.
+/// Builds the tree piece by piece, so that a page that is too deep is refused early: parsing time grows with the square of
+/// the depth.
 fn parse(source: &str, limits: &Limits) -> Result<Tree, Unreadable> {
     let mut parser = parse_document(Tree::new(limits.depth), ParseOpts::default());
     let mut rest = source;
@@ -54,7 +54,7 @@ fn parse(source: &str, limits: &Limits) -> Result<Tree, Unreadable> {
     Ok(parser.finish())
 }
 
-/// By byte order mark, as UTF-8 if it is, by what the page says, or by a guess.
+/// Decodes by byte order mark, as UTF-8 if valid, by the declared encoding, or by detection.
 fn decode(bytes: &[u8]) -> String {
     let marked = encoding_rs::Encoding::for_bom(bytes).is_some();
     if !marked && std::str::from_utf8(bytes).is_err() {

@@ -1,11 +1,11 @@
-//! Documents: what kind of file some bytes are, and the text that a person who opens it would read.
+//! Documents: the media type of bytes, and the text that a person who opens the document would read.
 //!
-//! This room stands on the ground: bytes go in, text comes out. It opens no file and no connection and knows nothing of
-//! tenants, tools or protocols. Whoever feeds it bytes of strangers runs it in a process of its own, for a limit on
-//! memory and time holds only there; what can be bounded from within is bounded by [`Limits`].
+//! Pure: bytes in, text out, without files or network. [`Limits`] bounds what can be bounded in-process; callers run
+//! untrusted documents in a child process, where memory and time can be limited too.
 
 mod archive;
 mod extract;
+mod extraction;
 mod html;
 mod office;
 mod pdf;
@@ -14,5 +14,6 @@ mod sniff;
 mod text;
 mod xml;
 
-pub use extract::{Extracted, Limits, Unreadable, extract};
+pub use extract::extract;
+pub use extraction::{Extracted, Limits, Unreadable};
 pub use sniff::{SNIFFED, sniff};

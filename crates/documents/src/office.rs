@@ -1,4 +1,4 @@
-//! Office files: packages of XML parts that point to each other.
+//! Office files: packages of XML parts with relations between them.
 
 pub(crate) mod docx;
 mod flow;
@@ -6,23 +6,23 @@ pub(crate) mod pptx;
 pub(crate) mod xlsx;
 
 use crate::archive::Archive;
-use crate::extract::{Limits, Unreadable};
+use crate::extraction::{Limits, Unreadable};
 use crate::plain;
 use crate::xml::{Node, Xml};
 
-/// A package whose parts are found by the relations between them, as Office does.
+/// A package whose parts are found by their relations, as in Office.
 pub(crate) struct Package<'a> {
     archive: Archive<'a>,
     limits: &'a Limits,
 }
 
-/// A pointer from one part to another.
+/// A relation from one part to another.
 #[derive(Debug)]
 pub(crate) struct Relation {
     pub(crate) id: String,
     /// The last word of its type, such as `slide`.
     pub(crate) kind: String,
-    /// The part that it leads to.
+    /// The target part.
     pub(crate) part: String,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Package<'a> {
         Ok((name, part))
     }
 
-    /// What a part points to within the package; what lies outside is never looked at.
+    /// The relations of a part within the package; external ones are ignored.
     pub(crate) fn relations(&mut self, part: &str) -> Result<Vec<Relation>, Unreadable> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = [folder, "_rels", &format!("{file}.rels")];
@@ -76,7 +76,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// The parts of one kind that a part points to, each once.
+    /// The related parts of one kind, each once.
     pub(crate) fn related(&mut self, part: &str, kind: &str) -> Result<Vec<String>, Unreadable> {
         let mut parts: Vec<String> = Vec::new();
         for relation in self.relations(part)? {
@@ -87,7 +87,7 @@ impl<'a> Package<'a> {
         Ok(parts)
     }
 
-    /// The title that the document's properties name.
+    /// The title in the document's properties.
     pub(crate) fn title(&mut self) -> Result<Option<String>, Unreadable> {
         let Some(text) = self.part("docProps/core.xml")? else { return Ok(None) };
         let mut xml = Xml::new(&text, self.limits);
@@ -105,7 +105,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// A target as seen from a folder; steps that lead out of the package lead to its top.
+/// Resolves a target relative to a folder; `..` never leaves the package.
 fn resolve(folder: &str, target: &str) -> String {
     let mut steps: Vec<&str> = match target.starts_with('/') {
         true => Vec::new(),

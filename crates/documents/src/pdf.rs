@@ -10,7 +10,7 @@ use hayro_interpret::{
 };
 
 use self::glyphs::Glyphs;
-use crate::extract::{Extracted, Limits, Unreadable};
+use crate::extraction::{Extracted, Limits, Unreadable};
 use crate::plain;
 use crate::text::{Block, Text};
 

@@ -1,15 +1,15 @@
-//! Plain text in whichever encoding it came.
+//! Plain text in any encoding.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::extract::{Extracted, Limits};
+use crate::extraction::{Extracted, Limits};
 
-/// How much of a text an encoding is guessed from.
+/// The bytes from which an encoding is detected.
 const SAMPLE: usize = 1 << 20;
 
 pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Extracted {
-    // No encoding takes more than three bytes of UTF-8 for one of its own, so what is cut here would be cut below.
+    // One byte of any encoding becomes at most three bytes of UTF-8, so bytes cut here would be cut below anyway.
     let whole = bytes.len() <= limits.text.saturating_mul(4);
     let bytes = if whole { bytes } else { &bytes[..limits.text.saturating_mul(4)] };
     let mut text = decode(bytes);
@@ -18,12 +18,12 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Extracted {
     Extracted { text, parts: 1, truncated, ..Extracted::default() }
 }
 
-/// The text of these bytes: by byte order mark, as UTF-8 if they are, by the pattern of zeros, or by a guess.
+/// Decodes by byte order mark, as UTF-8 if valid, as UTF-16 by its zeros, or by detection.
 pub(crate) fn decode(bytes: &[u8]) -> String {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
     }
-    // UTF-16 of plain English is valid UTF-8, too, with a zero in every other place.
+    // UTF-16 of plain English is also valid UTF-8, with a zero in every other byte.
     if let Ok(text) = std::str::from_utf8(bytes)
         && wide(&bytes[..bytes.len().min(SAMPLE)]).is_none()
     {
@@ -43,7 +43,7 @@ pub(crate) fn encoding_of(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// UTF-16 without a mark shows by the zeros of its ASCII characters, all on one side.
+/// Detects UTF-16 without a byte order mark by the zeros of its ASCII characters.
 pub(crate) fn wide(sample: &[u8]) -> Option<&'static Encoding> {
     let zeros = |odd: usize| sample.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd, pairs) = (zeros(0), zeros(1), sample.len() / 2);
@@ -57,9 +57,9 @@ pub(crate) fn wide(sample: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// The encoding that a document names, unless that is nonsense.
+/// The encoding of a label, if it is known.
 pub(crate) fn named(label: &str) -> Option<&'static Encoding> {
-    // A label was read as ASCII, so the text cannot be UTF-16 whatever the label says.
+    // The label was read as ASCII, so the text is not UTF-16 even if the label says so.
     Encoding::for_label(label.trim().as_bytes())
         .map(|encoding| if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }

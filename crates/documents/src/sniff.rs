@@ -1,7 +1,7 @@
-//! What some bytes are, by what they are and not by what somebody calls them.
+//! The media type of bytes by their content, not by a declared type.
 //!
-//! A table of our own rather than a library: the libraries stop at magic numbers, and the hard part is what comes after
-//! them, which archive is which Office file and which bytes are text.
+//! Our own table instead of a library: libraries stop at magic numbers, and the hard part is to distinguish Office files
+//! among archives and text among other bytes.
 
 mod words;
 
@@ -20,10 +20,10 @@ pub(crate) const ZIP: &str = "application/zip";
 pub(crate) const OLE: &str = "application/x-ole-storage";
 pub(crate) const UNKNOWN: &str = "application/octet-stream";
 
-/// How many bytes from the beginning of a file tell what it is, for all but odd archives.
+/// The bytes from the beginning of a file that are enough to sniff it, except for unusual archives.
 pub const SNIFFED: usize = 65_536;
 
-/// Magic numbers: at which offset which bytes stand. The first row that fits wins.
+/// Magic numbers: offset, bytes, media type. The first row that matches wins.
 const MAGIC: [(usize, &[u8], &str); 46] = [
     (0, b"%PDF-", PDF),
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -73,8 +73,8 @@ const MAGIC: [(usize, &[u8], &str); 46] = [
     (0, b"\xff\xf9", "audio/aac"),
 ];
 
-/// The media type of a file from its beginning (at best [`SNIFFED`] bytes or all of it). A name only tells kinds of
-/// text apart, such as CSV and Markdown, which look alike from within.
+/// The media type of a file from its beginning ([`SNIFFED`] bytes, or all of it). The name only decides between kinds of
+/// text, such as CSV and Markdown.
 pub fn sniff(head: &[u8], name: Option<&str>) -> &'static str {
     container(head)
         .or_else(|| magic(head))
@@ -93,7 +93,7 @@ fn magic(head: &[u8]) -> Option<&'static str> {
         .map(|(_, _, kind)| *kind)
 }
 
-/// Two bytes are little to go by; text can begin with `BM` and `MZ`.
+/// Two bytes alone are not conclusive: text can begin with `BM` and `MZ`.
 fn plausible(head: &[u8], kind: &str) -> bool {
     match kind {
         "image/bmp" => head.get(6..10) == Some(&[0; 4]),
@@ -102,7 +102,7 @@ fn plausible(head: &[u8], kind: &str) -> bool {
     }
 }
 
-/// Readers of PDF accept rubbish before the header, and mail programs put it there.
+/// PDF readers accept other bytes before the header, and mail programs add some.
 fn late_pdf(head: &[u8]) -> Option<&'static str> {
     let start = &head[..head.len().min(1024)];
     // At the start of a line, so that a text about PDF stays a text.
@@ -110,7 +110,7 @@ fn late_pdf(head: &[u8]) -> Option<&'static str> {
     headers.into_iter().any(|header| contains(start, header)).then_some(PDF)
 }
 
-/// Families of formats that share an envelope and differ within.
+/// Formats that share a container.
 fn container(head: &[u8]) -> Option<&'static str> {
     match head {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(archive(head)),
@@ -137,7 +137,7 @@ fn container(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// By its brands, the first of which may be a general one.
+/// The kind of an ISO media file, by its brands; the first may be a general one.
 fn film(brands: &[u8]) -> &'static str {
     let brands: Vec<&[u8]> = brands[..brands.len().min(64)].chunks_exact(4).collect();
     let has = |names: &[&[u8; 4]]| names.iter().any(|name| brands.contains(&name.as_slice()));
@@ -152,9 +152,9 @@ fn film(brands: &[u8]) -> &'static str {
     }
 }
 
-/// Which archive, by the names of the files in it as far as they are in sight.
+/// The kind of an archive, by the file names that are visible.
 fn archive(head: &[u8]) -> &'static str {
-    // OpenDocument and EPUB say what they are in a first file that is stored as it is.
+    // OpenDocument and EPUB name their type in an uncompressed first file.
     if let Some(rest) = head.get(30..).and_then(|rest| rest.strip_prefix(b"mimetype")) {
         for kind in [
             "application/epub+zip",
@@ -208,7 +208,7 @@ fn compound(head: &[u8]) -> &'static str {
     }
 }
 
-/// Whether this is what Office writes when a file gets a password.
+/// Whether this is an Office file with a password.
 pub(crate) fn is_encrypted_office(bytes: &[u8]) -> bool {
     contains(bytes, &wide("EncryptedPackage"))
 }

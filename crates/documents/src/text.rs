@@ -1,17 +1,17 @@
-//! The text as it grows: blocks set apart, up to a cap.
+//! The growing text: separated blocks, up to a limit.
 
-use crate::extract::Extracted;
+use crate::extraction::Extracted;
 
-/// What a piece of text is, which decides how far it is set off from the one before.
+/// The kind of a block, which decides how it is separated from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Block {
-    /// Set off by a blank line.
+    /// Preceded by a blank line.
     Paragraph,
-    /// Follows its like on the next line.
+    /// Follows another line without a blank line.
     Line,
-    /// A list item; follows its like on the next line.
+    /// A list item; follows another item without a blank line.
     Item,
-    /// A table row; follows its like on the next line.
+    /// A table row; follows another row without a blank line.
     Row,
 }
 
@@ -29,12 +29,12 @@ impl Text {
         Self { out: String::new(), cap, last: None, truncated: false, hidden: 0 }
     }
 
-    /// Whether nothing more fits: readers stop there instead of reading what nobody gets.
+    /// Whether the limit is reached; readers stop then.
     pub(crate) fn is_full(&self) -> bool {
         self.truncated
     }
 
-    /// Writes a block; one without a visible character is nothing.
+    /// Writes a block, unless it has no visible character.
     pub(crate) fn block(&mut self, kind: Block, text: &str) {
         // Indents of list items and empty cells at the start of a row stay.
         let text = text.trim_matches(['\n', '\r']).trim_end();
@@ -50,24 +50,24 @@ impl Text {
         self.last = Some(kind);
     }
 
-    /// Sets the next block off by a blank line, whatever it is.
+    /// Puts a blank line before the next block of any kind.
     pub(crate) fn set_off(&mut self) {
         if self.last.is_some() {
             self.last = Some(Block::Paragraph);
         }
     }
 
-    /// Counts text that is in the document but not to be seen.
+    /// Counts hidden text.
     pub(crate) fn hide(&mut self, text: &str) {
         self.hidden += text.chars().filter(|character| !character.is_whitespace()).count();
     }
 
     fn push(&mut self, text: &str) {
-        let room = self.cap.saturating_sub(self.out.len());
-        if text.len() <= room {
+        let free = self.cap.saturating_sub(self.out.len());
+        if text.len() <= free {
             self.out.push_str(text);
         } else {
-            self.out.push_str(&text[..text.floor_char_boundary(room)]);
+            self.out.push_str(&text[..text.floor_char_boundary(free)]);
             self.truncated = true;
         }
     }

@@ -1,4 +1,4 @@
-//! XML that is not trusted: no entities but the five, no declarations of them, nothing deeper than a bound.
+//! Untrusted XML: only the five predefined entities, no document types, limited depth.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use crate::extract::{Limits, Unreadable};
+use crate::extraction::{Limits, Unreadable};
 
-/// What comes next in a part. Names are without their prefix: the parts that are read here use each name for one thing.
+/// The next item of a part. Names have no prefix: the supported formats use each local name for one purpose.
 pub(crate) enum Node<'a> {
     Open(Element<'a>),
     Close(String),
@@ -29,19 +29,19 @@ impl Element<'_> {
         self.find(|key| key.rsplit(':').next() == Some(name))
     }
 
-    /// An attribute that has a prefix, whichever: `r:id` stands beside a plain `id`.
+    /// An attribute with any prefix: some elements have both `r:id` and `id`.
     pub(crate) fn prefixed(&self, name: &str) -> Option<String> {
         self.find(|key| key.rsplit_once(':').is_some_and(|(_, local)| local == name))
     }
 
-    fn find(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
+    fn find(&self, matches: impl Fn(&str) -> bool) -> Option<String> {
         let mut attributes = self.0.attributes();
-        let found = attributes.with_checks(false).flatten().find(|found| wanted(found.key.0))?;
+        let found = attributes.with_checks(false).flatten().find(|found| matches(found.key.0))?;
         let value = found.normalized_value(XmlVersion::Implicit1_0).ok()?;
         Some(value.into_owned())
     }
 
-    /// A switch such as `<w:vanish/>`, which is on unless it says otherwise.
+    /// A switch such as `<w:vanish/>`, which is on unless its value is false.
     pub(crate) fn is_on(&self) -> bool {
         !matches!(self.attribute("val").as_deref(), Some("0" | "false" | "off" | "none"))
     }
@@ -100,7 +100,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Passes over the rest of the element that was opened last; its text goes to `seen`.
+    /// Skips the rest of the last opened element; its text goes to `seen`.
     pub(crate) fn skip(&mut self, mut seen: impl FnMut(&str)) -> Result<(), Unreadable> {
         let outside = self.depth - 1;
         while self.depth > outside {
@@ -113,7 +113,7 @@ impl<'a> Xml<'a> {
         Ok(())
     }
 
-    /// All text up to the end of the element that was opened last.
+    /// All text up to the end of the last opened element.
     pub(crate) fn text(&mut self) -> Result<String, Unreadable> {
         let mut all = String::new();
         self.skip(|text| all.push_str(text))?;

@@ -38,7 +38,7 @@ fn a_table_that_lays_a_page_out_is_read_as_a_page() {
 }
 
 #[test]
-fn what_nobody_sees_is_left_out_and_counted() {
+fn hidden_text_is_left_out_and_counted() {
     for hidden in [
         "<p hidden>SECRET</p>",
         "<p aria-hidden=\"true\">SECRET</p>",

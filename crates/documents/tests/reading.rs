@@ -60,17 +60,17 @@ fn sheets_are_lines_of_cells() {
 }
 
 #[test]
-fn a_paper_keeps_its_paragraphs_and_its_table() {
-    let paper = read("paper.pdf");
-    let paragraphs: Vec<&str> = paper.text.split("\n\n").collect();
+fn a_pdf_keeps_its_paragraphs_and_its_table() {
+    let pdf = read("article.pdf");
+    let paragraphs: Vec<&str> = pdf.text.split("\n\n").collect();
     assert_eq!(paragraphs[0], "A study of cables");
     assert!(
         paragraphs[1].starts_with("Cables carry power from one place to another. Cables"),
-        "{paper:?}"
+        "{pdf:?}"
     );
     assert_eq!(paragraphs[2], "The second paragraph stands apart – with “quotes”.");
     assert_eq!(paragraphs[3], "Gauge\tAmpere\tPrice\n1.5\t16\t0.40\n2.5\t20\t0.65");
-    assert_eq!((paper.parts, paper.title.as_deref()), (1, Some("Ünïted paper")));
+    assert_eq!((pdf.parts, pdf.title.as_deref()), (1, Some("Ünïted paper")));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_password_is_asked_for_and_mere_restrictions_are_not_in_the_way() {
 #[test]
 fn text_is_cut_at_its_limit_and_says_so() {
     let limits = Limits { text: 40, ..Limits::default() };
-    for name in ["report.docx", "plan.pptx", "orders.xlsx", "paper.pdf"] {
+    for name in ["report.docx", "plan.pptx", "orders.xlsx", "article.pdf"] {
         let bytes = fixture(name);
         let media_type = sniff(&bytes, None);
         let cut = extract(bytes, media_type, &limits).unwrap();
@@ -110,6 +110,6 @@ fn text_is_cut_at_its_limit_and_says_so() {
         assert!(!read(name).truncated);
     }
     let small = Limits { input: 100, ..Limits::default() };
-    let refused = extract(fixture("paper.pdf"), "application/pdf", &small).unwrap_err();
+    let refused = extract(fixture("article.pdf"), "application/pdf", &small).unwrap_err();
     assert!(matches!(refused, Unreadable::TooLarge { limit: 100, .. }), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! Just enough of CSS to tell what is not shown.
+//! The part of CSS that is needed to find hidden text.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const RULES: usize = 20_000;
 /// Further off the page than any design needs, in pixels.
 const FAR: f32 = -900.0;
 
-/// What a style says of an element, property by property.
+/// The properties of an element's style.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Declarations(HashMap<String, String>);
 
@@ -43,7 +43,7 @@ impl Declarations {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// Whether nobody sees an element with this style, whatever its colours.
+    /// Whether this style hides an element, apart from its colours.
     pub(super) fn hides(&self) -> bool {
         let zero = |name: &str| number(self.get(name)).is_some_and(|size| size == 0.0);
         let clipped = self.get("overflow") == "hidden" || self.get("overflow").starts_with("clip");
@@ -71,12 +71,12 @@ impl Declarations {
     }
 
     /// The colour of the text, if the style sets one.
-    pub(super) fn ink(&self) -> Option<Colour> {
+    pub(super) fn foreground(&self) -> Option<Colour> {
         Some(self.get("color")).filter(|it| !it.is_empty() && *it != "inherit").map(colour)
     }
 
     /// The colour behind the text, if the style sets one.
-    pub(super) fn paper(&self) -> Option<Colour> {
+    pub(super) fn background(&self) -> Option<Colour> {
         let set = ["background-image", "background", "background-color"]
             .into_iter()
             .map(|name| self.get(name))
@@ -85,7 +85,7 @@ impl Declarations {
     }
 }
 
-/// Font sizes at or below this are not meant for eyes.
+/// Text with this font size or less counts as hidden.
 fn tiny(size: &str) -> f32 {
     if size.ends_with("em") || size.ends_with('%') { 0.05 } else { 1.0 }
 }
@@ -157,10 +157,13 @@ fn colour(value: &str) -> Colour {
     }
 }
 
-/// Whether text of one colour cannot be told from what is behind it.
-pub(super) fn blends(ink: Colour, paper: Colour) -> bool {
-    let (Some(ink), Some(paper)) = (ink, paper) else { return false };
-    ink.iter().zip(paper).all(|(ink, paper)| ink.abs_diff(paper) <= 4)
+/// Whether text cannot be distinguished from its background.
+pub(super) fn blends(foreground: Colour, background: Colour) -> bool {
+    let (Some(foreground), Some(background)) = (foreground, background) else { return false };
+    foreground
+        .iter()
+        .zip(background)
+        .all(|(foreground, background)| foreground.abs_diff(background) <= 4)
 }
 
 /// The style sheets of a page, as far as they name elements by tag, class or id.
@@ -178,7 +181,7 @@ impl Sheet {
             let selectors = rest[..open].trim();
             let body = &rest[open + 1..];
             let end = end_of_block(body);
-            // Other media than a screen hide what a screen shows, so rules under a condition are left out.
+            // Rules under a condition are left out: other media may hide what a screen shows.
             if !selectors.starts_with('@') {
                 self.rule(selectors, &body[..end]);
             }
@@ -198,7 +201,7 @@ impl Sheet {
         }
     }
 
-    /// What the sheets say of an element: tags first, then classes, then its id, later rules over earlier ones.
+    /// The style of an element: by tag, then class, then id; later rules override earlier ones.
     pub(super) fn of(&self, tag: &str, classes: &str, id: &str) -> Declarations {
         let mut all = Declarations::default();
         if self.rules.is_empty() {

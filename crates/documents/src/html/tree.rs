@@ -1,4 +1,4 @@
-//! A page as a tree in one list: dropped without recursion, however deep a stranger nested it.
+//! A page as a tree in one list, which is dropped without recursion however deep it is nested.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -7,7 +7,7 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
-/// A node by its place in the list.
+/// The index of a node in the list.
 pub(super) type Id = usize;
 
 /// The root.
@@ -59,7 +59,7 @@ impl Tree {
         }
     }
 
-    /// Puts a child in its place among those of its parent.
+    /// Inserts a child among those of its parent.
     fn insert(&self, parent: Id, at: usize, child: NodeOrText<Id>) {
         let child = match child {
             NodeOrText::AppendNode(child) => {
@@ -97,7 +97,7 @@ impl Tree {
     }
 
     fn append_last(&self, parent: Id, child: NodeOrText<Id>) {
-        // Past the bound nothing is kept: the page is refused, and building on would take ever longer.
+        // Beyond the limit nothing is stored: the page will be refused, and parsing would get slower and slower.
         if !self.too_deep.get() {
             let at = self.nodes.borrow().get(parent).map_or(0, |node| node.children.len());
             self.insert(parent, at, child);
@@ -196,7 +196,7 @@ impl TreeSink for Tree {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    /// What a template holds is not shown, so it may as well hang below the template.
+    /// The content of a template is not shown, so it is stored below the template itself.
     fn get_template_contents(&self, target: &Id) -> Id {
         *target
     }

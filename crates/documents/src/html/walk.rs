@@ -55,11 +55,11 @@ const BLOCKS: [&str; 35] = [
 const STRUCTURE: [&str; 10] =
     ["table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "article", "section"];
 
-/// How the page looks at the place that is being read.
+/// The rendering state at the current element.
 #[derive(Clone, Copy)]
 struct Look {
-    ink: Colour,
-    paper: Colour,
+    foreground: Colour,
+    background: Colour,
     hidden: bool,
     verbatim: bool,
     /// Lists within lists.
@@ -91,11 +91,11 @@ impl<'a> Walk<'a> {
         Self { tree, sheet, out, line: String::new(), item: None, row: Vec::new(), layouts }
     }
 
-    /// Writes all that is to be seen.
+    /// Writes all visible text.
     pub(super) fn run(mut self) {
         let look = Look {
-            ink: BLACK,
-            paper: WHITE,
+            foreground: BLACK,
+            background: WHITE,
             hidden: false,
             verbatim: false,
             level: 0,
@@ -135,7 +135,7 @@ impl<'a> Walk<'a> {
                 self.end_line(false);
                 self.row.clear();
             }
-            // What stands in a row outside of its cells was moved before the table by the parser.
+            // The parser has moved text in a row outside of its cells to before the table.
             "td" | "th" if look.in_table => self.line.clear(),
             "tr" | "td" | "th" => self.end_line(false),
             name if !look.in_cell && BLOCKS.contains(&name) => self.end_line(false),
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Ends what has been gathered, as a list item if one was begun.
+    /// Writes the collected text as a block, as a list item if one was begun.
     fn end_line(&mut self, verbatim: bool) {
         let line = std::mem::take(&mut self.line);
         if verbatim {
@@ -215,19 +215,21 @@ impl<'a> Walk<'a> {
             || attribute("aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true"));
         look.hidden |= hidden_by_attribute || style.hides();
         let attributes = |name: &str| attribute(name).map(|value| format!("color:{value}"));
-        let plain = |text: Option<String>| text.and_then(|text| Declarations::parse(&text).ink());
-        if let Some(paper) = style.paper().or_else(|| plain(attributes("bgcolor"))) {
-            look.paper = paper;
+        let plain =
+            |text: Option<String>| text.and_then(|text| Declarations::parse(&text).foreground());
+        if let Some(background) = style.background().or_else(|| plain(attributes("bgcolor"))) {
+            look.background = background;
         }
-        if let Some(ink) =
-            style.ink().or_else(|| if name == "font" { plain(attributes("color")) } else { None })
+        if let Some(foreground) = style
+            .foreground()
+            .or_else(|| if name == "font" { plain(attributes("color")) } else { None })
         {
-            look.ink = ink;
+            look.foreground = foreground;
         }
         if attribute("background").is_some() {
-            look.paper = None;
+            look.background = None;
         }
-        look.hidden |= blends(look.ink, look.paper);
+        look.hidden |= blends(look.foreground, look.background);
         look.verbatim |= matches!(name, "pre" | "textarea");
         look.level += usize::from(matches!(name, "ul" | "ol" | "menu"));
         if name == "table" {

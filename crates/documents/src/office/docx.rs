@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Package;
 use super::flow::Flow;
-use crate::extract::{Extracted, Limits, Unreadable};
+use crate::extraction::{Extracted, Limits, Unreadable};
 use crate::text::Text;
 use crate::xml::{Node, Xml};
 
@@ -30,7 +30,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
     Ok(text.finish(1, title))
 }
 
-/// What stands beside the body. Equal headers of several sections are written once.
+/// Headers, footers, notes and comments. Equal headers of several sections are written once.
 fn aside(
     package: &mut Package<'_>,
     main: &str,

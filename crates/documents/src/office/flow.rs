@@ -2,29 +2,29 @@
 
 use std::collections::HashSet;
 
-use crate::extract::{Limits, Unreadable};
+use crate::extraction::{Limits, Unreadable};
 use crate::text::{Block, Text, on_one_line};
 use crate::xml::{Element, Node, Xml};
 
-/// Anything below two points is there for machines only; sizes are in half points.
+/// Text below two points counts as hidden; sizes are in half points.
 const TINY: u32 = 4;
 
 /// How one part is read.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// What a paragraph that is no list item counts as.
+    /// The block kind of a paragraph that is no list item.
     pub(super) paragraphs: Option<Block>,
     /// Styles whose text is not shown.
     pub(super) hidden_styles: HashSet<String>,
     /// Styles of list items.
     pub(super) list_styles: HashSet<String>,
-    /// Whether white text may stand on something dark that is not worked out here.
+    /// Whether white text may be on a dark background, which is not determined here.
     pub(super) dark: bool,
-    /// Whether this is a page of notes, where only what somebody wrote is read: the rest repeats the slide.
+    /// Whether this is a page of notes: only the notes are read, the rest repeats the slide.
     pub(super) notes: bool,
 }
 
-/// What is known of the run that is being read.
+/// The state of the current run.
 #[derive(Debug, Default)]
 struct Run {
     hidden: bool,
@@ -32,11 +32,11 @@ struct Run {
     backed: bool,
 }
 
-/// What is being read at the moment.
+/// The current state of the reader.
 #[derive(Debug, Default)]
 struct Place {
     paragraph: String,
-    /// What the next paragraph begins with, such as the number of a note.
+    /// The prefix of the next paragraph, such as the number of a note.
     mark: Option<String>,
     /// Whether the open shape is left out.
     apart: bool,
@@ -88,7 +88,7 @@ impl Flow {
         out: &mut Text,
     ) -> Result<(), Unreadable> {
         match element.name() {
-            // The same again for old programs, what was deleted or moved away, and tab stops.
+            // Fallback content for old programs, deleted or moved text, and tab stops.
             "Fallback" | "del" | "moveFrom" | "tabs" | "tabLst" | "instrText" => {
                 xml.skip(|_| ())?
             }
@@ -139,7 +139,7 @@ impl Flow {
             "color" => place.run.white = is_white(element.attribute("val")),
             "highlight" => place.run.backed = true,
             "shd" if element.attribute("fill").is_some_and(|fill| fill != "auto") => {
-                // Shading belongs to whatever is open innermost; taking it for all of them only shows more.
+                // Shading belongs to the innermost open element; applying it to all of them only shows more text.
                 place.run.backed = true;
                 place.backed_paragraph = true;
                 if let Some(cell) = place.cells.last_mut() {

@@ -2,14 +2,14 @@
 
 use super::Package;
 use super::flow::Flow;
-use crate::extract::{Extracted, Limits, Unreadable};
+use crate::extraction::{Extracted, Limits, Unreadable};
 use crate::text::{Block, Text};
 use crate::xml::{Node, Xml};
 
 pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
     let mut package = Package::open(bytes, limits)?;
     let (name, presentation) = package.main("ppt/presentation.xml")?;
-    // Slides have backgrounds and shapes of any colour, so white text says nothing.
+    // Slides have backgrounds and shapes of any colour, so white text is not a sign of hiding.
     let flow = Flow { paragraphs: Some(Block::Line), dark: true, ..Flow::default() };
     let written =
         Flow { paragraphs: Some(Block::Line), dark: true, notes: true, ..Flow::default() };
@@ -20,9 +20,9 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
         let Some(relation) = relations.iter().find(|relation| relation.id == id) else { continue };
         let Some(slide) = package.part(&relation.part)? else { continue };
         if is_hidden(&slide, limits)? {
-            let mut unseen = Text::new(limits.text);
-            flow.read(&slide, limits, &mut unseen)?;
-            text.hide(&unseen.finish(1, None).text);
+            let mut hidden = Text::new(limits.text);
+            flow.read(&slide, limits, &mut hidden)?;
+            text.hide(&hidden.finish(1, None).text);
             continue;
         }
         shown += 1;
@@ -54,7 +54,7 @@ fn slide_ids(presentation: &str, limits: &Limits) -> Result<Vec<String>, Unreada
     }
 }
 
-/// Whether a slide is passed over when the others are shown.
+/// Whether a slide is hidden in the presentation.
 fn is_hidden(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
     let mut xml = Xml::new(slide, limits);
     loop {

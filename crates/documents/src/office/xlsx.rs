@@ -6,11 +6,11 @@ use std::collections::HashSet;
 
 use self::format::{Formats, show};
 use super::Package;
-use crate::extract::{Extracted, Limits, Unreadable};
+use crate::extraction::{Extracted, Limits, Unreadable};
 use crate::text::{Block, Text, on_one_line};
 use crate::xml::{Node, Xml};
 
-/// Empty cells in a row that are written as such; a lone cell far to the right needs no thousand tabs.
+/// The most consecutive empty cells that are written, so that a lone cell far to the right needs no thousand tabs.
 const GAP: usize = 64;
 
 pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
@@ -140,7 +140,8 @@ impl Cells<'_> {
                             matches!(element.attribute("hidden").as_deref(), Some("1" | "true"));
                     }
                     "c" => {
-                        let column = element.attribute("r").and_then(|place| column(&place));
+                        let column =
+                            element.attribute("r").and_then(|reference| column(&reference));
                         cell = Cell {
                             column: column.unwrap_or(next),
                             kind: element.attribute("t").unwrap_or_default(),
@@ -199,10 +200,10 @@ impl Cells<'_> {
     }
 }
 
-/// The column of a place such as `AB12`, counted from 0.
-fn column(place: &str) -> Option<usize> {
-    let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
-    let number = letters.fold(0_usize, |number, letter| {
+/// The column of a cell reference such as `AB12`, counted from 0.
+fn column(reference: &str) -> Option<usize> {
+    let column = reference.bytes().take_while(u8::is_ascii_alphabetic);
+    let number = column.fold(0_usize, |number, letter| {
         let digit = usize::from(letter.to_ascii_uppercase() - b'A') + 1;
         number.saturating_mul(26).saturating_add(digit)
     });

@@ -1,4 +1,4 @@
-//! Gathers what a page draws: where each glyph stands, and whether anybody sees it.
+//! Collects the glyphs of a page with their positions and visibility.
 
 use hayro_interpret::font::{Glyph as Drawn, GlyphRun};
 use hayro_interpret::hayro_cmap::BfString;
@@ -7,36 +7,36 @@ use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, Paint, SoftMask,
 };
 
-/// Glyphs below this size, in points, are not meant for eyes.
+/// Glyphs below this size, in points, count as hidden.
 const TINY: f64 = 1.0;
 
-/// How nearly white counts as white.
+/// The tolerance for white.
 const WHITE: f32 = 0.985;
 
-/// Shapes that are remembered to find what stands behind white text.
+/// The most shapes that are stored to find the background of white text.
 const SHAPES: usize = 20_000;
 
-/// A piece of text at its place on the page, with y growing downwards.
+/// A piece of text with its position on the page; y grows downwards.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Glyph {
     pub(super) text: String,
     pub(super) x: f64,
     pub(super) y: f64,
-    /// How far it reaches to the right.
+    /// Its right edge.
     pub(super) width: f64,
     /// How large the font is.
     pub(super) size: f64,
 }
 
-/// What one page draws.
+/// The content of one page.
 pub(super) struct Glyphs {
     area: Rect,
     glyphs: Vec<(Glyph, Ink)>,
-    /// The run before, of which an equal one on top is an outline or a shadow.
+    /// The previous run; an equal one on top of it is an outline or a shadow.
     before: Vec<Glyph>,
-    /// What has been painted and is not white.
+    /// Painted shapes that are not white.
     shapes: Vec<Rect>,
-    /// Whether a picture covers most of the page: then invisible text is what somebody read in it.
+    /// Whether a picture covers most of the page: then invisible text is the recognised text of a scan.
     scanned: bool,
 }
 
@@ -53,18 +53,18 @@ impl Glyphs {
         Self { area, glyphs: Vec::new(), before: Vec::new(), shapes: Vec::new(), scanned: false }
     }
 
-    /// What a person would see, in the order in which it was drawn.
+    /// The visible glyphs, in drawing order.
     pub(super) fn shown(&self) -> Vec<&Glyph> {
         let seen = |ink: Ink| ink == Ink::Shown || (ink == Ink::None && self.scanned);
         self.glyphs.iter().filter(|(_, ink)| seen(*ink)).map(|(glyph, _)| glyph).collect()
     }
 
-    /// What is drawn so that nobody sees it.
+    /// The hidden text.
     pub(super) fn hidden(&self) -> String {
-        let unseen = |ink: Ink| ink == Ink::Hidden || (ink == Ink::None && !self.scanned);
+        let is_hidden = |ink: Ink| ink == Ink::Hidden || (ink == Ink::None && !self.scanned);
         self.glyphs
             .iter()
-            .filter(|(_, ink)| unseen(*ink))
+            .filter(|(_, ink)| is_hidden(*ink))
             .map(|(glyph, _)| glyph.text.as_str())
             .collect()
     }
@@ -86,7 +86,7 @@ impl Glyphs {
         let Paint::Color(colour) = paint else { return Ink::Shown };
         let [red, green, blue, alpha] = colour.to_rgba().components();
         let white = red.min(green).min(blue) >= WHITE;
-        // White ink is seen on whatever else was painted before.
+        // White text is visible on shapes that were painted before.
         let backed = || self.shapes.iter().any(|shape| shape.contains(middle));
         if alpha < 0.05 || (white && !backed()) { Ink::Hidden } else { Ink::Shown }
     }
@@ -140,7 +140,7 @@ impl<'a> Device<'a> for Glyphs {
 }
 
 impl Glyphs {
-    /// Whether a run is the one before once more, drawn over it as outline, shadow or to make it bold.
+    /// Whether a run repeats the previous one, drawn over it as outline, shadow or to make it bold.
     fn repeats(&self, run: &[Glyph]) -> bool {
         !run.is_empty()
             && run.len() == self.before.len()

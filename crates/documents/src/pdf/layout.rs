@@ -1,7 +1,7 @@
 //! From placed glyphs to lines and paragraphs.
 //!
 //! The order in which a page draws its text is nearly always the order in which it is read, columns included, and
-//! nothing that can be worked out from places alone is as good. Only a page that is drawn from the bottom is sorted.
+//! no order computed from positions alone is as good. Only a page that is drawn from the bottom is sorted.
 
 use super::glyphs::Glyph;
 
@@ -49,8 +49,8 @@ fn usual_step(lines: &[Line]) -> f64 {
     steps.get(steps.len() / 2).copied().unwrap_or(1.2)
 }
 
-/// Whether a line goes on where the one above ended: no further below it than usual, in type of about its size. Rows
-/// of a table stand further apart.
+/// Whether a line continues the paragraph of the one above: at the usual distance, in about the same size. Rows of a table
+/// are further apart.
 fn belongs(above: &Line, line: &Line, usual: f64) -> bool {
     let size = above.size.max(line.size);
     let step = (line.y - above.y) / size;
@@ -81,13 +81,13 @@ fn lines(glyphs: Vec<&Glyph>) -> Vec<Line> {
     lines
 }
 
-/// Whether a glyph stands on the line and to the right of what it holds; raised and lowered ones belong to it, too.
+/// Whether a glyph continues the line to the right; superscripts and subscripts do as well.
 fn goes_on(line: &Line, glyph: &Glyph) -> bool {
     let size = line.size.max(glyph.size);
     (glyph.y - line.y).abs() < size * 0.45 && glyph.x > line.end - size * 0.6
 }
 
-/// What stands between the end of a line and what follows at `x`: nothing, a space or the gap of a table.
+/// The separator between the end of a line and the next glyph at `x`: none, a space or a tab for a table's gap.
 fn between(line: &Line, x: f64) -> &'static str {
     let gap = x - line.end;
     let spaced = line.text.ends_with([' ', '\t', '\u{a0}']);
@@ -98,7 +98,7 @@ fn between(line: &Line, x: f64) -> &'static str {
     }
 }
 
-/// Pieces that stand on one line, once they have been sorted.
+/// Pieces on one line, after sorting.
 fn joined(pieces: Vec<Line>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! Bytes that are text, and which text.
+//! Detects text and its kind.
 
 use encoding_rs::Encoding;
 
@@ -61,7 +61,7 @@ pub(super) fn kind(head: &[u8], name: Option<&str>) -> Option<&'static str> {
     })
 }
 
-/// The head as text, if that is what it is: an encoding that fits, and no control characters but white space.
+/// The head as text, if it decodes and has no control characters but white space.
 fn text(head: &[u8]) -> Option<String> {
     let text = match (Encoding::for_bom(head), std::str::from_utf8(head)) {
         (Some((encoding, mark)), _) => {
@@ -90,24 +90,24 @@ fn text(head: &[u8]) -> Option<String> {
         let encoding = plain::wide(head)?;
         return Some(encoding.decode_without_bom_handling(head).0.into_owned());
     }
-    // A stray control character in a long text does not make it a picture.
+    // A few control characters in a long text are tolerated.
     (bad * 1000 <= all).then_some(text)
 }
 
-/// Text in an encoding of before Unicode: no zeros, few controls, and a guess that decodes.
+/// Text in an encoding that predates Unicode: no control characters, and a detected encoding.
 fn older(head: &[u8]) -> Option<String> {
     let controls =
         head.iter().filter(|byte| matches!(byte, 0..=8 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count();
     if controls > 0 {
         return None;
     }
-    let letters = head
+    let alphanumeric = head
         .iter()
         .filter(|byte| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace())
         .count();
     let high = head.iter().filter(|byte| !byte.is_ascii()).count();
-    // Compressed data has no letters to speak of; a text in Russian or Chinese has few, but no other controls either.
-    if head.len() > 512 && letters * 20 < head.len() && high * 10 < head.len() * 9 {
+    // Compressed data has few ASCII alphanumerics; Russian or Chinese text has few as well, but mostly high bytes.
+    if head.len() > 512 && alphanumeric * 20 < head.len() && high * 10 < head.len() * 9 {
         return None;
     }
     Some(plain::encoding_of(head).decode_without_bom_handling(head).0.into_owned())
@@ -121,7 +121,7 @@ fn past_comments(mut text: &str) -> &str {
     text
 }
 
-/// JSON shows by its first two tokens; whether all of it is right is not asked here.
+/// Recognizes JSON by its first two tokens; the rest is not checked.
 fn is_json(start: &str) -> bool {
     let rest = |text: &str| text.trim_start().chars().next();
     match start.chars().next() {

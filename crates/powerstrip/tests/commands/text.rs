@@ -82,7 +82,7 @@ fn documents_are_read_by_their_content_whatever_they_are_called() {
         ("report.docx", "report.pdf", "ACME confidential"),
         ("plan.pptx", "plan", "Slide 1\nFirst slide"),
         ("orders.xlsx", "orders.txt", "Sheet: Orders\nItem\tDate"),
-        ("paper.pdf", "paper.docx", "A study of cables"),
+        ("article.pdf", "paper.docx", "A study of cables"),
         ("restricted.pdf", "restricted.pdf", "Made by another program."),
     ] {
         let project = project(name, &fixture(fixture_name));

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::extract::{Limits, Unreadable};
+use crate::extraction::{Limits, Unreadable};
 use crate::xml::{Node, Xml};
 
-/// What a number stands for.
+/// The meaning of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Format {
     #[default]
@@ -87,7 +87,7 @@ fn by_code(code: &str) -> Format {
     Format::Number
 }
 
-/// A number as text; what is none stays as it is.
+/// A number as text; a value that is not a number is unchanged.
 pub(super) fn show(value: &str, format: Format, since_1904: bool) -> String {
     let Ok(number) = value.parse::<f64>() else { return value.to_owned() };
     match format {
@@ -98,7 +98,7 @@ pub(super) fn show(value: &str, format: Format, since_1904: bool) -> String {
 }
 
 fn plain(value: &str, number: f64) -> String {
-    // Files hold 17 digits; the shortest that mean the same number are what was typed.
+    // Files store 17 digits; the shortest form of the same number is what was typed.
     if number.abs() < 1e15 && (number == 0.0 || number.abs() > 1e-7) {
         number.to_string()
     } else {

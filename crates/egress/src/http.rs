@@ -1,4 +1,4 @@
-//! The guarded HTTP client: the one way out of the house over HTTP.
+//! The guarded HTTP client, the only one in Powerstrip.
 //!
 //! A request passes, for itself and for every redirect: URL guard ([`Target`]) → the tool's [`Scope`] →
 //! one DNS lookup → [`AddressPolicy`] over *every* answer → a connection to exactly a checked address →
@@ -12,9 +12,9 @@ mod connect;
 mod dial;
 mod error;
 mod host;
-mod lines;
 mod listeners;
 mod policy;
+mod pool;
 mod redirect;
 mod resolve;
 mod scope;

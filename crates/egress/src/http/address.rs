@@ -24,7 +24,7 @@ pub enum Class {
     LinkLocal,
     /// A cloud metadata service outside the link-local range.
     Metadata,
-    /// Set aside by the IETF for protocols.
+    /// Reserved by the IETF for protocols.
     Protocol,
     /// For examples in documents.
     Documentation,
@@ -34,9 +34,9 @@ pub enum Class {
     Multicast,
     /// An IPv4 address inside an IPv6 one.
     EmbeddedV4,
-    /// A translator or tunnel that leads to an IPv4 address of the writer's choice.
+    /// A translator or tunnel to an IPv4 address that the sender chooses.
     Tunnel,
-    /// Reserved, or never handed out.
+    /// Reserved, or not assigned.
     Reserved,
 }
 
@@ -70,7 +70,7 @@ const fn v6(a: u16, b: u16, prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), prefix)
 }
 
-/// The first network that holds the address names its class; what stands in none is global.
+/// The first network that contains the address decides its class; an address in none is global.
 const V4: [(Ipv4Net, Class); 16] = [
     (v4(0, 0, 0, 0, 8), Class::Unspecified),
     (v4(10, 0, 0, 0, 8), Class::Private),
@@ -92,7 +92,7 @@ const V4: [(Ipv4Net, Class); 16] = [
     (v4(168, 63, 129, 16, 32), Class::Metadata),
 ];
 
-/// Read in order; what stands in none is global only inside `2000::/3`, the one range handed out to hosts.
+/// Checked in order; an address in none is global only inside `2000::/3`, the only range assigned to hosts.
 const V6: [(Ipv6Net, Class); 13] = [
     // All of `::/96` that is neither `::` nor `::1`, and `::ffff:0:0/96`, carries an IPv4 address;
     // the rest of `::/8` was never assigned.

@@ -18,11 +18,10 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use super::error::{FetchError, Part, Phase};
-use super::lines::Arriving;
-
+use super::pool::IncomingBody;
 type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, FetchError>> + Send>>;
 
-/// A moment and the allowance that led to it.
+/// A point in time, and the time allowance that it comes from.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     pub(super) at: Instant,
@@ -45,9 +44,9 @@ pub struct BodyStream {
 }
 
 impl BodyStream {
-    /// Wraps what arrives; unpacks it if `unpack` is set, and then takes the headers that no longer hold out.
+    /// Wraps a body; if `unpack` is set, decompresses it and removes the headers that no longer apply.
     pub(super) fn new(
-        incoming: Arriving,
+        incoming: IncomingBody,
         headers: &mut HeaderMap,
         unpack: bool,
         limit: u64,
@@ -120,8 +119,8 @@ fn too_large(limit: u64) -> FetchError {
     FetchError::TooLarge { part: Part::Body, limit }
 }
 
-/// Bytes as they arrive, capped too: packed data beyond the cap can only unpack to more.
-fn capped_wire(incoming: Arriving, limit: u64) -> Chunks {
+/// Bytes on the wire, with the same limit: compressed data beyond it can only decompress to more.
+fn capped_wire(incoming: IncomingBody, limit: u64) -> Chunks {
     let mut left = limit;
     Box::pin(incoming.into_data_stream().map(move |chunk| {
         let chunk = chunk.map_err(|e| FetchError::Protocol { why: e.to_string() })?;
@@ -130,7 +129,7 @@ fn capped_wire(incoming: Arriving, limit: u64) -> Chunks {
     }))
 }
 
-/// The packings we offer in `Accept-Encoding`.
+/// The encodings we offer in `Accept-Encoding`.
 pub(super) const OFFERED: &str = "gzip, br";
 
 enum Packing {
@@ -139,7 +138,7 @@ enum Packing {
 }
 
 impl Packing {
-    /// `None` for plain bodies, and for packings that we did not ask for: those pass through as they are.
+    /// `None` for plain bodies, and for encodings that we did not offer: those are passed through unchanged.
     fn of(headers: &HeaderMap) -> Option<Self> {
         let mut named = headers.get_all(CONTENT_ENCODING).iter();
         let (Some(name), None) = (named.next(), named.next()) else { return None };

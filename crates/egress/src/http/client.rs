@@ -1,4 +1,4 @@
-//! Sending a request and following where it leads.
+//! Sends requests and follows redirects.
 
 use std::io;
 use std::pin::pin;
@@ -21,8 +21,8 @@ use url::Url;
 use super::body::{BodyStream, Deadline, OFFERED};
 use super::connect::Connector;
 use super::error::{FetchError, HEADER_CEILING, Part, Phase, Refusal, cause};
-use super::lines::{Arriving, IDLE, IDLE_PER_HOST, Lines};
 use super::policy::AddressPolicy;
+use super::pool::{ConnectionPool, IDLE_TIMEOUT, IncomingBody, MAX_IDLE_PER_HOST};
 use super::redirect::{Message, location};
 use super::resolve::{Resolve, SystemResolver};
 use super::scope::Scope;
@@ -30,13 +30,13 @@ use super::sent::{Body, Sending};
 use super::target::Target;
 use super::tls::Tls;
 
-/// The most redirects anyone may follow.
+/// The upper bound of `Limits::max_redirects`.
 const MAX_REDIRECTS: u8 = 5;
 
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("powerstrip/", env!("CARGO_PKG_VERSION")));
 
-/// Headers that frame the message or say whom it is for: a caller who could set them could
+/// Headers that frame or address the message: a caller that could set them could
 /// smuggle a second request, or reach another host than the one that was checked.
 const OURS: [HeaderName; 9] = [
     HOST,
@@ -55,7 +55,7 @@ const OURS: [HeaderName; 9] = [
 pub struct Request {
     /// The method, `CONNECT` excepted.
     pub method: Method,
-    /// The absolute URL, as written by whoever wants it.
+    /// The absolute URL, not yet checked.
     pub url: String,
     /// Headers, without those that frame the message.
     pub headers: HeaderMap,
@@ -70,18 +70,18 @@ impl Request {
     }
 }
 
-/// What one request may cost.
+/// Limits of one request.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Time for everything, redirects and body included; `None` for streams without an end.
     pub deadline: Option<Duration>,
-    /// Time to resolve, dial and shake hands, for each hop.
+    /// Time to resolve, connect and do the TLS handshake, for each hop.
     pub connect: Duration,
     /// Bytes of the body, on the wire and unpacked.
     pub max_body_bytes: u64,
-    /// Bytes of the response headers; 64 KiB hold in any case.
+    /// Bytes of the response headers; at most 64 KiB.
     pub max_header_bytes: u64,
-    /// Redirects to follow; 5 hold in any case.
+    /// Redirects to follow; at most 5.
     pub max_redirects: u8,
 }
 
@@ -129,7 +129,7 @@ pub struct Client(Arc<Inner>);
 struct Inner {
     connector: Connector,
     pool: Mutex<Pool>,
-    /// What was asked last, and what it was read as: most clients ask one server at one address.
+    /// The last URL and its parsed form: most clients send all requests to one URL.
     last: Mutex<Option<(String, Arc<Target>)>>,
 }
 
@@ -138,14 +138,14 @@ type Connections = legacy::Client<Connector, Sending>;
 /// Idle connections, all dialled under one policy and one set of own listeners.
 struct Pool {
     generation: u64,
-    /// Those under TLS, which may turn out to be shared by many requests.
+    /// TLS connections, which HTTP/2 may share between requests.
     connections: Connections,
-    lines: Arc<Lines>,
+    plain: Arc<ConnectionPool>,
 }
 
 impl Pool {
     fn new(generation: u64, connector: &Connector) -> Self {
-        Self { generation, connections: connections(connector), lines: Arc::default() }
+        Self { generation, connections: connections(connector), plain: Arc::default() }
     }
 }
 
@@ -157,7 +157,7 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Asks this resolver instead of the machine's.
+    /// Uses this resolver instead of the machine's.
     pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
         self.resolver = Some(resolver);
         self
@@ -220,7 +220,7 @@ impl Client {
         Ok(Response { status, headers, body: body.bytes().await?, final_url })
     }
 
-    /// Sends a request, follows redirects and hands the body over as it arrives.
+    /// Sends a request, follows redirects and returns the body as a stream.
     pub async fn stream(
         &self,
         request: Request,
@@ -276,7 +276,7 @@ impl Client {
         Err(Refusal::Redirects { limit }.into())
     }
 
-    /// Reads a URL, unless it is the one that was read last. What it leads to is checked each time all the same.
+    /// Parses a URL, unless it is the last one. The address is checked for every request nevertheless.
     fn read(&self, url: String) -> Result<Arc<Target>, Refusal> {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, target)) = &*last
@@ -294,14 +294,14 @@ impl Client {
         target: &Target,
         message: &Message,
         limits: &Limits,
-    ) -> Result<http::Response<Arriving>, FetchError> {
+    ) -> Result<http::Response<IncomingBody>, FetchError> {
         let mut request = http::Request::new(message.body.sending());
         *request.method_mut() = message.method.clone();
         *request.uri_mut() = target.uri().clone();
         *request.headers_mut() = message.headers.clone();
         if target.url().scheme() == "http" {
-            let lines = self.pooled(|pool| Arc::clone(&pool.lines));
-            return lines.request(&self.0.connector, request, limits.connect).await;
+            let plain = self.pooled(|pool| Arc::clone(&pool.plain));
+            return plain.request(&self.0.connector, request, limits.connect).await;
         }
         Box::pin(self.over_tls(request, limits)).await
     }
@@ -310,12 +310,12 @@ impl Client {
         &self,
         mut request: http::Request<Sending>,
         limits: &Limits,
-    ) -> Result<http::Response<Arriving>, FetchError> {
+    ) -> Result<http::Response<IncomingBody>, FetchError> {
         let connections = self.pooled(|pool| pool.connections.clone());
         let captured = capture_connection(&mut request);
         tokio::select! {
             answer = connections.request(request) => {
-                answer.map(|answer| answer.map(Arriving::from)).map_err(|e| cause(&e))
+                answer.map(|answer| answer.map(IncomingBody::from)).map_err(|e| cause(&e))
             }
             () = unconnected(captured, limits.connect) => {
                 Err(FetchError::Timeout { phase: Phase::Connect, after: limits.connect })
@@ -323,21 +323,21 @@ impl Client {
         }
     }
 
-    /// What is wanted of the pool, emptied if a door of our own has opened since its connections were dialled.
-    fn pooled<T>(&self, wanted: impl FnOnce(&Pool) -> T) -> T {
+    /// Reads from the pool, which is replaced if the gateway has opened a listener since its connections were made.
+    fn pooled<T>(&self, read: impl FnOnce(&Pool) -> T) -> T {
         let generation = self.policy().own_listeners().generation();
         let mut pool = self.0.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.generation != generation {
             *pool = Pool::new(generation, &self.0.connector);
         }
-        wanted(&pool)
+        read(&pool)
     }
 }
 
 /// The last hop's answer before its body is read.
 struct Answer {
     target: Arc<Target>,
-    response: http::Response<Arriving>,
+    response: http::Response<IncomingBody>,
     unpack: bool,
 }
 
@@ -345,8 +345,8 @@ fn connections(connector: &Connector) -> Connections {
     legacy::Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(IDLE_PER_HOST)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
         .http1_max_buf_size(HEADER_CEILING as usize)
         .http2_max_header_list_size(HEADER_CEILING)
         .build(connector.clone())
@@ -372,7 +372,7 @@ fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), FetchError>
     Ok(())
 }
 
-/// Ends when `allowance` has passed without a connection, and never once there is one.
+/// Resolves when `allowance` has passed without a connection, and never once there is one.
 async fn unconnected(mut captured: CaptureConnection, allowance: Duration) {
     if tokio::time::timeout(allowance, captured.wait_for_connection_metadata()).await.is_ok() {
         std::future::pending::<()>().await;

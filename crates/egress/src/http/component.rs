@@ -1,6 +1,6 @@
-//! Values in URLs: how a value is written so that it stays one segment of a path or one value of a query.
+//! Encodes values for URLs, so that each stays one path segment or one query value.
 
-/// Percent-encodes everything but letters, digits and `-._~`, so that the text cannot end the component that contains it.
+/// Percent-encodes everything but ASCII alphanumerics and `-._~`, so that the text cannot end its component.
 pub fn encode_component(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

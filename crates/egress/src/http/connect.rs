@@ -1,4 +1,4 @@
-//! From a host to a connection that has passed every check.
+//! Makes connections that have passed every check.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use super::target::Target;
 use super::tls::Tls;
 use super::wire::Wire;
 
-/// No connection attempt outlives this, not even one that finishes for the pool after its caller has gone.
+/// The longest connection attempt, also if it continues for the pool after its caller has gone.
 const CEILING: Duration = Duration::from_secs(30);
 
 /// How many of a name's addresses are tried; all of them are checked.
@@ -37,7 +37,7 @@ pub(super) struct Connector {
 
 impl Connector {
     pub(super) async fn connect(self, uri: Uri) -> Result<TokioIo<Wire>, FetchError> {
-        // hyper hands on scheme and authority only; parsing them again applies the guard again.
+        // hyper passes only scheme and authority; parsing them again applies the guard again.
         let target = Target::parse(&uri.to_string())?;
         let attempt = async {
             let addresses = self.addresses(target.host(), target.port()).await?;
@@ -58,7 +58,7 @@ impl Connector {
     }
 
     /// Resolves once and refuses the host if any of its addresses is not allowed: a name that
-    /// answers with one good and one bad address is lying about something.
+    /// answers with one allowed and one denied address is not trustworthy.
     async fn addresses(
         &self,
         host: &Host<String>,

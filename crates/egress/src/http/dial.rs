@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::net::TcpStream;
 
-/// How long one address may keep us waiting before the next is tried beside it (RFC 8305).
+/// The delay before the next address is tried in parallel (RFC 8305).
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Connects to one of `addresses`, which must not be empty, and says which.
@@ -39,7 +39,7 @@ async fn connect(address: SocketAddr) -> io::Result<(TcpStream, SocketAddr)> {
     Ok((stream, address))
 }
 
-/// Takes IPv6 and IPv4 in turn, so that one broken family costs one head start and not ten.
+/// Alternates IPv6 and IPv4, so that a broken family costs one delay and not ten.
 pub(super) fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let (six, four): (Vec<_>, Vec<_>) = addresses.into_iter().partition(SocketAddr::is_ipv6);
     let mut mixed = Vec::with_capacity(six.len() + four.len());

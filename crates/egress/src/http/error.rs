@@ -1,6 +1,4 @@
-//! What can go wrong with a fetch, in types that callers can tell apart.
-//!
-//! No text here repeats a path, a query or a header: those may hold secrets.
+//! Typed errors of a fetch. No message contains a path, a query or a header: those may hold secrets.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
@@ -14,13 +12,13 @@ pub(super) const HEADER_CEILING: u32 = 64 * 1024;
 /// Why a fetch gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The guard said no; nothing was sent to the refused place.
+    /// The guard refused; nothing was sent to the refused host.
     #[error("refused: {0}")]
     Refused(#[from] Refusal),
     /// The name has no address, or the name server did not answer.
     #[error("cannot resolve {host}: {why}")]
     Resolve {
-        /// The name asked for.
+        /// The requested name.
         host: String,
         /// What the resolver said.
         why: String,
@@ -107,13 +105,13 @@ pub enum Refusal {
     /// The text is no absolute URL.
     #[error("not a usable URL: {0}")]
     Url(String),
-    /// Only `http` and `https` leave the house.
+    /// Only `http` and `https` are allowed.
     #[error("scheme `{0}` is not allowed, only http and https")]
     Scheme(String),
-    /// A user name or password stands in the URL.
+    /// The URL contains a user name or password.
     #[error("the URL carries a user name or password")]
     Userinfo,
-    /// `CONNECT` would make a tunnel that nobody checks.
+    /// `CONNECT` would make a tunnel whose content is not checked.
     #[error("method {0} is not allowed")]
     Method(String),
     /// The client itself writes this header.

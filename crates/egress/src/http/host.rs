@@ -52,7 +52,7 @@ impl HostPattern {
         if name.contains('*') {
             return Err(PatternError::new(
                 entry,
-                "a wildcard stands only in front, as in `*.example.com`",
+                "a wildcard is allowed only in front, as in `*.example.com`",
             ));
         }
         let host = match (below, parse_host(entry, name)?) {
@@ -92,7 +92,7 @@ fn parse_host(entry: &str, host: &str) -> Result<Host<String>, PatternError> {
     normal(host).ok_or_else(|| PatternError::new(entry, "not a host name or address"))
 }
 
-/// Takes the root dot off a name, so that `example.com.` and `example.com` are one host;
+/// Removes the root dot of a name, so that `example.com.` and `example.com` are one host;
 /// `None` for names that no server can have.
 pub(super) fn normal(host: Host<String>) -> Option<Host<String>> {
     let Host::Domain(name) = host else { return Some(host) };

@@ -1,4 +1,4 @@
-//! The gateway's own doors, which no tool may knock on.
+//! The gateway's own listeners, to which no tool may connect.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,14 +16,14 @@ struct Doors {
 }
 
 impl OwnListeners {
-    /// Adds a listener's bound address; `0.0.0.0` and `::` stand for every address of this machine.
+    /// Adds a listener's bound address; `0.0.0.0` and `::` mean every address of this machine.
     pub fn register(&self, address: SocketAddr) {
         let mut open = self.0.open.write().unwrap_or_else(PoisonError::into_inner);
         open.push(canonical(address));
         self.0.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Takes a closed listener out again.
+    /// Removes a closed listener.
     pub fn forget(&self, address: SocketAddr) {
         let mut open = self.0.open.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = open.iter().position(|door| *door == canonical(address)) {
@@ -60,7 +60,7 @@ impl OwnListeners {
     }
 }
 
-/// `::ffff:127.0.0.1` and `127.0.0.1` are one door; flow labels and scopes are none of our business.
+/// `::ffff:127.0.0.1` and `127.0.0.1` are one address; flow labels and scopes are ignored.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -20,7 +20,7 @@ pub struct Rule(Admit);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Admit {
-    /// A rule speaks only for the kind of network it was written for: `0.0.0.0/0` opens no metadata service.
+    /// A rule applies only to the kind of network it was written for: `0.0.0.0/0` does not allow metadata services.
     Network {
         network: IpNet,
         class: Class,
@@ -78,8 +78,8 @@ impl Rule {
     }
 }
 
-/// A name is only as trustworthy as its DNS zone. It may lead into private networks; to this machine
-/// only if it says so itself or is held to one port; to metadata services and oddities never.
+/// A name is only as trustworthy as its DNS zone. It may resolve to private networks; to this machine only if it is a
+/// local name or the rule has a port; to metadata services and special networks never.
 fn names_may_lead_to(class: Class, host: &Host<String>, pattern: &HostPattern) -> bool {
     match class {
         Class::Private | Class::Shared | Class::UniqueLocal => true,
@@ -152,7 +152,7 @@ impl AddressPolicy {
         &self.own
     }
 
-    /// Checks one address that `host` stands for.
+    /// Checks one address of `host`.
     pub fn check(&self, host: &Host<String>, address: SocketAddr) -> Result<(), Refusal> {
         if self.own.contains(address) {
             return Err(Refusal::OwnListener { address });

@@ -1,4 +1,4 @@
-//! The URL guard: text in, a place that may be considered out.
+//! The URL guard: parses and checks a URL before a name is resolved.
 
 use http::Uri;
 use url::{Host, Position, Url};
@@ -54,7 +54,7 @@ impl Target {
         let default_port = match url.scheme() {
             "http" => 80,
             "https" => 443,
-            // Cut short: whoever wrote it must not fill our logs with it.
+            // Cut short, so that untrusted text cannot fill the logs.
             other => return Err(Refusal::Scheme(other.chars().take(32).collect())),
         };
         if !url.username().is_empty() || url.password().is_some() {
@@ -99,7 +99,7 @@ impl Target {
     }
 }
 
-/// Put together from the checked parts, so that no second parser can read another host out of the same text.
+/// Built from the checked parts, so that a second parser cannot find another host in the same text.
 fn uri(url: &Url, host: &Host<String>) -> Result<Uri, Refusal> {
     let authority = match url.port() {
         Some(port) => format!("{host}:{port}"),

@@ -1,4 +1,4 @@
-//! Starting a launcher, and ending all that came of it.
+//! Starts a launcher, and ends it with all its processes.
 
 use std::ffi::OsStr;
 use std::io;
@@ -39,14 +39,14 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Has the program started by a launcher that stands by if one does, and by a new one else.
+    /// Has the program started by a standby launcher if there is one, otherwise by a new one.
     pub(super) async fn launch_soon(
         mut self,
         standbys: &Arc<Standbys>,
     ) -> Result<Launched, RunError> {
         let isolation = self.orders.isolation();
         while let Some(mut launcher) = standbys.take(isolation) {
-            // One that ended a moment ago costs the run nothing: it has not begun.
+            // A standby launcher that has just ended is replaced: the program has not begun.
             if self.order(&mut launcher).await? {
                 standbys.replenish(isolation);
                 return Ok(self.launched(launcher));
@@ -65,7 +65,7 @@ impl Ready {
         Ok(self.launched(launcher))
     }
 
-    /// Hands the orders over; false if the launcher has ended.
+    /// Sends the orders; false if the launcher has ended.
     async fn order(&mut self, launcher: &mut Launcher) -> Result<bool, RunError> {
         self.program.environment.insert(RUN_MARK.into(), launcher.run.clone().into());
         let orders = self.orders.to_bytes(&self.program).map_err(|error| RunError::Exec {
@@ -73,7 +73,7 @@ impl Ready {
             reason: error.to_string(),
         })?;
         match timeout(LISTENING, launcher.tell(&orders)).await {
-            Ok(told) => Ok(told.is_ok()),
+            Ok(sent) => Ok(sent.is_ok()),
             Err(_) => Err(RunError::Launcher(io::ErrorKind::TimedOut.into())),
         }
     }
@@ -133,7 +133,7 @@ impl Launched {
         Ok(Exit::of(status))
     }
 
-    /// Ends everything: politely first if `grace` is wanted, surely in any case.
+    /// Ends all processes: with SIGTERM first if `grace` is set, then with SIGKILL.
     pub(super) async fn end(&mut self, grace: bool) {
         if let Some(inner) = &mut self.inner {
             inner.end(grace).await;
@@ -173,7 +173,7 @@ impl Launched {
         false
     }
 
-    /// What the launcher had to say about a program that it could not start.
+    /// The launcher's report about a program that it could not start.
     pub(super) fn failure(&self, exit: Exit, stderr: &[u8], program: &OsStr) -> Option<RunError> {
         let failure = self.launch_failure(exit, stderr)?;
         let program = program.to_owned();
@@ -276,7 +276,7 @@ impl Drop for Launched {
                     let _ = tokio::task::spawn_blocking(move || drop(inner.scratch)).await;
                 });
             }
-            // Without a runtime nobody can wait; the program dies with its supervisor.
+            // Without a runtime there is no waiting; the program dies with its supervisor.
             Err(_) => drop(inner.child.start_kill()),
         }
     }

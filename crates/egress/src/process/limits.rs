@@ -67,8 +67,8 @@ impl Limits {
     }
 }
 
-fn lower(resource: Resource, wanted: u64) -> rustix::io::Result<()> {
+fn lower(resource: Resource, limit: u64) -> rustix::io::Result<()> {
     let now = getrlimit(resource);
-    let limit = now.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    let limit = now.maximum.map_or(limit, |maximum| maximum.min(limit));
     setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })
 }

@@ -1,4 +1,4 @@
-//! Where a program lies, and what belongs to its installation.
+//! Finds a program and the folders of its installation.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Links followed from a program to the file behind it.
 const HOPS: usize = 16;
 
-/// Looks programs up, and remembers what the shims of version managers stand for.
+/// Looks programs up, and caches the programs behind the shims of version managers.
 #[derive(Debug)]
 pub(super) struct Locator {
     path: Vec<PathBuf>,
@@ -43,7 +43,7 @@ impl Locator {
             return Ok(real);
         }
         // A shim is a script that needs its manager's home and settings, which no child gets;
-        // and it costs more time than most tools. The manager knows what stands behind it.
+        // and it costs more time than most tools. The manager knows which program it runs.
         let real = behind(&manager, &found).await.unwrap_or_else(|| found.clone());
         let mut shims = self.shims.lock().unwrap_or_else(PoisonError::into_inner);
         shims.insert(found, real.clone());
@@ -104,7 +104,7 @@ pub(super) fn installation(program: &Path, locator: &Locator) -> Vec<PathBuf> {
     parts
 }
 
-/// The folder around a `bin`, unless it holds more of the user's life than one installation.
+/// The parent of a `bin` folder, unless it holds more than one installation, as a home folder does.
 fn prefix(program: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let bin = program.parent()?;
     let prefix = matches!(bin.file_name()?.to_str()?, "bin" | "sbin" | "shims")

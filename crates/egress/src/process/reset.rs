@@ -31,7 +31,7 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// Whether only the program itself is alive, and all that it could write is empty.
     pub(super) fn is_untouched(&self) -> bool {
-        let alone = tree::beside_program(self.supervisor, self.isolated);
+        let alone = tree::program_and_others(self.supervisor, self.isolated);
         let program = alone.filter(|(_, others)| others.is_empty()).map(|(program, _)| program);
         let places = program.and_then(|program| self.places(program));
         places.is_some_and(|places| places.iter().all(|place| is_empty(place)))
@@ -52,7 +52,7 @@ impl Run<'_> {
 
     async fn end_others(&self) -> Option<Pid> {
         for _ in 0..LOOKS {
-            let (program, others) = tree::beside_program(self.supervisor, self.isolated)?;
+            let (program, others) = tree::program_and_others(self.supervisor, self.isolated)?;
             if others.is_empty() {
                 return Some(program);
             }

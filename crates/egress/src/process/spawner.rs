@@ -40,6 +40,6 @@ fn jobs() -> io::Result<Sender<Job>> {
             job();
         }
     })?;
-    // Whoever loses a race leaves a thread without work, which ends at once.
+    // The loser of a race leaves a thread without work, which ends at once.
     Ok(JOBS.get_or_init(|| sender).clone())
 }

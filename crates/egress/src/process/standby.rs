@@ -1,7 +1,7 @@
 //! Launchers, and the few that are started ahead of their run.
 //!
 //! Executing and linking our own executable costs more than all that a launcher does. Once
-//! programs are being run, one launcher per kind of preparation therefore stands by for the next.
+//! programs are being run, one launcher per kind of preparation is therefore kept ready for the next.
 
 use std::fmt;
 use std::io;
@@ -22,7 +22,7 @@ use crate::sandbox::{LAUNCH, Network, Preparation};
 /// How many launchers may stand by, whatever their kinds.
 const MOST: usize = 2;
 
-/// How long a launcher stands by before it is let go.
+/// How long a standby launcher is kept.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A launcher that prepares, or has prepared, one run and waits for its orders. Dropping it ends it.
@@ -92,7 +92,7 @@ impl Standbys {
         &self.launcher
     }
 
-    /// A launcher that stands by with this preparation, if there is a living one.
+    /// A running standby launcher with this preparation, if there is one.
     pub(super) fn take(&self, isolation: Option<Network>) -> Option<Launcher> {
         let runtime = Handle::current().id();
         loop {
@@ -121,7 +121,9 @@ impl Standbys {
         tokio::spawn(async move {
             let launcher = match Launcher::start(&path, isolation).await {
                 Ok(launcher) => launcher,
-                Err(error) => return tracing::debug!(%error, "no launcher stands by"),
+                Err(error) => {
+                    return tracing::debug!(%error, "no standby launcher could be started");
+                }
             };
             let (taken, when_taken) = oneshot::channel();
             let watch = Watch { standbys, run: launcher.run.clone() };
@@ -157,7 +159,7 @@ impl fmt::Debug for Standbys {
     }
 }
 
-/// Lets a launcher go that nobody has taken, at the latest when its runtime ends.
+/// Ends an unused launcher, at the latest when its runtime ends.
 struct Watch {
     standbys: Weak<Standbys>,
     run: String,

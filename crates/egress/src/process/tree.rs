@@ -20,7 +20,7 @@ pub(crate) fn signal(processes: &[Pid], signal: Signal) {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{beside_program, descendants, end_marked};
+pub(crate) use linux::{descendants, end_marked, program_and_others};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -52,7 +52,7 @@ mod linux {
 
     /// The program below a supervisor, and every other living process that came of it. The kernel lists the children
     /// of a process in the order in which they became its own, so the program is the first: all others came of it.
-    pub(crate) fn beside_program(supervisor: Pid, isolated: bool) -> Option<(Pid, Vec<Pid>)> {
+    pub(crate) fn program_and_others(supervisor: Pid, isolated: bool) -> Option<(Pid, Vec<Pid>)> {
         let first = |parent: Pid| listed_children(parent)?.first().copied();
         let reaper = if isolated { first(supervisor)? } else { supervisor };
         let program = first(reaper)?;

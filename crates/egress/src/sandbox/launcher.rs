@@ -1,4 +1,4 @@
-//! The launcher: our own executable, started anew as a single-threaded process that prepares
+//! The launcher: our own executable, started again as a single-threaded process that prepares
 //! one run, waits for its orders and then executes the program.
 //!
 //! Why not `pre_exec`: namespaces, Landlock rules and filters need allocation and several
@@ -33,7 +33,7 @@ fn launch() -> ! {
     let preparation = match Preparation::read(Stdin) {
         Ok(preparation) => preparation,
         Err(error) => {
-            let reason = format!("the launcher was not told what to prepare: {error}");
+            let reason = format!("the launcher received no preparation orders: {error}");
             Failure::at(Step::Session)(reason).report("-")
         }
     };

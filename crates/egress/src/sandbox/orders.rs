@@ -19,10 +19,10 @@ use crate::process::{Limits, Sha256};
 /// The only argument, which turns our executable into the launcher.
 pub(crate) const LAUNCH: &str = "__launch";
 
-/// Exit code of a launcher that could not start its program; the reason stands on stderr.
+/// Exit code of a launcher that could not start its program; the reason is on stderr.
 pub(crate) const FAILED: i32 = 125;
 
-/// What a launcher is told when it starts: enough to do all that does not depend on the program.
+/// The first orders of a launcher: all preparation that does not depend on the program.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Preparation {
     /// The gateway's process id: a launcher whose parent is another was orphaned before it could ask for a death signal.
@@ -44,7 +44,7 @@ impl Preparation {
     }
 }
 
-/// What a launcher is told when its run has come.
+/// The orders for one run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
     /// Prepare everything, report the Landlock ABI and start nothing.
@@ -68,7 +68,7 @@ impl Orders {
         Ok(bytes)
     }
 
-    /// Waits for the orders; none when the gateway has no use for this launcher.
+    /// Waits for the orders; `None` if the gateway does not need this launcher.
     pub(super) fn read(mut source: impl Read) -> io::Result<Option<(Self, Program)>> {
         let Some(orders) = unframe(&mut source)? else { return Ok(None) };
         let words = unframe(&mut source)?.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -159,7 +159,7 @@ fn unframe(source: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Stdin without the buffer of std, which would swallow what is meant for the program.
+/// Stdin without the buffer of std, which would read ahead into the program's input.
 pub(super) struct Stdin;
 
 impl Read for Stdin {
@@ -213,7 +213,7 @@ impl Failure {
     /// Leaves the failure on stderr and ends the process.
     pub(super) fn report(&self, token: &str) -> ! {
         let text = serde_json::to_string(self).unwrap_or_default();
-        // Nobody is left to tell when stderr is gone; the exit code still speaks.
+        // If stderr is closed, the exit code still reports the failure.
         let _ = writeln!(io::stderr(), "{LAUNCH} {token} {text}");
         process::exit(FAILED)
     }

@@ -1,4 +1,4 @@
-//! The system call filter: everything is allowed but what a tool has no business doing.
+//! The system call filter: allows everything except what no tool needs.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ const UNKNOWN: &[libc::c_long] = &[
 const FIRST_UNREVIEWED: u32 = 452;
 
 /// Changes to the mode, owner and times of files, which Landlock does not watch. Neither a path nor
-/// a descriptor shows the filter which file is meant, so without the read-only mounts of a namespace
+/// a descriptor shows the filter which file it names, so without the read-only mounts of a namespace
 /// none of them takes effect. They are answered as done: `git`, `tar`, `cp -p` and the copying
 /// functions of Python, Node and Rust end with one and take a refusal for a failure.
 const WITHOUT_EFFECT: &[libc::c_long] = &[
@@ -168,7 +168,7 @@ const NEW_NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWCGROUP,
 ];
 
-/// Terminal tricks that type into somebody else's shell.
+/// Terminal ioctls that inject input into another process's shell.
 const TYPING: &[libc::Ioctl] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
 /// The first ABI at which Landlock itself watches truncation.

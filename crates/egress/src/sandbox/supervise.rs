@@ -7,7 +7,7 @@
 //! The supervisor stays outside the sandbox, so that the program can neither see nor signal it.
 //! It is the reaper of everything the program leaves behind, and ends the way the program ended.
 //!
-//! All of them stand before the orders come. The last one waits for them and becomes the program.
+//! All of them are started before the orders come. The last one waits for the orders and becomes the program.
 
 use std::convert::Infallible;
 use std::io::{Read, Seek, Write};
@@ -114,7 +114,7 @@ fn be_init(network: Network, judge: &mut io::PipeWriter) -> Result<Infallible, F
             let _ = leave_pipes();
             match wait_for(child).and_then(Ending::of) {
                 Some(Ending::Code(code)) => process::exit(code),
-                // Process 1 cannot die by a signal of its own making, so the number is handed up.
+                // Process 1 cannot kill itself by a signal, so it reports the number in its exit code.
                 Some(Ending::Signal(signal)) => {
                     let _ = judge.write_all(&[signal.to_le_bytes()[0]]);
                     process::exit(FAILED)

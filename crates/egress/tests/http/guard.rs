@@ -29,7 +29,7 @@ async fn loopback_is_closed_until_a_rule_opens_it() {
 
 /// A client remembers how the last address reads, and nothing of what it was allowed.
 #[tokio::test]
-async fn an_address_that_was_just_reached_is_checked_anew() {
+async fn an_address_that_was_just_reached_is_checked_again() {
     let server = Server::start(|_| reply(200, "hello")).await;
     let (client, url) = (client(&["127.0.0.1"]), server.url("/"));
     get(&client, &url).await.unwrap();
@@ -231,8 +231,8 @@ async fn a_configured_server_is_reached_under_a_policy_of_its_own() {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_a_connect_error() {
-    // Bound and not listening: nobody else can come to listen there.
+async fn a_closed_port_is_a_connect_error() {
+    // Bound and not listening: no other process can listen there.
     let silent = TcpSocket::new_v4().unwrap();
     silent.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     let address = silent.local_addr().unwrap();

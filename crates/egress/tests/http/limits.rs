@@ -1,4 +1,4 @@
-//! Time and size: nobody on the other side decides how much of either we spend.
+//! Limits on time and size, against servers that try to exceed them.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -141,19 +141,19 @@ async fn credentials_are_dropped_across_origins_and_never_come_back() {
         client.send(request, &Limits::default(), &Scope::everything()).await.unwrap();
         let back = server.seen().pop().unwrap();
         assert_eq!(back.target, "/back");
-        let mut strangers = vec![back];
-        strangers.extend(other.seen());
+        let mut later = vec![back];
+        later.extend(other.seen());
         for (seen, name) in
-            strangers.iter().flat_map(|seen| SECRETS.iter().map(move |name| (seen, name)))
+            later.iter().flat_map(|seen| SECRETS.iter().map(move |name| (seen, name)))
         {
             assert_eq!(seen.header(name), None, "{name} at {} in round {round}", seen.target);
         }
-        assert!(strangers.iter().all(|seen| seen.header("x-plain") == Some("canary")));
+        assert!(later.iter().all(|seen| seen.header("x-plain") == Some("canary")));
     }
     assert_eq!(
         server.seen()[0].header("authorization"),
         Some("canary"),
-        "the first origin was meant to have them"
+        "the first origin gets them"
     );
 }
 

@@ -31,7 +31,7 @@ if os.fork() == 0:
 ";
 
 #[tokio::test]
-async fn codes_and_signals_are_told_apart() {
+async fn codes_and_signals_are_distinguished() {
     for (_, runner) in rungs().await {
         let code = run(&runner, python("raise SystemExit(125)")).await.unwrap();
         assert_eq!(code.exit, Exit::Code(125));
@@ -116,7 +116,7 @@ async fn a_daemon_does_not_outlive_a_run_that_ends_well() {
 }
 
 #[tokio::test]
-async fn killing_the_supervisor_frees_nobody() {
+async fn killing_the_supervisor_ends_its_processes() {
     // At T0 nothing keeps a child from it; the run's mark finds what is left.
     let runner = runner(Tier::T0).await;
     let needle = needle();
@@ -225,7 +225,7 @@ async fn kill_9_of_the_gateway_takes_the_children_along() {
 async fn a_fork_bomb_ends_with_its_run() {
     let runner = runner(Tier::T2).await;
     let needle = needle();
-    // Bounded, so that the test harms nobody when the runner fails.
+    // Bounded, so that a failing test leaves no process behind.
     let script = "import os, time\nfor _ in range(6): os.fork()\ntime.sleep(60)";
     let spec = python(script).arg(&needle).deadline(Duration::from_millis(1500));
     let error = run(&runner, spec).await.unwrap_err();
@@ -235,7 +235,7 @@ async fn a_fork_bomb_ends_with_its_run() {
 
 #[tokio::test]
 async fn no_zombie_is_left() {
-    // Of a zombie nothing but its name is left by which it is told from those of other tests.
+    // A zombie has only its name to distinguish it from those of other tests.
     let launcher = Path::new(env!("CARGO_BIN_EXE_egress-launcher"));
     let folder = tempfile::tempdir_in(launcher.parent().unwrap()).unwrap();
     let own = folder.path().join("no-zombie");
@@ -247,11 +247,12 @@ async fn no_zombie_is_left() {
     }
 }
 
-/// The children of this process of this name that have ended and that nobody has waited for.
+/// The zombie children of this process with this name.
 fn zombies(name: &str) -> Vec<String> {
-    let mine = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     // A thread may end while it is asked.
-    mine.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
+    threads
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
         .flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
         .filter(|id| {
             let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();

@@ -29,7 +29,7 @@ async fn output_of_exactly_the_cap_passes() {
 }
 
 #[tokio::test]
-async fn a_child_that_never_reads_blocks_nobody() {
+async fn a_child_that_never_reads_does_not_block() {
     for (_, runner) in rungs().await {
         let spec = python("print('done')").stdin(vec![b'x'; 10 << 20]);
         assert_eq!(said(&run(&runner, spec).await.unwrap()), "done");

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::support::{eventually, needle, python, run, rungs, said};
 
-/// A launcher under a name of its own, by which its processes are told from those of other tests.
+/// A launcher with a unique name, which distinguishes its processes from those of other tests.
 struct Own {
     _folder: tempfile::TempDir,
     path: PathBuf,
@@ -65,7 +65,7 @@ fn kill(id: u32) {
 }
 
 #[tokio::test]
-async fn a_launcher_stands_by_after_the_first_run_and_serves_the_next() {
+async fn after_the_first_run_a_launcher_is_ready_for_the_next() {
     let own = Own::new();
     let probed = own.runner().await;
     assert_eq!(own.family(), Vec::<u32>::new(), "nothing has been run yet");
@@ -74,7 +74,7 @@ async fn a_launcher_stands_by_after_the_first_run_and_serves_the_next() {
         run(&runner, Spec::new("true")).await.unwrap();
         let mut served = false;
         for _ in 0..20 {
-            eventually("one stands by", || !own.waiting().is_empty()).await;
+            eventually("a launcher is ready", || !own.waiting().is_empty()).await;
             let before = own.waiting();
             assert_eq!(said(&run(&runner, python("print('ran')")).await.unwrap()), "ran");
             let after = own.waiting();
@@ -94,7 +94,7 @@ async fn a_run_does_not_miss_a_launcher_that_died() {
         let runner = probed.clone().at_most(tier);
         run(&runner, Spec::new("true")).await.unwrap();
         for _ in 0..3 {
-            eventually("one stands by", || !own.waiting().is_empty()).await;
+            eventually("a launcher is ready", || !own.waiting().is_empty()).await;
             // One of another kind may stand by while this run's is still being started.
             eventually("all are dead", || {
                 own.family().into_iter().for_each(kill);
@@ -107,14 +107,14 @@ async fn a_run_does_not_miss_a_launcher_that_died() {
 }
 
 #[tokio::test]
-async fn a_launcher_that_nobody_needs_is_let_go() {
+async fn an_unused_launcher_is_ended() {
     let own = Own::new();
     let probed = own.runner().await;
     for (tier, _) in rungs().await {
         let runner = probed.clone().at_most(tier).standby_for(Duration::from_secs(3));
         run(&runner, Spec::new("true")).await.unwrap();
-        eventually("one stands by", || !own.waiting().is_empty()).await;
-        eventually("none stands by", || own.family().is_empty()).await;
+        eventually("a launcher is ready", || !own.waiting().is_empty()).await;
+        eventually("no launcher is left", || own.family().is_empty()).await;
 
         let runner = probed.clone().at_most(tier).standby_for(Duration::ZERO);
         for _ in 0..3 {
@@ -129,9 +129,9 @@ async fn launchers_end_with_their_runner() {
     let own = Own::new();
     let runner = own.runner().await;
     run(&runner, Spec::new("true")).await.unwrap();
-    eventually("one stands by", || !own.waiting().is_empty()).await;
+    eventually("a launcher is ready", || !own.waiting().is_empty()).await;
     drop(runner);
-    eventually("none stands by", || own.family().is_empty()).await;
+    eventually("no launcher is left", || own.family().is_empty()).await;
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn launchers_end_with_their_runtime_and_another_runtime_can_go_on() {
     for runtime in [first, runtime()] {
         runtime.block_on(async {
             run(&runner, Spec::new("true")).await.unwrap();
-            eventually("one stands by", || !own.waiting().is_empty()).await;
+            eventually("a launcher is ready", || !own.waiting().is_empty()).await;
         });
         drop(runtime);
         runtime_less_wait(|| own.family().is_empty());
@@ -221,14 +221,14 @@ async fn orders_may_be_larger_than_a_pipe() {
         format!("400000 100000 {} input", folder.path().canonicalize().unwrap().display());
     for (tier, _) in rungs().await {
         let runner = probed.clone().at_most(tier);
-        // By a new launcher, and by one that stood by.
+        // By a new launcher, and by a standby one.
         for _ in 0..2 {
             let mut spec = python(script).arg("a".repeat(100_000)).folder(folder.path());
             for number in 0..4 {
                 spec = spec.env(format!("BIG{number}"), "v".repeat(100_000));
             }
             assert_eq!(said(&run(&runner, spec.stdin("input")).await.unwrap()), expected, "{tier}");
-            eventually("one stands by", || !own.waiting().is_empty()).await;
+            eventually("a launcher is ready", || !own.waiting().is_empty()).await;
         }
     }
 }
@@ -257,7 +257,7 @@ async fn programs_and_launchers_hold_nothing_of_the_gateway_open() {
         for _ in 0..2 {
             let seen = said(&run(&runner, python(script)).await.unwrap());
             assert_eq!(seen, "[0, 1, 2, 3]", "{tier}");
-            eventually("one stands by", || !own.waiting().is_empty()).await;
+            eventually("a launcher is ready", || !own.waiting().is_empty()).await;
         }
         // A namespace's supervisor has its own pipes to the first process in it.
         if tier == Tier::T0 {

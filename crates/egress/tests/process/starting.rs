@@ -13,7 +13,7 @@ use egress::sandbox::{Mode, Policy, Tier};
 use crate::support::{python, run, rungs, runner, said};
 
 #[tokio::test]
-async fn a_missing_program_is_told_apart() {
+async fn a_missing_program_has_its_own_error() {
     let runner = runner(Tier::T2).await;
     for name in ["no-such-program-anywhere", "/no/such/file", ""] {
         let error = run(&runner, Spec::new(name)).await.unwrap_err();
@@ -102,7 +102,7 @@ async fn without_a_folder_the_child_has_its_own_and_it_vanishes() {
 }
 
 #[tokio::test]
-async fn private_folders_lie_where_they_were_told_to() {
+async fn private_folders_are_made_below_the_given_folder() {
     let base = tempfile::tempdir().unwrap();
     let below = base.path().join("scratch");
     for (_, runner) in rungs().await {

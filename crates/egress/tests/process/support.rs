@@ -84,13 +84,13 @@ pub(crate) fn children(needle: &str) -> Vec<u32> {
     with_command_line(|line| line.contains(needle) && !line.contains("__launch"))
 }
 
-fn with_command_line(wanted: impl Fn(&str) -> bool) -> Vec<u32> {
+fn with_command_line(matches: impl Fn(&str) -> bool) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     ids.filter(|id| {
         // A zombie's command line is empty.
         let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        *id != std::process::id() && wanted(&String::from_utf8_lossy(&line))
+        *id != std::process::id() && matches(&String::from_utf8_lossy(&line))
     })
     .collect()
 }

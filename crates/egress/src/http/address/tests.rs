@@ -55,7 +55,7 @@ fn first_and_last_address_of_every_denied_network() {
 }
 
 #[test]
-fn neighbours_of_denied_networks_are_global() {
+fn addresses_next_to_denied_networks_are_global() {
     for text in [
         "1.0.0.0",
         "9.255.255.255",

@@ -17,7 +17,7 @@ fn families_take_turns() {
 
 #[tokio::test]
 async fn a_refusing_address_gives_way_to_the_next() {
-    // Bound and not listening: nobody else can come to listen there.
+    // Bound and not listening: no other process can listen there.
     let silent = TcpSocket::new_v4().unwrap();
     silent.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     let closed = silent.local_addr().unwrap();

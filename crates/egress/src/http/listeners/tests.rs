@@ -22,7 +22,7 @@ fn a_bound_address_is_denied_in_every_spelling_until_forgotten() {
 }
 
 #[test]
-fn a_wildcard_listener_stands_for_the_whole_machine() {
+fn a_wildcard_listener_covers_the_whole_machine() {
     for wildcard in ["0.0.0.0:8080", "[::]:8080"] {
         let own = OwnListeners::default();
         own.register(at(wildcard));
@@ -36,7 +36,7 @@ fn a_wildcard_listener_stands_for_the_whole_machine() {
             assert!(own.contains(at(address)), "{address} at {wildcard}");
         }
         assert!(!own.contains(at("127.0.0.1:80")));
-        // The machine's public address is known only once the connection stands: it has it at both ends.
+        // The machine's public address shows only on an open connection, which has it at both ends.
         assert!(!own.contains(at("93.184.216.34:8080")));
         assert!(own.holds_connection(at("93.184.216.34:50000"), at("93.184.216.34:8080")));
         assert!(!own.holds_connection(at("93.184.216.35:50000"), at("93.184.216.34:8080")));

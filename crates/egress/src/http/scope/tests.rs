@@ -67,7 +67,7 @@ fn entries_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn the_refusal_says_where_the_request_wanted_to_go() {
+fn the_refusal_names_the_requested_host() {
     let refusal =
         Scope::nothing().check(&Target::parse("https://x.test/secret?k=v").unwrap()).unwrap_err();
     assert_eq!(

@@ -67,7 +67,7 @@ fn orders_that_never_come_are_no_error_but_half_of_them_are() {
 }
 
 #[test]
-fn a_zero_byte_is_refused_wherever_it_stands() {
+fn a_zero_byte_is_refused_in_every_field() {
     let zero = || OsString::from("a\0b");
     for bad in [
         Program { path: zero(), ..program() },

@@ -1,4 +1,4 @@
-//! One connection, and the answer that arrives over it.
+//! One connection, and the response body that arrives over it.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -11,28 +11,28 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 
-use super::Lines;
+use super::ConnectionPool;
 use crate::http::error::{FetchError, HEADER_CEILING, cause};
 use crate::http::sent::Sending;
 use crate::http::wire::Wire;
 
-/// A connection, which does nothing unless somebody drives it.
-pub(super) struct Line {
+/// A connection that makes progress only while it is polled.
+pub(super) struct Connection {
     sender: http1::SendRequest<Sending>,
-    /// Gone when the connection is over. Boxed, because a line changes hands several times in every call.
+    /// `None` once the connection is closed. Boxed, because it is moved several times in every call.
     connection: Option<Box<http1::Connection<TokioIo<Wire>, Sending>>>,
 }
 
-impl Line {
+impl Connection {
     pub(super) async fn open(wire: TokioIo<Wire>) -> Result<Self, FetchError> {
-        let shaken =
+        let handshake =
             http1::Builder::new().max_buf_size(HEADER_CEILING as usize).handshake(wire).await;
-        let (sender, connection) = shaken.map_err(|e| cause(&e))?;
+        let (sender, connection) = handshake.map_err(|e| cause(&e))?;
         Ok(Self { sender, connection: Some(Box::new(connection)) })
     }
 
-    /// Goes on with what there is to read and to write.
-    fn drive(&mut self, cx: &mut Context<'_>) {
+    /// Reads and writes what is ready.
+    fn poll_io(&mut self, cx: &mut Context<'_>) {
         if let Some(connection) = &mut self.connection
             && Pin::new(connection).poll(cx).is_ready()
         {
@@ -40,19 +40,20 @@ impl Line {
         }
     }
 
-    /// Whether the next request can go this way. Nobody is woken by what is found out here.
+    /// Whether it can take the next request. Registers no waker.
     pub(super) fn is_free(&mut self) -> bool {
-        self.drive(&mut Context::from_waker(Waker::noop()));
+        self.poll_io(&mut Context::from_waker(Waker::noop()));
         self.connection.is_some() && self.sender.is_ready()
     }
 
-    /// Sends a request; the answer takes the line along and gives it back. A request of which nothing was sent is
-    /// given back with the failure.
+    /// Sends a request; the response body owns the connection and returns it to the pool. A request of which nothing was
+    /// sent is returned with the error.
     pub(super) async fn send(
         mut self,
         request: http::Request<Sending>,
-        (home, authority): (&Arc<Lines>, &Authority),
-    ) -> Result<http::Response<Arriving>, (FetchError, Option<http::Request<Sending>>)> {
+        pool: &Arc<ConnectionPool>,
+        authority: &Authority,
+    ) -> Result<http::Response<IncomingBody>, (FetchError, Option<http::Request<Sending>>)> {
         let mut sending = pin!(self.sender.try_send_request(request));
         let connection = &mut self.connection;
         let answer = poll_fn(|cx| {
@@ -67,43 +68,44 @@ impl Line {
             let unsent = refused.take_message();
             (cause(&refused.into_error()), unsent)
         })?;
-        let held = Held { line: self, home: Arc::clone(home), authority: authority.clone() };
-        Ok(answer.map(|incoming| Arriving { incoming, held: Some(held) }))
+        let pool = Arc::clone(pool);
+        let in_use = InUse { connection: self, pool, authority: authority.clone() };
+        Ok(answer.map(|incoming| IncomingBody { incoming, in_use: Some(in_use) }))
     }
 }
 
-/// The body of an answer, which drives the connection that it comes by.
-pub(in crate::http) struct Arriving {
+/// A response body, which polls its connection.
+pub(in crate::http) struct IncomingBody {
     incoming: Incoming,
-    /// What it came by, unless that drives itself.
-    held: Option<Held>,
+    /// Its connection, unless that has a task of its own.
+    in_use: Option<InUse>,
 }
 
-/// A line in use, and where it belongs.
-struct Held {
-    line: Line,
-    home: Arc<Lines>,
+/// A connection in use, and its pool.
+struct InUse {
+    connection: Connection,
+    pool: Arc<ConnectionPool>,
     authority: Authority,
 }
 
-impl From<Incoming> for Arriving {
+impl From<Incoming> for IncomingBody {
     fn from(incoming: Incoming) -> Self {
-        Self { incoming, held: None }
+        Self { incoming, in_use: None }
     }
 }
 
-impl Arriving {
-    /// Gives the line back, if the next request can go that way.
-    fn give_back(&mut self) {
-        if let Some(Held { mut line, home, authority }) = self.held.take()
-            && line.is_free()
+impl IncomingBody {
+    /// Returns the connection to the pool, if it can take the next request.
+    fn release(&mut self) {
+        if let Some(InUse { mut connection, pool, authority }) = self.in_use.take()
+            && connection.is_free()
         {
-            home.put(authority, line);
+            pool.put(authority, connection);
         }
     }
 }
 
-impl Body for Arriving {
+impl Body for IncomingBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -112,12 +114,12 @@ impl Body for Arriving {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let this = self.get_mut();
-        if let Some(held) = &mut this.held {
-            held.line.drive(cx);
+        if let Some(in_use) = &mut this.in_use {
+            in_use.connection.poll_io(cx);
         }
         let frame = std::task::ready!(Pin::new(&mut this.incoming).poll_frame(cx));
         if frame.is_none() {
-            this.give_back();
+            this.release();
         }
         Poll::Ready(frame)
     }
@@ -131,11 +133,11 @@ impl Body for Arriving {
     }
 }
 
-impl Drop for Arriving {
-    /// An answer without a body is never read; one that was not read to its end takes its connection with it.
+impl Drop for IncomingBody {
+    /// An empty body is never read, so its connection is returned here; an unfinished body closes its connection.
     fn drop(&mut self) {
         if self.incoming.is_end_stream() {
-            self.give_back();
+            self.release();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `skills`, `agents` and `embeddings`: what each agent may use, and how it finds it.
+//! `skills`, `agents` and `embeddings`: which tools each agent may use, and how it finds them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const MAX_NAME: usize = 64;
 pub struct Skill {
     /// Servers of this file, all of whose tools belong to the skill.
     pub servers: BTreeSet<String>,
-    /// Further tools, by id; `*` stands for any characters, as in `crm:read_*`.
+    /// Further tools, by id; `*` matches any characters, as in `crm:read_*`.
     pub tools: Vec<Tools>,
     /// Whether the skill's tools run without a person's approval.
     pub auto_approve: bool,
@@ -64,42 +64,43 @@ impl From<Tools> for String {
     }
 }
 
-/// Whether a person is asked before a tool runs.
+/// Whether a call of a tool waits for a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Approve {
-    /// It runs at once.
+    /// The tool runs at once.
     Never,
-    /// It waits for a person.
+    /// The call waits for a person.
     Always,
 }
 
-/// An agent, which has its own door at `/agents/NAME/mcp`.
+/// An agent, with an MCP endpoint at `/agents/NAME/mcp`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agent {
-    /// The skills whose tools it sees and may call.
+    /// The skills whose tools the agent sees and may call.
     pub skills: Vec<String>,
-    /// How it learns which tools there are.
+    /// How the agent learns which tools exist.
     pub discovery: Discovery,
 }
 
-/// How an agent learns which tools there are.
+/// How an agent learns which tools exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Discovery {
-    /// Its list holds all of them.
+    /// The tool list contains all its tools.
     #[default]
     List,
-    /// Its list holds `search_tools`, `describe_tool` and `call_tool`, whatever the number of its tools.
+    /// The tool list contains only `search_tools`, `describe_tool` and `call_tool`.
     Search,
 }
 
-/// A model that finds tools by meaning, beside their words.
+/// A model that finds tools by meaning, in addition to words.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Embeddings {
-    /// A folder with `model.safetensors` and `tokenizer.json` of static embeddings. Without it, words alone count.
+    /// A folder with `model.safetensors` and `tokenizer.json` of static embeddings. Without it, tools are found by
+    /// words only.
     pub path: Option<PathBuf>,
 }
 
@@ -129,7 +130,7 @@ impl Agent {
     }
 }
 
-/// What is wrong with agents and skills: the keys, and why.
+/// Faults of agents and skills: key path and message.
 pub(super) fn faults(
     agents: &BTreeMap<String, Agent>,
     skills: &BTreeMap<String, Skill>,
@@ -169,7 +170,7 @@ fn unusable(name: &str) -> Option<String> {
     let well_formed = (1..=MAX_NAME).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     (!well_formed).then(|| {
-        format!("`{name}` is no name: letters, digits, `-` and `_` are allowed, {MAX_NAME} at most")
+        format!("`{name}` is not a valid name: use at most {MAX_NAME} of `a-z`, `A-Z`, `0-9`, `-` and `_`")
     })
 }
 
@@ -177,7 +178,7 @@ fn hint<'a>(typed: &str, known: impl Iterator<Item = &'a String>, what: &str) ->
     let known: Vec<_> = known.map(String::as_str).collect();
     match nearest(typed, &known) {
         Some(near) => format!("; did you mean `{near}`?"),
-        None if known.is_empty() => format!("; this file names no {what}s"),
-        None => format!("; there are `{}`", known.join("`, `")),
+        None if known.is_empty() => format!("; this file defines no {what}s"),
+        None => format!("; known are `{}`", known.join("`, `")),
     }
 }

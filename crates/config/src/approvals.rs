@@ -8,15 +8,15 @@ use crate::environment::Environment;
 use crate::secret::SecretSource;
 use crate::{Secret, Span};
 
-/// How people decide about calls that need approval, beside the dashboard and `powerstrip approvals`.
+/// How people decide about calls that need approval, in addition to the dashboard and `powerstrip approvals`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Approvals {
-    /// Whether the person at the caller's own MCP client may decide, where the client can ask them.
+    /// Whether the user of the calling MCP client may decide, if the client supports elicitation.
     pub elicitation: Elicitation,
-    /// Who is told of every call that begins to wait, with signed links that decide.
+    /// A webhook that is notified of each pending approval, with signed links to approve or reject.
     pub webhook: Option<Webhook>,
-    /// How long such a link is good. None outlives the time that a person has.
+    /// How long the links of the webhook are valid; at most until the approval expires.
     pub link_ttl: Span,
 }
 
@@ -27,13 +27,13 @@ impl Default for Approvals {
     }
 }
 
-/// A place that is told.
+/// A webhook for pending approvals.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// Where a JSON message is posted to. A private address must be in `egress.allow`.
+    /// The URL that receives a JSON message by POST. A private address must be in `egress.allow`.
     pub url: String,
-    /// What the message is signed with, as `{env: NAME}` or `{file: PATH}`.
+    /// The secret that signs the message, as `{env: NAME}` or `{file: PATH}`.
     pub secret: SecretSource,
 }
 
@@ -50,11 +50,11 @@ impl Webhook {
     }
 }
 
-/// When the person at the caller's client is asked.
+/// When the user of the calling client is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Elicitation {
-    /// Without `auth`, where the caller is this machine's user. Never with it.
+    /// Without `auth`, where the caller is the local user. Never with `auth`.
     #[default]
     Auto,
     /// Never.

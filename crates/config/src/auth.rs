@@ -1,4 +1,4 @@
-//! `auth`: who may come in.
+//! `auth`: which callers are accepted.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,36 +12,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::secret::HeaderSource;
-use crate::servers::Unusable;
+use crate::servers::EntryFault;
 use crate::sign_in::SignIn;
 
-/// Who may come in. Where this section stands, every caller over HTTP needs a token or a key, and the gateway may
-/// listen on other addresses than loopback.
+/// Which callers are accepted. With this section, callers over HTTP need a token or a key, and the gateway may listen
+/// on other addresses than loopback.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Auth {
-    /// The identity provider whose tokens are taken, exactly as its tokens name it (`iss`). That host and port may be
-    /// reached whatever `egress.allow` says.
+    /// The identity provider whose tokens are accepted, exactly as in the `iss` claim. Its host and port need no
+    /// entry in `egress.allow`.
     pub issuer: Option<String>,
-    /// Whom tokens must be meant for (`aud`): a text or a list. By default `public_url`, and the MCP doors below it.
+    /// Accepted audiences (`aud`): a string or a list. By default `public_url` and the MCP endpoints below it.
     pub audience: Audience,
-    /// Where the issuer's keys are, if its metadata is not to be asked.
+    /// The URL of the issuer's keys, instead of the one in its metadata.
     pub jwks_uri: Option<String>,
-    /// The claim that names the tenant; a token without it is refused. By default the issuer is one tenant.
+    /// The claim that names the tenant; tokens without it are refused. By default, all users of the issuer are one
+    /// tenant.
     pub tenant_claim: Option<String>,
     /// The claim that names the agent, if there is one.
     pub agent_claim: Option<String>,
-    /// What tokens call the rights to list and to call tools.
+    /// The names of the scopes in tokens.
     pub scopes: Scopes,
     /// The claim that lists roles, such as `realm_access.roles`.
     pub roles_claim: Option<String>,
-    /// The scopes that each role stands for, such as `analyst: [tools:read, tools:call]`.
+    /// The scopes that each role grants, such as `analyst: [tools:read, tools:call]`.
     pub roles: BTreeMap<String, Vec<String>>,
-    /// Where tokens that are not signed are looked up (RFC 7662).
+    /// Token introspection (RFC 7662), for opaque tokens.
     pub introspection: Option<Introspection>,
-    /// How people sign in to the dashboard there; without it, by a token or key that they have.
+    /// How people sign in to the dashboard at the issuer; without it, they paste a token or a key.
     pub sign_in: Option<SignIn>,
-    /// Whether keys made by `powerstrip keys add` are taken.
+    /// Whether API keys made by `powerstrip keys add` are accepted.
     pub api_keys: bool,
 }
 
@@ -63,13 +64,13 @@ impl Default for Auth {
     }
 }
 
-/// What tokens call what a caller may do.
+/// The names of the scopes in tokens.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scopes {
-    /// Listing tools and prompts.
+    /// The scope to list tools and prompts.
     pub read: String,
-    /// Calling tools.
+    /// The scope to call tools.
     pub call: String,
 }
 
@@ -80,15 +81,15 @@ impl Default for Scopes {
     }
 }
 
-/// Where tokens that are not signed are looked up.
+/// Token introspection, for opaque tokens.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Introspection {
     /// The issuer's introspection endpoint.
     pub url: String,
-    /// Who we are to the issuer.
+    /// The gateway's client id at the issuer.
     pub client_id: String,
-    /// How it knows that: `{env: NAME}` or `{file: PATH}`.
+    /// The gateway's client secret, as `{env: NAME}` or `{file: PATH}`.
     pub client_secret: HeaderSource,
 }
 
@@ -113,7 +114,7 @@ impl<'de> Deserialize<'de> for Audience {
             type Value = Audience;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or a list of texts")
+                f.write_str("a string or a list of strings")
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Audience, E> {
@@ -133,23 +134,23 @@ impl<'de> Deserialize<'de> for Audience {
 }
 
 impl Auth {
-    /// The section as the auth crate takes it, secrets fetched. Keys of what is wrong are below `auth`.
+    /// The section as options of the `auth` crate, with secrets fetched. Faults name keys below `auth`.
     pub(super) fn resolve(
         &self,
         public_url: String,
         environment: &Environment,
         base: &Path,
-    ) -> Result<AccessOptions, Vec<Unusable>> {
+    ) -> Result<AccessOptions, Vec<EntryFault>> {
         let mut faults = Vec::new();
         let mut fault = |keys: &[&str], message: String| {
             let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-            faults.push(Unusable { keys, message });
+            faults.push(EntryFault { keys, message });
         };
-        let place = self.introspection.as_ref();
+        let introspection = self.introspection.as_ref();
         let urls = [
             (&["issuer"][..], self.issuer.as_ref()),
             (&["jwks_uri"], self.jwks_uri.as_ref()),
-            (&["introspection", "url"], place.map(|place| &place.url)),
+            (&["introspection", "url"], introspection.map(|endpoint| &endpoint.url)),
         ];
         for (keys, url) in urls {
             if let Some(Err(why)) = url.map(|url| check_url(url)) {
@@ -170,7 +171,7 @@ impl Auth {
             }
         }
         if self.issuer.is_none() {
-            let idle = [
+            let unused = [
                 ("audience", !self.audience.0.is_empty()),
                 ("jwks_uri", self.jwks_uri.is_some()),
                 ("tenant_claim", self.tenant_claim.is_some()),
@@ -179,18 +180,18 @@ impl Auth {
                 ("introspection", self.introspection.is_some()),
                 ("sign_in", self.sign_in.is_some()),
             ];
-            for (key, _) in idle.into_iter().filter(|(_, set)| *set) {
-                fault(&[key], "means nothing without `auth.issuer`".to_owned());
+            for (key, _) in unused.into_iter().filter(|(_, set)| *set) {
+                fault(&[key], "has no effect without `auth.issuer`".to_owned());
             }
             if !self.api_keys {
-                let message = "nobody could come in: name an issuer, or leave `api_keys` on";
+                let message = "no caller could sign in: set `auth.issuer`, or keep `api_keys` on";
                 fault(&["api_keys"], message.to_owned());
             }
         }
         if !self.roles.is_empty() && self.roles_claim.is_none() {
-            fault(&["roles"], "means nothing without `auth.roles_claim`".to_owned());
+            fault(&["roles"], "has no effect without `auth.roles_claim`".to_owned());
         }
-        let introspection = place.and_then(|place| match &place.client_secret {
+        let introspection = introspection.and_then(|endpoint| match &endpoint.client_secret {
             HeaderSource::Plain(_) => {
                 let message = "a secret is written `{env: NAME}` or `{file: PATH}`";
                 fault(&["introspection", "client_secret"], message.to_owned());
@@ -198,8 +199,8 @@ impl Auth {
             }
             source => match source.fetch(environment, base) {
                 Ok(secret) => Some(IntrospectionOptions {
-                    url: place.url.clone(),
-                    client_id: place.client_id.clone(),
+                    url: endpoint.url.clone(),
+                    client_id: endpoint.client_id.clone(),
                     client_secret: SecretString::from(secret.expose().to_owned()),
                 }),
                 Err(why) => {
@@ -208,8 +209,8 @@ impl Auth {
                 }
             },
         });
-        let own = self.sign_in.as_ref().map(|own| own.resolve(environment, base)).transpose();
-        let sign_in = own.unwrap_or_else(|unusable| {
+        let resolve = |sign_in: &SignIn| sign_in.resolve(environment, base);
+        let sign_in = self.sign_in.as_ref().map(resolve).transpose().unwrap_or_else(|unusable| {
             for (key, message) in unusable {
                 fault(&["sign_in", key], message);
             }
@@ -234,7 +235,7 @@ impl Auth {
     }
 }
 
-/// Makes sure that a URL can stand before the paths of our routes.
+/// Checks that the paths of our routes can be appended to a URL.
 pub(super) fn check_public_url(url: &str) -> Result<(), String> {
     check_url(url).map_err(|why| why.to_string())?;
     let path = url.splitn(4, '/').nth(3).unwrap_or_default();

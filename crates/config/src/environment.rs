@@ -1,10 +1,10 @@
-//! The process environment, read here and nowhere else.
+//! The process environment. Only this file reads it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What the environment says, taken once when the program starts.
+/// The environment variables, read once when the program starts.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<OsString, OsString>);
 
@@ -16,30 +16,30 @@ pub struct BadVariable(String);
 /// The variable that holds the key of the vault.
 const KEY: &str = "POWERSTRIP_KEY";
 
-/// The variable that says how many threads answer calls.
+/// The variable that sets the number of threads that answer calls.
 const THREADS: &str = "POWERSTRIP_THREADS";
 
-/// The variables that set something, and what each stands for.
+/// The supported variables and their meaning.
 pub(crate) const VARIABLES: [(&str, &str); 9] = [
     ("POWERSTRIP_CONFIG", "the config file, as --config"),
     ("POWERSTRIP_DATA_DIR", "the data folder, as --data-dir"),
-    ("POWERSTRIP_TOOLS", "folders of tools, separated by `:`, as --tools"),
-    ("POWERSTRIP_PROMPTS", "the folder of prompts, as --prompts"),
+    ("POWERSTRIP_TOOLS", "tool folders, separated by `:`, as --tools"),
+    ("POWERSTRIP_PROMPTS", "the prompts folder, as --prompts"),
     ("POWERSTRIP_LISTEN", "the address to listen on, as --listen"),
-    ("POWERSTRIP_LOG", "what to log, as --log"),
+    ("POWERSTRIP_LOG", "the log filter, as --log"),
     (
         KEY,
-        "the key under which tokens for servers are kept, instead of `vault.key` in the data folder",
+        "the key that encrypts stored tokens for servers, instead of `vault.key` in the data folder",
     ),
-    ("POWERSTRIP_TOKEN", "the token or key for a gateway that `--url` names"),
-    (THREADS, "how many threads answer calls; by default as many as there are cores"),
+    ("POWERSTRIP_TOKEN", "the token or key for the gateway that `--url` names"),
+    (THREADS, "the number of threads that answer calls; by default one per core"),
 ];
 
-/// Variables for capability servers, which may well stand in the gateway's environment, too.
+/// Variables of capability servers, which may be set in the gateway's environment as well.
 const OF_SERVERS: [&str; 2] = ["POWERSTRIP_GATEWAY", "POWERSTRIP_REGISTRATION_TOKEN"];
 
 impl Environment {
-    /// Takes the environment of this process.
+    /// Reads the environment of this process.
     pub fn of_process() -> Self {
         Self(std::env::vars_os().collect())
     }
@@ -76,31 +76,31 @@ impl Environment {
         self.set(name).and_then(|value| value.to_str()).map(str::to_owned)
     }
 
-    /// How many threads answer calls. Fewer leave more of a small machine to the servers and clients on it.
+    /// The number of threads that answer calls. Fewer leave more of a small machine to servers and clients on it.
     pub fn threads(&self) -> Result<usize, BadVariable> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let Some(wanted) = self.text(THREADS) else { return Ok(cores) };
+        let Some(text) = self.text(THREADS) else { return Ok(cores) };
         let fits = |threads: &usize| (1..=1_024).contains(threads);
-        wanted.parse().ok().filter(fits).ok_or_else(|| {
-            BadVariable(format!("`{THREADS}` is `{wanted}`; it must be a number from 1 to 1024"))
+        text.parse().ok().filter(fits).ok_or_else(|| {
+            BadVariable(format!("`{THREADS}` is `{text}`; it must be a number from 1 to 1024"))
         })
     }
 
-    /// The key of the vault, if it is given here.
+    /// The key of the vault, if it is set.
     pub fn vault_key(&self) -> Option<auth::Secret> {
         self.secret(KEY).map(auth::Secret::new)
     }
 
-    /// All variables that hold text, for tools whose packs name them. The key of the vault is not among them.
+    /// All variables with Unicode values, except the key of the vault, for tools whose packs name them.
     pub fn texts(&self) -> BTreeMap<String, String> {
         let text = |value: &OsString| value.to_str().map(str::to_owned);
         let others = self.0.iter().filter(|(name, _)| *name != KEY);
         others.filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
     }
 
-    /// Variables with our prefix that set nothing: most likely misspelt.
+    /// Unknown variables with our prefix: most likely misspelt.
     pub fn unknown(&self) -> Vec<String> {
-        // Every process of a tool carries the mark of its run, a gateway that a tool starts among them.
+        // A gateway started by a tool inherits the tool's run marker.
         let known = |name: &str| {
             name == egress::process::RUN_MARK
                 || OF_SERVERS.contains(&name)

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, all of it at once, each with its place.
+//! Faults of a configuration. All faults are reported at once, each with its file, line and key.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::reader::{Misread, Why, nearest};
 use crate::tree::{self, Step};
 
-/// Keys that the manual knows and this version does not: told apart from slips of the keyboard.
+/// Documented keys that this version does not support yet; they are not reported as typing errors.
 const LATER: &[&str] = &[
     "file_strategies",
     "workflows",
@@ -20,13 +20,13 @@ const LATER: &[&str] = &[
     "retention",
 ];
 
-/// The same for the keys of one server.
+/// The same for the keys of a server.
 const LATER_OF_A_SERVER: [&str; 2] = ["auth", "references"];
 
-/// One thing that is wrong, and where.
+/// One fault and its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The file, where the fault stands in one.
+    /// The file that contains the fault, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,14 +67,14 @@ fn unknown_key(key: &str, known: &[&str], above: &[Step]) -> String {
     };
     if later {
         let version = env!("CARGO_PKG_VERSION");
-        return format!("powerstrip {version} does not have `{key}` yet; a later version will");
+        return format!("powerstrip {version} does not support `{key}` yet");
     }
     match nearest(key, known) {
-        Some(near) => format!("there is no such key; did you mean `{near}`?"),
+        Some(near) => format!("unknown key; did you mean `{near}`?"),
         None => {
             let mut known = known.to_vec();
             known.sort_unstable();
-            format!("there is no such key; here stand `{}`", known.join("`, `"))
+            format!("unknown key; known keys are `{}`", known.join("`, `"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading the file and putting the layers over each other.
+//! Reads the file and merges it with flags, environment variables and defaults.
 
 use std::collections::btree_map::Entry;
 use std::io;
@@ -16,7 +16,7 @@ use crate::settings::{Config, FILE_NAME};
 use crate::tree::{Node, Step};
 use crate::{agents, mcp_json, reader};
 
-/// A config beyond this is no config.
+/// The largest config file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 const EMPTY: &str =
@@ -40,16 +40,16 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     if let Some(path) = &overrides.mcp_json {
         faults.extend(add_servers(&mut config, path));
     }
-    let judge = Judge { file: file.as_deref(), tree: tree.as_ref(), environment };
-    let otlp_headers = judge.otlp_headers(&config, &mut faults);
-    let servers = judge.servers(&config, &mut faults);
-    judge.limits(&config, &mut faults);
-    judge.storage(&config, &mut faults);
-    judge.agents(&config, &mut faults);
+    let validator = Validator { file: file.as_deref(), tree: tree.as_ref(), environment };
+    let otlp_headers = validator.otlp_headers(&config, &mut faults);
+    let servers = validator.servers(&config, &mut faults);
+    validator.limits(&config, &mut faults);
+    validator.storage(&config, &mut faults);
+    validator.agents(&config, &mut faults);
     apply(&mut config, &overrides);
-    judge.listen(&config, &overrides, &mut faults);
-    let access = judge.access(&config, &mut faults);
-    let webhook_secret = judge.webhook(&config, &mut faults);
+    validator.listen(&config, &overrides, &mut faults);
+    let access = validator.access(&config, &mut faults);
+    let webhook_secret = validator.webhook(&config, &mut faults);
     if faults.is_empty() {
         Ok(Loaded { config, file, otlp_headers, servers, webhook_secret, access })
     } else {
@@ -80,14 +80,14 @@ fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfi
     let tree = Node::parse(&text).map_err(|error| {
         refused(error.location().map(|at| at.line()), brief(&error.to_string()))
     })?;
-    // Editors truncate a file before they write it. Defaults in its place would drop `auth`, approvals and limits.
+    // Editors truncate a file before they write it. Falling back to defaults would drop `auth`, approvals and limits.
     let tree = tree.ok_or_else(|| refused(None, EMPTY.to_owned()))?;
     let (config, misread) = reader::read::<Config>(tree.clone());
     let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
     Ok((config, Some(tree), faults))
 }
 
-/// Puts the servers of an `mcpServers` JSON beside those of the file.
+/// Adds the servers of an `mcpServers` JSON file to those of the config.
 fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
     let fault = |message| Fault::of_file(path, None, message);
     let imported = match mcp_json::read(path) {
@@ -98,12 +98,12 @@ fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
     for (name, mut server) in imported.servers {
         server.anchor(path.parent().unwrap_or(Path::new("")));
         match config.servers.entry(name) {
-            Entry::Vacant(place) => {
-                place.insert(server);
+            Entry::Vacant(entry) => {
+                entry.insert(server);
             }
             Entry::Occupied(known) => {
                 let name = known.key();
-                faults.push(fault(format!("the server `{name}` stands in the config, too")));
+                faults.push(fault(format!("the server `{name}` is already in the config")));
             }
         }
     }
@@ -113,27 +113,27 @@ fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
 fn read_text(path: &Path) -> io::Result<String> {
     let length = std::fs::metadata(path)?.len();
     if length > MAX_FILE_BYTES {
-        return Err(io::Error::other(format!("{length} bytes are too many for a config")));
+        return Err(io::Error::other(format!("{length} bytes are too many for a config file")));
     }
     std::fs::read_to_string(path)
 }
 
-/// The parser repeats the place, which our own line already names.
+/// The first sentence of a parser error, without the position, which the fault already names.
 fn brief(message: &str) -> String {
     let first = message.lines().next().unwrap_or(message);
     let first = first.split(" at line ").next().unwrap_or(first);
-    // Advice to programmers of the parser, not to people who write configs.
+    // The rest is advice to users of the parser library.
     first.split(", set ").next().unwrap_or(first).trim_end_matches(':').to_owned()
 }
 
-/// Finds what the types alone cannot: settings that do not fit each other or the machine.
-struct Judge<'a> {
+/// Checks what types alone cannot: settings that contradict each other or do not fit the machine.
+struct Validator<'a> {
     file: Option<&'a Path>,
     tree: Option<&'a Node>,
     environment: &'a Environment,
 }
 
-impl Judge<'_> {
+impl Validator<'_> {
     fn fault(&self, path: &[&str], message: String) -> Fault {
         let steps: Vec<_> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
         Fault {
@@ -144,7 +144,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Where relative paths begin.
+    /// The folder that relative paths start at.
     fn base(&self) -> &Path {
         self.file.and_then(Path::parent).unwrap_or(Path::new(""))
     }
@@ -180,7 +180,7 @@ impl Judge<'_> {
     fn servers(&self, config: &Config, faults: &mut Vec<Fault>) -> Servers {
         let mut servers = Vec::new();
         for (name, server) in &config.servers {
-            // What was misread is already told; without it the entry would only look wrong in other ways, too.
+            // An entry with misread keys is already reported; checking the rest would only add misleading faults.
             let entry = format!("servers.{name}.");
             if faults.iter().any(|fault| fault.key.starts_with(&entry)) {
                 continue;
@@ -206,7 +206,8 @@ impl Judge<'_> {
 
     fn limits(&self, config: &Config, faults: &mut Vec<Fault>) {
         for key in config.limits.above_max() {
-            let message = format!("is above `limits.max.{key}`: raise the one or lower the other");
+            let message =
+                format!("is above `limits.max.{key}`: raise that limit or lower this one");
             faults.push(self.fault(&["limits", key], message));
         }
     }
@@ -233,7 +234,7 @@ impl Judge<'_> {
         }
         if config.public_url.is_none() && config.listen.0.ip().is_unspecified() {
             let message = format!(
-                "is needed with `auth` where the gateway listens on {}: callers must be told where they reach it",
+                "is required with `auth` when the gateway listens on {}: set the URL that callers use",
                 config.listen
             );
             faults.push(self.fault(&["public_url"], message));
@@ -260,8 +261,8 @@ impl Judge<'_> {
             return;
         }
         let message = format!(
-            "{} can be reached from other machines, and nothing would ask who calls: that needs `auth` (an empty \
-             section, `auth: {{}}`, asks for keys made by `powerstrip keys add`)",
+            "{} can be reached from other machines without authentication: add `auth` (an empty section, `auth: {{}}`, \
+             requires keys made by `powerstrip keys add`)",
             config.listen,
         );
         faults.push(match overrides.listen {

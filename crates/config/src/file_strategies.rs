@@ -1,4 +1,4 @@
-//! `file_strategies`: in which form tools take files, and `references`: what of their answers is kept.
+//! `file_strategies`: in which form tools take files, and `references`: which parts of answers are stored as files.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use strip::files::{KeepRules, Strategies};
 use crate::agents::Tools;
 use crate::units::{Size, Span};
 
-/// How a tool takes files: the strategy alone, or with names of its own.
+/// How a tool takes files: a strategy, or a strategy with argument names.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FileHandling {
@@ -19,13 +19,13 @@ pub enum FileHandling {
     Named(NamedStrategy),
 }
 
-/// A strategy, and the names of the arguments that it fills.
+/// A strategy and the names of the arguments that it fills.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamedStrategy {
     /// In which form the tool takes files.
     pub strategy: Strategy,
-    /// The names of the arguments, one entry for each file that the tool takes.
+    /// The argument names, one entry per file that the tool takes.
     #[serde(default)]
     pub args: Vec<Names>,
 }
@@ -42,9 +42,9 @@ pub enum Strategy {
     PlainTextText,
     /// `image_data`, the bytes of an image in base64, and `image_type`.
     ImageBase64,
-    /// `input_url`, a link that holds for an hour.
+    /// `input_url`, a link that is valid for an hour.
     VideoS3PresignedUrl,
-    /// Nothing is put in.
+    /// No argument is filled in.
     Passthrough,
 }
 
@@ -54,9 +54,9 @@ pub enum Strategy {
 pub struct Names {
     /// The argument in which a caller names the file; `file_id` by default.
     pub id: Option<String>,
-    /// The argument that the file becomes.
+    /// The argument that receives the file.
     pub data: Option<String>,
-    /// The argument that becomes its media type.
+    /// The argument that receives the media type.
     #[serde(rename = "type")]
     pub media_type: Option<String>,
 }
@@ -98,15 +98,15 @@ pub(crate) fn rules(written: &BTreeMap<Tools, FileHandling>) -> Strategies {
     Strategies(written.iter().map(|(tools, handling)| (tools.0.clone(), handling.rule())).collect())
 }
 
-/// What of a tool's answer is kept, and a reference handed on instead.
+/// Which parts of a tool's answer are stored as files and replaced by references.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct References {
-    /// Binary of more bytes than this: images, audio, files, base64.
+    /// Binary data above this size: images, audio, files, base64.
     pub binary: Size,
-    /// Text of more bytes than this, where the tool's own `maxOutputBytes` is not larger.
+    /// Text above this size, unless the tool's own `maxOutputBytes` is larger.
     pub text: Size,
-    /// How long it is kept.
+    /// How long stored parts are kept.
     pub ttl: Span,
 }
 

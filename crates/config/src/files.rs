@@ -1,4 +1,4 @@
-//! `files` and `storage`: what may be stored, for how long, and where.
+//! `files` and `storage`: limits and lifetimes of stored files, and where they are stored.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::file_strategies::References;
 use crate::secret::SecretSource;
 use crate::units::{Size, Span};
 
-/// What may be stored.
+/// Limits of stored files.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Files {
-    /// The largest file that may be stored.
+    /// The largest file.
     pub max_bytes: Size,
-    /// How long files and artifacts stay; unset, until they are deleted.
+    /// How long files and artifacts are kept; if unset, until they are deleted.
     pub ttl: Option<Span>,
-    /// How long a link opens a file.
+    /// How long a download link is valid.
     pub link_ttl: Span,
-    /// How many bytes all files of one tenant may have; unset, as many as there is room for.
+    /// The total size of all files of one tenant; unlimited if unset.
     pub quota: Option<Size>,
 }
 
@@ -54,34 +54,34 @@ impl Files {
     }
 }
 
-/// Where the bytes of files are kept.
+/// Where files are stored.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Storage {
-    /// A bucket, as in `s3://bucket/prefix`; unset, the folder `objects` in the data folder.
+    /// A bucket, as in `s3://bucket/prefix`; if unset, the folder `objects` in the data folder.
     pub objects: Option<String>,
-    /// How the bucket is entered.
+    /// Endpoint and credentials of the bucket.
     pub s3: Option<S3>,
 }
 
-/// A service that speaks the S3 protocol.
+/// An S3-compatible service.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct S3 {
-    /// Where the service is, such as `https://minio.example.com:9000`; unset, Amazon's.
+    /// The URL of the service, such as `https://minio.example.com:9000`; if unset, Amazon S3.
     #[serde(default)]
     pub endpoint: Option<String>,
     /// The region of the bucket.
     #[serde(default = "region")]
     pub region: String,
-    /// Whether the bucket's name stands in the path; by default it does with an `endpoint`, and not with Amazon's.
+    /// Whether the bucket's name is part of the path instead of the host; by default only with an `endpoint`.
     #[serde(default)]
     pub path_style: Option<bool>,
     /// The id of the access key.
     pub access_key: SecretSource,
     /// The secret of the access key.
     pub secret_key: SecretSource,
-    /// The token of a session, where keys are given out for a while.
+    /// The session token of temporary keys.
     #[serde(default)]
     pub session_token: Option<SecretSource>,
 }
@@ -90,11 +90,11 @@ fn region() -> String {
     "us-east-1".to_owned()
 }
 
-/// What is wrong: the keys below `storage`, and why.
-pub(crate) type Unusable = (Vec<&'static str>, String);
+/// A fault: the keys below `storage`, and the message.
+pub(crate) type StorageFault = (Vec<&'static str>, String);
 
 impl Storage {
-    /// Makes paths of the file stand beside the file.
+    /// Makes relative paths relative to the folder of the config file.
     pub(super) fn anchor(&mut self, base: &Path) {
         let Some(s3) = &mut self.s3 else { return };
         let secrets =
@@ -106,22 +106,22 @@ impl Storage {
         }
     }
 
-    /// The bucket with its secrets fetched, if objects are kept in one.
+    /// The bucket with its secrets fetched, if one is configured.
     pub fn bucket(
         &self,
         environment: &Environment,
-    ) -> Result<Option<BucketOptions>, Vec<Unusable>> {
-        let (place, s3) = match (&self.objects, &self.s3) {
+    ) -> Result<Option<BucketOptions>, Vec<StorageFault>> {
+        let (location, s3) = match (&self.objects, &self.s3) {
             (None, None) => return Ok(None),
             (Some(_), None) => {
-                let why = "is needed with `objects`: it holds the keys of the bucket";
+                let why = "is required with `objects`: it has the keys of the bucket";
                 return Err(vec![(vec!["s3"], why.to_owned())]);
             }
             (None, Some(_)) => {
-                let why = "is needed with `s3`: it names the bucket, as in `s3://bucket/prefix`";
+                let why = "is required with `s3`: it names the bucket, as in `s3://bucket/prefix`";
                 return Err(vec![(vec!["objects"], why.to_owned())]);
             }
-            (Some(place), Some(s3)) => (place, s3),
+            (Some(location), Some(s3)) => (location, s3),
         };
         let mut faults = Vec::new();
         let mut fetch = |key: &'static str, source: &SecretSource| match source
@@ -136,8 +136,8 @@ impl Storage {
         let access_key = fetch("access_key", &s3.access_key);
         let secret_key = fetch("secret_key", &s3.secret_key);
         let session_token = s3.session_token.as_ref().map(|token| fetch("session_token", token));
-        let (bucket, prefix) = read_place(place).unwrap_or_else(|| {
-            let why = "is a bucket and, if you like, a prefix: `s3://bucket/prefix`";
+        let (bucket, prefix) = parse_location(location).unwrap_or_else(|| {
+            let why = "must be a bucket and an optional prefix: `s3://bucket/prefix`";
             faults.push((vec!["objects"], why.to_owned()));
             (String::new(), String::new())
         });
@@ -165,7 +165,7 @@ impl Storage {
 }
 
 /// The bucket and the prefix of `s3://bucket/prefix`.
-fn read_place(text: &str) -> Option<(String, String)> {
+fn parse_location(text: &str) -> Option<(String, String)> {
     let rest = text.strip_prefix("s3://")?;
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let named = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
@@ -178,9 +178,9 @@ fn read_place(text: &str) -> Option<(String, String)> {
     fits.then(|| (bucket.to_owned(), prefix.to_owned()))
 }
 
-/// The service's URL; where the bucket's name belongs to the host, with it.
+/// The service's URL, with the bucket's name in the host unless `path_style` is set.
 fn read_endpoint(text: &str, bucket: &str, path_style: bool) -> Result<Url, String> {
-    let wrong = || "is a URL with `http` or `https`, a host and nothing else".to_owned();
+    let wrong = || "must be a URL with `http` or `https`, a host and nothing else".to_owned();
     let mut url: Url = text.parse().map_err(|_| wrong())?;
     let plain = matches!(url.scheme(), "http" | "https")
         && url.path() == "/"
@@ -189,7 +189,7 @@ fn read_endpoint(text: &str, bucket: &str, path_style: bool) -> Result<Url, Stri
     let host = url.host_str().filter(|_| plain).ok_or_else(wrong)?.to_owned();
     if !path_style {
         url.set_host(Some(&format!("{bucket}.{host}"))).map_err(|_| {
-            "has a host before which a bucket's name cannot stand; set `path_style: true`"
+            "has a host that cannot be prefixed with the bucket's name; set `path_style: true`"
                 .to_owned()
         })?;
     }
@@ -203,11 +203,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_bucket_and_a_prefix() {
-        let place = |text| read_place(text);
-        let found = |bucket: &str, prefix: &str| Some((bucket.to_owned(), prefix.to_owned()));
-        assert_eq!(place("s3://files"), found("files", ""));
-        assert_eq!(place("s3://files/a/b/"), found("files", "a/b"));
+    fn a_location_is_a_bucket_and_a_prefix() {
+        let expected = |bucket: &str, prefix: &str| Some((bucket.to_owned(), prefix.to_owned()));
+        assert_eq!(parse_location("s3://files"), expected("files", ""));
+        assert_eq!(parse_location("s3://files/a/b/"), expected("files", "a/b"));
         for bad in [
             "files",
             "s3://",
@@ -217,7 +216,7 @@ mod tests {
             "s3://files/a b",
             "http://files",
         ] {
-            assert_eq!(place(bad), None, "{bad}");
+            assert_eq!(parse_location(bad), None, "{bad}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! `limits`: what a call may cost.
+//! `limits`: time, size and rate limits of calls.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -11,27 +11,27 @@ use strip::catalog::LimitBounds;
 
 use crate::units::{Rate, Size, Span};
 
-/// The guardrails of every call. A tool may ask for less, or for more up to `max`.
+/// The limits of every call. A tool may request lower ones, or higher ones up to `max`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// How long a call may take.
     pub timeout: Span,
-    /// The largest input of a call.
+    /// The largest input of a call, in bytes.
     pub max_input_bytes: Size,
-    /// The largest answer of a call.
+    /// The largest answer of a call, in bytes.
     pub max_output_bytes: Size,
-    /// How long the answer of a deterministic tool is given again for the same input, and that of any tool for the
-    /// same idempotency key.
+    /// How long answers are reused: of deterministic tools for the same input, of any tool for the same idempotency
+    /// key.
     pub idempotency: Span,
-    /// How many calls are let in; nothing is limited unless set here.
+    /// Rate limits; without them, calls are not limited.
     pub rate: RateLimits,
-    /// What no tool can raise its own limits above.
+    /// The highest limits that a tool may request.
     pub max: MaxLimits,
-    /// How much memory the bodies of requests may take that are not answered yet. One caller may use a quarter of it.
-    /// Unset: a sixteenth of the memory of the machine or of the control group, from 16 MB to 256 MB.
+    /// Memory for the bodies of unanswered requests. One caller may use a quarter of it. If unset: a sixteenth of the
+    /// memory of the machine or the control group, from 16 MB to 256 MB.
     pub body_memory: Option<Size>,
-    /// Sessions of MCP clients before 2026-07-28.
+    /// Sessions of MCP clients that use revisions before 2026-07-28.
     pub sessions: Sessions,
 }
 
@@ -51,15 +51,15 @@ impl Default for Limits {
     }
 }
 
-/// How many sessions of MCP clients before 2026-07-28 there may be, and for how long.
+/// Sessions of MCP clients that use revisions before 2026-07-28.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sessions {
-    /// How many may be open. If all are, a new one ends the least used one of the caller that has most.
+    /// The most open sessions. Beyond it, a new session ends the least recently used one of the caller with the most.
     pub max: NonZeroU32,
-    /// How many one caller may have. If it has them, a new one ends its least used one that is not in use.
+    /// The most sessions of one caller. Beyond it, a new session ends the caller's least recently used idle one.
     pub per_caller: NonZeroU32,
-    /// A session ends after so long without a request, a call or a stream.
+    /// A session without a request, a call or a stream ends after this time.
     pub idle: Span,
 }
 
@@ -80,24 +80,24 @@ impl Default for Sessions {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimits {
-    /// For each principal, over all tools.
+    /// Per principal, over all tools.
     pub principal: Option<Rate>,
-    /// For each tool that `tools` does not name.
+    /// Per tool, unless `tools` names it.
     pub tool: Option<Rate>,
-    /// For single tools, by id.
+    /// Per named tool, by id.
     #[schemars(with = "BTreeMap<String, Rate>")]
     pub tools: BTreeMap<ToolId, Rate>,
 }
 
-/// The operator's ceiling. Unset: ten minutes and 16 MB, or the limit itself if that is higher.
+/// The highest limits that a tool may request. If unset: ten minutes and 16 MB, or the default limit if that is higher.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MaxLimits {
-    /// The longest time-out that a tool may ask for.
+    /// The longest timeout that a tool may request.
     pub timeout: Option<Span>,
-    /// The largest input that a tool may ask for.
+    /// The largest input that a tool may request.
     pub max_input_bytes: Option<Size>,
-    /// The largest answer that a tool may ask for.
+    /// The largest answer that a tool may request.
     pub max_output_bytes: Option<Size>,
 }
 
@@ -122,7 +122,7 @@ impl Limits {
         }
     }
 
-    /// The keys whose default lies above the operator's own ceiling.
+    /// The keys whose value is above `limits.max`.
     pub fn above_max(&self) -> Vec<&'static str> {
         let above = [
             ("timeout", self.max.timeout.is_some_and(|max| max < self.timeout)),

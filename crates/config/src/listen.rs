@@ -1,4 +1,4 @@
-//! Where the gateway listens.
+//! `listen`: the address that the gateway listens on.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,7 +27,7 @@ impl Default for Listen {
 }
 
 impl Listen {
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can reach the address.
     pub fn is_loopback(self) -> bool {
         self.0.ip().to_canonical().is_loopback()
     }
@@ -103,7 +103,7 @@ mod tests {
     use super::Listen;
 
     #[test]
-    fn addresses() {
+    fn addresses_are_parsed() {
         for (text, shown) in [
             ("127.0.0.1:7777", "127.0.0.1:7777"),
             ("localhost:80", "127.0.0.1:80"),

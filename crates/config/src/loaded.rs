@@ -8,27 +8,27 @@ use proto::{Scrubber, secrets_of};
 use crate::secret::Secret;
 use crate::settings::Config;
 
-/// Servers by name, ready to be started.
+/// Servers by name, with secrets fetched.
 pub type Servers = Vec<(String, upstream::ServerConfig)>;
 
-/// A configuration that holds, and where it came from.
+/// A valid configuration and its file.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub config: Config,
-    /// The file it was read from, if there is one.
+    /// The file that it was read from, if any.
     pub file: Option<PathBuf>,
-    /// Headers for the OTLP collector, secrets fetched.
+    /// Headers for the OTLP collector, with secrets fetched.
     pub otlp_headers: Vec<(String, Secret)>,
-    /// The servers, secrets fetched.
+    /// The servers, with secrets fetched.
     pub servers: Servers,
-    /// What messages about calls that wait are signed with.
+    /// The secret that signs messages of the approval webhook.
     pub webhook_secret: Option<Secret>,
-    /// Who may come in, secrets fetched; the local user, where nothing is said.
+    /// Which callers are accepted, with secrets fetched; only the local user if unset.
     pub access: Option<AccessOptions>,
 }
 
 impl Loaded {
-    /// Finds the secrets of the servers, of the collector and of webhooks.
+    /// A scrubber of the secrets of servers, the OTLP collector and the webhook.
     pub fn scrubber(&self) -> Scrubber {
         let servers = self.servers.iter().flat_map(|(_, server)| server.secrets());
         let collector = self.otlp_headers.iter();

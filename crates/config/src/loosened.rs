@@ -1,4 +1,4 @@
-//! What a changed config no longer protects: logged and audited, as a slip of an editor looks the same as a decision.
+//! Finds protections that a changed config removes. They are logged and audited, because they may be mistakes.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::agents::{Approve, Skill};
 use crate::limits::Limits;
 use crate::{Config, Sandbox};
 
-/// The keys under which a config asks for less protection than the one before: `auth`, approvals, limits, the sandbox.
+/// The keys that protect less than before: `auth`, approvals, limits, the sandbox.
 pub fn loosened(before: &Config, now: &Config) -> Vec<String> {
     let mut keys = Vec::new();
     if before.auth.is_some() && now.auth.is_none() {
@@ -28,7 +28,7 @@ pub fn loosened(before: &Config, now: &Config) -> Vec<String> {
     keys
 }
 
-/// Where a skill asked people about calls, and does not any more.
+/// The keys of a skill that no longer require approval.
 fn gates_removed(name: &str, before: &Skill, now: Option<&Skill>) -> Vec<String> {
     let asks = |skill: &Skill| {
         !skill.auto_approve || skill.approve.values().any(|approve| *approve == Approve::Always)
@@ -60,7 +60,7 @@ fn gates_removed(name: &str, before: &Skill, now: Option<&Skill>) -> Vec<String>
     keys
 }
 
-/// The keys of limits that are set although they need not be.
+/// The keys of optional limits that are set.
 fn set_limits(limits: &Limits) -> BTreeSet<String> {
     let (rate, max) = (&limits.rate, &limits.max);
     let single = [

@@ -1,4 +1,4 @@
-//! The `mcpServers` JSON of Claude Desktop, Cursor and others, and the `servers` of VS Code, as servers of our own.
+//! Imports the `mcpServers` JSON of Claude Desktop, Cursor and others, and the `servers` JSON of VS Code.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use crate::Server;
 use crate::secret::{HeaderSource, SecretSource};
 
-/// A file beyond this is no list of servers.
+/// The largest file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// What a file named.
+/// The servers of a file.
 #[derive(Debug, Default)]
 pub struct Imported {
     pub servers: BTreeMap<String, Server>,
-    /// What was left out or changed, for whoever asked.
+    /// Keys that were left out and names that were changed.
     pub notes: Vec<String>,
 }
 
@@ -48,12 +48,12 @@ struct Entry {
     other: Map<String, Value>,
 }
 
-/// Reads a file; the error lists all that is wrong with it.
+/// Reads a file; the error lists all faults.
 pub fn read(path: &Path) -> Result<Imported, Vec<String>> {
     let unreadable = |error: std::io::Error| vec![format!("cannot be read: {error}")];
     let length = std::fs::metadata(path).map_err(unreadable)?.len();
     if length > MAX_FILE_BYTES {
-        return Err(vec![format!("{length} bytes are too many for a list of servers")]);
+        return Err(vec![format!("{length} bytes are too many for a file of servers")]);
     }
     parse(&std::fs::read_to_string(path).map_err(unreadable)?)
 }
@@ -66,7 +66,7 @@ fn parse(text: &str) -> Result<Imported, Vec<String>> {
     };
     let (mut imported, mut faults) = (Imported::default(), Vec::new());
     for (written, entry) in entries {
-        let name = usable(&written);
+        let name = valid_name(&written);
         if name != written {
             imported.notes.push(format!("`{written}` is named `{name}` here"));
         }
@@ -85,15 +85,14 @@ fn parse(text: &str) -> Result<Imported, Vec<String>> {
 fn server(name: &str, entry: Value, notes: &mut Vec<String>) -> Result<Server, String> {
     let entry: Entry = serde_json::from_value(entry).map_err(|error| error.to_string())?;
     if entry.kind.as_deref() == Some("sse") {
-        return Err(
-            "the old SSE transport is not spoken; use the server's streamable HTTP URL".to_owned()
-        );
+        return Err("the old SSE transport is not supported; use the server's streamable HTTP URL"
+            .to_owned());
     }
     if let Some(part) =
         entry.args.iter().chain(&entry.command).chain(&entry.url).find(|part| part.contains("${"))
     {
         return Err(format!(
-            "`{part}` has a variable in it; variables stand only in env and headers"
+            "`{part}` contains a variable; variables are supported only in env and headers"
         ));
     }
     for key in entry.other.keys() {
@@ -123,7 +122,7 @@ fn sources(
     values.into_iter().map(source).collect()
 }
 
-/// The variable that a value is, as `${NAME}` or `${env:NAME}`; nothing for plain text.
+/// The name in `${NAME}` or `${env:NAME}`; `None` for plain text.
 fn variable(value: &str) -> Result<Option<String>, String> {
     if !value.contains("${") {
         return Ok(None);
@@ -143,8 +142,8 @@ fn variable(value: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// A name that a server may bear here.
-fn usable(written: &str) -> String {
+/// Replaces the characters that server names do not allow.
+fn valid_name(written: &str) -> String {
     let kept =
         |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '-' };
     written.trim().chars().map(kept).collect()

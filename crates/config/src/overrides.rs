@@ -1,11 +1,11 @@
-//! What flags and the environment say over the file.
+//! Settings from flags and environment variables, which override the file.
 
 use std::path::PathBuf;
 
 use crate::environment::Environment;
 use crate::{Fault, Listen};
 
-/// Settings from outside the file; unset ones leave the file's word.
+/// Settings from outside the file; an unset one keeps the file's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     pub config: Option<PathBuf>,
@@ -13,12 +13,12 @@ pub struct Overrides {
     pub tools: Vec<PathBuf>,
     pub prompts: Option<PathBuf>,
     pub listen: Option<Listen>,
-    /// Servers beside those of the file.
+    /// An `mcpServers` JSON file whose servers are added to those of the config.
     pub mcp_json: Option<PathBuf>,
 }
 
 impl Overrides {
-    /// What the environment says.
+    /// The settings of the environment.
     pub fn of(environment: &Environment) -> Result<Self, Fault> {
         let listen =
             environment.text("POWERSTRIP_LISTEN").map(|text| text.parse()).transpose().map_err(
@@ -39,7 +39,7 @@ impl Overrides {
         })
     }
 
-    /// These settings, and where they are silent, those.
+    /// These settings, completed by those of `beneath`.
     pub fn or(self, beneath: Self) -> Self {
         Self {
             config: self.config.or(beneath.config),

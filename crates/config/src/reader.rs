@@ -1,5 +1,5 @@
-//! Reads typed settings from a [`Node`]. A fault names its path, and the reader goes on to find the next one:
-//! every setting has a default, so a faulty one is taken out and the rest is read again.
+//! Reads typed settings from a [`Node`] and reports all faults, each with its path: every setting has a default, so a
+//! faulty one is removed from the tree and the rest is read again.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use serde::forward_to_deserialize_any;
 
 use crate::tree::{Entry, Node, Step, Value};
 
-/// More faults than this help nobody.
+/// The most faults that are reported at once.
 const MAX_FAULTS: usize = 50;
 
-/// Something wrong with one setting.
+/// A fault of one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Misread {
     pub(crate) path: Vec<Step>,
@@ -23,14 +23,14 @@ pub(crate) struct Misread {
     pub(crate) why: Why,
 }
 
-/// What is wrong with it.
+/// The kind of fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Why {
     UnknownKey { known: &'static [&'static str] },
     Other(String),
 }
 
-/// Reads what can be read, and lists what cannot.
+/// Reads the valid settings, and lists the faults of the others.
 pub(crate) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> (T, Vec<Misread>) {
     let mut faults = Vec::new();
     loop {
@@ -50,7 +50,7 @@ pub(crate) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> (T, Vec<Mis
     }
 }
 
-/// A reading error on its way up; the path is gathered from the inside out.
+/// An error while reading; the path is collected from the innermost key outwards.
 #[derive(Debug)]
 pub(crate) struct ReadError {
     path: Vec<Step>,
@@ -134,7 +134,7 @@ fn shown(found: Unexpected<'_>) -> String {
     }
 }
 
-/// The known name that a mistyped one most likely stands for.
+/// The known name that is most similar to a mistyped one.
 pub(crate) fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
@@ -169,7 +169,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    /// A key with nothing behind it keeps the section's defaults.
+    /// A key without a value keeps the section's defaults.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -178,7 +178,7 @@ impl<'de> Deserializer<'de> for &'de Node {
     ) -> Result<V::Value, ReadError> {
         match self.value {
             Value::Null => visitor.visit_map(Entries { entries: &[], next: 0 }),
-            // Derived readers would take the items of a list for the fields in their order.
+            // Derived implementations would read a list as the fields in order.
             Value::List(_) => Err(serde::de::Error::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.deserialize_any(visitor),
         }
@@ -250,7 +250,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
     }
 }
 
-/// The one word of an enum that carries nothing.
+/// A unit variant of an enum.
 struct Word<'de>(&'de str);
 
 impl<'de> EnumAccess<'de> for Word<'de> {

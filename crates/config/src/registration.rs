@@ -1,4 +1,4 @@
-//! `registration`: servers that announce themselves.
+//! `registration`: servers that register themselves.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Span;
 
-/// How servers that register themselves are kept.
+/// Limits of servers that register themselves.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Registration {
-    /// How long a server stays without a heartbeat. It is told to send three in this time.
+    /// How long a server stays registered without a heartbeat. Servers are asked to send three in this time.
     pub lease: Span,
-    /// How many different tools all registered servers may bring together, counted over all that they ever brought.
+    /// The most different tools of all registered servers together, including tools that they no longer offer.
     pub max_tools: usize,
 }
 

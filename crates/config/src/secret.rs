@@ -1,4 +1,4 @@
-//! Secrets are named in the config, never written in it.
+//! Secrets. The config names their source and never contains them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ use crate::environment::Environment;
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Takes a value in.
+    /// Wraps a value.
     pub fn new(value: impl Into<String>) -> Self {
         Self(SecretString::from(value.into()))
     }
 
-    /// The value, for the one place that sends it.
+    /// The value, for sending it.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -47,7 +47,7 @@ pub enum SecretSource {
     },
 }
 
-/// Why a secret could not be had. Never repeats any of it.
+/// Why a secret could not be fetched. The messages never contain it.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFault {
     #[error("the environment variable `{0}` is not set")]
@@ -59,7 +59,7 @@ pub enum SecretFault {
 }
 
 impl SecretSource {
-    /// Fetches the secret; a relative file stands beside the config file.
+    /// Fetches the secret; relative files are relative to `base`, the folder of the config file.
     pub fn fetch(&self, environment: &Environment, base: &Path) -> Result<Secret, SecretFault> {
         match self {
             Self::Env { env } => environment
@@ -93,7 +93,7 @@ pub enum HeaderSource {
 impl fmt::Debug for HeaderSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // People do write tokens here, whatever the manual says.
+            // Users do write tokens here, although the reference says not to.
             Self::Plain(_) => f.write_str("****"),
             Self::Secret(source) => fmt::Debug::fmt(source, f),
         }
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for SecretSource {
                 f.write_str("`{env: NAME}` or `{file: PATH}`")
             }
 
-            // The usual message would repeat what may be the secret itself.
+            // The default message would repeat the value, which may be the secret.
             fn visit_str<E: de::Error>(self, _: &str) -> Result<SecretSource, E> {
                 Err(E::custom(
                     "a secret is not written in the config, but `{env: NAME}` or `{file: PATH}`",

@@ -1,4 +1,4 @@
-//! `servers.NAME.auth`: how tokens for a protected server are had.
+//! `servers.NAME.auth`: how the gateway obtains tokens for a protected server.
 
 use std::fmt;
 use std::path::Path;
@@ -11,44 +11,44 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::environment::Environment;
 use crate::secret::{SecretFault, SecretSource};
 
-/// How tokens for a protected server are had. Without it, a server that wants one asks a person to log in.
+/// How the gateway obtains tokens for a protected server. Without it, users log in when the server requires a token.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerAuth {
-    /// By whose leave: a person's in a browser, the gateway's own, or a token that is exchanged.
+    /// The OAuth grant: users log in in a browser, the gateway uses its own credentials, or it exchanges a token.
     pub grant: GrantKind,
-    /// The name under which the authorization server knows the gateway; without it, the gateway registers itself.
+    /// The gateway's client id at the authorization server; without it, the gateway registers itself.
     pub client_id: Option<String>,
-    /// The secret that belongs to `client_id`, as `{env: NAME}` or `{file: PATH}`.
+    /// The client secret, as `{env: NAME}` or `{file: PATH}`.
     pub client_secret: Option<SecretSource>,
-    /// A private key in PEM form that signs who the gateway is, instead of a secret.
+    /// A private key in PEM form that authenticates the gateway, instead of a client secret.
     pub private_key: Option<SecretSource>,
     /// The id of that key at the authorization server.
     pub key_id: Option<String>,
-    /// Scopes to ask for, beside those that the server asks for.
+    /// Scopes to request, in addition to those that the server asks for.
     pub scopes: Vec<String>,
-    /// The authorization server that is trusted with this server; needed where there is a secret. Its host and port may
-    /// be reached whatever `egress.allow` says.
+    /// The trusted authorization server of this server; required with a client secret. Its host and port need no
+    /// entry in `egress.allow`.
     pub issuer: Option<String>,
-    /// The resource that tokens are asked for: `true` as the server says, `false` none, for authorization servers that
-    /// refuse it, or a URL.
+    /// The `resource` parameter of token requests (RFC 8707): `true` for the one that the server names, `false` for
+    /// none, or a URL.
     pub resource: ResourceChoice,
-    /// Where the browser comes back to, if the gateway has another address for browsers than the one it listens on.
+    /// The redirect URI, if browsers reach the gateway at another address than the one it listens on.
     pub redirect_uri: Option<String>,
     /// The token to exchange with `grant: token_exchange`; a file is read again each time.
     pub subject_token: Option<SecretSource>,
 }
 
-/// How a token is had.
+/// How a token is obtained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantKind {
-    /// A person agrees in a browser; each has a token of their own.
+    /// Users log in in a browser; each has their own token.
     #[default]
     AuthorizationCode,
-    /// The gateway itself is known to the authorization server, by a secret or a key.
+    /// The gateway authenticates itself, by a secret or a key.
     ClientCredentials,
-    /// A token is exchanged for one of the server's (RFC 8693).
+    /// A token is exchanged for one for the server (RFC 8693).
     TokenExchange,
 }
 
@@ -97,7 +97,7 @@ impl<'de> Deserialize<'de> for ResourceChoice {
 }
 
 impl ServerAuth {
-    /// The entry as the client takes it, secrets fetched; faults by key.
+    /// The section as options of the OAuth client, with secrets fetched; faults by key.
     pub(super) fn resolve(
         &self,
         environment: &Environment,
@@ -112,11 +112,11 @@ impl ServerAuth {
                 None
             })
         };
-        let given = |secret: crate::Secret| auth::Secret::new(secret.expose());
-        let client_secret = fetch("client_secret", &self.client_secret).map(given);
-        let private_key = fetch("private_key", &self.private_key).map(given);
-        // Fetched here, too: a file that is missing today is a mistake today.
-        let subject = fetch("subject_token", &self.subject_token).map(given);
+        let convert = |secret: crate::Secret| auth::Secret::new(secret.expose());
+        let client_secret = fetch("client_secret", &self.client_secret).map(convert);
+        let private_key = fetch("private_key", &self.private_key).map(convert);
+        // Fetched here as well, to report a missing file at start.
+        let subject = fetch("subject_token", &self.subject_token).map(convert);
         let subject = match &self.subject_token {
             Some(SecretSource::File { file }) => {
                 subject.map(|_| SubjectToken::File(base.join(file)))

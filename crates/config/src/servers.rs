@@ -1,4 +1,4 @@
-//! `servers`: the MCP servers behind the strip.
+//! `servers`: the MCP servers behind the gateway.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::secret::{HeaderSource, SecretFault};
 use crate::server_auth::ServerAuth;
 use crate::units::Span;
 
-/// A name that belongs to the gateway's own tools.
+/// Reserved for the gateway's own tools.
 const RESERVED: &str = "powerstrip";
 
 /// One server: a program that is started, a URL, or an OpenAPI document.
@@ -25,85 +25,85 @@ pub struct Server {
     pub kind: ServerKind,
     /// The OpenAPI document (3.0 or 3.1, JSON or YAML): a path relative to this file, or a URL.
     pub document: Option<String>,
-    /// Where the document's service is, if not where the document says.
+    /// The base URL of the service, instead of the one in the document.
     pub base_url: Option<String>,
     /// The program of a stdio server, started without a shell. A path is relative to this file.
     pub command: Option<String>,
     /// The program's arguments.
     pub args: Vec<String>,
-    /// Variables for the program, as text, `{env: NAME}` or `{file: PATH}`. It gets few others.
+    /// Environment variables of the program, as text, `{env: NAME}` or `{file: PATH}`. Few others are passed on.
     pub env: BTreeMap<String, HeaderSource>,
-    /// The folder that the program runs in.
+    /// The working directory of the program.
     pub cwd: Option<PathBuf>,
     /// Whether the program is started with the gateway or at the first call.
     pub start: StartWhen,
-    /// Where a streamable HTTP server is. That host and port may be reached whatever `egress.allow` says.
+    /// The URL of a streamable HTTP server. Its host and port need no entry in `egress.allow`.
     pub url: Option<String>,
-    /// Its replicas, beside `url` if that is set too.
+    /// The URLs of its replicas, in addition to `url` if that is set.
     pub urls: Vec<String>,
     /// Headers of every request, as text, `{env: NAME}` or `{file: PATH}`.
     pub headers: BTreeMap<String, HeaderSource>,
-    /// How tokens are had, where the server asks for them.
+    /// How the gateway obtains tokens, if the server requires them.
     pub auth: Option<ServerAuth>,
-    /// Keeps the entry but does not use the server.
+    /// Keeps the entry without using the server.
     pub disabled: bool,
     /// How long one call may take, instead of `limits.timeout`.
     pub timeout: Option<Span>,
-    /// Which tools are offered, by the server's own names; `*` stands for any characters.
+    /// The tools to offer, by the server's own names; `*` matches any characters.
     pub only: Vec<String>,
-    /// Which tools are not offered.
+    /// The tools not to offer.
     pub except: Vec<String>,
     /// New names for tools.
     pub rename: BTreeMap<String, String>,
-    /// Whether MCP clients see the server's name in front of the tool's. Without it, a tool whose own name is
-    /// taken is still listed with it.
+    /// Whether MCP clients see tool names prefixed with the server's name. If `false`, tools whose own name is taken
+    /// are still prefixed.
     pub prefix: bool,
-    /// Who has a process or session of its own: each `caller` (the default), each MCP `session` or named run of a caller, or
-    /// no caller (`shared`).
+    /// Who gets their own process or session: each `caller` (the default), each MCP `session` or named run of a
+    /// caller, or no caller (`shared`).
     pub instances: Option<InstancesOf>,
     /// The same as `instances: shared`.
     pub shared: bool,
     /// How the program is confined.
     pub sandbox: ServerSandbox,
-    /// Takes invisible characters out of results, instead of warning about them.
+    /// Removes invisible characters from results, instead of warning about them.
     pub clean_results: bool,
-    /// Tools whose answers may be given again for equal inputs.
+    /// Tools whose answers may be reused for equal inputs.
     pub deterministic: Vec<String>,
-    /// When what a tool says of itself is trusted: at `first_use`, so that a change has to be approved; `strict`, so
-    /// that new tools have to be approved, too; or always, which is `off`.
+    /// When tool definitions are trusted: `first_use` (changes need approval), `strict` (new tools need approval,
+    /// too) or `off` (always trusted).
     pub pin: PinWhen,
-    /// Whether what is large in its answers is kept, and a reference handed on instead: `on` or `off`.
-    pub references: Kept,
+    /// Whether large parts of answers are stored and replaced by references: `on` or `off`.
+    pub references: StoreLarge,
 }
 
-/// Whether large answers are kept: `on` or `off`, or what YAML makes of them elsewhere.
+/// Whether large parts of answers are stored: `on` or `off`, or a YAML boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Kept {
-    /// They are kept, and a reference is handed on.
+pub enum StoreLarge {
+    /// They are stored and replaced by references.
     On,
-    /// They are handed on whole.
+    /// They are passed to the caller unchanged.
     Off,
 }
 
-impl<'de> Deserialize<'de> for Kept {
+impl<'de> Deserialize<'de> for StoreLarge {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Switch;
         impl Visitor<'_> for Switch {
-            type Value = Kept;
+            type Value = StoreLarge;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("`on` or `off`")
             }
 
-            fn visit_bool<E: de::Error>(self, on: bool) -> Result<Kept, E> {
-                Ok(if on { Kept::On } else { Kept::Off })
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<StoreLarge, E> {
+                Ok(if on { StoreLarge::On } else { StoreLarge::Off })
             }
 
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<Kept, E> {
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<StoreLarge, E> {
                 match word {
-                    "on" => Ok(Kept::On),
-                    "off" => Ok(Kept::Off),
+                    "on" => Ok(StoreLarge::On),
+                    "off" => Ok(StoreLarge::Off),
                     other => Err(E::custom(format!("`{other}` is not one of `on`, `off`"))),
                 }
             }
@@ -139,19 +139,19 @@ impl Default for Server {
             clean_results: false,
             deterministic: Vec::new(),
             pin: PinWhen::default(),
-            references: Kept::On,
+            references: StoreLarge::On,
         }
     }
 }
 
-/// Arguments and URLs may hold secrets, whatever the manual says.
+/// Shows only the command: users do put secrets into arguments and URLs.
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("command", &self.command).finish_non_exhaustive()
     }
 }
 
-/// What stands behind a server.
+/// The kind of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ServerKind {
@@ -166,10 +166,10 @@ pub enum ServerKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StartWhen {
-    /// With the gateway, and again whenever it ends.
+    /// With the gateway, and again whenever it exits.
     #[default]
     Eager,
-    /// At the first call; it is stopped when nobody has called for a while.
+    /// At the first call; it is stopped after some time without calls.
     Lazy,
 }
 
@@ -190,13 +190,13 @@ pub enum PinWhen {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSandbox {
-    /// `auto` as much as this host allows, `required` or not at all, `off` none.
+    /// `auto`: as far as the host supports it; `required`: refuse to start the program otherwise; `off`: not confined.
     pub mode: Confinement,
-    /// Whether it may use the network.
+    /// Whether the program may use the network.
     pub network: bool,
-    /// Files and folders that it may read.
+    /// Files and folders that the program may read.
     pub read: Vec<PathBuf>,
-    /// Files and folders that it may change.
+    /// Files and folders that the program may change.
     pub write: Vec<PathBuf>,
 }
 
@@ -206,7 +206,7 @@ impl Default for ServerSandbox {
     }
 }
 
-/// Who has a server's process or session to itself.
+/// Who gets their own process or session of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum InstancesOf {
@@ -225,14 +225,14 @@ pub enum Confinement {
     Required,
 }
 
-/// What is wrong with a server's entry: the keys below its name, and why.
-pub(super) struct Unusable {
+/// A fault of an entry: the keys below its name, and the message.
+pub(super) struct EntryFault {
     pub(super) keys: Vec<String>,
     pub(super) message: String,
 }
 
 impl Server {
-    /// Makes paths stand beside the file. They become absolute: the program may run in another folder.
+    /// Makes relative paths relative to the config's folder, and absolute: the program may run in another folder.
     pub(super) fn anchor(&mut self, base: &Path) {
         let absolute = |path: &Path| {
             let joined = clean(&base.join(path));
@@ -254,21 +254,21 @@ impl Server {
         }
     }
 
-    /// The entry as the servers' crate takes it, secrets fetched.
+    /// The entry as a [`ServerConfig`], with secrets fetched.
     pub(super) fn resolve(
         &self,
         name: &str,
         environment: &Environment,
         base: &Path,
-    ) -> Result<ServerConfig, Vec<Unusable>> {
+    ) -> Result<ServerConfig, Vec<EntryFault>> {
         let mut faults = Vec::new();
         if name == RESERVED {
-            let message = format!("`{RESERVED}` is the gateway itself; choose another name");
-            faults.push(Unusable { keys: Vec::new(), message });
+            let message = format!("`{RESERVED}` is reserved for the gateway; choose another name");
+            faults.push(EntryFault { keys: Vec::new(), message });
         }
-        if self.shared && self.instances.is_some_and(|own| own != InstancesOf::Shared) {
-            let message = "it contradicts `instances`; remove one of the two".to_owned();
-            faults.push(Unusable { keys: vec!["shared".to_owned()], message });
+        if self.shared && self.instances.is_some_and(|instances| instances != InstancesOf::Shared) {
+            let message = "contradicts `instances`; remove one of the two".to_owned();
+            faults.push(EntryFault { keys: vec!["shared".to_owned()], message });
         }
         let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
             let mut values = BTreeMap::new();
@@ -277,7 +277,7 @@ impl Server {
                     Ok(secret) => {
                         values.insert(key.clone(), secret.expose().to_owned());
                     }
-                    Err(why) => faults.push(Unusable::secret(section, key, &why)),
+                    Err(why) => faults.push(EntryFault::secret(section, key, &why)),
                 }
             }
             values
@@ -285,7 +285,7 @@ impl Server {
         let (env, headers) = (fetch("env", &self.env), fetch("headers", &self.headers));
         let auth = self.auth.as_ref().map(|auth| auth.resolve(environment, base)).transpose();
         let auth = auth.unwrap_or_else(|unusable| {
-            faults.extend(unusable.into_iter().map(|(key, message)| Unusable {
+            faults.extend(unusable.into_iter().map(|(key, message)| EntryFault {
                 keys: vec!["auth".to_owned(), key.to_owned()],
                 message,
             }));
@@ -294,7 +294,7 @@ impl Server {
         let config = ServerConfig { auth, ..self.with(env, headers) };
         if let Err(why) = config.check(name) {
             let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
-            faults.push(Unusable { keys, message: why.reason });
+            faults.push(EntryFault { keys, message: why.reason });
         }
         if faults.is_empty() { Ok(config) } else { Err(faults) }
     }
@@ -354,19 +354,19 @@ impl Server {
                 PinWhen::Strict => Pin::Strict,
                 PinWhen::Off => Pin::Off,
             },
-            references: self.references == Kept::On,
+            references: self.references == StoreLarge::On,
             reach: upstream::Reach::Named,
         }
     }
 }
 
-impl Unusable {
+impl EntryFault {
     fn secret(section: &str, key: &str, why: &SecretFault) -> Self {
         Self { keys: vec![section.to_owned(), key.to_owned()], message: why.to_string() }
     }
 }
 
-/// Takes `./` out of a path, so that messages show what people would type.
+/// Removes `./` from a path, so that messages show what users would type.
 pub(crate) fn clean(path: &Path) -> PathBuf {
     path.components().collect()
 }

@@ -22,54 +22,54 @@ use crate::servers::{self, Server};
 use crate::telemetry::Telemetry;
 use crate::units;
 
-/// The file that is read when none is named.
+/// The default config file.
 pub const FILE_NAME: &str = "powerstrip.yaml";
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "powerstrip.yaml")]
 pub struct Config {
-    /// The address to listen on. Without `auth`, a loopback address.
+    /// The address to listen on. Without `auth`, it must be a loopback address.
     pub listen: Listen,
-    /// Where the gateway keeps its database, its lock and its socket.
+    /// The folder of the gateway's database, lock and sockets.
     pub data_dir: PathBuf,
-    /// Folders searched for `**/*.tool.yaml`. They are watched: a tool dropped in is callable at once.
+    /// Folders that are searched for `**/*.tool.yaml`. They are watched: new tools can be called at once.
     pub tools: Vec<PathBuf>,
-    /// The folder of prompts: `packs/<domain>/<name>.vN.md` and `REGISTRY.yaml`.
+    /// The prompts folder: `packs/<domain>/<name>.vN.md` and `REGISTRY.yaml`.
     pub prompts: PathBuf,
     /// MCP servers whose tools are offered as `name:tool`.
     pub servers: BTreeMap<String, Server>,
     /// Servers that register themselves.
     pub registration: Registration,
-    /// Who may come in. Without this section the gateway serves this machine's user, on loopback only; with it,
+    /// Which callers are accepted. Without this section, the gateway serves the local user, on loopback only; with it,
     /// callers over HTTP need a token or a key.
     pub auth: Option<Auth>,
-    /// Where callers reach this gateway, such as `https://tools.example.com`; by default the address that it
-    /// listens on.
+    /// The URL that callers use, such as `https://tools.example.com`; by default the address that the gateway listens
+    /// on.
     pub public_url: Option<String>,
-    /// Sets of tools that agents are given.
+    /// Sets of tools for agents.
     pub skills: BTreeMap<String, Skill>,
-    /// Agents, each with its own door at `/agents/NAME/mcp` behind which it finds the tools of its skills.
+    /// Agents. Each has an MCP endpoint at `/agents/NAME/mcp` with the tools of its skills.
     pub agents: BTreeMap<String, Agent>,
-    /// In which form tools take files, by id or pattern: a strategy, or `{strategy, args}` with names of arguments.
+    /// How tools take files, by id or pattern: a strategy, or `{strategy, args}` with argument names.
     #[schemars(with = "BTreeMap<String, FileHandling>")]
     pub file_strategies: BTreeMap<Tools, FileHandling>,
-    /// What of a tool's answer is kept, and a reference handed on instead.
+    /// Which parts of a tool's answer are stored as files and replaced by references.
     pub references: References,
-    /// How people decide about calls that a skill lets nobody make unasked.
+    /// How people decide about calls that need approval.
     pub approvals: Approvals,
     /// How tools are found by meaning.
     pub embeddings: Embeddings,
-    /// How MCP clients see tools named.
+    /// The form of tool names in MCP.
     pub tool_names: ToolNames,
-    /// What a call may cost.
+    /// Time, size and rate limits of calls.
     pub limits: Limits,
-    /// Files that callers store.
+    /// Limits of files that callers store.
     pub files: Files,
-    /// Where the bytes of files are kept.
+    /// Where files are stored.
     pub storage: Storage,
-    /// What tools may reach.
+    /// Private hosts and networks that tools may reach.
     pub egress: Egress,
     /// Whether tools that run as processes must be confined.
     pub sandbox: Sandbox,
@@ -105,28 +105,27 @@ impl Default for Config {
     }
 }
 
-/// The names in MCP listings.
+/// The form of tool names in MCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolNames {
-    /// Letters, digits, `_` and `-` only: every client and LLM API accepts them.
+    /// Only `a-z`, `A-Z`, `0-9`, `_` and `-`, which every client and LLM API accepts.
     #[default]
     Wire,
     /// The tool's own id, such as `web.search.query`.
     Canonical,
 }
 
-/// Reach beyond the public internet.
+/// Access to private networks.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Egress {
-    /// Private hosts or networks that tools may reach on purpose, such as `127.0.0.1`, `10.1.0.0/16`
-    /// or `db.internal:5432`.
+    /// Private hosts or networks that tools may reach, such as `127.0.0.1`, `10.1.0.0/16` or `db.internal:5432`.
     pub allow: Vec<Allow>,
 }
 
 impl Egress {
-    /// The entries as the guarded client takes them.
+    /// The entries as rules of the HTTP client.
     pub fn rules(&self) -> Vec<egress::http::Rule> {
         self.allow.iter().map(|allow| allow.rule.clone()).collect()
     }
@@ -155,21 +154,21 @@ impl From<Allow> for String {
     }
 }
 
-/// How much confinement is asked for.
+/// How strictly tools are confined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
-    /// As much as this host allows.
+    /// As far as the host supports it.
     #[default]
     Auto,
-    /// Refuse tools that the host cannot confine.
+    /// Tools that the host cannot confine are refused.
     Required,
-    /// None; only limits on time, memory and output hold.
+    /// Not at all; limits on time, memory and output still apply.
     Off,
 }
 
 impl Config {
-    /// What the strip itself has to know.
+    /// The settings of the strip.
     pub fn settings(&self) -> Settings {
         let rate = |rate: &units::Rate| Rate { count: rate.count, per: rate.per.0 };
         let rules = &self.limits.rate;
@@ -190,7 +189,7 @@ impl Config {
         }
     }
 
-    /// Agents and skills as the strip takes them.
+    /// Agents and skills for the strip.
     pub fn profiles(&self) -> Profiles {
         Profiles {
             skills: self.skills.iter().map(|(name, skill)| (name.clone(), skill.rules())).collect(),
@@ -198,7 +197,7 @@ impl Config {
         }
     }
 
-    /// What may be stored, and for how long.
+    /// Limits and lifetimes of stored files.
     pub fn file_rules(&self) -> FileRules {
         self.files.rules(&self.references)
     }

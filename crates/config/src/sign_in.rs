@@ -16,23 +16,22 @@ use crate::server_auth::ResourceChoice;
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignIn {
-    /// The name under which the provider knows the gateway.
+    /// The gateway's client id at the provider.
     pub client_id: String,
-    /// The secret that belongs to it, as `{env: NAME}` or `{file: PATH}`; none for a public client.
+    /// The client secret, as `{env: NAME}` or `{file: PATH}`; unset for a public client.
     #[serde(default)]
     pub client_secret: Option<SecretSource>,
-    /// What is asked for. By default `openid`, and without `roles_claim` the scopes for listing and calling tools. Add
-    /// `offline_access` where the provider gives refresh tokens for nothing less.
+    /// The scopes to request. By default `openid` and, without `roles_claim`, the scopes to list and call tools. Add
+    /// `offline_access` if the provider requires it for refresh tokens.
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// Whom the token is to be meant for (RFC 8707): `true` for `public_url`, `false` to say nothing, for providers that
-    /// refuse it, or a URL.
+    /// The `resource` parameter (RFC 8707): `true` for `public_url`, `false` for none, or a URL.
     #[serde(default)]
     pub resource: ResourceChoice,
 }
 
 impl SignIn {
-    /// The section as the auth crate takes it, its secret fetched; faults by key.
+    /// The section as options of the `auth` crate, with its secret fetched; faults by key.
     pub(super) fn resolve(
         &self,
         environment: &Environment,
@@ -40,7 +39,10 @@ impl SignIn {
     ) -> Result<SignInOptions, Vec<(&'static str, String)>> {
         let mut faults = Vec::new();
         if self.client_id.is_empty() || self.client_id.contains(char::is_control) {
-            faults.push(("client_id", "is no name that a provider could know".to_owned()));
+            faults.push((
+                "client_id",
+                "must be a non-empty id without control characters".to_owned(),
+            ));
         }
         let source = self.client_secret.as_ref();
         let secret = source.map(|source| source.fetch(environment, base)).transpose();
@@ -49,8 +51,8 @@ impl SignIn {
             None
         });
         let printable = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
-        let sound = |scope: &&String| !scope.is_empty() && scope.bytes().all(printable);
-        if let Some(bad) = self.scopes.iter().find(|scope| !sound(scope)) {
+        let valid = |scope: &&String| !scope.is_empty() && scope.bytes().all(printable);
+        if let Some(bad) = self.scopes.iter().find(|scope| !valid(scope)) {
             faults.push(("scopes", format!("`{bad}` is not one scope")));
         }
         let resource = match &self.resource {

@@ -1,4 +1,4 @@
-//! `telemetry`: what the gateway tells about itself.
+//! `telemetry`: logs and traces of the gateway.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,13 +14,13 @@ use crate::secret::HeaderSource;
 #[derive(Clone, Debug, Default, PartialEq, DeriveDeserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Telemetry {
-    /// Where traces are sent to, over OTLP/HTTP: a URL, or an endpoint with headers.
+    /// The OTLP/HTTP collector for traces: a URL, or an endpoint with headers.
     pub otlp: Option<Otlp>,
-    /// How log lines are written to standard error.
+    /// The format of log lines on standard error.
     pub logs: LogFormat,
 }
 
-/// The form of log lines.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeriveDeserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -45,7 +45,7 @@ pub struct Otlp {
 struct Collector {
     /// The collector's base URL; `/v1/traces` is added to it.
     endpoint: String,
-    /// Headers to send along, such as `authorization: {env: OTLP_TOKEN}`.
+    /// Headers to send, such as `authorization: {env: OTLP_TOKEN}`.
     #[serde(default)]
     headers: BTreeMap<String, HeaderSource>,
 }

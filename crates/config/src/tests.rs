@@ -93,7 +93,7 @@ fn every_key_is_read() {
 }
 
 #[test]
-fn paths_stand_beside_the_file() {
+fn relative_paths_start_at_the_folder_of_the_file() {
     let fixture = Fixture::new("tools: [./packs, /abs]\nprompts: ./p\n");
     let loaded = fixture.load().unwrap();
     let base = fixture.folder.path();
@@ -120,7 +120,7 @@ fn flags_beat_environment_beats_file() {
 }
 
 #[test]
-fn all_faults_are_told_at_once_with_their_places() {
+fn all_faults_are_reported_at_once_with_line_and_key() {
     let fixture = Fixture::new(
         "listen: here\n\
          limts: {}\n\
@@ -138,7 +138,7 @@ fn all_faults_are_told_at_once_with_their_places() {
              - 127.0.0.1\n    \
              - 'not a host'\n\
          tools: ./tools\n\
-         nonsense_of_its_own: 1\n",
+         completely_unknown: 1\n",
     );
     insta::assert_snapshot!(fixture.faults());
 }
@@ -149,7 +149,7 @@ fn agents_and_skills_are_read() {
         "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
          skills:\n  \
            sales: { servers: [crm], tools: ['web.*'], auto_approve: false, approval_timeout: 1m, approve: { 'crm:read_*': never } }\n\
-         agents: { seller: { skills: [sales], discovery: search }, guest: }\n\
+         agents: { seller: { skills: [sales], discovery: search }, visitor: }\n\
          embeddings: { path: ./model }\n",
     );
     let profiles = config.profiles();
@@ -161,15 +161,15 @@ fn agents_and_skills_are_read() {
         ApprovalRule::Asked { .. }
     ));
     assert_eq!(profiles.agents["seller"].listing, Listing::Search);
-    assert_eq!(profiles.agents["guest"].skills, [""; 0]);
+    assert_eq!(profiles.agents["visitor"].skills, [""; 0]);
     assert!(config.embeddings.path.unwrap().ends_with("model"));
-    let usual = self::config("skills: { all: { tools: ['*'] } }").profiles();
-    let usual = &usual.skills["all"];
-    assert_eq!((usual.auto_approve, usual.approval_timeout.as_secs()), (true, 300));
+    let defaults = self::config("skills: { all: { tools: ['*'] } }").profiles();
+    let defaults = &defaults.skills["all"];
+    assert_eq!((defaults.auto_approve, defaults.approval_timeout.as_secs()), (true, 300));
 }
 
 #[test]
-fn agents_and_skills_that_cannot_be_are_told_with_the_nearest_name() {
+fn faults_of_agents_and_skills_suggest_the_nearest_name() {
     let fixture = Fixture::new(
         "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
          skills:\n  \
@@ -219,14 +219,14 @@ fn a_public_address_needs_auth() {
     let open = Fixture::new("listen: 192.168.1.2:80\nauth: {}\n").load().unwrap();
     assert!(open.access.is_some_and(|access| access.api_keys && access.issuer.is_none()));
     let faults = Fixture::new("listen: 0.0.0.0:80\nauth: {}\n").faults();
-    assert!(faults.contains("public_url: is needed with `auth`"), "{faults}");
+    assert!(faults.contains("public_url: is required with `auth`"), "{faults}");
     let flags = Overrides { listen: Some("0.0.0.0:1".parse().unwrap()), ..Overrides::default() };
     let faults = load(&flags, &Environment::default()).unwrap_err().to_string();
     assert!(faults.starts_with("--listen: 0.0.0.0:1 can be reached"), "{faults}");
 }
 
 #[test]
-fn who_may_come_in_is_read_with_its_secret() {
+fn the_auth_section_is_read_with_its_secrets() {
     let fixture = Fixture::new(
         "public_url: https://tools.example/\nauth:\n  issuer: https://id.example\n  audience: https://a.example\n  \
          tenant_claim: org\n  agent_claim: agent\n  jwks_uri: https://id.example/keys\n  \
@@ -257,17 +257,17 @@ fn who_may_come_in_is_read_with_its_secret() {
 }
 
 #[test]
-fn bad_rules_for_who_may_come_in_name_their_key() {
+fn faults_of_the_auth_section_name_their_key() {
     for (yaml, faults) in [
-        ("auth: { isuer: x }", "auth.isuer: there is no such key; did you mean `issuer`?"),
+        ("auth: { isuer: x }", "auth.isuer: unknown key; did you mean `issuer`?"),
         ("auth: { issuer: 'ftp://x' }", "auth.issuer: must begin with https://"),
         ("auth: { issuer: 'https://u:p@x' }", "auth.issuer: must not hold a user name"),
         ("auth: { issuer: 'https://x?a' }", "auth.issuer: must not hold a query"),
         ("auth: { issuer: x }", "auth.issuer: is not a URL"),
-        ("auth: { audience: x }", "auth.audience: means nothing without `auth.issuer`"),
-        ("auth: { tenant_claim: x }", "auth.tenant_claim: means nothing"),
-        ("auth: { api_keys: false }", "auth.api_keys: nobody could come in"),
-        ("auth: { issuer: 'https://x', roles: { a: [b] } }", "auth.roles: means nothing"),
+        ("auth: { audience: x }", "auth.audience: has no effect without `auth.issuer`"),
+        ("auth: { tenant_claim: x }", "auth.tenant_claim: has no effect"),
+        ("auth: { api_keys: false }", "auth.api_keys: no caller could sign in"),
+        ("auth: { issuer: 'https://x', roles: { a: [b] } }", "auth.roles: has no effect"),
         (
             "auth: { issuer: 'https://x', scopes: { read: 'a b' } }",
             "auth.scopes.read: `a b` is not a scope",
@@ -283,11 +283,11 @@ fn bad_rules_for_who_may_come_in_name_their_key() {
         ),
         (
             "auth: { sign_in: { client_id: a } }",
-            "auth.sign_in: means nothing without `auth.issuer`",
+            "auth.sign_in: has no effect without `auth.issuer`",
         ),
         (
             "auth: { issuer: 'https://x', sign_in: { client: a } }",
-            "auth.sign_in.client: there is no such key; did you mean `client_id`?",
+            "auth.sign_in.client: unknown key; did you mean `client_id`?",
         ),
         ("auth: { issuer: 'https://x', sign_in: {} }", "auth.sign_in: "),
         ("auth: { issuer: 'https://x', sign_in: { client_id: '' } }", "auth.sign_in.client_id: "),
@@ -310,20 +310,24 @@ fn bad_rules_for_who_may_come_in_name_their_key() {
         ("public_url: https://x/y\nauth: {}", "public_url: must end after the host"),
         ("public_url: x", "public_url: is not a URL"),
     ] {
-        let told = Fixture::new(&format!("{yaml}\n")).faults();
-        assert!(told.contains(faults), "{yaml}: {told}");
+        let reported = Fixture::new(&format!("{yaml}\n")).faults();
+        assert!(reported.contains(faults), "{yaml}: {reported}");
     }
 }
 
 #[test]
-fn limits_stay_below_their_ceiling() {
+fn limits_above_their_maximum_are_faults() {
     let faults = Fixture::new("limits:\n  timeout: 10m\n  max: { timeout: 1m }\n").faults();
     assert!(
         faults.starts_with("powerstrip.yaml:2: limits.timeout: is above `limits.max.timeout`"),
         "{faults}"
     );
     let raised = config("limits: { timeout: 1h }").settings();
-    assert_eq!(raised.limits.max.timeout.as_secs(), 3600, "an unset ceiling is no trap");
+    assert_eq!(
+        raised.limits.max.timeout.as_secs(),
+        3600,
+        "an unset maximum is raised to the limit"
+    );
 }
 
 #[test]
@@ -412,7 +416,7 @@ fn servers_are_read_with_their_secrets() {
     assert_eq!(
         server("later").command.as_deref(),
         Some("npx"),
-        "found by PATH, not beside the file"
+        "looked up in PATH, not in the config's folder"
     );
     assert!(server("later").disabled);
     let shown = format!("{loaded:?}");
@@ -444,7 +448,7 @@ fn a_bad_server_names_its_key() {
 }
 
 #[test]
-fn the_servers_of_a_client_stand_beside_those_of_the_file() {
+fn servers_of_mcp_json_are_added_to_those_of_the_file() {
     let fixture = Fixture::new("servers: { a: { command: x } }\n");
     let json = fixture.folder.path().join("mcp.json");
     let flags = Overrides { mcp_json: Some(json.clone()), ..fixture.flags() };
@@ -455,10 +459,10 @@ fn the_servers_of_a_client_stand_beside_those_of_the_file() {
     let loaded = load().unwrap();
     let names: Vec<_> = loaded.servers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    let beside = fixture.folder.path().join("y");
-    assert_eq!(loaded.servers[1].1.command.as_deref(), beside.to_str());
+    let expected = fixture.folder.path().join("y");
+    assert_eq!(loaded.servers[1].1.command.as_deref(), expected.to_str());
 
     std::fs::write(&json, r#"{"mcpServers": {"a": {"command": "y"}}}"#).unwrap();
     let faults = load().unwrap_err().to_string();
-    assert!(faults.contains("mcp.json: the server `a` stands in the config, too"), "{faults}");
+    assert!(faults.contains("mcp.json: the server `a` is already in the config"), "{faults}");
 }

@@ -1,4 +1,4 @@
-//! A YAML file as a tree that remembers its lines, so that a fault found late can still say where it stands.
+//! A YAML file as a tree with line numbers, so that faults found after parsing can name their line.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
-/// What YAML can say in a config.
+/// A YAML value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -58,7 +58,7 @@ impl Node {
         Ok(node.filter(|node| node.value != Value::Null))
     }
 
-    /// The line of the value at a path, or of the nearest one above it that exists.
+    /// The line of the value at a path, or of its nearest existing parent.
     pub(crate) fn line_of(&self, path: &[Step]) -> u64 {
         let Some((step, rest)) = path.split_first() else { return self.line };
         match (step, &self.value) {
@@ -74,7 +74,7 @@ impl Node {
         }
     }
 
-    /// Takes the value at a path out of the tree; false if there is none.
+    /// Removes the value at a path; returns whether it existed.
     pub(crate) fn remove(&mut self, path: &[Step]) -> bool {
         let Some((step, rest)) = path.split_first() else { return false };
         match (step, &mut self.value) {
@@ -100,7 +100,7 @@ impl Node {
     }
 }
 
-/// Writes a path as people write it: `limits.rate.tools.demo.echo`, `tools[1]`.
+/// Formats a path: `limits.rate.tools.demo.echo`, `tools[1]`.
 pub(crate) fn show(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        // Nothing in a config is this large; as text it gets a refusal that shows it.
+        // No setting is this large; as text, the error shows the value.
         Ok(i64::try_from(value).map_or_else(|_| Value::Text(value.to_string()), Value::Integer))
     }
 

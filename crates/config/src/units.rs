@@ -1,4 +1,4 @@
-//! Durations, sizes and rates as people write them: `30s`, `64KB`, `100/1m`.
+//! Durations, sizes and rates as text: `30s`, `64KB`, `100/1m`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,20 +23,20 @@ pub enum InvalidUnit {
     Size(String),
     #[error("`{0}` is not a rate; write a count and a time, such as `100/1m` or `10/s`")]
     Rate(String),
-    #[error("`{0}` is more than this machine can count")]
+    #[error("`{0}` is too large")]
     TooLarge(String),
-    #[error("`{0}` must be more than nothing")]
+    #[error("`{0}` must be more than zero")]
     Zero(String),
 }
 
-/// A length of time, more than nothing.
+/// A length of time above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
 
 const SPANS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-/// A century: more is a slip of the keyboard, and would overflow clocks.
+/// A century: more is a typing error and would overflow clocks.
 const LONGEST: u64 = 100 * 365 * 86_400_000;
 
 impl FromStr for Span {
@@ -64,7 +64,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A number of bytes, more than none.
+/// A number of bytes above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub usize);
 
@@ -90,7 +90,7 @@ impl FromStr for Size {
     }
 }
 
-/// At most so many calls in so much time.
+/// The most calls in a length of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     pub count: NonZeroU32,
@@ -127,13 +127,13 @@ fn split(text: &str) -> Option<(&str, &str)> {
     (digits > 0).then(|| (&text[..digits], text[digits..].trim_start()))
 }
 
-/// Reads a setting from its text, and from a bare number where that has a meaning.
-struct Written<T> {
+/// Reads a setting from text, or from a number if the unit allows it.
+struct TextOrNumber<T> {
     expected: &'static str,
     number: fn(u64) -> Result<T, String>,
 }
 
-impl<T: FromStr<Err = InvalidUnit>> Visitor<'_> for Written<T> {
+impl<T: FromStr<Err = InvalidUnit>> Visitor<'_> for TextOrNumber<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,7 +151,7 @@ impl<T: FromStr<Err = InvalidUnit>> Visitor<'_> for Written<T> {
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Written {
+        deserializer.deserialize_any(TextOrNumber {
             expected: "a duration such as `30s`",
             number: |number| Err(format!("`{number}` has no unit; did you mean `{number}s`?")),
         })
@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for Span {
 
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Written {
+        deserializer.deserialize_any(TextOrNumber {
             expected: "a size such as `65536` or `64KB`",
             number: |number| {
                 number.to_string().parse().map_err(|error: InvalidUnit| error.to_string())
@@ -171,7 +171,7 @@ impl<'de> Deserialize<'de> for Size {
 
 impl<'de> Deserialize<'de> for Rate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Written {
+        deserializer.deserialize_any(TextOrNumber {
             expected: "a rate such as `100/1m`",
             number: |number| Err(format!("`{number}` has no time; did you mean `{number}/1m`?")),
         })
@@ -238,7 +238,7 @@ impl JsonSchema for Rate {
             "title": "rate",
             "type": "string",
             "pattern": "^[0-9]+ ?/ ?[0-9]* ?(ms|s|m|h|d)$",
-            "description": "At most so many calls in so much time: `100/1m`, `10/s`.",
+            "description": "The most calls in a length of time: `100/1m`, `10/s`.",
         })
     }
 }

@@ -12,7 +12,7 @@ fn config(yaml: &str) -> Config {
 }
 
 #[test]
-fn what_a_config_no_longer_protects_is_named() {
+fn removed_protections_are_reported_by_key() {
     const STRICT: &str = "servers: { crm: { url: 'http://127.0.0.1:1/mcp' } }\n\
         auth: {}\nsandbox: required\n\
         skills:\n  \
@@ -36,7 +36,11 @@ fn what_a_config_no_longer_protects_is_named() {
     assert_eq!(named("principal: 1/s, ", ""), ["limits.rate.principal"]);
     assert_eq!(named(", tools: { demo.echo: 1/s }", ""), ["limits.rate.tools.demo.echo"]);
     assert_eq!(named(", max: { timeout: 1m }", ""), ["limits.max.timeout"]);
-    assert_eq!(named("  free: { tools: ['demo.*'] }\n", ""), [""; 0], "nothing was gated there");
+    assert_eq!(
+        named("  free: { tools: ['demo.*'] }\n", ""),
+        [""; 0],
+        "this skill required no approval"
+    );
     assert_eq!(named("timeout: 1m", "timeout: 2m"), [""; 0], "it is still limited");
     let all = loosened(&strict, &config("{}"));
     let expected = [

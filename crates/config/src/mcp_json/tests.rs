@@ -9,7 +9,7 @@ fn imported(file: serde_json::Value) -> Imported {
 }
 
 #[test]
-fn the_files_of_the_usual_clients_are_read() {
+fn files_of_common_clients_are_imported() {
     let claude = imported(json!({"globalShortcut": "x", "mcpServers": {
         "Brave Search": {"command": "npx", "args": ["-y", "x"], "env": {"KEY": "${BRAVE}", "MODE": "a"},
             "alwaysAllow": ["a"]},
@@ -37,7 +37,7 @@ fn the_files_of_the_usual_clients_are_read() {
 }
 
 #[test]
-fn what_cannot_be_taken_over_is_named() {
+fn entries_that_cannot_be_imported_are_reported() {
     let faults = |file: serde_json::Value| parse(&file.to_string()).unwrap_err().join("\n");
     let one = |entry: serde_json::Value| faults(json!({"mcpServers": {"a": entry}}));
     assert!(one(json!({"type": "sse", "url": "http://x/sse"})).contains("a: the old SSE"));

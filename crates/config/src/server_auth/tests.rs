@@ -17,7 +17,7 @@ fn loaded(auth: &str) -> Result<ClientConfig, String> {
 }
 
 #[test]
-fn an_entry_is_read_whole_and_shows_no_secret() {
+fn all_keys_are_read_and_secrets_are_not_shown() {
     let config = loaded(
         "{grant: client_credentials, client_id: me, client_secret: {env: SECRET}, scopes: [a, b], \
          issuer: 'https://as.example', resource: false}",
@@ -32,7 +32,7 @@ fn an_entry_is_read_whole_and_shows_no_secret() {
 }
 
 #[test]
-fn a_bad_entry_names_its_key_and_repeats_no_secret() {
+fn faults_name_their_key_and_no_secret() {
     for (auth, key, says) in [
         ("{grant: password}", "grant", ""),
         ("{client_secret: canary91b2}", "client_secret", "{env: NAME}"),

@@ -71,7 +71,7 @@ fn a_bad_config_ends_every_command_with_2_and_all_faults() {
         let stderr = ended.failed(2);
         assert!(
             stderr.contains(
-                "powerstrip.yaml:3: limits.tiemout: there is no such key; did you mean `timeout`?"
+                "powerstrip.yaml:3: limits.tiemout: unknown key; did you mean `timeout`?"
             ),
             "{stderr}"
         );

@@ -1,10 +1,10 @@
-//! Lets the linker put those functions side by side that a start and calls run (`scripts/order-functions` finds them).
-//! Most of the program is for what few people use; spread among it, what all use would draw it into memory with it.
+//! Has the linker place the functions that a start and calls run next to each other (`scripts/order-functions` finds
+//! them), so that rarely used code does not share memory pages with them.
 
-#![allow(clippy::print_stdout, reason = "this is how Cargo is told")]
+#![allow(clippy::print_stdout, reason = "Cargo reads the output of build scripts")]
 #![allow(
     clippy::disallowed_methods,
-    reason = "Cargo tells by the environment, and the linker is no tool of anybody's"
+    reason = "build scripts get their input from the environment and may start the linker"
 )]
 
 use std::ffi::OsString;
@@ -14,13 +14,13 @@ use std::{env, fs};
 
 const ORDER: &str = "functions.order";
 
-/// Addresses that the loader sets at the start of the program, written in a few bits each instead of 24 bytes.
-/// It reads all of them, and what was read stays in memory.
+/// Packs the relocations that the loader applies at start into a few bits each instead of 24 bytes. The loader reads
+/// all of them, and pages that were read stay in memory.
 const PACKED: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {
     println!("cargo::rerun-if-changed={ORDER}");
-    // Unoptimised, functions have other names and nobody counts their pages.
+    // In other profiles the functions have other names and memory does not matter.
     if env::var("PROFILE").as_deref() != Ok("release") {
         return;
     }
@@ -30,15 +30,15 @@ fn main() {
         format!("-Wl,--symbol-ordering-file={}", order.display()),
         "-Wl,--no-warn-symbol-ordering".to_owned(),
     ];
-    // A linker that does not know these would end the build; without them it is only a little less dense.
+    // A linker that does not know these flags would fail the build; they are optional.
     use_if(&ordered, |program| program.is_some());
-    // Loaders before glibc 2.36 do not know it, so that it must also have been seen to run.
+    // Loaders before glibc 2.36 do not support this, so a linked program must also run.
     use_if(&[PACKED.to_owned()], |program| {
         program.is_some_and(|program| succeeds(&mut Command::new(program)))
     });
 }
 
-/// Gives the linker these arguments if what became of a small program with them is good.
+/// Passes these arguments to the linker if `is_good` accepts a small program that was linked with them.
 fn use_if(arguments: &[String], is_good: impl FnOnce(Option<PathBuf>) -> bool) {
     if is_good(linked_with(arguments)) {
         for argument in arguments {
@@ -47,7 +47,7 @@ fn use_if(arguments: &[String], is_good: impl FnOnce(Option<PathBuf>) -> bool) {
     }
 }
 
-/// A program that does nothing, if the linker that will be used takes these arguments.
+/// Links an empty program with these arguments; `None` if the linker refuses them.
 fn linked_with(arguments: &[String]) -> Option<PathBuf> {
     let folder = PathBuf::from(env::var_os("OUT_DIR")?);
     let (source, program) = (folder.join("nothing.rs"), folder.join("nothing"));

@@ -30,7 +30,8 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// Connects to the gateway at the URL, or to the owner of the data folder, which becomes this process if it is free.
+    /// Connects to the gateway at the URL, or to the owner of the data folder, which becomes this process if it is
+    /// free.
     pub(crate) async fn open(
         context: &Context,
         loaded: &Loaded,

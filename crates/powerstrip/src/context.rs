@@ -1,4 +1,4 @@
-//! What every command starts from: its flags and the environment.
+//! The input of every command: global flags and the environment.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use proto::Scrubber;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The config file; without it, `powerstrip.yaml` in this folder if there is one.
+    /// The config file [default: `powerstrip.yaml` in this folder, if it exists].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The folder for the database, the lock and the local socket [default: .powerstrip].
+    /// The folder of the database, the lock and the local sockets [default: .powerstrip].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// A folder of tools (`**/*.tool.yaml`); may be given several times [default: tools].
+    /// A folder of tools (`**/*.tool.yaml`); repeat for several [default: tools].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) tools: Vec<PathBuf>,
-    /// The folder of prompts [default: prompts].
+    /// The prompts folder [default: prompts].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) prompts: Option<PathBuf>,
-    /// Print JSON, for programs.
+    /// Print JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// What to log to standard error: `error`, `warn`, `info`, `debug`, or a filter such as `info,egress=debug`.
+    /// The log level on standard error: `error`, `warn`, `info`, `debug`, or a filter such as `info,egress=debug`.
     #[arg(long, global = true, value_name = "FILTER")]
     pub(crate) log: Option<String>,
 }
 
 impl Global {
-    /// What these flags set.
+    /// The settings of these flags.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
             config: self.config.clone(),
@@ -46,21 +46,21 @@ impl Global {
     }
 }
 
-/// What every command starts from.
+/// The input of every command.
 pub(crate) struct Context {
     pub(crate) global: Global,
     pub(crate) environment: Environment,
-    /// Takes the secrets of the config in force out of logs and traces.
+    /// Removes the secrets of the current config from logs and traces.
     pub(crate) secrets: Arc<ArcSwap<Scrubber>>,
 }
 
 impl Context {
-    /// Loads the configuration that this command runs under.
+    /// Loads the configuration with the global flags.
     pub(crate) fn load(&self) -> Result<Loaded, BadConfig> {
         self.load_with(self.global.overrides())
     }
 
-    /// Loads the configuration under these flags.
+    /// Loads the configuration with these flags.
     pub(crate) fn load_with(&self, flags: Overrides) -> Result<Loaded, BadConfig> {
         load(&flags, &self.environment)
     }

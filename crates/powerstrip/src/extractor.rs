@@ -1,5 +1,5 @@
-//! Reads documents in a child process of this very binary: no network, no files, little memory, little time. Whatever a
-//! stranger's file does to its reader, the gateway goes on and says what happened.
+//! Extracts text from documents in a confined child process of this binary: no network, no files, limited memory and
+//! time. A malicious document can crash its reader, but not the gateway.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use strip::files::text::{ExtractedText, TextOf};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Room in a reader's output for the line that comes before the text.
+/// Room in a reader's output for the header line before the text.
 const HEADER: u64 = 1 << 20;
 
-/// What a reader may use.
+/// Limits of a reader process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Bytes of a document.
+    /// The largest document, in bytes.
     pub(crate) input: u64,
-    /// Bytes of its text.
+    /// The largest text, in bytes.
     pub(crate) text: u64,
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) memory: u64,
-    /// From start to end.
+    /// The longest run time.
     pub(crate) time: Duration,
-    /// Documents that are read at once; others wait.
+    /// The number of documents read at the same time; others wait.
     pub(crate) at_once: usize,
 }
 
@@ -46,10 +46,10 @@ impl Default for Bounds {
     }
 }
 
-/// What a reader says in its first line; the text follows.
+/// The first line of a reader's output; the text follows.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
-pub(crate) enum Told {
+pub(crate) enum ReaderHeader {
     Read {
         media_type: String,
         parts: usize,
@@ -64,7 +64,7 @@ pub(crate) enum Told {
     Crashed,
 }
 
-/// The text of files, read by confined children.
+/// Extracts text in confined child processes.
 #[derive(Clone, Debug)]
 pub(crate) struct TextExtractor {
     runner: Arc<Runner>,
@@ -77,17 +77,17 @@ impl TextExtractor {
         Self { runner, bounds, turns: Arc::new(Semaphore::new(bounds.at_once)) }
     }
 
-    /// The text, and the sandbox rung that held while it was read.
+    /// The text, and the sandbox tier in which it was extracted.
     pub(crate) async fn read(
         &self,
         source: &Path,
         media_type: &str,
         name: Option<&str>,
     ) -> Result<(ExtractedText, Tier), Failure> {
-        let what = called(media_type, name);
+        let what = document_label(media_type, name);
         let size = match tokio::fs::metadata(source).await {
             Ok(metadata) => metadata.len(),
-            Err(error) => return Err(broken("the file could not be opened").caused_by(error)),
+            Err(error) => return Err(internal("the file could not be opened").caused_by(error)),
         };
         if size > self.bounds.input {
             let limit = self.bounds.input;
@@ -107,7 +107,7 @@ impl TextExtractor {
 
     fn spec(&self, source: &Path, media_type: &str) -> Result<Spec, Failure> {
         let own =
-            own_program().map_err(|error| broken("the reader was not found").caused_by(error))?;
+            own_program().map_err(|error| internal("the reader was not found").caused_by(error))?;
         let limits = Limits {
             memory: self.bounds.memory,
             file_size: 0,
@@ -121,7 +121,7 @@ impl TextExtractor {
             .arg(format!("--media-type={media_type}"))
             .arg(format!("--input={}", self.bounds.input))
             .arg(format!("--text={}", self.bounds.text))
-            // The allocator takes a gigabyte at once where it may, which would be all that there is.
+            // The allocator would reserve a gigabyte at once, which is the whole limit.
             .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
             .stdin_file(source)
             .stdout_cap(self.bounds.text + HEADER)
@@ -133,29 +133,29 @@ impl TextExtractor {
     fn answer(&self, what: &str, finished: Finished) -> Result<ExtractedText, Failure> {
         let Finished { mut stdout, stderr, exit, .. } = finished;
         let end = stdout.iter().position(|byte| *byte == b'\n');
-        let told = end.and_then(|end| serde_json::from_slice(&stdout[..end]).ok());
-        let (Some(end), Some(told)) = (end, told) else {
+        let header = end.and_then(|end| serde_json::from_slice(&stdout[..end]).ok());
+        let (Some(end), Some(header)) = (end, header) else {
             return Err(self.crashed(what, exit, &stderr));
         };
-        match told {
-            Told::Read { media_type, parts, title, removed, truncated } => {
+        match header {
+            ReaderHeader::Read { media_type, parts, title, removed, truncated } => {
                 stdout.drain(..=end);
                 let text = String::from_utf8(stdout)
-                    .map_err(|error| broken("the reader's answer was cut").caused_by(error))?;
+                    .map_err(|error| internal("the reader's answer was cut").caused_by(error))?;
                 Ok(ExtractedText { text, media_type, parts, title, removed, truncated })
             }
-            Told::Refused { kind, message } => {
+            ReaderHeader::Refused { kind, message } => {
                 Err(refused(what, &message).details(json!({"reason": kind})))
             }
-            Told::Crashed => Err(self.crashed(what, exit, &stderr)),
+            ReaderHeader::Crashed => Err(self.crashed(what, exit, &stderr)),
         }
     }
 
-    /// A reader that ended without an answer: out of memory, or out of its mind.
+    /// A reader that ended without an answer: out of memory, or crashed.
     fn crashed(&self, what: &str, exit: Exit, stderr: &[u8]) -> Failure {
-        let said = String::from_utf8_lossy(stderr);
-        tracing::warn!(?exit, stderr = %said.trim(), "a document's reader ended without an answer");
-        let (reason, why) = if said.contains("memory allocation") {
+        let stderr = String::from_utf8_lossy(stderr);
+        tracing::warn!(?exit, stderr = %stderr.trim(), "a document reader ended without an answer");
+        let (reason, why) = if stderr.contains("memory allocation") {
             let most = self.bounds.memory >> 20;
             (
                 "memory",
@@ -182,9 +182,10 @@ impl TextExtractor {
                 let failure = Failure::new(Code::Timeout, sentence(what, &why));
                 failure.blame(Blame::Caller).retryable(false).details(json!({"reason": "time"}))
             }
-            RunError::TooMuchOutput { .. } => refused(what, "it becomes more text than is taken")
-                .details(json!({"reason": "too_large"})),
-            error => broken("the reader of documents could not be started").caused_by(error),
+            RunError::TooMuchOutput { .. } => {
+                refused(what, "its text is too large").details(json!({"reason": "too_large"}))
+            }
+            error => internal("the reader of documents could not be started").caused_by(error),
         }
     }
 }
@@ -201,7 +202,7 @@ impl TextOf for TextExtractor {
     }
 }
 
-/// This program's file; after an upgrade the one that took its place, which reads documents, too.
+/// The path of this program; after an upgrade that of its replacement, which reads documents as well.
 fn own_program() -> std::io::Result<PathBuf> {
     let path = std::env::current_exe()?;
     let replaced =
@@ -209,8 +210,8 @@ fn own_program() -> std::io::Result<PathBuf> {
     Ok(replaced.unwrap_or(path))
 }
 
-/// How messages call a document: by its name, or by its kind.
-fn called(media_type: &str, name: Option<&str>) -> String {
+/// What messages call a document: its kind and, if known, its name.
+fn document_label(media_type: &str, name: Option<&str>) -> String {
     let kind = match media_type {
         "application/pdf" => "PDF",
         kind if kind.contains("wordprocessingml") => "DOCX",
@@ -233,7 +234,7 @@ fn refused(what: &str, why: &str) -> Failure {
     Failure::new(Code::InvalidInput, sentence(what, why))
 }
 
-/// Something of ours is at fault, not the document.
-fn broken(why: &str) -> Failure {
+/// The gateway is at fault, not the document.
+fn internal(why: &str) -> Failure {
     Failure::new(Code::Internal, why).blame(Blame::Gateway)
 }

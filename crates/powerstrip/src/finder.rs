@@ -1,4 +1,4 @@
-//! Finding tools among thousands: the gateway's own tools to search for, read about and call the others.
+//! The gateway's own tools to search for, describe and call other tools.
 
 mod call;
 mod describe;
@@ -18,38 +18,38 @@ use index::Index;
 pub(crate) use keeper::Keeper;
 use sight::Sights;
 
-/// The name that the catalog knows these tools' source by.
+/// The catalog's source name of these tools.
 pub(crate) const SOURCE: &str = "powerstrip";
 
-/// How long a search waits for an index that knows of the latest change; until then the one before answers.
-const FRESHNESS: Duration = Duration::from_millis(250);
+/// How long a search waits for an index of the latest catalog before it uses an older one.
+const INDEX_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Tells how a server is, in one word.
+/// Returns the state of a server, in one word.
 pub(crate) type ServerState = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// What the tools share. The strip holds them, so they must not hold the strip.
+/// State shared by the tools. The strip owns the tools, so they only hold a weak reference to it.
 pub(crate) struct Finder {
     strip: Weak<Strip>,
     server_state: ServerState,
     index: watch::Sender<Option<Arc<Index>>>,
     sights: Sights,
-    /// Somebody searches.
-    wanted: Notify,
+    /// Notified by each search.
+    searched: Notify,
 }
 
 impl Finder {
-    /// Finds among the tools of a strip.
+    /// A finder of the tools of a strip.
     pub(crate) fn new(strip: &Arc<Strip>, server_state: ServerState) -> Arc<Self> {
         Arc::new(Self {
             strip: Arc::downgrade(strip),
             server_state,
             index: watch::channel(None).0,
             sights: Sights::default(),
-            wanted: Notify::new(),
+            searched: Notify::new(),
         })
     }
 
-    /// The tools by which others are found.
+    /// The tools that find and call other tools.
     pub(crate) fn tools(self: &Arc<Self>) -> Vec<Arc<dyn Tool>> {
         vec![
             Arc::new(search::SearchTools::new(Arc::clone(self))),
@@ -66,12 +66,12 @@ impl Finder {
 
     /// The index of this revision of the catalog or, if that takes long, of an earlier one.
     async fn index(&self, revision: u64) -> Result<Arc<Index>, Failure> {
-        self.wanted.notify_one();
+        self.searched.notify_one();
         let mut indexes = self.index.subscribe();
         let fresh = |index: &Option<Arc<Index>>| {
             index.as_ref().is_some_and(|index| index.catalog.revision() >= revision)
         };
-        let _ = tokio::time::timeout(FRESHNESS, indexes.wait_for(fresh)).await;
+        let _ = tokio::time::timeout(INDEX_TIMEOUT, indexes.wait_for(fresh)).await;
         let found = indexes.wait_for(Option::is_some).await.ok().and_then(|index| index.clone());
         found.ok_or_else(|| Failure::new(Code::Unavailable, "the tools are not yet indexed"))
     }

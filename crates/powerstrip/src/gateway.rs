@@ -1,4 +1,4 @@
-//! The whole strip in one process: store, egress, tools, prompts and the local socket, put together and taken apart.
+//! The gateway process: builds store, egress, tools, prompts and local sockets, and closes them in order.
 
 pub(crate) mod approvals;
 mod board;
@@ -58,19 +58,19 @@ pub(crate) use settings::needs_restart;
 pub(crate) use socket_path::SocketPath;
 use sources::Sources;
 
-/// How many bytes of recorded answers are kept in memory.
+/// The memory for recorded answers, in bytes.
 const CACHE_BYTES: u64 = 64 << 20;
 
 /// The file in the data folder that holds the key of the vault.
 const KEY_FILE: &str = "vault.key";
 
-/// How long sessions that have just been opened may still bring their first request when the process ends.
-const LAST_WORDS: Duration = Duration::from_millis(30);
+/// How long new local sessions may send their first request when the process ends.
+const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(30);
 
 /// How long calls of local sessions may take to finish when the process ends.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the rest of a gateway is built from, and what must be taken apart in order.
+/// The parts of a running gateway.
 pub(crate) struct Gateway {
     strip: Arc<Strip>,
     sources: tokio::sync::Mutex<Sources>,
@@ -89,7 +89,7 @@ pub(crate) struct Gateway {
     approvals: Arc<Approvals>,
     /// Ends sessions and watches.
     ending: CancellationToken,
-    /// Stops new local sessions, a little before the others end.
+    /// Stops new local sessions, shortly before the others end.
     closing: CancellationToken,
     sockets: Vec<JoinHandle<()>>,
     names: JoinHandle<()>,
@@ -98,7 +98,7 @@ pub(crate) struct Gateway {
 struct Store {
     database: Database,
     audit: AuditTrail,
-    /// Let go of last of all.
+    /// Released last.
     folder: DataFolder,
 }
 
@@ -127,7 +127,7 @@ impl Operator for Desks {
 }
 
 impl Gateway {
-    /// Builds everything on a data folder that this process owns.
+    /// Builds the gateway on a data folder that this process owns.
     pub(crate) async fn open(
         config: &Config,
         servers: Servers,
@@ -137,13 +137,13 @@ impl Gateway {
     ) -> anyhow::Result<Self> {
         let (runner, database) = tokio::join!(Runner::new(), Database::open(folder.path()));
         let runner = runner.context("processes cannot be started on this host")?;
-        // `check` runs on a folder of its own; the configured one stays hidden then, too.
+        // `check` runs on a temporary folder; the configured one stays hidden from tools as well.
         let runner = Arc::new(runner.hiding(folder.path()).hiding(&config.data_dir));
         let database = database?;
         let interrupted = database.close_interrupted_calls().await?;
         if interrupted > 0 {
             tracing::warn!(
-                "{interrupted} calls had begun when the gateway last ended; the audit trail lists them as `interrupted`"
+                "{interrupted} calls were running when the gateway last ended; the audit trail lists them as `interrupted`"
             );
         }
         let audit = AuditTrail::start(database.clone());
@@ -155,7 +155,7 @@ impl Gateway {
         let path = folder.path();
         let mut files = files::parts(config, environment, path, database.clone(), &client)?;
         files.text = Arc::new(TextExtractor::new(Arc::clone(&runner), Bounds::default()));
-        let held = names::holders(database.server_names().await?);
+        let holders = names::holders(database.server_names().await?);
         let parts = Parts {
             audit: audit.clone(),
             database: database.clone(),
@@ -163,7 +163,7 @@ impl Gateway {
             clock: clock.clone(),
             names: WireNames::from_stored(database.wire_names().await?),
             pins: Pins::from_stored(database.pins().await?)
-                .with_announced(held.keys().cloned(), config.registration.max_tools),
+                .with_announced(holders.keys().cloned(), config.registration.max_tools),
             files: Files::new(files),
         };
         let strip = Strip::new(config.settings(), parts);
@@ -179,7 +179,7 @@ impl Gateway {
         if config.auth.is_some() {
             keyring.set_multi_user();
         }
-        let wires = servers::Wires {
+        let deps = servers::ServerDeps {
             strip: &strip,
             runner: &runner,
             client: client.clone(),
@@ -188,7 +188,7 @@ impl Gateway {
             clock: clock.clone(),
             environment,
         };
-        let upstreams = servers::start(servers, wires);
+        let upstreams = servers::start(servers, deps);
         let sources =
             Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
                 .await;
@@ -199,8 +199,9 @@ impl Gateway {
         let model = config.embeddings.path.clone();
         let keeper = Keeper::start(finder, Arc::clone(&strip), model, freshness, ending.clone());
 
-        let (terms, kept) = (registration::terms(config), StoredNames::new(&database, &clock));
-        let registry = Arc::new(Registry::new(Arc::clone(&upstreams), terms, held, Arc::new(kept)));
+        let (terms, names) = (registration::terms(config), StoredNames::new(&database, &clock));
+        let registry =
+            Arc::new(Registry::new(Arc::clone(&upstreams), terms, holders, Arc::new(names)));
         tokio::spawn({
             let (registry, ending) = (Arc::clone(&registry), ending.clone());
             async move { ending.run_until_cancelled(registry.tend()).await }
@@ -212,20 +213,22 @@ impl Gateway {
                 ending.run_until_cancelled(tended).await
             });
         }
-        let told = (Arc::clone(&upstreams), Arc::clone(&registry), Arc::clone(&strip));
-        let asked = Arc::clone(&upstreams);
+        let reported = (Arc::clone(&upstreams), Arc::clone(&registry), Arc::clone(&strip));
+        let login_upstreams = Arc::clone(&upstreams);
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .reporting_servers(Arc::new(move || servers::report(&told.0, &told.1, &told.2)))
+                .reporting_servers(Arc::new(move || {
+                    servers::report(&reported.0, &reported.1, &reported.2)
+                }))
                 .logging_in(Arc::new(move |server, principal| {
-                    let upstreams = Arc::clone(&asked);
+                    let upstreams = Arc::clone(&login_upstreams);
                     Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
                 }));
         let closing = CancellationToken::new();
         let asked = (&database, &Clock::default(), &audit);
         let approvals = approvals::open(config, &strip, asked, &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
-        // `powerstrip stdio` relays its client's messages to the one, and nobody's to the other.
+        // `powerstrip stdio` relays messages of its client to the local socket, never to the operator socket.
         let desks = Arc::new(Desks {
             quarantine: Arc::clone(&quarantine),
             keys: KeyErrands(Arc::clone(&keys)),
@@ -236,14 +239,18 @@ impl Gateway {
         });
         let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
-        for (place, door) in [
+        for (path, door) in [
             (SocketPath::of(folder.path()), door.clone()),
             (SocketPath::for_operator(folder.path()), operated),
         ] {
-            sockets.extend(open_socket(place, door, closing.clone()).await);
+            sockets.extend(open_socket(path, door, closing.clone()).await);
         }
-        let kept = (Arc::clone(&strip), database.clone(), Arc::clone(&quarantine));
-        let names = tokio::spawn(keep_names(kept, ending.clone()));
+        let names = tokio::spawn(store_names(
+            Arc::clone(&strip),
+            database.clone(),
+            Arc::clone(&quarantine),
+            ending.clone(),
+        ));
         Ok(Self {
             strip,
             sources: tokio::sync::Mutex::new(sources),
@@ -272,12 +279,12 @@ impl Gateway {
         &self.strip
     }
 
-    /// The door for pipes of this process.
+    /// The door for this process's own pipes.
     pub(crate) fn door(&self) -> &LocalDoor {
         &self.door
     }
 
-    /// Who may come in by doors that are reached at this URL.
+    /// The access rules for doors at this URL.
     pub(crate) fn access(&self, options: Option<AccessOptions>, url: &str) -> Access {
         match options {
             None => LocalAccess::default().into(),
@@ -289,12 +296,12 @@ impl Gateway {
         }
     }
 
-    /// What shows that somebody runs this gateway; made when it is first asked for.
+    /// The operator's token; created when it is first needed.
     pub(crate) fn admin(&self) -> Result<AdminToken, AdminFault> {
         AdminToken::open(self.store.folder.path())
     }
 
-    /// Where calls that wait are told of at this URL, if anywhere; the links in it open here.
+    /// The webhook for pending approvals, if configured; its links start with `base`.
     pub(crate) fn approval_webhook(
         &self,
         loaded: &Loaded,
@@ -317,33 +324,33 @@ impl Gateway {
         }))
     }
 
-    /// Waits, within bounds, until every server is ready or known to be down.
+    /// Waits, up to a timeout, until every server is ready or known to be down.
     pub(crate) async fn settle(&self) {
         servers::settle(&self.upstreams).await;
     }
 
-    /// How every server is.
+    /// The state of every server.
     pub(crate) fn servers(&self) -> Value {
         servers::report(&self.upstreams, &self.registry, &self.strip)
     }
 
-    /// What the dashboard needs to know of this process.
+    /// What the dashboard shows about this process.
     pub(crate) fn dashboard(&self, context: &Arc<Context>, flags: Overrides) -> Arc<Board> {
         let (quarantine, runner) = (Arc::clone(&self.desks.quarantine), Arc::clone(&self.runner));
         Arc::new(Board::new(Arc::clone(context), flags, quarantine, runner))
     }
 
-    /// What only the operator may ask.
+    /// The operations of the operator.
     pub(crate) fn operator(&self) -> &dyn Operator {
         &*self.desks
     }
 
-    /// The calls that wait for a person.
+    /// The pending approvals.
     pub(crate) fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
     }
 
-    /// The link by which the local user logs in to a server; none if that is not needed.
+    /// The link where the local user logs in to a server; `None` if no login is needed.
     pub(crate) async fn login(&self, server: &str) -> Result<Option<String>, Failure> {
         servers::login(&self.upstreams, server, &LocalAccess::default().user()).await
     }
@@ -353,28 +360,28 @@ impl Gateway {
         &self.keyring
     }
 
-    /// Where servers register themselves; where callers need credentials, by keys that were given out alone.
+    /// Registration of servers. If callers need credentials (`guarded`), only API keys can register.
     pub(crate) fn server_desk(&self, guarded: bool) -> anyhow::Result<Arc<dyn ServerDesk>> {
         let folder = self.store.folder.path();
         let token = if guarded { None } else { Some(registration::local_token(folder)) };
         let token = token.transpose();
-        let token = token.context("the registration token cannot be kept in the data folder")?;
+        let token = token.context("the registration token cannot be stored in the data folder")?;
         let (upstreams, registry) = (Arc::clone(&self.upstreams), Arc::clone(&self.registry));
         let reported = Arc::clone(&self.strip);
         Ok(Arc::new(Desk::new(upstreams, registry, reported, Arc::clone(&self.keys), token)))
     }
 
-    /// Our own listeners, which no tool may call.
+    /// The gateway's own listeners, which tools must not call.
     pub(crate) fn listeners(&self) -> &OwnListeners {
         &self.listeners
     }
 
-    /// How far this host can confine processes.
+    /// The sandbox tier of this host.
     pub(crate) fn tier(&self) -> Tier {
         self.runner.host().tier()
     }
 
-    /// Closes a gateway that was shared, once nobody else holds it.
+    /// Closes a shared gateway, if this is its last reference.
     pub(crate) async fn close_shared(gateway: Arc<Self>) {
         match Arc::try_unwrap(gateway) {
             Ok(gateway) => gateway.close().await,
@@ -384,12 +391,12 @@ impl Gateway {
         }
     }
 
-    /// Ends sessions, commits what is not committed, and lets go of the data folder.
+    /// Ends sessions, commits pending rows and releases the data folder.
     pub(crate) async fn close(self) {
         self.closing.cancel();
         self.approvals.end();
         if !self.sockets.is_empty() {
-            tokio::time::sleep(LAST_WORDS).await;
+            tokio::time::sleep(FIRST_REQUEST_TIMEOUT).await;
         }
         self.ending.cancel();
         for socket in self.sockets {
@@ -400,7 +407,7 @@ impl Gateway {
         self.sources.into_inner().close().await;
         let _ = self.names.await;
         if let Err(error) = self.strip.runs().flush().await {
-            tracing::error!(%error, "what runs have come to could not be written");
+            tracing::error!(%error, "the state of runs could not be written");
         }
         if let Err(error) = self.store.audit.close().await {
             tracing::error!(%error, "the last audit rows could not be written");
@@ -410,35 +417,37 @@ impl Gateway {
     }
 }
 
-/// Opens a socket in the data folder. Without it, the gateway works; only commands beside it do not reach it.
+/// Opens a socket in the data folder. Without it the gateway works, but other processes cannot connect.
 async fn open_socket(
-    place: io::Result<SocketPath>,
+    path: io::Result<SocketPath>,
     door: LocalDoor,
     closing: CancellationToken,
 ) -> Option<JoinHandle<()>> {
     let opened = async {
-        let place = place?;
-        let socket = SocketDoor::bind(place.path()).await?;
-        Ok::<_, io::Error>((place, socket))
+        let path = path?;
+        let socket = SocketDoor::bind(path.path()).await?;
+        Ok::<_, io::Error>((path, socket))
     };
     match opened.await {
-        Ok((place, socket)) => Some(tokio::spawn(async move {
-            // The place keeps the folder open by which the socket is named.
-            let _place = place;
-            if let Err(error) = socket.serve(door, closing, DRAIN).await {
+        Ok((path, socket)) => Some(tokio::spawn(async move {
+            // Keeps the folder handle open that the path may contain.
+            let _path = path;
+            if let Err(error) = socket.serve(door, closing, DRAIN_TIMEOUT).await {
                 tracing::warn!(%error, "the local socket is closed");
             }
         })),
         Err(error) => {
-            tracing::warn!(%error, "commands beside this process cannot reach it: no local socket");
+            tracing::warn!(%error, "no local socket: other processes cannot connect to this one");
             None
         }
     }
 }
 
-/// Stores wire names as they are given out, and definitions as they are first trusted, so that they outlive this process.
-async fn keep_names(
-    (strip, database, quarantine): (Arc<Strip>, Database, Arc<Quarantine>),
+/// Stores new wire names and newly trusted definitions whenever the catalog changes.
+async fn store_names(
+    strip: Arc<Strip>,
+    database: Database,
+    quarantine: Arc<Quarantine>,
     ending: CancellationToken,
 ) {
     let mut changes = strip.catalog().changes();
@@ -449,7 +458,7 @@ async fn keep_names(
         if !new.is_empty()
             && let Err(error) = database.save_wire_names(&new).await
         {
-            tracing::error!(%error, "the names given to tools could not be stored");
+            tracing::error!(%error, "the names of tools could not be stored");
         }
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },

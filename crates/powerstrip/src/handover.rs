@@ -1,5 +1,5 @@
-//! One process owns a data folder. A server that starts where another process holds it asks for it:
-//! a `stdio` process gives it up and becomes a client; a server does not.
+//! Handover of a data folder. One process owns a data folder. A `serve` process that finds it owned asks the owner to
+//! release it: a `stdio` process does and becomes a client, another `serve` process refuses.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -15,51 +15,50 @@ use tokio::time::{Instant, timeout};
 
 use crate::gateway::SocketPath;
 
-/// Where an owner can be asked to give the folder up.
+/// The socket on which an owner can be asked to release the folder.
 const SOCKET: &str = "handover";
 
-/// Locked by the process that is about to take over, so that others let it.
-const HEIR: &str = "heir";
+/// A file locked by the process that is about to take over, so that other processes wait.
+const SUCCESSOR_LOCK: &str = "successor";
 
 const ASK: &str = "powerstrip.yield";
 const YIELDING: &str = "yielding";
 
-/// How long a process that yields may take to finish its calls.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long an owner may take to finish its calls and release the folder.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a folder that is about to be free is tried.
-const STEP: Duration = Duration::from_millis(25);
+const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 
-/// How long a conversation between two processes of ours may take.
-const ANSWER: Duration = Duration::from_secs(5);
+/// How long a request and its answer may take.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Takes the folder for a server, from a process that yields it if need be.
+/// Takes the folder for a server, from an owner that releases it if necessary.
 pub(crate) async fn inherit(path: &Path) -> anyhow::Result<DataFolder> {
     let mut owner = match DataFolder::claim(path)? {
         Claim::Owner(folder) => return Ok(folder),
         Claim::OwnedBy { pid } => pid,
     };
-    let Some(_heir) = Heir::become_one(path)? else {
-        bail!("another `powerstrip serve` is just starting on {}", path.display());
+    let Some(_successor) = Successor::claim(path)? else {
+        bail!("another `powerstrip serve` is starting on {}", path.display());
     };
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + RELEASE_TIMEOUT;
     let mut asked = false;
     loop {
         if !asked {
             match ask(path).await {
                 Ok(answer) if answer == YIELDING => {
-                    tracing::info!("the process that holds the data folder hands it over");
+                    tracing::info!("the owner of the data folder releases it");
                     asked = true;
                 }
                 Ok(answer) if !answer.is_empty() => {
                     bail!(
-                        "{} is already served{} at {answer}; stop that one, or give this one a folder of its \
-                         own with --data-dir",
+                        "{} is already served{} at {answer}; stop that gateway, or use another folder with --data-dir",
                         path.display(),
                         process(owner)
                     )
                 }
-                // It may be starting, ending, or a command that will soon be done.
+                // The owner may be starting, stopping, or a short-lived command.
                 Ok(_) | Err(_) => {}
             }
         }
@@ -68,9 +67,9 @@ pub(crate) async fn inherit(path: &Path) -> anyhow::Result<DataFolder> {
             Claim::OwnedBy { pid } => owner = pid.or(owner),
         }
         if Instant::now() > deadline {
-            bail!("{} is held{}, which did not give it up in time", path.display(), process(owner));
+            bail!("{} is held{}, which did not release it in time", path.display(), process(owner));
         }
-        tokio::time::sleep(STEP).await;
+        tokio::time::sleep(RETRY_INTERVAL).await;
     }
 }
 
@@ -79,34 +78,34 @@ fn process(pid: Option<u32>) -> String {
 }
 
 async fn ask(path: &Path) -> io::Result<String> {
-    let place = SocketPath::named(path, SOCKET)?;
-    let conversation = async {
-        let mut stream = UnixStream::connect(place.path()).await?;
+    let path = SocketPath::named(path, SOCKET)?;
+    let exchange = async {
+        let mut stream = UnixStream::connect(path.path()).await?;
         stream.write_all(format!("{ASK}\n").as_bytes()).await?;
         let mut answer = String::new();
         BufReader::new(stream.take(1024)).read_line(&mut answer).await?;
         Ok(answer.trim_end().to_owned())
     };
-    timeout(ANSWER, conversation).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    timeout(REQUEST_TIMEOUT, exchange).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// Whether a server is about to take the folder over.
 pub(crate) fn is_awaited(path: &Path) -> bool {
-    matches!(Heir::become_one(path), Ok(None))
+    matches!(Successor::claim(path), Ok(None))
 }
 
-/// The one process that takes over next.
-struct Heir(#[expect(dead_code, reason = "holds the lock as long as it is open")] File);
+/// The lock of the process that takes over next.
+struct Successor(#[expect(dead_code, reason = "holds the lock as long as it is open")] File);
 
-impl Heir {
-    fn become_one(path: &Path) -> io::Result<Option<Self>> {
+impl Successor {
+    fn claim(path: &Path) -> io::Result<Option<Self>> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .open(path.join(HEIR))?;
+            .open(path.join(SUCCESSOR_LOCK))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -115,44 +114,44 @@ impl Heir {
     }
 }
 
-/// The ear of an owner for the wish to take its folder.
-pub(crate) struct Ear {
+/// Listens for requests to release the folder.
+pub(crate) struct HandoverListener {
     listener: UnixListener,
-    place: SocketPath,
+    path: SocketPath,
 }
 
-impl Ear {
+impl HandoverListener {
     /// Listens in a folder that this process owns.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let place = SocketPath::named(path, SOCKET)?;
-        // Whoever left it there is gone: the folder is ours.
-        let _ = std::fs::remove_file(place.path());
-        let listener = UnixListener::bind(place.path())?;
-        std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o600))?;
-        Ok(Self { listener, place })
+        let path = SocketPath::named(path, SOCKET)?;
+        // A leftover of a crashed owner: this process owns the folder now.
+        let _ = std::fs::remove_file(path.path());
+        let listener = UnixListener::bind(path.path())?;
+        std::fs::set_permissions(path.path(), std::fs::Permissions::from_mode(0o600))?;
+        Ok(Self { listener, path })
     }
 
-    /// Returns when somebody wants the folder and was promised it.
-    pub(crate) async fn asked(&self) {
-        self.converse(YIELDING).await;
+    /// Returns after a server has asked for the folder and was promised it.
+    pub(crate) async fn release_requested(&self) {
+        self.answer_once(YIELDING).await;
     }
 
-    /// Tells everybody who wants the folder that it is served, and where. Never returns.
+    /// Answers each request with the URL at which the folder is served. Never returns.
     pub(crate) async fn refuse(&self, url: &str) {
         loop {
-            self.converse(url).await;
+            self.answer_once(url).await;
         }
     }
 
-    /// Gives one asker this answer.
-    async fn converse(&self, answer: &str) {
+    /// Gives one request this answer.
+    async fn answer_once(&self, answer: &str) {
         loop {
             let Ok((mut stream, _)) = self.listener.accept().await else {
-                // Out of file handles, most likely: more will be free soon.
-                tokio::time::sleep(STEP).await;
+                // Most likely out of file handles: retry.
+                tokio::time::sleep(RETRY_INTERVAL).await;
                 continue;
             };
-            let heard = async {
+            let exchange = async {
                 let mut line = String::new();
                 BufReader::new((&mut stream).take(1024)).read_line(&mut line).await?;
                 if line.trim_end() != ASK {
@@ -161,15 +160,15 @@ impl Ear {
                 stream.write_all(format!("{answer}\n").as_bytes()).await?;
                 Ok::<_, io::Error>(true)
             };
-            if let Ok(Ok(true)) = timeout(ANSWER, heard).await {
+            if let Ok(Ok(true)) = timeout(REQUEST_TIMEOUT, exchange).await {
                 return;
             }
         }
     }
 }
 
-impl Drop for Ear {
+impl Drop for HandoverListener {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(self.place.path());
+        let _ = std::fs::remove_file(self.path.path());
     }
 }

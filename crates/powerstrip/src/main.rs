@@ -1,4 +1,4 @@
-//! Powerstrip: one guarded strip between AI agents and tools.
+//! Powerstrip: a gateway between AI agents and tools.
 
 mod access;
 mod builtin;
@@ -37,17 +37,19 @@ use crate::context::Context;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Wrong usage, or a configuration that cannot be used.
+/// The exit code for wrong usage and invalid configurations.
 const MISCONFIGURED: u8 = 2;
 
 fn main() -> ExitCode {
-    // First of all: as the sandbox's launcher this process must stay single-threaded.
+    // Must be first: as the sandbox's launcher this process must stay single-threaded.
     egress::sandbox::maybe_run_launcher();
     let Cli { global, command } = Cli::parse();
-    // Whatever opens a TLS connection uses this provider; a second call would only find it installed.
+    // The TLS provider of the process. The error only says that one is installed already.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     if let Err(error) = egress::process::become_subreaper() {
-        output::note(format_args!("powerstrip: processes of tools may be left behind: {error}"));
+        output::note(format_args!(
+            "powerstrip: processes of tools may outlive the gateway: {error}"
+        ));
     }
     let context =
         Context { global, environment: Environment::of_process(), secrets: Arc::default() };

@@ -1,11 +1,11 @@
-//! The memory of the machine, as far as this process may use it.
+//! The memory that this process may use.
 
 use std::fs;
 
-/// The memory in bytes that this process may use: that of the machine, or less if its control group has a limit.
+/// The memory of the machine in bytes, or the limit of the control group if that is lower.
 pub(crate) fn available() -> Option<usize> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_of(&text));
-    // A process in a container sees its own group here.
+    // In a container this is the process's own group.
     let group =
         fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| limit_of(&text));
     machine.into_iter().chain(group).min()
@@ -17,7 +17,7 @@ fn total_of(meminfo: &str) -> Option<usize> {
     kilobytes.checked_mul(1024)
 }
 
-/// A group without a limit says `max`.
+/// `max` means no limit.
 fn limit_of(group: &str) -> Option<usize> {
     group.trim().parse().ok()
 }
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_says_is_read() {
+    fn meminfo_and_cgroup_limits_are_parsed() {
         let text = "MemTotal:       16384 kB\nMemFree:          1 kB\n";
         assert_eq!(total_of(text), Some(16 << 20));
         assert_eq!(total_of("MemFree: 1 kB\n"), None);

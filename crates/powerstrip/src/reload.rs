@@ -1,4 +1,4 @@
-//! The config file, followed: `SIGHUP` or a change puts it in force, a broken one leaves things as they are.
+//! Reloads the config file on `SIGHUP` and when it changes. An invalid file leaves the running config unchanged.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use crate::context::Context;
 use crate::gateway::{Gateway, needs_restart};
 use crate::watch::watch;
 
-/// What is followed, and what was last seen.
+/// Watches the config file and applies changes.
 pub(crate) struct Reload {
     gateway: Arc<Gateway>,
     flags: Overrides,
     context: Arc<Context>,
-    seen: Mutex<Seen>,
-    /// Listened to from the first moment on: an unheard SIGHUP would end the process.
+    current: Mutex<Current>,
+    /// Registered at once: without a handler, SIGHUP ends the process.
     hangups: Option<Signal>,
 }
 
-struct Seen {
-    /// What is in force.
+struct Current {
+    /// The running config.
     config: Config,
-    /// The file it was read from.
+    /// The file that it was read from.
     file: Option<PathBuf>,
     servers: Servers,
-    /// The latest attempt that failed, so that it is told once.
+    /// The last error, so that it is logged once.
     refused: Option<BadConfig>,
 }
 
 impl Reload {
-    /// Follows the file that a configuration was loaded from, or that would have been.
+    /// Watches the file that a configuration was loaded from, or the default file.
     pub(crate) fn new(
         gateway: Arc<Gateway>,
         context: Arc<Context>,
@@ -41,9 +41,9 @@ impl Reload {
         loaded: &Loaded,
     ) -> Self {
         let Loaded { config, servers, file, .. } = loaded.clone();
-        let seen = Mutex::new(Seen { config, file, servers, refused: None });
+        let current = Mutex::new(Current { config, file, servers, refused: None });
         let hangups = signal(SignalKind::hangup()).ok();
-        Self { gateway, flags, context, seen, hangups }
+        Self { gateway, flags, context, current, hangups }
     }
 
     /// Reloads on `SIGHUP` and on changes of the file, until cancelled.
@@ -52,12 +52,12 @@ impl Reload {
         let signals = async {
             let Some(mut hangups) = hangups else { return std::future::pending().await };
             while hangups.recv().await.is_some() {
-                tracing::info!("SIGHUP: looking at the config");
+                tracing::info!("SIGHUP: reloading the config");
                 self.reload(true).await;
             }
         };
         let changes = async {
-            // Where none is named, the usual file may still come.
+            // Without a file, the default one may still be created.
             let file = loaded.file.unwrap_or_else(|| FILE_NAME.into());
             watch(file, cancel.clone(), || self.reload(false)).await;
         };
@@ -68,48 +68,48 @@ impl Reload {
         }
     }
 
-    /// Loads the config anew. A file that was there is not given up for the defaults: an editor may be replacing it.
-    fn load(&self, seen: &Seen) -> Result<Loaded, BadConfig> {
+    /// Loads the config. A missing file does not mean the defaults: an editor may be replacing it.
+    fn load(&self, current: &Current) -> Result<Loaded, BadConfig> {
         let loaded = load(&self.flags, &self.context.environment)?;
-        match (&seen.file, &loaded.file) {
+        match (&current.file, &loaded.file) {
             (Some(file), None) => {
-                let message = "is gone; what it said stays in force until the next start";
+                let message = "is missing; its last content stays in effect until the next start";
                 Err(BadConfig(vec![Fault::of_file(file, None, message)]))
             }
             _ => Ok(loaded),
         }
     }
 
-    async fn reload(&self, asked: bool) {
-        let mut seen = self.seen.lock().await;
-        match self.load(&seen) {
-            // A secret may be another one although the file is as it was.
-            Ok(loaded) if loaded.config == seen.config && loaded.servers == seen.servers => {
-                if asked || seen.refused.take().is_some() {
-                    tracing::info!("the config is as it was");
+    async fn reload(&self, requested: bool) {
+        let mut current = self.current.lock().await;
+        match self.load(&current) {
+            // Compares servers as well: a secret may have changed although the file has not.
+            Ok(loaded) if loaded.config == current.config && loaded.servers == current.servers => {
+                if requested || current.refused.take().is_some() {
+                    tracing::info!("the config has not changed");
                 }
             }
             Ok(loaded) => {
-                for key in needs_restart(&seen.config, &loaded.config) {
+                for key in needs_restart(&current.config, &loaded.config) {
                     tracing::warn!("`{key}` has changed: it takes effect at the next start");
                 }
                 self.context.secrets.store(Arc::new(loaded.scrubber()));
                 let Loaded { config, servers, file, .. } = loaded;
-                for key in loosened(&seen.config, &config) {
+                for key in loosened(&current.config, &config) {
                     tracing::warn!("the changed config removes a protection: `{key}`");
                     self.gateway.audit_removal(&key, &config).await;
                 }
-                self.gateway.reconfigure(&seen.config, &config, servers.clone()).await;
+                self.gateway.reconfigure(&current.config, &config, servers.clone()).await;
                 tracing::info!("the config is reloaded");
-                *seen = Seen { config, file, servers, refused: None };
+                *current = Current { config, file, servers, refused: None };
             }
             Err(refused) => {
-                if asked || seen.refused.as_ref() != Some(&refused) {
+                if requested || current.refused.as_ref() != Some(&refused) {
                     for fault in &refused.0 {
                         tracing::error!("the config is not reloaded: {fault}");
                     }
                 }
-                seen.refused = Some(refused);
+                current.refused = Some(refused);
             }
         }
     }

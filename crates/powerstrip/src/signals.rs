@@ -1,4 +1,4 @@
-//! The signals that end the process.
+//! Shutdown signals.
 
 use std::io;
 
@@ -11,13 +11,13 @@ const INTERRUPTED: i32 = 130;
 /// Cancelled at the first SIGTERM or SIGINT; the second ends the process at once.
 pub(crate) fn shutdown() -> io::Result<CancellationToken> {
     let shutdown = CancellationToken::new();
-    let asked = shutdown.clone();
-    // Heard from now on, not from when the task below gets its turn.
+    let requested = shutdown.clone();
+    // Registered here, not in the task, so that no signal is missed before the task runs.
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::spawn(async move {
         either(&mut term, &mut int).await;
-        tracing::info!("stopping: calls under way may finish; a second signal ends them");
-        asked.cancel();
+        tracing::info!("stopping: running calls may finish; a second signal ends them");
+        requested.cancel();
         either(&mut term, &mut int).await;
         std::process::exit(INTERRUPTED);
     });

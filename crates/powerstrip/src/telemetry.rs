@@ -1,4 +1,4 @@
-//! Log lines to standard error, and traces to a collector where one is set.
+//! Log lines on standard error, and traces for a collector if one is configured.
 
 mod export;
 
@@ -17,32 +17,31 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 use crate::context::Context;
 use crate::output::Style;
 
-/// Libraries that are chatty at `info`; a filter of the user's own says otherwise if it wants to.
-const QUIETER: &str =
+/// Levels of libraries that log much at `info`; a filter set by the user replaces them.
+const LIBRARY_LEVELS: &str =
     "rmcp=warn,hyper=warn,h2=warn,sqlx=warn,opentelemetry=warn,opentelemetry_sdk=warn";
 
-/// What a collector is sent, however little is logged. Spans of requests are at `debug`, so that they cost nothing
-/// where neither a collector nor a log wants them.
+/// The spans for a collector, whatever the log level is. Spans of requests are at `debug`, so that they cost nothing
+/// when neither a collector nor the log uses them.
 const TRACED: &str = "info,doors=debug,rmcp=warn,hyper=warn,h2=warn,sqlx=warn,opentelemetry=off";
 
-/// What keeps traces flowing; end it with [`Telemetry::flush`].
+/// The running telemetry; end it with [`Telemetry::flush`].
 pub(crate) struct Telemetry(Option<SdkTracerProvider>);
 
 impl Telemetry {
-    /// For commands that print what a call came to: the strip's own line about it would only repeat that.
+    /// For commands that print the result of a call: the strip's log line would repeat it.
     pub(crate) const QUIET: &str = "warn,strip=error";
 
-    /// Starts logging, at this level unless a flag or the environment says otherwise.
+    /// Starts logging, at this level unless a flag or the environment sets another.
     pub(crate) fn start(loaded: &Loaded, context: &Context, level: &str) -> anyhow::Result<Self> {
-        let asked =
+        let requested =
             context.global.log.clone().or_else(|| context.environment.text("POWERSTRIP_LOG"));
-        let filter = match &asked {
+        let filter = match &requested {
             Some(filter) => {
                 EnvFilter::try_new(filter).map_err(|error| bad_filter(filter, &error))?
             }
-            None => {
-                EnvFilter::try_new(format!("{level},{QUIETER}")).context("the usual log filter")?
-            }
+            None => EnvFilter::try_new(format!("{level},{LIBRARY_LEVELS}"))
+                .context("the default log filter")?,
         };
         context.secrets.store(Arc::new(loaded.scrubber()));
         let secrets = Arc::clone(&context.secrets);
@@ -70,15 +69,15 @@ impl Telemetry {
         };
         tracing_subscriber::registry().with(traces).with(lines.with_filter(filter)).try_init()?;
         for name in context.environment.unknown() {
-            tracing::warn!("the environment variable {name} sets nothing; is it misspelt?");
+            tracing::warn!("unknown environment variable {name}; is it misspelt?");
         }
         Ok(Self(provider))
     }
 
-    /// Sends what has not been sent yet.
+    /// Sends the remaining traces.
     pub(crate) async fn flush(self) {
         let Some(provider) = self.0 else { return };
-        // Shutting down blocks until the collector has answered, which needs this runtime's other threads.
+        // Shutdown blocks until the collector has answered, which needs the other threads of this runtime.
         let ended = tokio::task::spawn_blocking(move || provider.shutdown()).await;
         if let Ok(Err(error)) = ended {
             tracing::warn!(%error, "the last traces could not be sent");
@@ -86,7 +85,7 @@ impl Telemetry {
     }
 }
 
-/// One line on its way to standard error, which it reaches without secrets. The whole line is written at once.
+/// Writes a log line to standard error, without secrets and in one call.
 struct Line(Arc<Scrubber>);
 
 impl Write for Line {

@@ -5,7 +5,7 @@ use strip::{Failure, Job, Output, Tool};
 
 use super::sheet::Sheet;
 
-/// Gives back what it is given: the first thing to call on a new gateway.
+/// Returns its input: the first tool to call on a new gateway.
 pub(super) struct Echo(Descriptor);
 
 impl Default for Echo {

@@ -88,7 +88,7 @@ impl Tool for Select {
         let input = Arc::clone(&call.request.input);
         let query = tokio::task::spawn_blocking(move || {
             let selected = path.select(&input["document"], limit);
-            // Held until here also where the caller has gone: the thread computes on.
+            // Held until here even if the caller is gone: the thread does not stop early.
             drop(permit);
             selected
         });

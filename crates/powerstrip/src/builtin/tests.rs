@@ -25,18 +25,18 @@ async fn run(id: &str, input: Value) -> Result<Value, Failure> {
     let call = Request::new(id, input, LocalAccess::default().user(), Door::Cli);
     let data = tool.run(&Job::new(call)).await.map(|output| (*output.data).clone())?;
     let schema = Schema::compile(tool.descriptor().output_schema.as_ref().unwrap()).unwrap();
-    assert_eq!(schema.violations(&data), [], "{id} keeps its own word");
+    assert_eq!(schema.violations(&data), [], "{id} violates its output schema");
     Ok(data)
 }
 
 #[tokio::test]
-async fn echo_gives_back_what_it_got() {
+async fn echo_returns_its_input() {
     let data = run("demo.echo", json!({"message": "hé\n🙂"})).await.unwrap();
     assert_eq!(data, json!({"message": "hé\n🙂"}));
 }
 
 #[tokio::test]
-async fn time_is_told_in_utc_and_elsewhere() {
+async fn time_is_given_in_utc_or_at_an_offset() {
     let data = run("time.now", json!({})).await.unwrap();
     assert_eq!(
         data,
@@ -52,7 +52,7 @@ async fn time_is_told_in_utc_and_elsewhere() {
 }
 
 #[test]
-fn dates_are_right_at_the_edges_of_the_calendar() {
+fn leap_days_and_centuries_are_computed_correctly() {
     for (ms, time) in [
         (0, "1970-01-01T00:00:00.000Z"),
         (951_782_400_000, "2000-02-29T00:00:00.000Z"),
@@ -64,7 +64,7 @@ fn dates_are_right_at_the_edges_of_the_calendar() {
 }
 
 #[tokio::test]
-async fn impossible_offsets_are_refused() {
+async fn offsets_beyond_14_hours_are_refused() {
     for offset in ["+15:00", "+14:01", "-99:00", "+01:60"] {
         let failure = run("time.now", json!({"offset": offset})).await.unwrap_err();
         assert_eq!(failure.code, Code::InvalidInput, "{offset}");
@@ -72,7 +72,7 @@ async fn impossible_offsets_are_refused() {
 }
 
 #[tokio::test]
-async fn select_picks_by_path() {
+async fn select_returns_the_matches_of_a_path() {
     let document = json!({"items": [{"n": "a", "p": 5}, {"n": "b", "p": 15}, {"n": "c", "p": 7}]});
     let input = json!({"document": document, "path": "$.items[?@.p < 10].n"});
     assert_eq!(
@@ -86,7 +86,7 @@ async fn select_picks_by_path() {
 }
 
 #[tokio::test]
-async fn a_bad_path_is_the_callers_fault() {
+async fn a_malformed_path_is_invalid_input() {
     for path in ["items", "$.[", "$..", ""] {
         let failure = run("json.select", json!({"document": {}, "path": path})).await.unwrap_err();
         assert_eq!(failure.code, Code::InvalidInput, "{path}");
@@ -94,7 +94,7 @@ async fn a_bad_path_is_the_callers_fault() {
 }
 
 #[tokio::test]
-async fn stats_count() {
+async fn stats_count_characters_words_lines_and_bytes() {
     let data = run("text.stats", json!({"text": "two words\nünd 漢字\n"})).await.unwrap();
     let expected =
         json!({"characters": 17, "words": 4, "lines": 2, "bytes": 22, "estimatedTokens": 6});

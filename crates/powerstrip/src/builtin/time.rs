@@ -5,7 +5,7 @@ use strip::{Failure, Job, Output, Tool};
 
 use super::sheet::Sheet;
 
-/// Tells the time.
+/// Returns the current time.
 pub(super) struct Now {
     descriptor: Descriptor,
     clock: Clock,
@@ -72,7 +72,7 @@ impl Tool for Now {
     }
 }
 
-/// Minutes east of UTC; no place on Earth is more than 14 hours away.
+/// Minutes east of UTC; offsets beyond 14 hours do not exist.
 fn offset_minutes(text: &str) -> Option<i64> {
     let sign = if text.starts_with('-') { -1 } else { 1 };
     let (hours, minutes) = text.get(1..)?.split_once(':')?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use documents::{Extracted, Limits, Unreadable};
 
-use crate::extractor::Told;
+use crate::extractor::ReaderHeader;
 
 /// Read the text of the document on standard input (the gateway runs this in its sandbox)
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ impl ExtractText {
         let (told, text) = match read {
             Ok(Ok(extracted)) => clean(extracted),
             Ok(Err(unreadable)) => (refused(&unreadable), String::new()),
-            Err(_) => (Told::Crashed, String::new()),
+            Err(_) => (ReaderHeader::Crashed, String::new()),
         };
         let mut stdout = io::stdout().lock();
         serde_json::to_writer(&mut stdout, &told)?;
@@ -46,13 +46,13 @@ impl ExtractText {
 }
 
 /// What a person would not see but a model would read is removed here, where a long text costs only this process time.
-fn clean(extracted: Extracted) -> (Told, String) {
+fn clean(extracted: Extracted) -> (ReaderHeader, String) {
     let (text, in_text) = proto::clean::text(&extracted.text);
     let (title, in_title) = extracted.title.map_or((None, 0), |title| {
         let (title, removed) = proto::clean::text(&title);
         (Some(title), removed)
     });
-    let told = Told::Read {
+    let told = ReaderHeader::Read {
         media_type: extracted.media_type,
         parts: extracted.parts,
         title,
@@ -62,6 +62,6 @@ fn clean(extracted: Extracted) -> (Told, String) {
     (told, text)
 }
 
-fn refused(unreadable: &Unreadable) -> Told {
-    Told::Refused { kind: unreadable.kind().to_owned(), message: unreadable.to_string() }
+fn refused(unreadable: &Unreadable) -> ReaderHeader {
+    ReaderHeader::Refused { kind: unreadable.kind().to_owned(), message: unreadable.to_string() }
 }

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, approvals};
-use crate::handover::{self, Ear};
+use crate::handover::{self, HandoverListener};
 use crate::memory;
 use crate::output::{self, Style};
 use crate::programs::describe_tier;
@@ -69,7 +69,7 @@ impl Serve {
         let url = format!("http://{address}");
 
         let folder = handover::inherit(&config.data_dir).await?;
-        let ear = Ear::open(folder.path());
+        let ear = HandoverListener::open(folder.path());
         let servers = loaded.servers.clone();
         let (environment, freshness) = (&context.environment, Freshness::Followed);
         let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;

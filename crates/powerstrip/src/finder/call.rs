@@ -6,7 +6,7 @@ use strip::{Failure, Job, Output, Tool};
 
 use crate::builtin::Sheet;
 
-/// Stands for a call of another tool.
+/// Calls another tool.
 pub(super) struct CallTool(Descriptor);
 
 impl Default for CallTool {
@@ -29,7 +29,7 @@ impl Default for CallTool {
             output: Value::Null,
         }
         .descriptor();
-        // What it gives and does is what the other tool gives and does.
+        // Output and effects are those of the called tool.
         descriptor.output_schema = None;
         descriptor.annotations = Annotations::default();
         Self(descriptor)

@@ -9,7 +9,7 @@ use strip::{Failure, Job, Output, Tool};
 use super::Finder;
 use crate::builtin::Sheet;
 
-/// Tells all about one tool.
+/// Describes one tool.
 pub(super) struct DescribeTool {
     descriptor: Descriptor,
     finder: Arc<Finder>,
@@ -66,7 +66,7 @@ impl Tool for DescribeTool {
         let entry = view.tools().resolve(call.request.input["id"].as_str().unwrap_or_default())?;
         let descriptor = &entry.descriptor;
         let server = descriptor.id.server().filter(|server| *server != super::SOURCE);
-        // A tool without a server needs nothing but the gateway.
+        // A tool without a server is always ready.
         let state = server.and_then(|server| (self.finder.server_state)(server));
         Ok(Output::new(json!({
             "id": descriptor.id,

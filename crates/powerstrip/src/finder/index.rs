@@ -9,28 +9,29 @@ use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS};
 use strip::catalog::{Entry, Snapshot};
 use strip::control::CONTROL;
 
-/// The tools of one catalog, ready to be found.
+/// A search index of the tools of one catalog.
 pub(super) struct Index {
-    /// What it knows of.
+    /// The indexed catalog.
     pub(super) catalog: Arc<Snapshot>,
     pub(super) words: Arc<Words>,
 }
 
-/// What is found, and by what.
+/// The indexed tools and their search index.
 pub(super) struct Words {
     pub(super) entries: Vec<Arc<Entry>>,
-    pub(super) places: HashMap<ToolId, usize>,
+    pub(super) positions: HashMap<ToolId, usize>,
     pub(super) tools: ToolIndex,
 }
 
 impl Index {
-    /// Reads a catalog; takes what was read before if the tools are still the same.
+    /// Indexes a catalog; reuses the previous index if the tools are the same.
     pub(super) fn build(
         catalog: Arc<Snapshot>,
         model: Option<Arc<StaticModel>>,
         before: Option<Arc<Words>>,
     ) -> Self {
-        let entries: Vec<_> = catalog.entries().iter().filter(|e| is_found(e)).cloned().collect();
+        let entries: Vec<_> =
+            catalog.entries().iter().filter(|e| is_searchable(e)).cloned().collect();
         let same = |words: &Arc<Words>| {
             words.entries.len() == entries.len()
                 && words.entries.iter().zip(&entries).all(|(a, b)| Arc::ptr_eq(a, b))
@@ -38,10 +39,10 @@ impl Index {
         if let Some(words) = before.filter(same) {
             return Self { catalog, words };
         }
-        let places = entries
+        let positions = entries
             .iter()
             .enumerate()
-            .map(|(place, entry)| (entry.descriptor.id.clone(), place))
+            .map(|(position, entry)| (entry.descriptor.id.clone(), position))
             .collect();
         let parameters: Vec<_> = entries.iter().map(|entry| parameters(entry)).collect();
         let texts: Vec<_> = entries
@@ -55,12 +56,12 @@ impl Index {
             })
             .collect();
         let tools = ToolIndex::build(&texts, model);
-        Self { catalog, words: Arc::new(Words { entries, places, tools }) }
+        Self { catalog, words: Arc::new(Words { entries, positions, tools }) }
     }
 }
 
-/// Old majors are for those who pin them; the finders and the control-flow tools are known to whoever searches.
-fn is_found(entry: &Entry) -> bool {
+/// Search leaves out old major versions, and the search and control-flow tools, which agents know already.
+fn is_searchable(entry: &Entry) -> bool {
     let id = entry.descriptor.id.as_str();
     entry.superseded_by.is_none()
         && ![SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].contains(&id)

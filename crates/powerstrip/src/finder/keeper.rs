@@ -1,4 +1,4 @@
-//! Keeps the index in step with the catalog, beside all calls.
+//! Updates the index in the background when the catalog changes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use super::Finder;
 use super::index::Index;
 use crate::watch::Freshness;
 
-/// The task that builds indexes, and where it is told of another model.
+/// The task that builds indexes, and the channel that sets its model.
 pub(crate) struct Keeper {
     model: watch::Sender<Option<PathBuf>>,
     task: JoinHandle<()>,
 }
 
 impl Keeper {
-    /// Begins to keep the index once somebody searches: whoever never does pays neither time at the start nor memory. An
-    /// operator who named a model wants searches, and is told at once if it cannot be used.
+    /// Starts the task. The first index is built at the first search, so that gateways without searches pay neither
+    /// time nor memory; with a configured model it is built at start, to report a broken model early.
     pub(crate) fn start(
         finder: Arc<Finder>,
         strip: Arc<Strip>,
@@ -34,7 +34,7 @@ impl Keeper {
         let task = tokio::spawn(async move {
             let keeping = async {
                 if !at_once {
-                    finder.wanted.notified().await;
+                    finder.searched.notified().await;
                 }
                 keep(&finder, &strip, models).await;
             };
@@ -43,7 +43,7 @@ impl Keeper {
         Self { model, task }
     }
 
-    /// Takes another model, or none.
+    /// Replaces the model.
     pub(crate) fn set_model(&self, folder: Option<PathBuf>) {
         self.model.send_if_modified(|current| {
             let differs = *current != folder;
@@ -52,7 +52,7 @@ impl Keeper {
         });
     }
 
-    /// Waits for the task, which ends with the gateway.
+    /// Waits until the task has ended.
     pub(crate) async fn end(self) {
         let _ = self.task.await;
     }
@@ -85,18 +85,18 @@ async fn keep(finder: &Finder, strip: &Arc<Strip>, mut models: watch::Receiver<O
     }
 }
 
-/// Reads a model; one that cannot be read leaves the words, and a warning.
+/// Reads a model; if that fails, logs a warning and uses words only.
 async fn load(folder: Option<PathBuf>) -> Option<Arc<StaticModel>> {
     let folder = folder?;
     let shown = folder.display().to_string();
     match spawn_blocking(move || StaticModel::open(&folder)).await {
         Ok(Ok(model)) => Some(Arc::new(model)),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "`embeddings.path`: tools are found by their words alone");
+            tracing::warn!(%error, "`embeddings.path`: tools are found by words only");
             None
         }
         Err(error) => {
-            tracing::error!(%error, folder = shown, "reading the model failed");
+            tracing::error!(%error, folder = shown, "the model could not be read");
             None
         }
     }

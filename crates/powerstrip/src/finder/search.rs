@@ -11,13 +11,13 @@ use strip::{Failure, Job, Output, Tool};
 use super::Finder;
 use crate::builtin::Sheet;
 
-/// How many tools are named unless the caller asks for more or fewer.
+/// The default number of tools to return.
 const LIMIT: usize = 10;
 
-/// How much of a description is shown; `describe_tool` gives all of it.
-const SHOWN: usize = 240;
+/// How many characters of a description are shown; `describe_tool` returns all of it.
+const DESCRIPTION_CHARACTERS: usize = 240;
 
-/// Finds tools by what is wanted.
+/// Finds tools that fit a task.
 pub(super) struct SearchTools {
     descriptor: Descriptor,
     finder: Arc<Finder>,
@@ -91,16 +91,16 @@ impl Tool for SearchTools {
         let index = self.finder.index(revision).await?;
         let view = strip.view(&call.request.principal);
         let sight = self.finder.sights.of(&call.request.principal, &view, &index, &strip.agents());
-        let sees = sight.as_deref().map(|sight| move |place: usize| sight[place]);
+        let sees = sight.as_deref().map(|sight| move |position: usize| sight[position]);
         let words = &index.words;
 
         let used = strip.used_lately(&call.request.principal);
         let mut history = Vec::new();
-        for (place, share) in
-            used.iter().filter_map(|(id, used)| Some((*words.places.get(id)?, used)))
+        for (position, share) in
+            used.iter().filter_map(|(id, used)| Some((*words.positions.get(id)?, used)))
         {
             history.resize(words.entries.len(), 0.0);
-            history[place] = *share;
+            history[position] = *share;
         }
         let hits = words.tools.find(&Ask {
             query,
@@ -120,7 +120,7 @@ impl Tool for SearchTools {
 fn shown(entry: &Entry) -> Value {
     let descriptor = &entry.descriptor;
     let text = descriptor.description.split_whitespace().collect::<Vec<_>>().join(" ");
-    let description = match text.char_indices().nth(SHOWN) {
+    let description = match text.char_indices().nth(DESCRIPTION_CHARACTERS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     };

@@ -7,7 +7,7 @@ use strip::catalog::{Entry, Snapshot};
 
 use super::index::{Index, Words};
 
-/// Which of the indexed tools each agent may see, worked out once for a view and an index.
+/// Which of the indexed tools each agent may see, computed once per view and index.
 #[derive(Default)]
 pub(super) struct Sights(Mutex<HashMap<String, Sight>>);
 
@@ -18,7 +18,7 @@ struct Sight {
 }
 
 impl Sights {
-    /// What this caller sees, by the tools' places; nothing where it sees them all.
+    /// Whether this caller sees each tool, by position; `None` if it sees all.
     pub(super) fn of(
         &self,
         principal: &Principal,
@@ -44,7 +44,7 @@ impl Sights {
     }
 }
 
-/// The index may be older than the view: what is gone, or another by now, is not seen.
+/// The index may be older than the view: tools that were removed or replaced are not visible.
 fn seen(view: &View, words: &Words) -> Arc<[bool]> {
     let there = |entry: &Arc<Entry>| {
         view.tools().resolve(entry.descriptor.id.as_str()).is_ok_and(|now| Arc::ptr_eq(now, entry))

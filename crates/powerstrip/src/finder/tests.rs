@@ -51,14 +51,14 @@ fn named(id: &str, description: &str) -> Arc<dyn Tool> {
     }))
 }
 
-struct House {
+struct Setup {
     strip: Arc<Strip>,
     keeper: Keeper,
     ending: CancellationToken,
     folder: tempfile::TempDir,
 }
 
-async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
+async fn setup(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> Setup {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     let clock = Clock::default();
@@ -87,7 +87,7 @@ async fn house(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> House {
     strip.set_agents(searching("crm"));
     let ending = CancellationToken::new();
     let keeper = Keeper::start(finder, Arc::clone(&strip), None, freshness, ending.clone());
-    House { strip, keeper, ending, folder }
+    Setup { strip, keeper, ending, folder }
 }
 
 /// One agent that searches all tools of a server.
@@ -110,9 +110,9 @@ fn finder() -> Arc<Principal> {
     auth::as_agent(&LocalAccess::default().user(), "finder").unwrap()
 }
 
-impl House {
-    async fn search(&self, who: Arc<Principal>, query: &str) -> Vec<String> {
-        let call = Request::new(SEARCH_TOOLS, json!({"query": query}), who, Door::Cli);
+impl Setup {
+    async fn search(&self, caller: Arc<Principal>, query: &str) -> Vec<String> {
+        let call = Request::new(SEARCH_TOOLS, json!({"query": query}), caller, Door::Cli);
         let answer = self.strip.call(call).await.result.unwrap();
         let tools = answer["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["id"].as_str().unwrap().to_owned()).collect()
@@ -121,7 +121,7 @@ impl House {
     async fn end(self) {
         self.ending.cancel();
         self.keeper.end().await;
-        assert_eq!(Arc::strong_count(&self.strip), 1, "nothing of its own keeps the strip alive");
+        assert_eq!(Arc::strong_count(&self.strip), 1, "no task keeps the strip alive");
     }
 }
 
@@ -130,15 +130,15 @@ async fn pain_7_ten_thousand_tools_cost_a_few_hundred_tokens() {
     let tools = (0..10_000).map(|number| {
         named(
             &format!("crm:tool_{number}"),
-            "Changes the record of a customer, and tells everybody about it.",
+            "Changes the record of a customer, and notifies its owner about it.",
         )
     });
-    let house = house(tools.collect(), Freshness::Once).await;
-    let (ours, theirs) = tokio::io::duplex(64 << 10);
-    let (read, write) = tokio::io::split(theirs);
-    let serving = doors::serve_session(Arc::clone(&house.strip), finder(), read, write);
+    let setup = setup(tools.collect(), Freshness::Once).await;
+    let (client, server) = tokio::io::duplex(64 << 10);
+    let (read, write) = tokio::io::split(server);
+    let serving = doors::serve_session(Arc::clone(&setup.strip), finder(), read, write);
     let serving = tokio::spawn(serving);
-    let (read, mut write) = tokio::io::split(ours);
+    let (read, mut write) = tokio::io::split(client);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -151,7 +151,7 @@ async fn pain_7_ten_thousand_tools_cost_a_few_hundred_tokens() {
     let answer: Value = serde_json::from_str(&line).unwrap();
     let shown = &answer["result"]["tools"];
     assert_eq!(shown.as_array().unwrap().len(), 3);
-    // What a model is given of a tool: its name, its description and what it takes.
+    // What a model sees of a tool: its name, description and input schema.
     let bytes: usize = shown
         .as_array()
         .unwrap()
@@ -164,64 +164,68 @@ async fn pain_7_ten_thousand_tools_cost_a_few_hundred_tokens() {
     assert!(line.len() < 6_000, "{} bytes in all", line.len());
     drop(write);
     serving.await.unwrap().unwrap();
-    house.end().await;
+    setup.end().await;
 }
 
 #[tokio::test]
-async fn the_best_fit_comes_first_and_use_decides_between_equals() {
+async fn best_matches_come_first_and_recent_use_breaks_ties() {
     let tools = vec![
         named("crm:find_a", "Finds a customer."),
         named("crm:find_b", "Finds a customer."),
         named("docs:find", "Finds a customer in documents."),
         named("crm:delete", "Deletes an invoice."),
     ];
-    let house = house(tools, Freshness::Followed).await;
+    let setup = setup(tools, Freshness::Followed).await;
     let user = LocalAccess::default().user();
-    assert_eq!(house.search(Arc::clone(&user), "delete an invoice").await[0], "crm:delete");
-    assert_eq!(house.search(finder(), "find a customer").await[..2], ["crm:find_a", "crm:find_b"]);
+    assert_eq!(setup.search(Arc::clone(&user), "delete an invoice").await[0], "crm:delete");
+    assert_eq!(setup.search(finder(), "find a customer").await[..2], ["crm:find_a", "crm:find_b"]);
     let call = Request::new("crm:find_b", json!({}), finder(), Door::Cli);
-    house.strip.call(call).await.result.unwrap();
-    let found = house.search(finder(), "find a customer").await;
+    setup.strip.call(call).await.result.unwrap();
+    let found = setup.search(finder(), "find a customer").await;
     assert_eq!(found[0], "crm:find_b", "{found:?}");
     assert!(!found.contains(&"docs:find".to_owned()), "{found:?}");
-    let others = house.search(user, "find a customer").await;
+    let others = setup.search(user, "find a customer").await;
     assert!(others.contains(&"docs:find".to_owned()), "{others:?}");
 
-    house.strip.set_agents(searching("docs"));
-    assert_eq!(house.search(finder(), "find a customer").await, ["docs:find"], "at once");
-    house.end().await;
+    setup.strip.set_agents(searching("docs"));
+    assert_eq!(setup.search(finder(), "find a customer").await, ["docs:find"], "at once");
+    setup.end().await;
 }
 
 #[tokio::test]
-async fn a_model_may_come_and_go() {
+async fn the_model_can_be_set_and_removed_at_run_time() {
     let tools = vec![
         named("crm:sketch", "Zibbles."),
         named("crm:count", "Counts."),
         named("crm:idle", "Nothing."),
     ];
-    let house = house(tools, Freshness::Followed).await;
-    assert!(house.search(finder(), "florp").await.is_empty(), "no word in common");
-    let folder = house.folder.path().join("model");
+    let setup = setup(tools, Freshness::Followed).await;
+    assert!(setup.search(finder(), "florp").await.is_empty(), "no word in common");
+    let folder = setup.folder.path().join("model");
     write_model(&folder);
-    house.keeper.set_model(Some(folder));
-    found_in_the_end(&house, "florp", &["crm:sketch"]).await;
-    house.keeper.set_model(Some(house.folder.path().join("nowhere")));
-    found_in_the_end(&house, "florp", &[]).await;
-    assert_eq!(house.search(finder(), "counts").await[0], "crm:count", "words go on");
-    house.end().await;
+    setup.keeper.set_model(Some(folder));
+    assert_finds_eventually(&setup, "florp", &["crm:sketch"]).await;
+    setup.keeper.set_model(Some(setup.folder.path().join("nowhere")));
+    assert_finds_eventually(&setup, "florp", &[]).await;
+    assert_eq!(
+        setup.search(finder(), "counts").await[0],
+        "crm:count",
+        "search by words still works"
+    );
+    setup.end().await;
 }
 
-async fn found_in_the_end(house: &House, query: &str, expected: &[&str]) {
+async fn assert_finds_eventually(setup: &Setup, query: &str, expected: &[&str]) {
     for _ in 0..500 {
-        if house.search(finder(), query).await == expected {
+        if setup.search(finder(), query).await == expected {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("`{query}` finds {:?}", house.search(finder(), query).await);
+    panic!("`{query}` finds {:?}", setup.search(finder(), query).await);
 }
 
-/// A model to which `florp` and `zibbles` mean the same, and `counts` the opposite.
+/// A model in which `florp` and `zibbles` have the same meaning, and `counts` the opposite.
 fn write_model(folder: &Path) {
     let tokenizer = json!({
         "version": "1.0", "truncation": null, "padding": null, "added_tokens": [],

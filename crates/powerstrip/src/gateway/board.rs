@@ -1,4 +1,4 @@
-//! What the dashboard is told of the process around the strip.
+//! What the dashboard shows about the process: config, programs, sandbox and quarantine.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::context::Context;
 use crate::findings::{as_finding, check_config};
 use crate::programs::{Program, describe_tier, find_programs};
 
-/// Looks over the settings, and shows and trusts tools in quarantine.
+/// Checks the settings, and shows and approves tools in quarantine.
 pub(crate) struct Board {
     context: Arc<Context>,
     flags: Overrides,
     quarantine: Arc<Quarantine>,
     runner: Arc<Runner>,
-    /// Asked for once: to start seven programs takes a moment.
+    /// Looked up once: starting seven programs takes a moment.
     programs: OnceCell<Vec<Program>>,
 }
 
@@ -39,7 +39,7 @@ impl Board {
 #[async_trait]
 impl DashboardService for Board {
     async fn checkup(&self) -> Checkup {
-        // The file is followed, so what it says is in force; one that is broken is not.
+        // The file is watched, so its content is in effect, unless it is invalid.
         let (facts, findings, config) = match self.context.load_with(self.flags.clone()) {
             Ok(loaded) => {
                 let file = loaded.file.as_ref();
@@ -53,20 +53,20 @@ impl DashboardService for Board {
                 (facts, check_config(&loaded), config.unwrap_or_default())
             }
             Err(BadConfig(faults)) => {
-                let text = "the file cannot be read; what it said before is still in force";
+                let text = "the file is invalid; the previous configuration is still in effect";
                 let facts = vec![("Config".to_owned(), false, text.to_owned())];
                 (facts, faults.into_iter().map(as_finding).collect(), String::new())
             }
         };
         let tier = self.runner.host().tier();
         let found = self.programs.get_or_init(|| find_programs(&self.runner)).await;
-        let told = |program: &Program| {
+        let row = |program: &Program| {
             (program.name.to_owned(), program.version.clone(), program.unlocks.to_owned())
         };
         Checkup {
             sandbox: (tier.to_string(), describe_tier(tier).to_owned()),
             facts,
-            programs: found.iter().map(told).collect(),
+            programs: found.iter().map(row).collect(),
             findings,
             config,
         }
@@ -77,8 +77,8 @@ impl DashboardService for Board {
     }
 
     async fn trust(&self, tool: &str, definition: &str) -> Result<(), String> {
-        let seen = json!({"tools": [{"tool": tool, "definition": definition}]});
-        let answer = self.quarantine.ask(APPROVE, seen).await;
-        answer.unwrap_or_else(|| Err("nobody can approve it".to_owned())).map(drop)
+        let params = json!({"tools": [{"tool": tool, "definition": definition}]});
+        let answer = self.quarantine.ask(APPROVE, params).await;
+        answer.unwrap_or_else(|| Err("approving tools is not available".to_owned())).map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! Where files are kept, and how a bucket is reached: through the guarded client, like all that is outside.
+//! Storage of files: a folder, or a bucket that is reached through the guarded HTTP client.
 
 use std::fmt;
 use std::path::Path;
@@ -24,10 +24,10 @@ use store::{
 };
 use strip::files::FileParts;
 
-/// How long the service may take before it begins to answer. A part of an upload has to arrive before it can.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long the service may take to start its answer. It includes the upload of a part.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What files are kept with, as the config says.
+/// The file storage of a config.
 pub(crate) fn parts(
     config: &Config,
     environment: &Environment,
@@ -38,47 +38,47 @@ pub(crate) fn parts(
     let mut parts = FileParts::in_folder(data, database, Clock::default())?;
     parts.rules = config.file_rules();
     parts.sniff = |head, name| documents::sniff(head, Some(name)).to_owned();
-    // The config was loaded, so its secrets are there; one that has gone since is told by its key.
+    // Loading the config has checked the secrets, but a file may have been removed since.
     let bucket = config.storage.bucket(environment).map_err(|faults| {
-        let told: Vec<_> =
+        let messages: Vec<_> =
             faults.iter().map(|(keys, why)| format!("storage.{} {why}", keys.join("."))).collect();
-        anyhow::Error::msg(told.join("; "))
+        anyhow::Error::msg(messages.join("; "))
     })?;
     if let Some(bucket) = bucket {
-        let courier = Courier::to(&bucket, client)?;
-        parts.objects = Objects::bucket(bucket, courier).context("`storage` cannot be used")?;
+        let client = BucketClient::new(&bucket, client)?;
+        parts.objects = Objects::bucket(bucket, client).context("`storage` cannot be used")?;
     }
     Ok(parts)
 }
 
-/// Carries requests to the bucket's service and nowhere else.
-struct Courier {
+/// Sends requests to the bucket's service and to no other host.
+struct BucketClient {
     client: Client,
     scope: Scope,
 }
 
-impl Courier {
-    fn to(bucket: &BucketOptions, client: &Client) -> anyhow::Result<Self> {
+impl BucketClient {
+    fn new(bucket: &BucketOptions, client: &Client) -> anyhow::Result<Self> {
         let Some(endpoint) = &bucket.endpoint else {
             return Ok(Self { client: client.clone(), scope: Scope::parse(["https"])? });
         };
-        // The operator named this host, so it may be a private one.
+        // The operator configured this host, so it may be private.
         let policy = client.policy().allowing(Rule::for_url(endpoint.as_str())?);
         Ok(Self { client: client.with_policy(policy), scope: Scope::everything() })
     }
 }
 
-impl fmt::Debug for Courier {
+impl fmt::Debug for BucketClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Courier")
+        f.write_str("BucketClient")
     }
 }
 
 #[async_trait]
-impl HttpService for Courier {
+impl HttpService for BucketClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (mut parts, body) = request.into_parts();
-        // The client frames the message itself, and an object must come as it lies there.
+        // The client sets these headers itself, and objects must not be compressed on the way.
         parts.headers.remove(HOST);
         parts.headers.remove(CONTENT_LENGTH);
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -96,21 +96,22 @@ impl HttpService for Courier {
             ..Limits::default()
         };
         let sent = self.client.stream(request, &limits, &self.scope);
-        let answer = match tokio::time::timeout(PATIENCE, sent).await {
+        let answer = match tokio::time::timeout(RESPONSE_TIMEOUT, sent).await {
             Ok(answer) => answer.map_err(fault)?,
             Err(late) => return Err(HttpError::new(HttpErrorKind::Timeout, late)),
         };
-        let mut response = HttpResponse::new(HttpResponseBody::new(Arriving(answer.body.into())));
+        let mut response =
+            HttpResponse::new(HttpResponseBody::new(StreamedBody(answer.body.into())));
         *response.status_mut() = answer.status;
         *response.headers_mut() = answer.headers;
         Ok(response)
     }
 }
 
-/// A body as it arrives. The lock is never contended: it only says that the body is polled from one place at a time.
-struct Arriving(Mutex<BodyStream>);
+/// A streamed body. The lock is never contended: it only makes the type `Sync`.
+struct StreamedBody(Mutex<BodyStream>);
 
-impl Body for Arriving {
+impl Body for StreamedBody {
     type Data = Bytes;
     type Error = HttpError;
 

@@ -1,4 +1,4 @@
-//! The prompts folder, read once or followed.
+//! Reads and watches the prompts folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::watch::watch;
 
 /// Puts the folder's prompts on the shelf; what is broken stays as it was.
-pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, told: &Mutex<Vec<Finding>>) {
+pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, reported: &Mutex<Vec<Finding>>) {
     let (strip, folder) = (Arc::clone(strip), folder.to_owned());
     let loaded = tokio::task::spawn_blocking(move || {
         let (prompts, findings) = Snapshot::load_keeping(&folder, &strip.prompts().snapshot());
@@ -19,25 +19,25 @@ pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, told: &Mutex<Vec<Fin
         findings
     });
     match loaded.await {
-        Ok(findings) => report(findings, told),
-        Err(error) => tracing::error!(%error, "looking at the prompts failed"),
+        Ok(findings) => report(findings, reported),
+        Err(error) => tracing::error!(%error, "the prompts could not be read"),
     }
 }
 
-/// Follows the folder until cancelled.
+/// Watches the folder until cancelled.
 pub(super) async fn follow(
     strip: Arc<Strip>,
     folder: PathBuf,
-    told: Mutex<Vec<Finding>>,
+    reported: Mutex<Vec<Finding>>,
     cancel: CancellationToken,
 ) {
-    watch(folder.clone(), cancel, || load(&strip, &folder, &told)).await;
+    watch(folder.clone(), cancel, || load(&strip, &folder, &reported)).await;
 }
 
-/// Says what is newly wrong, and what is mended.
-fn report(findings: Vec<Finding>, told: &Mutex<Vec<Finding>>) {
-    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-    for finding in findings.iter().filter(|finding| !told.contains(finding)) {
+/// Logs new findings, and those that were fixed.
+fn report(findings: Vec<Finding>, reported: &Mutex<Vec<Finding>>) {
+    let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+    for finding in findings.iter().filter(|finding| !reported.contains(finding)) {
         match finding.severity {
             Severity::Error => tracing::warn!(%finding, "a prompt cannot be used"),
             Severity::Warning | Severity::Advice => {
@@ -45,11 +45,11 @@ fn report(findings: Vec<Finding>, told: &Mutex<Vec<Finding>>) {
             }
         }
     }
-    for finding in told
+    for finding in reported
         .iter()
         .filter(|finding| finding.severity == Severity::Error && !findings.contains(finding))
     {
-        tracing::info!(file = %finding.file.display(), "a prompt is mended");
+        tracing::info!(file = %finding.file.display(), "a prompt is fixed");
     }
-    *told = findings;
+    *reported = findings;
 }

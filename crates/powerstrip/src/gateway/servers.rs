@@ -1,4 +1,4 @@
-//! The MCP servers behind the strip: what they are connected with, and what is told of them.
+//! Starts the MCP servers behind the strip and reports their state.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use upstream::{
     Deps, LeaseStatus, ListStore, Registry, State, Status, Timing, ToolList, Upstreams,
 };
 
-/// How long a command that ends soon waits for servers that are being started.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a short-lived command waits for servers to start.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-const STEP: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What servers are connected with.
-pub(super) struct Wires<'a> {
+/// What the servers are started with.
+pub(super) struct ServerDeps<'a> {
     pub(super) strip: &'a Arc<Strip>,
     pub(super) runner: &'a Arc<Runner>,
     pub(super) client: Client,
@@ -34,64 +34,64 @@ pub(super) struct Wires<'a> {
     pub(super) environment: &'a Environment,
 }
 
-/// Starts to connect the servers, and returns at once.
-pub(super) fn start(servers: Servers, wires: Wires<'_>) -> Arc<Upstreams> {
-    let catalog = Arc::clone(wires.strip.catalog());
-    let deps = Deps {
-        runner: Arc::clone(wires.runner),
-        http: wires.client,
+/// Starts connecting the servers and returns at once.
+pub(super) fn start(servers: Servers, deps: ServerDeps<'_>) -> Arc<Upstreams> {
+    let catalog = Arc::clone(deps.strip.catalog());
+    let upstream_deps = Deps {
+        runner: Arc::clone(deps.runner),
+        http: deps.client,
         publish: Arc::new(move |name, tools| catalog.publish(&source(name), tools)),
-        keyring: Some(Arc::clone(wires.keyring)),
-        servers: Arc::clone(wires.strip.servers()),
-        lists: Arc::new(StoredLists(wires.database.clone())),
-        clock: wires.clock,
-        environment: wires.environment.texts(),
+        keyring: Some(Arc::clone(deps.keyring)),
+        servers: Arc::clone(deps.strip.servers()),
+        lists: Arc::new(StoredLists(deps.database.clone())),
+        clock: deps.clock,
+        environment: deps.environment.texts(),
         timing: Timing::default(),
     };
-    Arc::new(Upstreams::start(servers, deps))
+    Arc::new(Upstreams::start(servers, upstream_deps))
 }
 
-/// Waits, within bounds, until every server is ready or known to be down.
+/// Waits, up to a timeout, until every server is ready or known to be down.
 pub(super) async fn settle(upstreams: &Upstreams) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + SETTLE_TIMEOUT;
     let starting = || {
         upstreams.statuses().iter().any(|status| match status.state {
             State::Starting => true,
-            // Its tools are known a moment after it answers.
+            // The tools are listed shortly after the server is ready.
             State::Ready => status.list_age.is_none(),
             State::Disabled | State::Faulty | State::Asleep | State::Down => false,
         })
     };
     while starting() && Instant::now() < deadline {
-        tokio::time::sleep(STEP).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// The link by which somebody logs in to a server; none if that is not needed.
+/// The link where a caller logs in to a server; `None` if no login is needed.
 pub(super) async fn login(
     upstreams: &Upstreams,
     server: &str,
     principal: &Arc<Principal>,
 ) -> Result<Option<String>, Failure> {
-    let none = || Failure::new(Code::NotFound, format!("there is no server `{server}`"));
-    let upstream = upstreams.get(server).ok_or_else(none)?;
+    let unknown = || Failure::new(Code::NotFound, format!("there is no server `{server}`"));
+    let upstream = upstreams.get(server).ok_or_else(unknown)?;
     Ok(upstream.login(principal).await?.map(|link| link.to_string()))
 }
 
-/// How one server is, in a word.
+/// The state of a server, in one word.
 pub(super) fn state(upstreams: &Upstreams, name: &str) -> Option<String> {
     let state = upstreams.get(name)?.status().state;
     serde_json::to_value(state).ok()?.as_str().map(str::to_owned)
 }
 
-/// How every server is, for people and programs.
+/// The state of every server, as JSON.
 pub(super) fn report(upstreams: &Upstreams, registry: &Registry, strip: &Strip) -> Value {
     let (snapshot, leases) = (strip.catalog().snapshot(), registry.leases());
-    let told = |status: &Status| told(status, leases.get(&status.name), &snapshot);
-    upstreams.statuses().iter().map(told).collect()
+    let describe = |status: &Status| describe(status, leases.get(&status.name), &snapshot);
+    upstreams.statuses().iter().map(describe).collect()
 }
 
-/// By which name a server publishes. It may bear any, also one by which another source of tools goes.
+/// The catalog's source name of a server. The prefix keeps it apart from other sources.
 fn source(server: &str) -> String {
     format!("server {server}")
 }
@@ -100,8 +100,8 @@ fn ms(time: Option<Duration>) -> Option<u64> {
     time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// What a server's leases are, if it registered itself.
-fn leased(lease: &LeaseStatus) -> Value {
+/// The leases of a server that registered itself, as JSON.
+fn describe_lease(lease: &LeaseStatus) -> Value {
     let replicas = lease
         .replicas
         .iter()
@@ -113,7 +113,7 @@ fn leased(lease: &LeaseStatus) -> Value {
     })
 }
 
-fn told(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Value {
+fn describe(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Value {
     let source = source(&status.name);
     let hiding = snapshot
         .entries()
@@ -123,8 +123,8 @@ fn told(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Va
     let quarantined = snapshot
         .quarantined()
         .iter()
-        .filter(|held| held.source == source)
-        .map(|held| json!({"tool": held.id, "reason": held.reason()}));
+        .filter(|tool| tool.source == source)
+        .map(|tool| json!({"tool": tool.id, "reason": tool.reason()}));
     let mut faults = json!(status.faults);
     if let Value::Array(faults) = &mut faults {
         let ours = snapshot.faults().iter().filter(|fault| fault.source == source);
@@ -157,22 +157,22 @@ fn told(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Va
         "sessions": status.sessions,
         "restarts": status.restarts,
         "oddMessages": status.odd_messages,
-        "lease": lease.map(leased),
+        "lease": lease.map(describe_lease),
     })
 }
 
-/// The lists in the gateway's database. What cannot be kept or read only costs a listing.
+/// Stores tool lists in the database. A list that cannot be stored or read is fetched from the server again.
 struct StoredLists(Database);
 
 #[async_trait]
 impl ListStore for StoredLists {
     async fn load(&self, server: &str) -> Option<ToolList> {
         let stored = self.0.server_list(server).await.unwrap_or_else(|error| {
-            tracing::warn!(server, %error, "the last list of a server cannot be read");
+            tracing::warn!(server, %error, "the stored tool list of a server cannot be read");
             None
         })?;
         serde_json::from_str(&stored)
-            .inspect_err(|error| tracing::warn!(server, %error, "the last list of a server is of another form"))
+            .inspect_err(|error| tracing::warn!(server, %error, "the stored tool list of a server has an unknown format"))
             .ok()
     }
 
@@ -184,7 +184,7 @@ impl ListStore for StoredLists {
             Err(error) => Err(error.to_string()),
         };
         if let Err(error) = saved {
-            tracing::warn!(server, error, "the list of a server could not be stored");
+            tracing::warn!(server, error, "the tool list of a server could not be stored");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A changed config, put in force while the gateway runs.
+//! Applies a changed config while the gateway runs.
 
 use auth::LocalAccess;
 use config::{Config, Servers};
@@ -8,7 +8,7 @@ use store::AuditRow;
 use super::Gateway;
 
 impl Gateway {
-    /// Leaves an audit row that a changed config removes a protection.
+    /// Writes an audit row for a protection that a changed config removes.
     pub(crate) async fn audit_removal(&self, key: &str, now: &Config) {
         let row = AuditRow {
             trace: TraceId::random(),
@@ -25,13 +25,13 @@ impl Gateway {
             duration_us: 0,
         };
         if let Err(error) = self.store.audit.record(row).await {
-            tracing::error!(%error, key, "the audit row of a changed config could not be written");
+            tracing::error!(%error, key, "the audit row of a removed protection could not be written");
         }
     }
 
-    /// Puts another config in force, as far as that is possible without a restart.
+    /// Applies a changed config, as far as that is possible without a restart.
     pub(crate) async fn reconfigure(&self, before: &Config, now: &Config, servers: Servers) {
-        // Servers that have not changed go on as if nothing had happened.
+        // Unchanged servers keep running.
         self.upstreams.apply(servers).await;
         let mut sources = self.sources.lock().await;
         self.strip.reconfigure(now.settings());
@@ -39,7 +39,7 @@ impl Gateway {
         self.strip.set_agents(now.profiles());
         self.keeper.set_model(now.embeddings.path.clone());
         if before.egress != now.egress {
-            sources.allow(now);
+            sources.set_egress(now);
         }
         let runs_differently = before.tools != now.tools
             || before.egress != now.egress
@@ -60,7 +60,7 @@ pub(crate) fn needs_restart(before: &Config, now: &Config) -> Vec<&'static str> 
         ("listen", before.listen != now.listen),
         ("public_url", before.public_url != now.public_url),
         ("auth", before.auth != now.auth),
-        // Whether a caller's own person may decide hangs on `auth`, which needs one, too.
+        // Whether the caller's user may decide depends on `auth`, which needs a restart as well.
         ("approvals", before.approvals != now.approvals),
         ("data_dir", before.data_dir != now.data_dir),
         ("limits.body_memory", before.limits.body_memory != now.limits.body_memory),

@@ -1,4 +1,4 @@
-//! Where tools and prompts come from: folders, read once or followed, and read anew when the config changes.
+//! The folders of toolpacks and prompts: read once or watched, and read again when the config changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ use toolpack::{Runtime, Toolpacks};
 use super::prompts;
 use crate::watch::Freshness;
 
-/// What `sandbox: required` asks for: files and system calls fenced.
+/// The least that `sandbox: required` accepts: files and system calls confined.
 const REQUIRED: Tier = Tier::T1;
 
-/// How long a start waits for the packs; they are served whenever they are read.
-const FIRST_LOOK: Duration = Duration::from_secs(10);
+/// How long a start waits for the toolpacks; after that they are published once they are read.
+const FIRST_LOAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The folders in use, and the tasks that follow them.
+/// The folders and the tasks that watch them.
 pub(super) struct Sources {
     strip: Arc<Strip>,
     runner: Arc<Runner>,
@@ -32,17 +32,17 @@ pub(super) struct Sources {
     environment: BTreeMap<String, String>,
     freshness: Freshness,
     ending: CancellationToken,
-    packs: Following,
-    prompts: Following,
+    packs: WatchTask,
+    prompts: WatchTask,
 }
 
-/// A task that follows a folder.
-struct Following {
+/// A task that watches a folder.
+struct WatchTask {
     cancel: CancellationToken,
     task: Option<JoinHandle<()>>,
 }
 
-impl Following {
+impl WatchTask {
     fn none(ending: &CancellationToken) -> Self {
         Self { cancel: ending.child_token(), task: None }
     }
@@ -72,21 +72,21 @@ impl Sources {
             environment: environment.texts(),
             freshness,
             ending: ending.clone(),
-            packs: Following::none(ending),
-            prompts: Following::none(ending),
+            packs: WatchTask::none(ending),
+            prompts: WatchTask::none(ending),
         };
         sources.follow_packs(config).await;
         sources.follow_prompts(config.prompts.clone()).await;
         sources
     }
 
-    /// The client for the tools, under another set of rules.
-    pub(super) fn allow(&mut self, config: &Config) {
+    /// Applies changed `egress` rules to the HTTP client of the tools.
+    pub(super) fn set_egress(&mut self, config: &Config) {
         let listeners = self.client.policy().own_listeners().clone();
         self.client = self.client.with_policy(AddressPolicy::new(config.egress.rules(), listeners));
     }
 
-    /// Reads the packs anew, with all that the config says about how they run.
+    /// Reads the toolpacks again, with the current settings.
     pub(super) async fn follow_packs(&mut self, config: &Config) {
         self.packs.end().await;
         let runtime = Arc::new(Runtime {
@@ -111,26 +111,26 @@ impl Sources {
                 let (published, ready) = oneshot::channel();
                 let catalog = Arc::clone(self.strip.catalog());
                 let task = tokio::spawn(packs.watch(catalog, published, cancel.clone()));
-                // Whoever asks next finds the packs that are there now.
-                if tokio::time::timeout(FIRST_LOOK, ready).await.is_err() {
-                    tracing::warn!("the tools folders take long to read; going on without them");
+                // Calls that come next find the tools that exist now.
+                if tokio::time::timeout(FIRST_LOAD_TIMEOUT, ready).await.is_err() {
+                    tracing::warn!("reading the tools folders takes long; starting without them");
                 }
                 Some(task)
             }
         };
-        self.packs = Following { cancel, task };
+        self.packs = WatchTask { cancel, task };
     }
 
-    /// Reads the prompts, from this folder from now on.
+    /// Reads and watches the prompts in this folder.
     pub(super) async fn follow_prompts(&mut self, folder: PathBuf) {
         self.prompts.end().await;
-        let told = Mutex::default();
-        prompts::load(&self.strip, &folder, &told).await;
+        let reported = Mutex::default();
+        prompts::load(&self.strip, &folder, &reported).await;
         let cancel = self.ending.child_token();
         let task = (self.freshness == Freshness::Followed).then(|| {
-            tokio::spawn(prompts::follow(Arc::clone(&self.strip), folder, told, cancel.clone()))
+            tokio::spawn(prompts::follow(Arc::clone(&self.strip), folder, reported, cancel.clone()))
         });
-        self.prompts = Following { cancel, task };
+        self.prompts = WatchTask { cancel, task };
     }
 
     pub(super) async fn close(mut self) {
@@ -139,7 +139,7 @@ impl Sources {
     }
 }
 
-/// Reads the packs once.
+/// Reads the toolpacks once.
 async fn publish(packs: &Arc<Toolpacks>, catalog: &Arc<Catalog>) {
     let (packs, catalog) = (Arc::clone(packs), Arc::clone(catalog));
     let published = tokio::task::spawn_blocking(move || {
@@ -150,6 +150,6 @@ async fn publish(packs: &Arc<Toolpacks>, catalog: &Arc<Catalog>) {
         }
     });
     if let Err(error) = published.await {
-        tracing::error!(%error, "looking at the toolpacks failed");
+        tracing::error!(%error, "the toolpacks could not be read");
     }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway, SocketPath};
-use crate::handover::{self, Ear};
+use crate::handover::{self, HandoverListener};
 use crate::owner;
 use crate::reload::Reload;
 
@@ -41,7 +41,7 @@ pub(super) struct Session {
 
 struct Own {
     gateway: Arc<Gateway>,
-    ear: Option<Ear>,
+    ear: Option<HandoverListener>,
     serving: JoinHandle<()>,
     /// Follows the config file.
     following: JoinHandle<()>,
@@ -91,7 +91,7 @@ impl Session {
         folder: DataFolder,
         agent: Option<&str>,
     ) -> anyhow::Result<Self> {
-        let ear = Ear::open(folder.path())
+        let ear = HandoverListener::open(folder.path())
             .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be handed over"))
             .ok();
         // What is in force may have changed since this process started.
@@ -133,7 +133,7 @@ impl Session {
     /// Returns when another process wants what this one holds; never, if it holds nothing.
     pub(super) async fn wanted(&self) {
         match self.own.as_ref().and_then(|own| own.ear.as_ref()) {
-            Some(ear) => ear.asked().await,
+            Some(ear) => ear.release_requested().await,
             None => std::future::pending().await,
         }
     }

@@ -13,7 +13,7 @@ class ServerTest(unittest.TestCase):
         result = ask("tools/call", name="greet", arguments={"name": "Ada"})["result"]
         self.assertEqual(result["structuredContent"], {"greeting": "Hello, Ada!"})
 
-    def test_bad_arguments_are_told_to_the_model(self):
+    def test_bad_arguments_are_reported_to_the_model(self):
         result = ask("tools/call", name="greet", arguments={"nam": "Ada"})["result"]
         self.assertTrue(result["isError"])
 

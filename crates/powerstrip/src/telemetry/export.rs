@@ -1,4 +1,4 @@
-//! Traces leave through the guarded client like everything else; only the configured collector is within reach.
+//! Sends traces through the guarded HTTP client, which can reach only the configured collector.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use proto::Scrubber;
 use tokio::runtime::Handle;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long sending one batch may take.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A provider whose spans are sent in batches to a collector.
 pub(super) fn provider(
@@ -46,13 +47,13 @@ pub(super) fn provider(
         .with_http()
         .with_http_client(client)
         .with_endpoint(format!("{endpoint}/v1/traces"))
-        .with_timeout(PATIENCE)
+        .with_timeout(EXPORT_TIMEOUT)
         .build()?;
     let resource = Resource::builder().with_service_name("powerstrip").build();
     Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build())
 }
 
-/// The way to the collector.
+/// The HTTP client of the exporter.
 struct Collector {
     client: Client,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -72,7 +73,7 @@ impl HttpClient for Collector {
         let (parts, body) = request.into_parts();
         let mut headers = parts.headers;
         headers.extend(self.headers.iter().cloned());
-        // The body is Protocol Buffers, in which texts have their length before them: it must not change.
+        // The body is Protocol Buffers with length-prefixed strings, so secrets are overwritten in place.
         let mut body = body.to_vec();
         self.secrets.load().overwrite(&mut body);
         let request = egress::http::Request {
@@ -82,9 +83,10 @@ impl HttpClient for Collector {
             body: Bytes::from(body).into(),
         };
         let client = self.client.clone();
-        // The exporter's thread knows no runtime; the connection lives on ours.
+        // The exporter's thread has no runtime; connections need ours.
         let sent = self.runtime.spawn(async move {
-            let limits = Limits { deadline: Some(PATIENCE), max_redirects: 0, ..Limits::default() };
+            let limits =
+                Limits { deadline: Some(EXPORT_TIMEOUT), max_redirects: 0, ..Limits::default() };
             client.send(request, &limits, &Scope::everything()).await
         });
         let answer = sent.await??;

@@ -1,4 +1,4 @@
-//! Tells a webhook of every call that begins to wait, with links by which whoever reads it can decide.
+//! Notifies a webhook of each pending approval, with links to approve or reject.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,20 +13,20 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// After so long each it is tried again.
-const AGAIN: [Duration; 3] =
+/// The delays before each retry.
+const RETRY_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(25)];
 
-/// Deliveries under way at once; more wait for their turn.
-const AT_ONCE: usize = 16;
+/// The most concurrent deliveries; others wait.
+const MAX_DELIVERIES: usize = 16;
 
-/// What is sent where.
+/// A webhook for pending approvals.
 pub(crate) struct Webhook {
     pub(crate) url: String,
     pub(crate) secret: Secret,
-    /// For how long links are good, at most; none outlives the deadline of its call.
+    /// How long links are valid; at most until the approval's deadline.
     pub(crate) link_ttl: Duration,
-    /// Where browsers reach this gateway.
+    /// The URL of this gateway for browsers.
     pub(crate) base: String,
     pub(crate) links: Arc<ApprovalLinks>,
     pub(crate) client: Client,
@@ -34,7 +34,7 @@ pub(crate) struct Webhook {
 }
 
 impl Webhook {
-    /// Tells of what begins to wait, until the process ends.
+    /// Sends a message for each new approval, until the process ends.
     pub(crate) async fn serve(self, approvals: Arc<Approvals>, ending: CancellationToken) {
         let webhook = Arc::new(self);
         let mut events = approvals.events();
@@ -46,7 +46,7 @@ impl Webhook {
             };
             match event {
                 Ok(event) if event.kind == EventKind::Created => {
-                    while deliveries.len() >= AT_ONCE {
+                    while deliveries.len() >= MAX_DELIVERIES {
                         deliveries.join_next().await;
                     }
                     while deliveries.try_join_next().is_some() {}
@@ -55,7 +55,7 @@ impl Webhook {
                 }
                 Ok(_) => {}
                 Err(RecvError::Lagged(missed)) => {
-                    tracing::warn!(missed, "calls began to wait of which the webhook was not told");
+                    tracing::warn!(missed, "the approval webhook missed new approvals");
                 }
                 Err(RecvError::Closed) => return,
             }
@@ -64,12 +64,12 @@ impl Webhook {
 
     async fn deliver(&self, row: &ApprovalRow) {
         let body = self.body(row).to_string();
-        for wait in AGAIN.into_iter().map(Some).chain([None]) {
+        for wait in RETRY_DELAYS.into_iter().map(Some).chain([None]) {
             let why = match self.post(&body).await {
                 Ok(()) => return,
                 Err(why) => why,
             };
-            tracing::warn!(approval = row.id, why, "the approval webhook was not reached");
+            tracing::warn!(approval = row.id, why, "the approval webhook could not be reached");
             match wait {
                 Some(wait) => tokio::time::sleep(wait).await,
                 None => return,

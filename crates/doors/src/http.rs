@@ -1,4 +1,4 @@
-//! Everything that is reached over HTTP: one router, one place where a request is let in.
+//! The HTTP door: one router, and one place where requests are admitted.
 
 mod admission;
 mod agents;
@@ -13,7 +13,9 @@ mod login;
 mod mcp;
 mod meter;
 mod openapi;
+mod options;
 pub(crate) mod pages;
+mod registration;
 mod reply;
 mod resource;
 mod routes;
@@ -21,12 +23,12 @@ mod runs;
 mod scopes;
 mod servers;
 mod sessions;
+mod state;
+mod unrouted;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use auth::client::OAuthClient;
-use auth::{Access, AdminToken, ApprovalLinks};
+use auth::Access;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
@@ -34,137 +36,34 @@ use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use proto::{Principal, TraceId};
-use strip::{Door, Failure, RefusedRequest, Strip};
-use tokio_util::sync::CancellationToken;
+use strip::Strip;
 use tower::ServiceExt as _;
 
-pub use routes::{Needs, ROUTES, Route};
-pub use servers::{Announced, Declined, Granted, ServerDesk};
-pub(crate) use sessions::SessionUse;
-
 pub use body::{BodyFault, BodyReader};
+pub use options::Options;
 pub use pages::{Pages, is_own_origin};
+pub use registration::{Announced, Declined, Granted, ServerDesk};
+pub use routes::{Needs, ROUTES, Route};
+pub(crate) use sessions::SessionUse;
+pub(crate) use state::Shared;
 
-use crate::Metrics;
 use crate::server::Peer;
-use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 
-/// What an operator may set about the HTTP door.
-#[derive(Clone)]
-pub struct Options {
-    /// Cancelled when the process begins to stop; give `serve` the same token.
-    pub shutdown: CancellationToken,
-    /// What `/metrics` shows; without it the route says that nothing is recorded.
-    pub metrics: Option<Metrics>,
-    /// What opens the routes of operators; without it only tokens and keys with the scopes do.
-    pub admin: Option<Arc<AdminToken>>,
-    /// Opens the links by which calls are decided about; without it there are none.
-    pub approval_links: Option<Arc<ApprovalLinks>>,
-    /// Where browsers come back to when a person has logged in to a server.
-    pub logins: Option<Arc<OAuthClient>>,
-    /// No request body above this size is ever read, unless a tool takes a larger input.
-    pub max_body_bytes: usize,
-    /// Reads the bodies of all requests, those of the pages included.
-    pub bodies: Arc<BodyReader>,
-    /// How many sessions of MCP clients before 2026-07-28 may stand at once.
-    pub max_sessions: usize,
-    /// How many of them one caller may have.
-    pub sessions_per_caller: usize,
-    /// After how long without a request, a call or a stream such a session ends.
-    pub session_idle: Duration,
-    /// After how long without a request that needs more than a plain call takes its memory is given back.
-    pub session_park: Duration,
-    /// How many streams one caller may listen to over MCP.
-    pub streams_per_caller: usize,
-    /// Where servers register themselves; without it nobody can.
-    pub servers: Option<Arc<dyn ServerDesk>>,
-    /// Pages for browsers, such as the dashboard.
-    pub pages: Option<Arc<dyn Pages>>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            shutdown: CancellationToken::new(),
-            metrics: None,
-            admin: None,
-            approval_links: None,
-            logins: None,
-            max_body_bytes: MAX_MESSAGE_BYTES,
-            bodies: Arc::default(),
-            max_sessions: 10_000,
-            sessions_per_caller: 5_000,
-            session_idle: Duration::from_secs(10 * 60),
-            session_park: Duration::from_secs(5),
-            streams_per_caller: 1_024,
-            servers: None,
-            pages: None,
-        }
-    }
-}
-
-/// What every handler can reach.
-#[derive(Clone)]
-struct Shared(Arc<Inner>);
-
-struct Inner {
-    strip: Arc<Strip>,
-    access: Access,
-    options: Options,
-    mcp: mcp::McpDoor,
-    meter: meter::Meter,
-    bodies: Arc<BodyReader>,
-}
-
-impl Inner {
-    /// The largest body that is read now.
-    fn max_body(&self) -> usize {
-        message_limit(&self.strip, self.options.max_body_bytes)
-    }
-
-    /// The refusal of a request whose body was not read. It leaves an audit row if the caller is the cause.
-    async fn refuse_body(
-        &self,
-        fault: &BodyFault,
-        about: &str,
-        principal: &Arc<Principal>,
-        trace: TraceId,
-    ) -> Failure {
-        let failure = fault.failure();
-        if fault.is_callers() {
-            let door = if about == routes::MCP { Door::McpHttp } else { Door::Http };
-            let principal = Arc::clone(principal);
-            let request = RefusedRequest { about, principal, door, trace };
-            self.strip.record_refusal(request, &failure).await;
-        }
-        failure
-    }
-}
-
-impl std::ops::Deref for Shared {
-    type Target = Inner;
-
-    fn deref(&self) -> &Inner {
-        &self.0
-    }
-}
-
-/// The gateway as it is reached over HTTP.
+/// The gateway over HTTP.
 pub struct HttpDoor {
     shared: Shared,
     router: Router,
 }
 
 impl HttpDoor {
-    /// All routes of the gateway, each behind the same admission.
+    /// Builds all routes of the gateway, each behind the same admission.
     pub fn new(strip: Arc<Strip>, access: impl Into<Access>, options: Options) -> Self {
-        let shared = shared(strip, access.into(), options);
+        let shared = Shared::new(strip, access.into(), options);
         Self { router: router(shared.clone()), shared }
     }
 
-    /// Answers a request. Calls of tools go past the router and its layers, each of which would wrap them once more.
-    /// Boxed, because a connection that rests between two requests keeps the room for one.
+    /// Answers a request. MCP requests bypass the router, whose layers would each wrap their future once more.
+    /// Boxed, because an idle connection keeps the space of this future between two requests.
     pub(crate) fn answer(
         self: Arc<Self>,
         mut request: Request,
@@ -178,12 +77,12 @@ impl HttpDoor {
         answer.map(|answered| answered.unwrap_or_else(|never| match never {})).boxed()
     }
 
-    /// Looks after sessions for as long as the gateway runs.
+    /// Parks and ends unused sessions for as long as the gateway runs.
     pub(crate) async fn tend(&self) {
         self.shared.mcp.tend().await;
     }
 
-    /// Ends the calls that are still under way; each is answered.
+    /// Cancels the calls that are still running; each of them is answered.
     pub(crate) fn stop_calls(&self) {
         self.shared.strip.stop_calls();
     }
@@ -194,21 +93,14 @@ impl HttpDoor {
     }
 }
 
-fn shared(strip: Arc<Strip>, access: Access, options: Options) -> Shared {
-    let mcp = mcp::McpDoor::new(Arc::clone(&strip), &options);
-    let meter = meter::Meter::default();
-    let bodies = Arc::clone(&options.bodies);
-    Shared(Arc::new(Inner { strip, access, options, mcp, meter, bodies }))
-}
-
 fn router(shared: Shared) -> Router {
     let pages = shared.options.pages.as_ref().map(|pages| pages.router()).unwrap_or_default();
-    let entrance = agents::Entrance {
+    let agent_routes = agents::AgentRoutes {
         shared: shared.clone(),
-        doors: callers_doors().with_state(shared.clone()),
+        routes: tool_routes().with_state(shared.clone()),
     };
-    callers_doors()
-        .route(routes::AGENT, any(agents::enter).with_state(entrance))
+    tool_routes()
+        .route(routes::AGENT, any(agents::serve).with_state(agent_routes))
         .route(routes::CALLS, post(calls::batch))
         .route(routes::RUNS, get(runs::list))
         .route(routes::RUN, get(runs::show))
@@ -218,7 +110,7 @@ fn router(shared: Shared) -> Router {
         .route(routes::HEARTBEAT, post(servers::heartbeat))
         .route(
             routes::FILES,
-            // How much comes in is for the files' own rules to say; nothing of it is held.
+            // The limits of the file store apply instead, and nothing is buffered.
             get(files::list).post(files::put).layer(DefaultBodyLimit::disable()),
         )
         .route(routes::FILE, get(files::metadata).delete(files::delete))
@@ -247,14 +139,14 @@ fn router(shared: Shared) -> Router {
         .layer(from_fn_with_state(shared, admission::admit))
 }
 
-/// The routes by which tools are found and called; every agent has them under its own name, too.
-fn callers_doors() -> Router<Shared> {
+/// The routes that find and call tools; every agent also has them under its own name.
+fn tool_routes() -> Router<Shared> {
     Router::new()
         .route(routes::MCP, any(mcp::serve))
         .route(routes::DISCOVER, get(envelope::discover))
         .route(routes::PROMPT, get(envelope::prompt))
         .route(routes::TOOL, post(envelope::call))
         .route(routes::SCHEMA, get(envelope::schema))
-        .fallback(routes::unknown)
-        .method_not_allowed_fallback(routes::wrong_method)
+        .fallback(unrouted::unknown)
+        .method_not_allowed_fallback(unrouted::wrong_method)
 }

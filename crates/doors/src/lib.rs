@@ -1,10 +1,12 @@
 //! The ways in: MCP over HTTP and stdio, REST envelopes, LSP framing, health and metrics. A door reads the request,
-//! knows who asks, hands a `Request` to the strip, and renders the answer; it never knows how a tool is made.
+//! knows who asks, passes a `Request` to the strip, and renders the answer; it never knows how a tool is made.
 
+mod call_options;
 mod http;
 mod lsp;
 mod mcp;
 mod metrics;
+mod operator;
 mod schema;
 mod server;
 mod shares;
@@ -13,7 +15,6 @@ mod size;
 mod socket;
 mod stdio;
 mod validity;
-mod wishes;
 
 pub use http::files::form::{Form, FormField};
 pub use http::{
@@ -22,8 +23,9 @@ pub use http::{
 };
 pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};
+pub use operator::{LoginService, Operator, ServersReport};
 pub use server::{Peer, ServerLimits, serve, serve_with};
 #[cfg(unix)]
 pub use socket::SocketDoor;
-pub use stdio::{LocalDoor, LoginDesk, Operator, ServersReport, serve_session};
+pub use stdio::{LocalDoor, serve_session};
 pub use validity::until_invalid;

@@ -1,10 +1,10 @@
-//! JSON-RPC 2.0 in LSP framing: `mcp.discover`, `mcp.prompt.get`, `mcp.tool.invoke`. Requests run side by side and are
+//! JSON-RPC 2.0 in LSP framing: `mcp.discover`, `mcp.prompt.get`, `mcp.tool.invoke`. Requests run concurrently and are
 //! answered by id.
 
 pub(crate) mod client;
-mod desk;
 pub(crate) mod frame;
 mod message;
+mod methods;
 
 use std::collections::HashMap;
 use std::io;
@@ -19,22 +19,22 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-pub(crate) use desk::Desk;
 use frame::Decoder;
 use message::{Fault, Incoming, response};
+pub(crate) use methods::Methods;
 
-/// Requests of one session that are worked on at once; more wait to be read.
+/// How many requests of one session run at once; further ones are not read yet.
 const MAX_AT_ONCE: usize = 256;
 
-/// Answers that wait for a slow reader.
+/// How many answers may wait for a slow reader.
 const MAX_UNREAD: usize = 64;
 
-/// Requests under way, by their id as JSON.
-type UnderWay = Arc<Mutex<HashMap<String, CancellationToken>>>;
+/// The running requests, by their id as JSON.
+type Running = Arc<Mutex<HashMap<String, CancellationToken>>>;
 
-/// Serves one session until the other side closes it or `shutdown`; requests under way are still answered.
+/// Serves one session until the other side closes it or `shutdown`; running requests are still answered.
 pub(crate) async fn serve<R, W>(
-    desk: Desk,
+    methods: Methods,
     mut read: R,
     write: W,
     shutdown: &CancellationToken,
@@ -45,13 +45,13 @@ where
 {
     let (answers, unsent) = mpsc::channel(MAX_UNREAD);
     let gone = CancellationToken::new();
-    // A session that is cut short takes its writer and its requests with it.
+    // A session that is dropped ends its writer and its requests.
     let writer = AbortOnDropHandle::new(tokio::spawn(write_all(write, unsent, gone.clone())));
     let session = Session {
-        desk: Arc::new(desk),
+        methods: Arc::new(methods),
         answers,
-        under_way: UnderWay::default(),
-        places: Arc::new(Semaphore::new(MAX_AT_ONCE)),
+        running: Running::default(),
+        permits: Arc::new(Semaphore::new(MAX_AT_ONCE)),
         tasks: TaskTracker::new(),
     };
 
@@ -59,8 +59,8 @@ where
     let mut buffer = BytesMut::with_capacity(8 * 1024);
     let ended = 'session: loop {
         loop {
-            match decoder.decode(&mut buffer, session.desk.max_message()) {
-                Ok(Some(body)) => session.take(&body).await,
+            match decoder.decode(&mut buffer, session.methods.max_message()) {
+                Ok(Some(body)) => session.handle(&body).await,
                 Ok(None) => break,
                 Err(fault) => {
                     let refusal = Fault::invalid_request(fault.to_string());
@@ -85,7 +85,7 @@ where
     session.tasks.close();
     tokio::select! {
         () = session.tasks.wait() => {}
-        // Nobody is left to read the answers.
+        // The other side no longer reads answers.
         () = gone.cancelled() => {}
     }
     drop(session);
@@ -109,27 +109,27 @@ async fn write_all(
 }
 
 struct Session {
-    desk: Arc<Desk>,
+    methods: Arc<Methods>,
     answers: mpsc::Sender<Vec<u8>>,
-    under_way: UnderWay,
-    places: Arc<Semaphore>,
+    running: Running,
+    permits: Arc<Semaphore>,
     tasks: TaskTracker,
 }
 
 impl Session {
     async fn answer(&self, body: Vec<u8>) {
-        // Fails only if the other side is gone, which ends the session elsewhere.
+        // Fails only if the other side has disconnected, which ends the session elsewhere.
         let _ = self.answers.send(body).await;
     }
 
-    /// Takes one message: a request is begun, a notification noted, anything else refused.
-    async fn take(&self, body: &[u8]) {
+    /// Handles one message: starts a request, applies a notification, refuses anything else.
+    async fn handle(&self, body: &[u8]) {
         match Incoming::read(body) {
             Ok(Incoming::Request { id, method, params }) => self.begin(id, method, params).await,
             Ok(Incoming::Notification { method, params }) => {
                 if method == "$/cancelRequest"
                     && let Some(id) = params.get("id")
-                    && let Some(cancel) = lock(&self.under_way).get(&id.to_string())
+                    && let Some(cancel) = lock(&self.running).get(&id.to_string())
                 {
                     cancel.cancel();
                 }
@@ -141,38 +141,38 @@ impl Session {
     async fn begin(&self, id: Value, method: String, params: Value) {
         let key = id.to_string();
         let cancel = CancellationToken::new();
-        if lock(&self.under_way).contains_key(&key) {
+        if lock(&self.running).contains_key(&key) {
             let fault =
-                Fault::invalid_request(format!("a request with the id {key} is still under way"));
+                Fault::invalid_request(format!("a request with the id {key} is still running"));
             return self.answer(response(&id, Err(fault))).await;
         }
-        lock(&self.under_way).insert(key.clone(), cancel.clone());
+        lock(&self.running).insert(key.clone(), cancel.clone());
         // The semaphore is never closed.
-        let place = Arc::clone(&self.places).acquire_owned().await.ok();
-        let (desk, answers) = (Arc::clone(&self.desk), self.answers.clone());
-        let under_way = Arc::clone(&self.under_way);
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
+        let (methods, answers) = (Arc::clone(&self.methods), self.answers.clone());
+        let running = Arc::clone(&self.running);
         self.tasks.spawn(async move {
             let handled =
-                AssertUnwindSafe(desk.handle(&method, params, cancel)).catch_unwind().await;
+                AssertUnwindSafe(methods.handle(&method, params, cancel)).catch_unwind().await;
             let result = handled.unwrap_or_else(|_| {
                 tracing::error!(method, "a request's handler panicked");
                 Err(Fault::internal("the gateway failed on this request"))
             });
-            lock(&under_way).remove(&key);
+            lock(&running).remove(&key);
             let _ = answers.send(response(&id, result)).await;
-            drop(place);
+            drop(permit);
         });
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        for cancel in lock(&self.under_way).values() {
+        for cancel in lock(&self.running).values() {
             cancel.cancel();
         }
     }
 }
 
-fn lock(under_way: &UnderWay) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {
-    under_way.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(running: &Running) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
 }

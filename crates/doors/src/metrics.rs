@@ -19,7 +19,7 @@ pub struct Metrics(PrometheusHandle);
 pub struct MetricsTaken(String);
 
 impl Metrics {
-    /// Records this process's metrics from now on; later calls hand out the same recorder.
+    /// Records this process's metrics from now on; later calls return the same recorder.
     pub fn install() -> Result<Self, MetricsTaken> {
         let _one_at_a_time = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(installed) = INSTALLED.get() {
@@ -37,8 +37,8 @@ impl Metrics {
         self.0.render()
     }
 
-    /// Folds samples into their buckets, which otherwise pile up between two scrapes.
-    pub(crate) fn tend() {
+    /// Folds samples into their buckets; otherwise they accumulate between two scrapes.
+    pub(crate) fn fold_samples() {
         if let Some(installed) = INSTALLED.get() {
             installed.0.run_upkeep();
         }

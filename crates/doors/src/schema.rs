@@ -1,4 +1,4 @@
-//! Schemas as a door shows them: MCP wants objects at the root, OpenAPI wants them under a component's name.
+//! Schemas as doors show them: MCP needs objects at the root, OpenAPI needs components.
 
 use serde_json::{Map, Value, json};
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 const NAMED: [&str; 5] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-/// Keywords whose value is data, in which a `$ref` is only a word.
+/// Keywords whose value is data, in which `$ref` has no meaning.
 const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 
-/// The schema as it reads when it stands at `root` (such as `#/properties/result`) of another document: local
-/// references would otherwise point into that document.
+/// Moves a schema to `root` (such as `#/properties/result`) of another document, so that local references still point
+/// into the schema.
 pub(crate) fn rebased(schema: &Value, root: &str) -> Value {
     match schema {
-        // A schema with an id of its own is its own document, wherever it stands.
+        // A schema with an `$id` is a document of its own.
         Value::Object(map) if map.contains_key("$id") => schema.clone(),
         Value::Object(map) => Value::Object(
             map.iter()
@@ -43,7 +43,7 @@ fn rebased_keyword(key: &str, value: &Value, root: &str) -> Value {
     }
 }
 
-/// Whether some property is marked to travel in a header of MCP's HTTP transport, too.
+/// Whether a property must also be sent in a header of MCP's HTTP transport.
 pub(crate) fn marks_headers(schema: &Map<String, Value>) -> bool {
     schema.iter().any(|(key, value)| {
         key == "x-mcp-header"
@@ -57,17 +57,16 @@ pub(crate) fn marks_headers(schema: &Map<String, Value>) -> bool {
     })
 }
 
-/// The input schema as MCP demands it, with an object at its root.
+/// The input schema with an object at its root, as MCP requires.
 pub(crate) fn object_input(schema: &Value) -> Map<String, Value> {
     // The catalog admits no tool whose input is never an object; `true` takes anything.
     let mut map = schema.as_object().cloned().unwrap_or_default();
     map.insert("type".to_owned(), Value::String("object".to_owned()));
-    spelt_out(map)
+    without_booleans(map)
 }
 
-/// The same schema with objects for its properties: `true` and `false` are schemas, too, but widely used clients refuse a
-/// whole list for one of them.
-pub(crate) fn spelt_out(mut schema: Map<String, Value>) -> Map<String, Value> {
+/// Replaces the boolean schemas of properties by objects, because widely used clients refuse a whole list for one of them.
+pub(crate) fn without_booleans(mut schema: Map<String, Value>) -> Map<String, Value> {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for property in properties.values_mut() {
             match property {
@@ -80,8 +79,8 @@ pub(crate) fn spelt_out(mut schema: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-/// Whether data travels as `{result: …}` to clients that accept only objects. A declared schema decides once and for
-/// all, so that what is listed and what is sent agree.
+/// Whether data is sent as `{result: …}` to clients that accept only objects. A declared schema decides this alone, so
+/// that the listed schema and the data agree.
 pub(crate) fn wraps_result(output_schema: Option<&Value>, data: &Value) -> bool {
     match output_schema {
         Some(Value::Object(schema)) => !is_object_schema(schema),

@@ -1,4 +1,4 @@
-//! The server loop: slow clients are cut, floods are bounded, and a shutdown lets work under way finish.
+//! The server loop: disconnects slow clients, limits connections, and lets running requests finish on shutdown.
 
 mod in_place;
 mod pool;
@@ -25,24 +25,24 @@ use tokio_util::task::TaskTracker;
 
 use crate::{HttpDoor, Metrics};
 use in_place::InPlace;
-use pool::{Place, Pool};
+use pool::{Pool, Slot};
 
 pub use pool::Peer;
 
-/// What one connection may cost.
+/// Limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerLimits {
-    /// How long a client may take for the head of a request, and a kept-alive connection may idle.
+    /// How long a client may take for the head of a request, and how long a connection may be idle.
     pub header_timeout: Duration,
     /// How long a client may take for the head of its first request.
     pub first_request_timeout: Duration,
     pub max_headers: usize,
     pub max_header_bytes: usize,
-    /// Requests under way at once on one HTTP/2 connection.
+    /// Concurrent requests on one HTTP/2 connection.
     pub max_streams: u32,
     pub max_connections: usize,
-    /// Connections of one address (IPv6: of one /64 network) on which no caller was admitted yet. The oldest is closed
-    /// to make room for another.
+    /// Connections of one address (IPv6: of one /64 network) without an admitted caller. The oldest is closed when another
+    /// one needs its place.
     pub max_anonymous_per_address: usize,
     /// Whether a connection serves more than one request.
     pub keep_alive: bool,
@@ -63,10 +63,10 @@ impl Default for ServerLimits {
     }
 }
 
-/// How long calls that are ended at the end of the drain time have to answer.
+/// How long calls have to answer that are cancelled at the end of the drain time.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
-/// Serves until `shutdown`, then lets requests under way finish for at most `drain`.
+/// Serves until `shutdown`, then lets running requests finish for at most `drain`.
 pub async fn serve(
     listener: TcpListener,
     door: HttpDoor,
@@ -76,7 +76,7 @@ pub async fn serve(
     serve_with(listener, door, shutdown, drain, ServerLimits::default()).await
 }
 
-/// Like `serve`, with limits other than the usual ones.
+/// Like `serve`, with other limits than the default.
 pub async fn serve_with(
     listener: TcpListener,
     door: HttpDoor,
@@ -89,7 +89,7 @@ pub async fn serve_with(
         Serving { door, limits, stop: shutdown.clone(), cut: CancellationToken::new() };
     let pool = Pool::new(limits.max_connections, limits.max_anonymous_per_address);
     let before = TaskTracker::new();
-    let tending = tend_metrics();
+    let folding = fold_metrics();
     let sessions = tokio::spawn({
         let door = Arc::clone(&serving.door);
         async move { door.tend().await }
@@ -98,7 +98,7 @@ pub async fn serve_with(
     accept(&listener, &serving, &pool, &before, shutdown.cancelled()).await;
     before.close();
     let deadline = Instant::now() + drain;
-    // Probes must still hear that the gateway is not ready, so the listener stays open until the work is done.
+    // The listener stays open until the requests are done, so that probes learn that the gateway is not ready.
     let during = TaskTracker::new();
     serving.stop = CancellationToken::new();
     serving.limits.keep_alive = false;
@@ -110,7 +110,7 @@ pub async fn serve_with(
     if !before.is_empty() {
         tracing::warn!(
             connections = before.len(),
-            "drain time is over; ending the calls that are left"
+            "drain time is over; cancelling the remaining calls"
         );
         serving.door.stop_calls();
         let _ = tokio::time::timeout(ANSWER_TIME, before.wait()).await;
@@ -119,7 +119,7 @@ pub async fn serve_with(
     during.close();
     before.wait().await;
     during.wait().await;
-    tending.abort();
+    folding.abort();
     sessions.abort();
     Ok(())
 }
@@ -141,24 +141,24 @@ async fn accept(
         match accepted {
             (permit, Ok((stream, address))) => {
                 let serving = serving.clone();
-                let place = pool.enter(address.ip(), permit);
-                let peer = Arc::clone(place.peer());
-                let task = connections.spawn(InPlace::new(serving.connection(stream, place)));
-                peer.driven_by(task.abort_handle());
+                let slot = pool.enter(address.ip(), permit);
+                let peer = Arc::clone(slot.peer());
+                let task = connections.spawn(InPlace::new(serving.connection(stream, slot)));
+                peer.set_task(task.abort_handle());
             }
             (_, Err(error)) => {
-                // Out of file handles, most likely: more will be free soon.
-                tracing::warn!(%error, "a connection could not be accepted");
+                // Most likely out of file descriptors; some will be free soon.
+                tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
     }
 }
 
-/// What ends a connection, or may.
+/// What may end a connection.
 enum Signal {
-    /// By now a client has said what it wants.
-    Silence,
+    /// The time for the first request is over.
+    FirstRequestDue,
     Stop,
     Cut,
 }
@@ -167,21 +167,21 @@ enum Signal {
 struct Serving {
     door: Arc<HttpDoor>,
     limits: ServerLimits,
-    /// Lets every connection answer what it was asked and ends it.
+    /// Ends every connection after its running requests.
     stop: CancellationToken,
     /// Ends every connection at once.
     cut: CancellationToken,
 }
 
 impl Serving {
-    async fn connection(self, stream: TcpStream, place: Place) {
+    async fn connection(self, stream: TcpStream, slot: Slot) {
         let _ = stream.set_nodelay(true);
-        let asked = Arc::new(AtomicBool::new(false));
+        let requested = Arc::new(AtomicBool::new(false));
         let service = {
-            let (door, asked) = (Arc::clone(&self.door), Arc::clone(&asked));
-            let peer = Arc::clone(place.peer());
+            let (door, requested) = (Arc::clone(&self.door), Arc::clone(&requested));
+            let peer = Arc::clone(slot.peer());
             service_fn(move |request: Request<Incoming>| {
-                asked.store(true, Ordering::Relaxed);
+                requested.store(true, Ordering::Relaxed);
                 let request = request.map(axum::body::Body::new);
                 let answer = Arc::clone(&door).answer(request, Arc::clone(&peer));
                 answer.map(Ok::<_, Infallible>)
@@ -213,37 +213,37 @@ impl Serving {
                     return;
                 }
                 Some(signal) = signals.next() => match signal {
-                    Signal::Silence if asked.load(Ordering::Relaxed) => {}
+                    Signal::FirstRequestDue if requested.load(Ordering::Relaxed) => {}
                     Signal::Stop => connection.as_mut().graceful_shutdown(),
-                    Signal::Silence | Signal::Cut => return,
+                    Signal::FirstRequestDue | Signal::Cut => return,
                 }
             }
         }
     }
 
-    /// What a connection is told, each once. Gathered in a way that looks at none of them until it speaks: connections
-    /// are driven on with every packet.
+    /// The signals of a connection, each once. `FuturesUnordered` polls only those that were woken, and connections are
+    /// polled with every packet.
     fn signals(&self) -> FuturesUnordered<BoxFuture<'_, Signal>> {
-        // hyper's own time-out begins once it knows which protocol is spoken; a client that never says is cut here.
+        // hyper's timeout begins once it knows the protocol; this one covers clients that never send a byte.
         let limits = &self.limits;
         let first = limits.first_request_timeout.min(limits.header_timeout);
-        let silence = tokio::time::sleep(first);
+        let first_request = tokio::time::sleep(first);
         FuturesUnordered::from_iter([
-            silence.map(|()| Signal::Silence).boxed(),
+            first_request.map(|()| Signal::FirstRequestDue).boxed(),
             self.stop.cancelled().map(|()| Signal::Stop).boxed(),
             self.cut.cancelled().map(|()| Signal::Cut).boxed(),
         ])
     }
 }
 
-fn tend_metrics() -> tokio::task::JoinHandle<()> {
+fn fold_metrics() -> tokio::task::JoinHandle<()> {
     tokio::spawn(async {
-        // Every call leaves samples: they are not to pile up for long.
+        // Every call leaves samples, which must not accumulate.
         let mut tick = tokio::time::interval(Duration::from_millis(250));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tick.tick().await;
-            Metrics::tend();
+            Metrics::fold_samples();
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Limits that callers share: a total, and how much of it one caller may hold.
+//! Limits shared by callers: a total, and the most that one caller may hold of it.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use auth::network;
 use proto::Principal;
 
-/// Who holds a share: a caller, or an address as long as no caller is known.
+/// The holder of a share: a caller, or an address while no caller is known.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) enum Holder<'a> {
-    /// Tenant and subject. All agents of a subject share: it can come as any of them.
+    /// Tenant and subject. All agents of a subject are one holder, because the subject can act as any of them.
     Caller(&'a str, &'a str),
     Address(IpAddr),
 }
@@ -35,28 +35,28 @@ pub(crate) enum Exceeded {
     Total { limit: usize },
 }
 
-/// Counts what is held, in all and by each holder.
+/// Counts what is held, in total and by each holder.
 #[derive(Debug)]
 pub(crate) struct Shares {
     total: usize,
     /// Seeded, so that a caller cannot choose a name that collides with another caller's.
     hasher: RandomState,
-    held: Mutex<Held>,
+    held: Mutex<HeldAmounts>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeldAmounts {
     all: usize,
     by: HashMap<u64, usize>,
 }
 
-/// What one holder has taken; given back when dropped.
+/// An amount that one holder has taken; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     shares: Arc<Shares>,
     holder: u64,
     amount: usize,
-    /// How much its holder may have in all.
+    /// The limit of the holder.
     each: usize,
 }
 
@@ -74,7 +74,7 @@ impl Shares {
         self.held().all >= self.total
     }
 
-    /// Takes an amount for a holder that may have `each` in all.
+    /// Takes an amount for a holder whose limit is `each`.
     pub(crate) fn take(
         self: &Arc<Self>,
         holder: Holder<'_>,
@@ -87,13 +87,13 @@ impl Shares {
         Ok(share)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, HeldAmounts> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Share {
-    /// Takes more; nothing changes if that would exceed a limit.
+    /// Takes more. Nothing changes if that would exceed a limit.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), Exceeded> {
         let mut held = self.shares.held();
         let own = held.by.get(&self.holder).copied().unwrap_or(0).saturating_add(more);
@@ -151,7 +151,7 @@ mod tests {
         assert!(shares.take(BOB, 2, 6).is_ok());
         drop(bobs);
         let held = shares.held();
-        assert_eq!((held.all, held.by.len()), (0, 0), "all was given back");
+        assert_eq!((held.all, held.by.len()), (0, 0), "everything was released");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A socket in the data folder, by which commands reach the process that owns the folder.
+//! The socket in the data folder, over which commands reach the process that owns the folder.
 
 use std::fs;
 use std::io;
@@ -20,11 +20,11 @@ pub struct SocketDoor {
 }
 
 impl SocketDoor {
-    /// Listens at a path; a socket that nobody listens on any more is replaced.
+    /// Listens at a path; a stale socket is replaced.
     pub async fn bind(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         clear_stale(&path).await?;
-        // Made under another name and moved when it is private: at no moment can others connect to it.
+        // Created under another name and renamed once it is private, so that other users can never connect to it.
         let making = with_suffix(&path, &format!(".{}", std::process::id()));
         let _ = fs::remove_file(&making);
         let listener = UnixListener::bind(&making).map_err(|error| named(&making, error))?;
@@ -40,7 +40,7 @@ impl SocketDoor {
         }
     }
 
-    /// Where it listens.
+    /// The path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -70,7 +70,7 @@ impl SocketDoor {
                         }
                     });
                 }
-                Ok(_) => tracing::warn!("a connection of another user was refused"),
+                Ok(_) => tracing::warn!("refused a connection of another user"),
                 Err(error) => {
                     tracing::warn!(%error, "a local connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -79,7 +79,10 @@ impl SocketDoor {
         }
         sessions.close();
         if tokio::time::timeout(drain, sessions.wait()).await.is_err() {
-            tracing::warn!(sessions = sessions.len(), "drain time is over; cutting what is left");
+            tracing::warn!(
+                sessions = sessions.len(),
+                "drain time is over; ending the remaining sessions"
+            );
             cut.cancel();
         }
         sessions.wait().await;
@@ -97,7 +100,7 @@ impl Drop for SocketDoor {
     }
 }
 
-/// Makes room for a socket, unless somebody listens there or it is something else.
+/// Removes a stale socket. Fails if another process listens there or the path is not a socket.
 async fn clear_stale(path: &Path) -> io::Result<()> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,

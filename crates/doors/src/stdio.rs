@@ -1,23 +1,20 @@
-//! Doors that only a local process can reach: a pipe or a socket on which MCP and LSP framing are told apart by the
-//! first bytes.
+//! The door for local processes: a pipe or a socket. The first bytes decide between MCP and LSP framing.
 
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use futures_util::future::BoxFuture;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
-use serde_json::Value;
-use strip::{Failure, Strip};
+use strip::Strip;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::lsp;
-use crate::mcp::{Caller, Core, Handler};
+use crate::mcp::{Handler, Identity, McpState};
+use crate::operator::{LoginService, Operator, ServersReport};
 
-/// White space before the first message that is still taken for white space.
+/// How much white space may precede the first message.
 const MAX_LEADING_BYTES: usize = 4 * 1024;
 
 /// How the other side frames its messages.
@@ -36,65 +33,47 @@ struct Opening {
     first: Vec<u8>,
 }
 
-/// Tells how the servers behind the strip are, as a list; doors pass it on without knowing what it says.
-pub type ServersReport = Arc<dyn Fn() -> Value + Send + Sync>;
-
-/// Answers what only the operator's own commands may ask. A door that was given none has no such methods, and neither
-/// has the door that agents' pipes lead to.
-#[async_trait]
-pub trait Operator: Send + Sync + 'static {
-    /// Answers a method, or says why not; nothing if there is no such method.
-    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>>;
-}
-
-/// Gives somebody the link by which they log in to a server, by its name; none if that is not needed.
-pub type LoginDesk = Arc<
-    dyn Fn(String, Arc<Principal>) -> BoxFuture<'static, Result<Option<String>, Failure>>
-        + Send
-        + Sync,
->;
-
-/// A door for local processes; each of them is the local user.
+/// The door for local processes, each of which is the local user.
 #[derive(Clone)]
 pub struct LocalDoor {
-    core: Arc<Core>,
+    state: Arc<McpState>,
     principal: Arc<Principal>,
     servers: Option<ServersReport>,
     operator: Option<Arc<dyn Operator>>,
-    logins: Option<LoginDesk>,
+    logins: Option<LoginService>,
     shutdown: CancellationToken,
 }
 
 impl LocalDoor {
-    /// Opens the door; sessions end, their calls under way finished, when `shutdown` is cancelled.
+    /// Opens the door. When `shutdown` is cancelled, running calls finish and sessions end.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
-        let core = Arc::new(Core::new(strip, shutdown.clone()));
-        Self { core, principal, servers: None, operator: None, logins: None, shutdown }
+        let state = Arc::new(McpState::new(strip, shutdown.clone()));
+        Self { state, principal, servers: None, operator: None, logins: None, shutdown }
     }
 
-    /// Lets sessions ask how the servers behind the strip are.
-    pub fn reporting_servers(mut self, report: ServersReport) -> Self {
+    /// Lets sessions read the state of the servers behind the strip.
+    pub fn with_servers_report(mut self, report: ServersReport) -> Self {
         self.servers = Some(report);
         self
     }
 
-    /// The same door for the operator's commands. It must be where no agent's messages are relayed to.
-    pub fn operated(mut self, operator: Arc<dyn Operator>) -> Self {
+    /// The same door for the operator's commands. No agent's messages may be relayed to it.
+    pub fn with_operator(mut self, operator: Arc<dyn Operator>) -> Self {
         self.operator = Some(operator);
         self
     }
 
-    /// Lets sessions ask for the link of a login.
-    pub fn logging_in(mut self, desk: LoginDesk) -> Self {
-        self.logins = Some(desk);
+    /// Lets sessions request login links.
+    pub fn with_logins(mut self, logins: LoginService) -> Self {
+        self.logins = Some(logins);
         self
     }
 
-    /// The same door for an agent, if there is such an agent and this is not the door of another.
+    /// The same door for an agent, if that agent exists and this is not the door of another.
     pub fn as_agent(&self, agent: &str) -> Option<Self> {
-        self.core.strip().agents().agents.get(agent)?;
+        self.state.strip().agents().agents.get(agent)?;
         let principal = auth::as_agent(&self.principal, agent)?;
-        // What is the operator's own is no agent's.
+        // Agents have no operator methods.
         Some(Self { principal, operator: None, logins: None, servers: None, ..self.clone() })
     }
 
@@ -135,12 +114,12 @@ impl LocalDoor {
             // A last line without its newline is still a message.
             Framing::Lines => self.serve_mcp(read.chain(Cursor::new(b"\n")), write).await,
             Framing::Headers => {
-                let desk =
-                    lsp::Desk::new(Arc::clone(self.core.strip()), Arc::clone(&self.principal))
-                        .reporting_servers(self.servers.clone())
-                        .operated(self.operator.clone())
-                        .logging_in(self.logins.clone());
-                lsp::serve(desk, read, write, &self.shutdown).await
+                let caller = Arc::clone(&self.principal);
+                let methods = lsp::Methods::new(Arc::clone(self.state.strip()), caller)
+                    .with_servers_report(self.servers.clone())
+                    .with_operator(self.operator.clone())
+                    .with_logins(self.logins.clone());
+                lsp::serve(methods, read, write, &self.shutdown).await
             }
         }
     }
@@ -151,14 +130,14 @@ impl LocalDoor {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let handler =
-            Handler::new(Arc::clone(&self.core), Caller::Fixed(Arc::clone(&self.principal)));
+            Handler::new(Arc::clone(&self.state), Identity::Fixed(Arc::clone(&self.principal)));
         let running = handler.serve_with_ct((read, write), self.shutdown.child_token()).await;
         match running {
             Ok(running) => {
                 running.waiting().await.map_err(io::Error::other)?;
                 Ok(())
             }
-            // Leaving before saying hello is no fault.
+            // A client may disconnect before it has initialized.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
                 Ok(())
             }
@@ -181,7 +160,7 @@ where
     LocalDoor::new(strip, principal, CancellationToken::new()).serve(read, write).await
 }
 
-/// Reads until the framing is clear; nothing if the other side closed before saying anything.
+/// Reads until the framing is known; `None` if the other side closed without sending anything.
 async fn sniff(read: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Opening>> {
     let mut first = Vec::with_capacity(1024);
     let mut agent = None;
@@ -196,20 +175,26 @@ async fn sniff(read: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Opening
                     first.drain(..=end);
                 }
                 None if first.len() > MAX_LEADING_BYTES => {
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, "an endless name"));
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "the name of the agent has no end",
+                    ));
                 }
                 None => continue,
             }
         }
-        let telling = first.iter().find(|byte| !byte.is_ascii_whitespace());
-        match telling {
-            // A header's name; no JSON message begins with a letter.
+        let significant = first.iter().find(|byte| !byte.is_ascii_whitespace());
+        match significant {
+            // The name of a header: no JSON message begins with a letter.
             Some(byte) if byte.is_ascii_alphabetic() => {
                 return Ok(Some(Opening { agent, framing: Framing::Headers, first }));
             }
             Some(_) => return Ok(Some(Opening { agent, framing: Framing::Lines, first })),
             None if first.len() > MAX_LEADING_BYTES => {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "nothing but white space"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the session begins with too much white space",
+                ));
             }
             None => {}
         }
@@ -225,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn framings_are_told_apart_by_their_first_bytes() {
+    async fn the_first_bytes_decide_the_framing() {
         assert_eq!(framing(b"{\"jsonrpc\"").await, Some(Framing::Lines));
         assert_eq!(framing(b"\r\n  {").await, Some(Framing::Lines));
         assert_eq!(framing(b"\xEF\xBB\xBF{").await, Some(Framing::Lines));
@@ -239,13 +224,13 @@ mod tests {
     #[tokio::test]
     async fn an_agent_may_be_named_first_and_once() {
         let mut read = &b"@analyst\n{\"jsonrpc\""[..];
-        let opening = sniff(&mut read).await.expect("sniffing").expect("something was said");
+        let opening = sniff(&mut read).await.expect("sniffing").expect("an opening");
         assert_eq!(opening.agent.as_deref(), Some("analyst"));
         assert_eq!((opening.framing, &*opening.first), (Framing::Lines, &b"{\"jsonrpc\""[..]));
         let mut read = &b"@analyst\n@writer\n{"[..];
-        let opening = sniff(&mut read).await.expect("sniffing").expect("something was said");
+        let opening = sniff(&mut read).await.expect("sniffing").expect("an opening");
         assert_eq!(opening.agent.as_deref(), Some("analyst"));
-        assert_eq!(opening.first[0], b'@', "no message begins like this: the session fails");
+        assert_eq!(opening.first[0], b'@', "no message begins with this, so the session fails");
         assert!(sniff(&mut tokio::io::repeat(b'@')).await.is_err());
     }
 

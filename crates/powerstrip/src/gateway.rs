@@ -217,10 +217,10 @@ impl Gateway {
         let login_upstreams = Arc::clone(&upstreams);
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .reporting_servers(Arc::new(move || {
+                .with_servers_report(Arc::new(move || {
                     servers::report(&reported.0, &reported.1, &reported.2)
                 }))
-                .logging_in(Arc::new(move |server, principal| {
+                .with_logins(Arc::new(move |server, principal| {
                     let upstreams = Arc::clone(&login_upstreams);
                     Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
                 }));
@@ -237,7 +237,7 @@ impl Gateway {
             runs: RunDesk(Arc::clone(&strip)),
             names: NameDesk(Arc::clone(&registry)),
         });
-        let operated = door.clone().operated(Arc::clone(&desks) as Arc<dyn Operator>);
+        let operated = door.clone().with_operator(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
         for (path, door) in [
             (SocketPath::of(folder.path()), door.clone()),

@@ -1,4 +1,4 @@
-//! The one place that every request passes: who asks, under which trace id, and what became of it.
+//! Admission, which every request passes: finds its caller, gives it a trace id, and records its outcome.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -21,23 +21,24 @@ use tracing::{Instrument as _, debug_span, field};
 
 use super::pages::{Pages, is_own_origin};
 use super::routes::{Needs, Route};
-use super::{Shared, reply, routes, scopes};
+use super::state::Shared;
+use super::{reply, routes, scopes, unrouted};
 use crate::server::Peer;
 use crate::validity::until_invalid;
 
-/// Ties a response to its log lines and audit row; on REST it is also `meta.traceId`.
+/// Connects a response with its log lines and audit row; on REST it is also `meta.traceId`.
 const X_TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
 
-/// Lets a request in where the router sends it.
+/// Admits a request of the router.
 pub(super) async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let pattern = matched.as_ref().map(MatchedPath::as_str);
-    let asked = Asked::of(&shared, pattern, request.method());
+    let target = Target::of(&shared, pattern, request.method());
     let peer = request.extensions().get::<Arc<Peer>>().cloned();
-    admitted(&shared, request, asked, peer.as_deref(), |request| next.run(request)).await
+    serve_admitted(&shared, request, target, peer.as_deref(), |request| next.run(request)).await
 }
 
-/// Lets a request in to the one who serves this pattern.
+/// Admits a request for the handler of this pattern.
 pub(super) async fn admit_to<F: Future<Output = Response>>(
     shared: &Shared,
     pattern: &str,
@@ -45,25 +46,25 @@ pub(super) async fn admit_to<F: Future<Output = Response>>(
     peer: &Peer,
     serve: impl FnOnce(Request) -> F,
 ) -> Response {
-    let asked = Asked::of(shared, Some(pattern), request.method());
-    admitted(shared, request, asked, Some(peer), serve).await
+    let target = Target::of(shared, Some(pattern), request.method());
+    serve_admitted(shared, request, target, Some(peer), serve).await
 }
 
-async fn admitted<F: Future<Output = Response>>(
+async fn serve_admitted<F: Future<Output = Response>>(
     shared: &Shared,
     mut request: Request,
-    asked: Asked,
+    target: Target,
     peer: Option<&Peer>,
     serve: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
     let trace = TraceId::random();
-    let route = asked.name();
+    let route = target.name();
     let span = debug_span!(
         "request",
         %trace,
         method = %request.method(),
-        path = traced(request.uri().path()),
+        path = loggable(request.uri().path()),
         parent = field::Empty,
     );
     if let Some(parent) = traceparent(request.headers()) {
@@ -72,12 +73,12 @@ async fn admitted<F: Future<Output = Response>>(
     request.extensions_mut().insert(trace);
 
     let answer = pin!(async {
-        match check(shared, &mut request, asked, peer, trace).await {
+        match check(shared, &mut request, target, peer, trace).await {
             Ok(()) => serve(request).await,
             Err(refusal) => refusal.response(shared, &request, trace),
         }
     });
-    // A panic ends its own request, never the process.
+    // A panic ends only its own request.
     let answered = AssertUnwindSafe(answer.instrument(span.clone())).catch_unwind().await;
     let mut response = answered.unwrap_or_else(|_| {
         span.in_scope(|| tracing::error!(%trace, "a handler panicked"));
@@ -95,43 +96,43 @@ async fn admitted<F: Future<Output = Response>>(
     response
 }
 
-/// A path as logs and traces may have it: what opens something by itself is left out.
-fn traced(path: &str) -> &str {
+/// A path for logs and traces, without the secret of a signed link.
+fn loggable(path: &str) -> &str {
     let link = routes::APPROVAL_LINK;
     let before = link.split('{').next().unwrap_or(link);
     if path.starts_with(before) { link } else { path }
 }
 
-/// What a request asks for.
+/// The route that a request is for.
 #[derive(Clone, Copy)]
-enum Asked {
+enum Target {
     Route(&'static Route),
-    /// Something that is served but does not stand in the table: who may use it has not been said.
+    /// A route that is served but not listed in the table, so that nothing says who may use it.
     Unlisted,
-    /// Something that is not there.
-    Nowhere,
+    /// No route.
+    Missing,
 }
 
-impl Asked {
+impl Target {
     fn of(shared: &Shared, pattern: Option<&str>, method: &Method) -> Self {
-        match pattern.map(|pattern| routes::of(shared, pattern, method)) {
+        match pattern.map(|pattern| unrouted::find(shared, pattern, method)) {
             Some(Some(route)) => Self::Route(route),
             Some(None) => Self::Unlisted,
-            None => Self::Nowhere,
+            None => Self::Missing,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Route(route) => route.pattern,
-            Self::Unlisted | Self::Nowhere => "none",
+            Self::Unlisted | Self::Missing => "none",
         }
     }
 }
 
-/// Why a request is turned away before any handler sees it.
-enum TurnedAway {
-    Refused(auth::Refusal, Option<&'static str>),
+/// Why a request is refused before any handler sees it.
+enum Refused {
+    ByAccess(auth::Refusal, Option<&'static str>),
     /// The browser has no valid session.
     SignedOut(Arc<dyn Pages>),
     /// A form that was not sent by one of our pages.
@@ -142,15 +143,15 @@ enum TurnedAway {
     Draining,
 }
 
-impl TurnedAway {
+impl Refused {
     fn response(&self, shared: &Shared, request: &Request, trace: TraceId) -> Response {
         match self {
-            Self::Refused(refusal, scope) => {
+            Self::ByAccess(refusal, scope) => {
                 scopes::refuse(&shared.access, request.uri().path(), refusal, *scope, trace)
             }
             Self::SignedOut(pages) => pages.signed_out(request.method(), request.uri()),
             Self::ForeignForm(pages) => pages.foreign_form(),
-            Self::Unlisted => routes::missing(shared, request.method(), request.uri(), trace),
+            Self::Unlisted => unrouted::missing(shared, request.method(), request.uri(), trace),
             Self::TooManyConnections(failure) => {
                 let mut response = reply::refuse_as_usual(failure, trace);
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -173,44 +174,40 @@ impl TurnedAway {
 async fn check(
     shared: &Shared,
     request: &mut Request,
-    asked: Asked,
+    target: Target,
     peer: Option<&Peer>,
     trace: TraceId,
-) -> Result<(), TurnedAway> {
-    let (route, needs) = match asked {
-        Asked::Route(route) => (route.pattern, Some(route.needs)),
-        Asked::Unlisted => return Err(TurnedAway::Unlisted),
-        Asked::Nowhere => ("", None),
+) -> Result<(), Refused> {
+    let (route, needs) = match target {
+        Target::Route(route) => (route.pattern, Some(route.needs)),
+        Target::Unlisted => return Err(Refused::Unlisted),
+        Target::Missing => ("", None),
     };
     let (headers, authority) = (request.headers(), request.uri().authority());
     let access = &shared.access;
-    // Whoever brings a link is nobody: the link alone says what it opens.
+    // A request with a signed link has no caller: the handler checks what the link opens.
     let needs = match needs {
         Some(Needs::LinkOr(_)) if brings_link(request.uri()) => Some(Needs::OurName),
         Some(Needs::LinkOr(scope)) => Some(Needs::Scope(scope)),
         needs => needs,
     };
     let principal = match needs {
-        // A probe may come by any name; all it learns is that something lives here.
+        // A probe may use any host name; it learns only that the process is alive.
         Some(Needs::Nothing) => return Ok(()),
         Some(Needs::OurName) => {
-            access
-                .admit_anyone(headers, authority)
-                .map_err(|why| TurnedAway::Refused(why, None))?;
+            access.admit_anyone(headers, authority).map_err(|why| Refused::ByAccess(why, None))?;
             None
         }
         Some(Needs::Session) => {
-            access
-                .admit_anyone(headers, authority)
-                .map_err(|why| TurnedAway::Refused(why, None))?;
-            let pages = shared.options.pages.as_ref().ok_or(TurnedAway::Unlisted)?;
-            let signed_out = || TurnedAway::SignedOut(Arc::clone(pages));
+            access.admit_anyone(headers, authority).map_err(|why| Refused::ByAccess(why, None))?;
+            let pages = shared.options.pages.as_ref().ok_or(Refused::Unlisted)?;
+            let signed_out = || Refused::SignedOut(Arc::clone(pages));
             let session = pages.session(headers).await.ok_or_else(signed_out)?;
             if request.method() != Method::GET
                 && request.method() != Method::HEAD
                 && !is_own_origin(headers, access.origin())
             {
-                return Err(TurnedAway::ForeignForm(Arc::clone(pages)));
+                return Err(Refused::ForeignForm(Arc::clone(pages)));
             }
             identify(shared, peer, &session.principal, trace).await?;
             request.extensions_mut().insert(session);
@@ -219,21 +216,21 @@ async fn check(
         Some(Needs::Scope(scope) | Needs::LinkOr(scope)) => {
             if let Some(origin) = foreign_page(shared, request) {
                 let why = auth::Refusal::ForeignOrigin(origin);
-                return Err(TurnedAway::Refused(why, None));
+                return Err(Refused::ByAccess(why, None));
             }
             let admin = shared.options.admin.as_deref();
             let admitted = access.admit_with(scope, headers, authority, admin).await;
-            Some(admitted.map_err(|why| TurnedAway::Refused(why, Some(scope)))?)
+            Some(admitted.map_err(|why| Refused::ByAccess(why, Some(scope)))?)
         }
-        // Strangers do not learn what there is not, either.
+        // Callers without credentials do not learn which routes exist.
         None => {
             let admitted = access.admit(headers, authority).await;
-            Some(admitted.map_err(|why| TurnedAway::Refused(why, None))?)
+            Some(admitted.map_err(|why| Refused::ByAccess(why, None))?)
         }
     };
     if shared.options.shutdown.is_cancelled() && route != routes::READYZ && route != routes::METRICS
     {
-        return Err(TurnedAway::Draining);
+        return Err(Refused::Draining);
     }
     if let Some(principal) = principal {
         identify(shared, peer, &principal, trace).await?;
@@ -242,7 +239,7 @@ async fn check(
     Ok(())
 }
 
-/// A request that was admitted, and what is needed to ask again whether it would be: streams outlive credentials.
+/// The credentials of an admitted request, which are checked again while its stream is open.
 pub(super) struct Admitted {
     scope: &'static str,
     headers: HeaderMap,
@@ -256,41 +253,40 @@ impl Admitted {
         Self { scope, headers, authority, principal }
     }
 
-    /// Ends when the credential does not admit the same caller any more.
-    pub(super) fn lapse(self, shared: Shared) -> BoxFuture<'static, ()> {
+    /// Waits until the credential no longer admits the same caller.
+    pub(super) fn until_invalid(self, shared: Shared) -> BoxFuture<'static, ()> {
         let admitted = Arc::new(self);
-        until_invalid(move || Arc::clone(&admitted).still_stands(shared.clone())).boxed()
+        until_invalid(move || Arc::clone(&admitted).is_valid(shared.clone())).boxed()
     }
 
-    async fn still_stands(self: Arc<Self>, shared: Shared) -> bool {
+    async fn is_valid(self: Arc<Self>, shared: Shared) -> bool {
         let admin = shared.options.admin.as_deref();
         let authority = self.authority.as_ref();
         match shared.access.admit_with(self.scope, &self.headers, authority, admin).await {
             Ok(now) if now == self.principal => true,
-            // An agent's own door: the caller was admitted, and became that agent.
+            // An agent's route: the caller was admitted, then acted as that agent.
             Ok(now) => self
                 .principal
                 .agent
                 .as_deref()
                 .and_then(|agent| auth::as_agent(&now, agent))
                 .is_some_and(|agent| agent == self.principal),
-            // An issuer that is down ends nothing: the credential was good.
+            // An unreachable issuer ends no stream: the credential was valid.
             Err(refusal) => matches!(refusal, auth::Refusal::Unreachable(_)),
         }
     }
 }
 
-/// Counts a connection as its caller's.
+/// Counts the connection against the limit of its caller.
 async fn identify(
     shared: &Shared,
     peer: Option<&Peer>,
     principal: &Arc<Principal>,
     trace: TraceId,
-) -> Result<(), TurnedAway> {
+) -> Result<(), Refused> {
     let Some(Err(limit)) = peer.map(|peer| peer.identify(principal)) else { return Ok(()) };
-    let message = format!(
-        "you have {limit} connections open, which is as many as one caller may have; close some or use them again"
-    );
+    let message =
+        format!("you have {limit} connections open, the limit per caller; close or reuse some");
     let failure = Failure::new(Code::RateLimit, message).details(json!({"limit": limit}));
     let refused = RefusedRequest {
         about: "connections",
@@ -300,26 +296,26 @@ async fn identify(
     };
     // Boxed to keep the common future small.
     Box::pin(shared.strip.record_refusal(refused, &failure)).await;
-    Err(TurnedAway::TooManyConnections(failure))
+    Err(Refused::TooManyConnections(failure))
 }
 
-/// The origin of a page that is not ours and posts what browsers send without asking us first, as they do with all but a
-/// few media types. A page of another port may well be on this machine, and speak for nobody who uses it.
+/// The origin of a page of another site that posts a media type which browsers send without a preflight request. A page
+/// on another port of this machine is another site, too.
 fn foreign_page(shared: &Shared, request: &Request) -> Option<String> {
     let headers = request.headers();
     let origin = headers.get(ORIGIN).filter(|_| request.method() == Method::POST)?;
     let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
     let essence = kind.as_deref().map(|kind| kind.split(';').next().unwrap_or_default().trim());
-    let unasked = essence.is_none_or(|kind| {
+    let no_preflight = essence.is_none_or(|kind| {
         ["", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded"]
             .iter()
             .any(|simple| kind.eq_ignore_ascii_case(simple))
     });
-    let foreign = unasked && !is_own_origin(headers, shared.access.origin());
+    let foreign = no_preflight && !is_own_origin(headers, shared.access.origin());
     foreign.then(|| String::from_utf8_lossy(origin.as_bytes()).into_owned())
 }
 
-/// Whether a query has a signature in it, good or bad.
+/// Whether a query has a signature, valid or not.
 fn brings_link(uri: &http::Uri) -> bool {
     uri.query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with("sig=")))
 }

@@ -162,7 +162,7 @@ pub(super) async fn events(
     let opened = stream::iter([Ok(Bytes::from_static(b": here\n\n"))]);
     let stopping = shared.options.shutdown.clone().cancelled_owned();
     let admitted = Admitted::new(APPROVALS_READ, &request.into_parts().0, principal);
-    let heard = opened.chain(heard).take_until(stopping).take_until(admitted.lapse(shared));
+    let heard = opened.chain(heard).take_until(stopping).take_until(admitted.until_invalid(shared));
     let mut response = Response::new(Body::from_stream(heard));
     for (name, value) in [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));

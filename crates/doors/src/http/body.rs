@@ -1,4 +1,4 @@
-//! Reading a request's body: no more bytes, memory and time than allowed.
+//! Reads the bodies of requests within limits of bytes, memory and time.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use tokio::time::{Instant, sleep_until};
 use crate::server::Peer;
 use crate::shares::{Exceeded, Holder, Share, Shares};
 
-/// The least bytes per second that a body must arrive with, averaged over `WINDOW`.
+/// The slowest rate of a body in bytes per second, averaged over `WINDOW`.
 const LEAST_RATE: u64 = 1024;
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The part of the memory for bodies that one caller may use is one in so many.
+/// One caller may use this fraction of the memory for bodies.
 const CALLERS: usize = 4;
 
 /// How soon a refused caller may try again.
@@ -41,20 +41,18 @@ pub enum BodyFault {
     )]
     BelowRate,
     #[error(
-        "your requests have bodies of more than {limit} bytes under way, which is as much as one caller may have; \
-         wait for their answers, or send fewer at once"
+        "the bodies of your unanswered requests exceed {limit} bytes, the limit per caller; wait for answers, or send \
+         fewer at once"
     )]
     CallerFull { limit: usize },
-    #[error(
-        "the requests of all callers have bodies of more than {limit} bytes under way; try again later"
-    )]
+    #[error("the bodies of all unanswered requests exceed {limit} bytes; try again later")]
     GatewayFull { limit: usize },
     #[error("the request body broke off: {0}")]
     Broken(String),
 }
 
 impl BodyFault {
-    /// The fault as a caller is told it.
+    /// The failure that the caller receives.
     pub fn failure(&self) -> Failure {
         let code = match self {
             Self::CallerFull { .. } => Code::RateLimit,
@@ -73,7 +71,7 @@ impl BodyFault {
         }
     }
 
-    /// Whether the caller is the cause: such a refusal leaves an audit row.
+    /// Whether the caller is the cause; such a refusal is recorded in the audit trail.
     pub(crate) fn is_callers(&self) -> bool {
         !matches!(self, Self::GatewayFull { .. } | Self::Broken(_))
     }
@@ -118,8 +116,8 @@ impl BodyReader {
         self.timeout
     }
 
-    /// The whole body. One that announces too much is refused before a byte of it is read. Its memory counts against
-    /// its caller's share until the last reference to the bytes is dropped.
+    /// Reads the whole body. If `Content-Length` is too large, it is refused before a byte is read. Its memory counts
+    /// against the caller's share until the last reference to the bytes is dropped.
     pub async fn read(
         &self,
         parts: &Parts,
@@ -168,7 +166,7 @@ impl BodyReader {
                 return Err(BodyFault::TooLarge { size: announced, limit });
             }
             match &mut buffer {
-                // Most bodies are one frame, which is in memory already: they pass without being counted.
+                // Most bodies are one frame, which is in memory already and is not counted.
                 None if body.is_end_stream() => return Ok(data),
                 None => {
                     let each = (self.memory.total() / CALLERS).max(limit);
@@ -183,22 +181,22 @@ impl BodyReader {
     }
 }
 
-/// A body that is not complete, and the memory that it has reserved.
+/// An incomplete body, and the memory reserved for it.
 struct Buffer {
     bytes: Vec<u8>,
-    /// Its announced size, or else the largest that is allowed.
+    /// Its `Content-Length`, or the limit if it has none.
     most: usize,
     share: Share,
 }
 
 impl Buffer {
-    /// Reserves memory as the bytes arrive: what a caller merely announces holds none.
+    /// Reserves memory as the bytes arrive, not when they are announced.
     fn push(&mut self, data: &[u8]) -> Result<(), BodyFault> {
         let (size, capacity) = (self.bytes.len() + data.len(), self.bytes.capacity());
         if size > capacity {
-            let wanted = size.max((2 * capacity).min(self.most));
-            self.share.grow(wanted - capacity)?;
-            self.bytes.reserve_exact(wanted - self.bytes.len());
+            let capacity_needed = size.max((2 * capacity).min(self.most));
+            self.share.grow(capacity_needed - capacity)?;
+            self.bytes.reserve_exact(capacity_needed - self.bytes.len());
         }
         self.bytes.extend_from_slice(data);
         Ok(())
@@ -215,7 +213,7 @@ impl AsRef<[u8]> for Buffer {
     }
 }
 
-/// Whose memory a request's body counts against.
+/// The caller whose memory a body counts against; the address if none is known.
 fn holder(parts: &Parts) -> Holder<'_> {
     let extensions = &parts.extensions;
     if let Some(principal) = extensions.get::<Arc<Principal>>() {

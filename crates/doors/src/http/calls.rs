@@ -1,4 +1,4 @@
-//! `POST /v1/calls`: a batch of calls, each with an envelope of its own.
+//! `POST /v1/calls`: a batch of calls, each answered with its own envelope.
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 use strip::batch::Batch;
 use strip::{Door, Failure};
 
-use super::{Shared, envelope, reply};
+use super::state::Shared;
+use super::{envelope, reply};
 
 /// The answer to one call of the batch.
 #[derive(Serialize)]
-struct Numbered {
+struct BatchAnswer {
     id: String,
     #[serde(flatten)]
     envelope: Envelope,
@@ -41,7 +42,7 @@ async fn run(
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
-    let mut wishes = envelope::wishes(&parts.headers, &parts.uri)?;
+    let mut options = envelope::call_options(&parts.headers, &parts.uri)?;
     let bytes = match shared.bodies.read(&parts, body, shared.max_body()).await {
         Ok(bytes) => bytes,
         Err(fault) => return Err(shared.refuse_body(&fault, "calls", &principal, trace).await),
@@ -51,21 +52,21 @@ async fn run(
             .details(json!({"line": error.line(), "column": error.column()}))
     })?;
     if let Some(run) = &batch.run_id {
-        wishes.run(Some(run)).map_err(envelope::at("`run_id`"))?;
+        options.run(Some(run)).map_err(envelope::invalid_option("`run_id`"))?;
     }
     let mut frame = strip::Request::new("", Value::Null, principal, Door::Http);
     frame.trace = trace;
-    wishes.grant(&mut frame);
-    // Whoever leaves drops this future: what has not begun never does, and what has is stopped.
+    options.apply(&mut frame);
+    // If the client disconnects, this future is dropped: calls that run are cancelled, the others never start.
     let cancel = shared.strip.call_token(trace);
-    let _left = cancel.clone().drop_guard();
+    let _cancel_on_drop = cancel.clone().drop_guard();
     frame.cancel = cancel;
     let done = shared.strip.call_batch(batch, frame).await?;
     let answers: Vec<_> = done
         .answers
         .into_iter()
-        .map(|(id, answer)| Numbered { id, envelope: answer.envelope() })
+        .map(|(id, answer)| BatchAnswer { id, envelope: answer.envelope() })
         .collect();
-    let told = json!({"run_id": done.run, "trace_id": trace, "answers": answers});
-    Ok(reply::json(StatusCode::OK, &told))
+    let body = json!({"run_id": done.run, "trace_id": trace, "answers": answers});
+    Ok(reply::json(StatusCode::OK, &body))
 }

@@ -1,4 +1,4 @@
-//! REST: a tool's input in, an envelope out; discovery, prompts and schemas beside it.
+//! REST: tool calls answered with envelopes, discovery, prompts and schemas.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use strip::agents::View;
 use strip::{Door, Failure};
 
-use super::{Shared, reply, scopes};
-use crate::wishes::{RUN_HEADER, Unclear, Wishes};
+use super::state::Shared;
+use super::{reply, scopes};
+use crate::call_options::{CallOptions, InvalidOption, RUN_HEADER};
 
 pub(super) async fn discover(
     State(shared): State<Shared>,
@@ -46,7 +47,7 @@ pub(super) async fn prompt(
     }
 }
 
-/// Serves what discovery's `inputSchemaRef` and `outputSchemaRef` name.
+/// Serves the schemas that `inputSchemaRef` and `outputSchemaRef` of discovery name.
 pub(super) async fn schema(
     State(shared): State<Shared>,
     Extension(principal): Extension<Arc<Principal>>,
@@ -82,21 +83,21 @@ pub(super) async fn call(
         Ok(tool) => tool,
         Err(failure) => return reply::refuse_as_usual(&failure, trace),
     };
-    // Callers of an agent's door have shown only that they may look.
+    // On an agent's route, admission has checked only the scope to read.
     if !auth::scope::covers(&principal, TOOLS_CALL) {
         let missing = auth::Refusal::MissingScope;
         let path = request.uri().path();
         return scopes::refuse(&shared.access, path, &missing, Some(TOOLS_CALL), trace);
     }
     let (parts, body) = request.into_parts();
-    let read = match wishes(&parts.headers, &parts.uri) {
-        Ok(wishes) => match shared.bodies.read(&parts, body, shared.max_body()).await {
-            Ok(bytes) => input(&bytes).map(|input| (wishes, input)),
+    let read = match call_options(&parts.headers, &parts.uri) {
+        Ok(options) => match shared.bodies.read(&parts, body, shared.max_body()).await {
+            Ok(bytes) => input(&bytes).map(|input| (options, input)),
             Err(fault) => Err(shared.refuse_body(&fault, &tool, &principal, trace).await),
         },
         Err(failure) => Err(failure),
     };
-    let (wishes, input) = match read {
+    let (options, input) = match read {
         Ok(read) => read,
         Err(failure) => {
             let view = shared.strip.view(&principal);
@@ -106,12 +107,12 @@ pub(super) async fn call(
     let mut call = strip::Request::new(tool, input, principal, Door::Http);
     call.trace = trace;
     call.cancel = shared.strip.call_token(trace);
-    wishes.grant(&mut call);
-    // A client that leaves drops this future; the call's audit row tells so.
+    options.apply(&mut call);
+    // If the client disconnects, this future is dropped, which the audit row of the call records.
     reply::answer(shared.strip.call(call).await)
 }
 
-/// An envelope that names the tool as far as it is known.
+/// An envelope that names the tool, if it is known.
 fn refuse_call(view: &View, tool: &str, failure: &Failure, trace: TraceId) -> Response {
     let status = reply::usual_status(failure);
     match view.tools().resolve(tool) {
@@ -136,7 +137,7 @@ pub(super) fn path_of<T>(path: Result<Path<T>, PathRejection>) -> Result<T, Fail
     })
 }
 
-/// A tool's input: any JSON; nothing at all stands for an empty object.
+/// The input of a tool: any JSON. An empty body is an empty object.
 fn input(bytes: &[u8]) -> Result<Value, Failure> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Object(serde_json::Map::new()));
@@ -148,33 +149,37 @@ fn input(bytes: &[u8]) -> Result<Value, Failure> {
     })
 }
 
-pub(super) fn wishes(headers: &HeaderMap, uri: &http::Uri) -> Result<Wishes, Failure> {
-    let mut wishes = Wishes::default();
+/// Reads the options of a call from its headers and query.
+pub(super) fn call_options(headers: &HeaderMap, uri: &http::Uri) -> Result<CallOptions, Failure> {
+    let mut options = CallOptions::default();
     if uri.query().is_some() {
         let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri)
             .map_err(|error| invalid(format!("the query cannot be read: {error}")))?;
         if let Some(verify) = query.get("verify") {
-            wishes.verify(yes(verify)).map_err(at("the query's `verify`"))?;
+            options.verify(boolean(verify)).map_err(invalid_option("the query's `verify`"))?;
         }
     }
     if let Some(verify) = text(headers, "powerstrip-verify")? {
-        wishes.verify(yes(verify)).map_err(at("the header `Powerstrip-Verify`"))?;
+        options
+            .verify(boolean(verify))
+            .map_err(invalid_option("the header `Powerstrip-Verify`"))?;
     }
     if let Some(key) = text(headers, "idempotency-key")? {
-        wishes.key(Some(key)).map_err(at("the header `Idempotency-Key`"))?;
+        options.key(Some(key)).map_err(invalid_option("the header `Idempotency-Key`"))?;
     }
     if let Some(run) = text(headers, RUN_HEADER)? {
-        wishes.run(Some(run)).map_err(at("the header `Powerstrip-Run`"))?;
+        options.run(Some(run)).map_err(invalid_option("the header `Powerstrip-Run`"))?;
     }
     if let Some(timeout) = text(headers, "powerstrip-timeout-ms")? {
-        let place = "the header `Powerstrip-Timeout-Ms`";
-        wishes.timeout_ms(timeout.parse().ok()).map_err(at(place))?;
+        let field = "the header `Powerstrip-Timeout-Ms`";
+        options.timeout_ms(timeout.parse().ok()).map_err(invalid_option(field))?;
     }
-    Ok(wishes)
+    Ok(options)
 }
 
-pub(super) fn at(place: &'static str) -> impl FnOnce(Unclear) -> Failure {
-    move |unclear| invalid(format!("{place} {unclear}"))
+/// The failure of an option, which names its field.
+pub(super) fn invalid_option(field: &'static str) -> impl FnOnce(InvalidOption) -> Failure {
+    move |why| invalid(format!("{field} {why}"))
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failure> {
@@ -185,7 +190,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failu
         .map_err(|_| invalid(format!("the header `{name}` is not plain text")))
 }
 
-fn yes(value: &str) -> Option<bool> {
+fn boolean(value: &str) -> Option<bool> {
     match value {
         "true" | "1" | "" => Some(true),
         "false" | "0" => Some(false),

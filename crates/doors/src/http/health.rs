@@ -1,3 +1,5 @@
+//! Health, readiness and metrics.
+
 use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -7,9 +9,10 @@ use proto::{Code, TraceId};
 use serde_json::json;
 use strip::Failure;
 
-use super::{Shared, reply};
+use super::reply;
+use super::state::Shared;
 
-/// The process answers: that is all this says.
+/// Answers as long as the process is alive.
 pub(super) async fn alive() -> Response {
     reply::json(StatusCode::OK, &json!({"status": "ok"}))
 }
@@ -25,13 +28,13 @@ pub(super) async fn ready(State(shared): State<Shared>) -> Response {
     let sessions = shared.mcp.exhausted_sessions();
     if let Some(max) = sessions {
         problems.push(format!(
-            "all {max} sessions of MCP clients before 2026-07-28 are open; a new one ends the least used one of the \
-             caller that has most"
+            "all {max} sessions of MCP clients before 2026-07-28 are open; a new one ends the least recently used one of \
+             the caller with the most sessions"
         ));
     }
     let ready = health.ready && !draining;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    // What is wrong, and with what, is not for strangers.
+    // Callers without credentials do not see the problems.
     let mut body = json!({"ready": ready});
     if !shared.access.is_guarded() {
         body["problems"] = problems.into();

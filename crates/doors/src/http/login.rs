@@ -1,4 +1,4 @@
-//! Where a browser begins a login to a server, and where it comes back to after a person has agreed elsewhere.
+//! OAuth logins to servers: the page that begins one, and the callback of the authorization server.
 
 use auth::client::{LoginOutcome, LoginPrompt};
 use axum::Extension;
@@ -13,19 +13,20 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use proto::{Code, TraceId};
 use strip::Failure;
 
-use super::{Shared, reply};
+use super::reply;
+use super::state::Shared;
 
-/// A longer query is nobody's answer.
+/// The longest query of a callback.
 const MAX_QUERY_BYTES: usize = 16 * 1024;
 
-/// Our form has two short fields.
+/// The largest form; ours has two short fields.
 const MAX_FORM_BYTES: usize = 4 * 1024;
 
-/// Browsers hold a form to `form-action` through all redirects that follow, which lead wherever people log in.
+/// Browsers apply `form-action` to all redirects after a form, and logins may redirect to any host.
 const POLICY: &str =
     "default-src 'none'; form-action 'self' https: http:; base-uri 'none'; frame-ancestors 'none'";
 
-/// Asks the person who has opened a link whether it is them who wanted it.
+/// Asks the person who opened a link to confirm that they requested the login.
 pub(super) async fn invite(
     State(shared): State<Shared>,
     RawQuery(query): RawQuery,
@@ -35,12 +36,12 @@ pub(super) async fn invite(
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
     match logins.open_login(&query, &cookies(&headers)) {
-        Ok(prompt) => asked(&prompt),
-        Err(refused) => landed(&refused),
+        Ok(prompt) => confirmation_page(&prompt),
+        Err(refused) => result_page(&refused),
     }
 }
 
-/// Sends the browser of a person who has agreed to the authorization server.
+/// Redirects the browser to the authorization server after the person has confirmed.
 pub(super) async fn depart(
     State(shared): State<Shared>,
     Extension(trace): Extension<TraceId>,
@@ -55,12 +56,12 @@ pub(super) async fn depart(
     let away = logins.confirm_login(&String::from_utf8_lossy(&form), &cookies(&parts.headers));
     match away.map(HeaderValue::try_from) {
         Ok(Ok(away)) => {
-            let mut response = page(StatusCode::SEE_OTHER, "Going on", String::new());
+            let mut response = page(StatusCode::SEE_OTHER, "Redirecting", String::new());
             response.headers_mut().insert(LOCATION, away);
             response
         }
         Ok(Err(_)) => none(trace),
-        Err(refused) => landed(&refused),
+        Err(refused) => result_page(&refused),
     }
 }
 
@@ -72,29 +73,29 @@ pub(super) async fn callback(
 ) -> Response {
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
-    landed(&logins.finish_login(&query, &cookies(&headers)).await)
+    result_page(&logins.finish_login(&query, &cookies(&headers)).await)
 }
 
-/// All cookies that came, as one.
+/// All `Cookie` headers, joined.
 fn cookies(headers: &HeaderMap) -> String {
     let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     texts.collect::<Vec<_>>().join("; ")
 }
 
-fn asked(prompt: &LoginPrompt) -> Response {
-    let LoginPrompt { server, grantee: whom, issuer, state, check, cookie } = prompt;
-    let [server, whom, issuer, state, check] =
-        [server, whom, issuer, state, check].map(|text| inert(text));
+fn confirmation_page(prompt: &LoginPrompt) -> Response {
+    let LoginPrompt { server, grantee, issuer, state, check, cookie } = prompt;
+    let [server, grantee, issuer, state, check] =
+        [server, grantee, issuer, state, check].map(|text| inert(text));
     let body = format!(
-        "<p>The server <strong>{server}</strong> wants a login. You will be asked at <strong>{issuer}</strong>, and what \
-         you agree to there will be used by <strong>{whom}</strong>.</p>\
-         <p>Go on only if that is you and you asked for this yourself: otherwise somebody else will use your account.</p>\
+        "<p>The server <strong>{server}</strong> needs a login at <strong>{issuer}</strong>. The access that you grant \
+         there will be used by <strong>{grantee}</strong>.</p>\
+         <p>Continue only if that is you and you requested this login: otherwise another person will use your account.</p>\
          <form method=\"post\" action=\"login\"><input type=\"hidden\" name=\"state\" value=\"{state}\">\
-         <input type=\"hidden\" name=\"check\" value=\"{check}\"><button type=\"submit\">Go on</button></form>"
+         <input type=\"hidden\" name=\"check\" value=\"{check}\"><button type=\"submit\">Continue</button></form>"
     );
     let mut response = page(StatusCode::OK, "Log in to a server", body);
     let headers = response.headers_mut();
-    // Without a referrer the form would not say whose page it is on, either.
+    // With `no-referrer` the form would have no `Origin` either.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     if let Ok(cookie) = HeaderValue::try_from(cookie) {
         headers.insert(SET_COOKIE, cookie);
@@ -102,7 +103,7 @@ fn asked(prompt: &LoginPrompt) -> Response {
     response
 }
 
-fn landed(outcome: &LoginOutcome) -> Response {
+fn result_page(outcome: &LoginOutcome) -> Response {
     let status = if outcome.accepted { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let title = if outcome.accepted { "Logged in" } else { "Not logged in" };
     page(status, title, format!("<p>{}</p>", inert(&outcome.text)))
@@ -128,7 +129,7 @@ fn page(status: StatusCode, title: &str, body: String) -> Response {
     response
 }
 
-/// What authorization servers may know about this gateway, for those that ask instead of registering it.
+/// The client metadata document, for authorization servers that fetch it instead of registering clients.
 pub(super) async fn client(
     State(shared): State<Shared>,
     Extension(trace): Extension<TraceId>,
@@ -140,11 +141,11 @@ pub(super) async fn client(
 }
 
 fn none(trace: TraceId) -> Response {
-    let failure = Failure::new(Code::NotFound, "no login is under way here");
+    let failure = Failure::new(Code::NotFound, "no login has been started here");
     reply::refuse(StatusCode::NOT_FOUND, &failure, trace)
 }
 
-/// A text that is no markup.
+/// Escapes a text for HTML.
 pub(super) fn inert(text: &str) -> String {
     let mut inert = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! What `/metrics` tells of requests. Handles are kept, because to look one up by its labels costs more than to count.
+//! Metrics of requests. Handles are cached, because looking one up by its labels costs more than counting.
 
 use std::collections::HashMap;
 use std::sync::RwLock;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 use metrics::{Counter, Histogram};
 
-/// A route and a class of statuses: few labels, so that callers cannot grow the metrics.
+/// A route and a class of statuses. Both are closed sets, so that callers cannot grow the metrics.
 type Kind = (&'static str, &'static str);
 
 #[derive(Default)]

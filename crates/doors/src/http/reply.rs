@@ -1,4 +1,4 @@
-//! How an answer becomes an HTTP response; the only place that knows envelope and status together.
+//! Renders answers as HTTP responses; the only code that maps envelopes to statuses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A JSON body under a status.
 pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
-    // Our own types serialise: no map has keys that are not text.
+    // Our types always serialise: all map keys are strings.
     let bytes = serde_json::to_vec(body).unwrap_or_default();
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
@@ -24,7 +24,7 @@ pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     response
 }
 
-/// The envelope of an answered call under its code's status.
+/// The envelope of an answer, with the status of its code.
 pub(super) fn answer(answer: Answer) -> Response {
     let wait = answer.result.as_ref().err().and_then(retry_after);
     let envelope = answer.envelope();
@@ -35,12 +35,12 @@ pub(super) fn answer(answer: Answer) -> Response {
     response
 }
 
-/// An envelope for a request that never became a call.
+/// An envelope for a request that did not become a call.
 pub(super) fn refuse(status: StatusCode, failure: &Failure, trace: TraceId) -> Response {
     refuse_call(status, failure, ("", ""), trace)
 }
 
-/// An envelope for a call that was refused at the door, with the tool's id and version as far as they are known.
+/// An envelope for a call that the door refused, with the id and version of the tool if they are known.
 pub(super) fn refuse_call(
     status: StatusCode,
     failure: &Failure,
@@ -64,19 +64,19 @@ pub(super) fn refuse_call(
     response
 }
 
-/// Says when a caller may try again, if the failure says so.
+/// Sets `Retry-After`, if the failure has a time.
 pub(super) fn set_retry_after(headers: &mut HeaderMap, failure: &Failure) {
     if let Some(wait) = retry_after(failure) {
         headers.insert(RETRY_AFTER, wait);
     }
 }
 
-/// A refusal under the status that its code usually has.
+/// A refusal with the usual status of its code.
 pub(super) fn refuse_as_usual(failure: &Failure, trace: TraceId) -> Response {
     refuse(usual_status(failure), failure, trace)
 }
 
-/// The status that a failure's code usually has.
+/// The usual status of a failure's code.
 pub(super) fn usual_status(failure: &Failure) -> StatusCode {
     StatusCode::from_u16(failure.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
@@ -90,6 +90,6 @@ fn retry_after(failure: &Failure) -> Option<HeaderValue> {
         Code::RateLimit => failure.retry_after.unwrap_or(Duration::from_secs(1)),
         _ => failure.retry_after?,
     };
-    // Whole seconds, rounded up: a client that waits that long must get through.
+    // Rounded up to whole seconds, so that a client which waits that long succeeds.
     Some(HeaderValue::from(wait.as_millis().div_ceil(1000).clamp(1, 86_400) as u64))
 }

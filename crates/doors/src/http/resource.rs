@@ -1,4 +1,4 @@
-//! What the gateway tells about itself to clients that look for a token (RFC 9728).
+//! Protected resource metadata for clients that need a token (RFC 9728).
 
 use axum::Extension;
 use axum::extract::State;
@@ -6,9 +6,10 @@ use axum::response::Response;
 use http::{Method, StatusCode, Uri};
 use proto::TraceId;
 
-use super::{Shared, reply, routes};
+use super::state::Shared;
+use super::{reply, routes, unrouted};
 
-/// The metadata of the gateway, or of the door whose path follows the well-known one.
+/// The metadata of the gateway, or of the route whose path follows the well-known one.
 pub(super) async fn metadata(
     State(shared): State<Shared>,
     Extension(trace): Extension<TraceId>,
@@ -18,11 +19,11 @@ pub(super) async fn metadata(
     let metadata = is_door(door).then(|| shared.access.metadata(door)).flatten();
     match metadata {
         Some(metadata) => reply::json(StatusCode::OK, &metadata),
-        None => routes::missing(&shared, &Method::GET, &uri, trace),
+        None => unrouted::missing(&shared, &Method::GET, &uri, trace),
     }
 }
 
-/// The door that a path belongs to, as clients know it: MCP clients look for the metadata of the URL they were given.
+/// The path of the protected resource that a request belongs to: MCP clients look up the metadata of their URL.
 pub(super) fn door_of(path: &str) -> &str {
     if is_door(path) { path } else { "" }
 }

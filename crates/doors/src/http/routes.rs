@@ -1,18 +1,9 @@
-//! The route table, and what a caller is told who misses it. A route that does not stand here is not served.
+//! The table of routes. A route that is not listed here is not served.
 
 use auth::scope::{
     APPROVALS_DECIDE, APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER,
     RUNS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
 };
-use axum::Extension;
-use axum::extract::State;
-use axum::response::Response;
-use http::{Method, StatusCode, Uri};
-use proto::{Code, TraceId};
-use serde_json::{Value, json};
-use strip::Failure;
-
-use super::{Shared, reply};
 
 pub(super) const MCP: &str = "/mcp";
 pub(super) const DISCOVER: &str = "/mcp/discover";
@@ -240,61 +231,3 @@ pub const ROUTES: &[Route] = &[
         Needs::OurName,
     ),
 ];
-
-/// The route of this pattern; where methods need different things, the one that takes the method.
-pub(super) fn of(shared: &Shared, pattern: &str, method: &Method) -> Option<&'static Route> {
-    let mut routes = all(shared).filter(|route| route.pattern == pattern);
-    let takes = |route: &&Route| route.methods.split(", ").any(|taken| taken == method.as_str());
-    routes.clone().find(takes).or_else(|| routes.next())
-}
-
-/// The routes of the API, then those of the pages.
-fn all(shared: &Shared) -> impl Iterator<Item = &'static Route> + Clone {
-    let pages = shared.options.pages.as_ref().map_or(&[][..], |pages| pages.routes());
-    ROUTES.iter().chain(pages)
-}
-
-pub(super) async fn unknown(
-    State(shared): State<Shared>,
-    method: Method,
-    uri: Uri,
-    Extension(trace): Extension<TraceId>,
-) -> Response {
-    missing(&shared, &method, &uri, trace)
-}
-
-/// The answer where there is no route.
-pub(super) fn missing(shared: &Shared, method: &Method, uri: &Uri, trace: TraceId) -> Response {
-    let failure = Failure::new(
-        Code::NotFound,
-        format!("there is no {method} {}; `details.routes` lists what there is", shown(uri)),
-    );
-    let failure = failure.details(json!({"routes": listed(shared)}));
-    reply::refuse(StatusCode::NOT_FOUND, &failure, trace)
-}
-
-pub(super) async fn wrong_method(
-    State(shared): State<Shared>,
-    method: Method,
-    uri: Uri,
-    Extension(trace): Extension<TraceId>,
-) -> Response {
-    let failure = Failure::new(
-        Code::Unsupported,
-        format!("{} does not take {method}; the Allow header says what it takes", shown(&uri)),
-    );
-    let failure = failure.details(json!({"routes": listed(&shared)}));
-    reply::refuse(StatusCode::METHOD_NOT_ALLOWED, &failure, trace)
-}
-
-fn listed(shared: &Shared) -> Vec<Value> {
-    all(shared)
-        .map(
-            |route| json!({"methods": route.methods, "path": route.path, "purpose": route.purpose}),
-        )
-        .collect()
-}
-
-fn shown(uri: &Uri) -> String {
-    uri.path().chars().take(200).collect()
-}

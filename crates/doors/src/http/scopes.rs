@@ -1,4 +1,4 @@
-//! How callers are told that they may not: statuses and challenges as MCP and RFC 6750 ask for them.
+//! Refusals with the statuses and challenges that MCP and RFC 6750 require.
 
 use auth::scope::{FILES_READ, FILES_WRITE, TOOLS_CALL, TOOLS_READ};
 use auth::{Access, Refusal};
@@ -11,7 +11,7 @@ use strip::Failure;
 
 use super::{reply, resource};
 
-/// The answer to a request that is not let in, under an envelope.
+/// The answer to a request that is not admitted, as an envelope.
 pub(super) fn refuse(
     access: &Access,
     path: &str,
@@ -38,14 +38,14 @@ pub(super) fn challenged(
     scope: Option<&str>,
 ) -> Response {
     let challenge = access.challenge(resource::door_of(path), needed(scope), refusal);
-    // Scopes and URLs of the config were checked to be fit for a header.
+    // The config has checked that scopes and URLs fit into a header.
     if let Some(value) = challenge.and_then(|text| HeaderValue::from_str(&text).ok()) {
         response.headers_mut().insert(WWW_AUTHENTICATE, value);
     }
     response
 }
 
-/// All that a client should ask for at once: one that may call wants to list, too.
+/// The scopes that a client should request together: a client that calls tools also lists them.
 fn needed(scope: Option<&str>) -> &[&str] {
     match scope {
         Some(TOOLS_READ | TOOLS_CALL) => &[TOOLS_READ, TOOLS_CALL],
@@ -59,11 +59,11 @@ fn needed(scope: Option<&str>) -> &[&str] {
     }
 }
 
-/// What needs more than to be allowed to look, whatever it is about.
+/// Methods that need the scope to call, because they make a server work.
 const CALLS: [&str; 3] = ["tools/call", "tasks/update", "tasks/cancel"];
 
-/// Whether a message of MCP calls a tool although its sender may not. Messages of those who may are not read twice.
-pub(super) fn calls_without_leave(principal: &Principal, message: &[u8]) -> bool {
+/// Whether an MCP message calls a tool without the scope for it. Messages of callers with the scope are not parsed.
+pub(super) fn calls_without_scope(principal: &Principal, message: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Message {
         method: Option<String>,

@@ -1,11 +1,12 @@
-//! Sessions of MCP clients before 2026-07-28, each bound to the principal that opened it: a session id found in
-//! someone else's log opens nothing.
+//! Sessions of MCP clients before 2026-07-28, each bound to the principal that opened it, so that a leaked session id is
+//! of no use to another caller.
 //!
-//! The protocol library runs two tasks with several channels for each session, about 75 kB. A session that does not
-//! need them is parked: its tasks end, and what the client said when it opened the session is kept, from which they
-//! are started again with the next request that needs them. Plain calls do not.
+//! The protocol library runs two tasks with several channels for each session, about 75 kB. A session that does not need
+//! them is parked: its tasks end, and its `initialize` request is kept, from which the next request that needs the tasks
+//! starts them again. Plain calls do not need them.
 
-mod lives;
+mod fault;
+mod parking;
 mod table;
 
 use std::collections::HashSet;
@@ -18,9 +19,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, InitializeRequestParams,
     JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
 };
-use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError,
-};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager, SessionState, SessionStore,
     SessionStoreError,
@@ -29,35 +28,17 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::mcp::{Marks, VIEWER};
+use crate::mcp::{CALLER, ListVersions};
 use crate::shares::{Exceeded, Holder, Shares};
 use table::{Session, Table};
 
-pub(super) use lives::Parked;
+pub(super) use fault::SessionFault;
+pub(super) use parking::ParkedSession;
 
-/// More tools than this are not known to be slow.
+/// How many slow tools are remembered.
 const MAX_SLOW: usize = 1_024;
 
-/// Why a session cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SessionFault {
-    #[error("{0} {text}; try again later", text = SessionFault::FULL)]
-    Full(usize),
-    #[error("you have {0} {text}; close one", text = SessionFault::CALLER_FULL)]
-    CallerFull(usize),
-    #[error("the request has no principal")]
-    NoOwner,
-    #[error(transparent)]
-    Local(#[from] LocalSessionManagerError),
-}
-
-impl SessionFault {
-    /// What the faults are known by once rmcp has made a text of them.
-    pub(super) const FULL: &str = "sessions are open, which is as many as this gateway keeps";
-    pub(super) const CALLER_FULL: &str = "sessions open, which is as many as one caller may have";
-}
-
-/// How many sessions there may be, and for how long.
+/// How many sessions may be open, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionLimits {
     pub(super) max: usize,
@@ -70,24 +51,24 @@ pub(super) struct SessionLimits {
 
 pub(super) struct Sessions {
     local: LocalSessionManager,
-    /// The current versions of the lists that clients are notified about.
-    marks: Box<dyn Fn() -> Marks + Send + Sync>,
+    /// Reads the versions of the lists whose changes clients are notified of.
+    lists: Box<dyn Fn() -> ListVersions + Send + Sync>,
     table: Mutex<Table>,
     shares: Arc<Shares>,
     limits: SessionLimits,
-    /// Tools that took long lately, whose answers need all that the library can do.
+    /// Tools that were slow: their calls need the resumable streams of the library.
     slow: Mutex<HashSet<Box<str>>>,
 }
 
-/// A call that goes past the library; it is known to its session until this is dropped.
-pub(super) struct Passing {
+/// A call that bypasses the library; its session knows it until this is dropped.
+pub(super) struct DirectCall {
     sessions: Arc<Sessions>,
     session: SessionId,
     id: Box<str>,
     pub(super) cancel: CancellationToken,
 }
 
-impl Drop for Passing {
+impl Drop for DirectCall {
     fn drop(&mut self) {
         if let Some(session) = self.sessions.table().get_mut(&self.session) {
             session.calls.remove(&self.id);
@@ -95,7 +76,7 @@ impl Drop for Passing {
     }
 }
 
-/// A request that the library answers within a session, which is not parked meanwhile. It travels with the request.
+/// Keeps a session from being parked while the library answers a request; it is an extension of that request.
 #[derive(Clone)]
 pub(crate) struct SessionUse {
     sessions: Arc<Sessions>,
@@ -106,7 +87,7 @@ pub(crate) struct SessionUse {
 }
 
 impl SessionUse {
-    /// Keeps the session from being parked for good: the library's tasks remember something that the client said.
+    /// Never parks the session from now on, because the library's tasks hold state of the client.
     pub(crate) fn keep_worker(&self) {
         if let Some(session) = self.sessions.table().get_mut(&self.id) {
             session.stateful = true;
@@ -117,15 +98,15 @@ impl SessionUse {
 impl Sessions {
     pub(super) fn new(
         limits: SessionLimits,
-        marks: impl Fn() -> Marks + Send + Sync + 'static,
+        lists: impl Fn() -> ListVersions + Send + Sync + 'static,
     ) -> Self {
         let mut local = LocalSessionManager::default();
-        // Idle sessions are ended here, where calls that go past the library are known.
+        // Idle sessions are ended here, because the library does not know direct calls.
         local.session_config.keep_alive = None;
         let limits = SessionLimits { per_caller: limits.per_caller.min(limits.max), ..limits };
         Self {
             local,
-            marks: Box::new(marks),
+            lists: Box::new(lists),
             table: Mutex::default(),
             shares: Shares::new(limits.max),
             limits,
@@ -133,13 +114,13 @@ impl Sessions {
         }
     }
 
-    /// Whether this principal opened the session; its next token may allow it more or less.
+    /// Whether this caller opened the session. The scopes may differ, because tokens are renewed.
     pub(super) fn owned_by(&self, id: &str, principal: &Principal) -> bool {
         let table = self.table();
         table.get(id).is_some_and(|session| session.owner.is_same_caller(principal))
     }
 
-    /// Notes that the library is about to answer a request of a session.
+    /// Records that the library is about to answer a request of a session.
     pub(super) fn begin_use(self: &Arc<Self>, id: &str) -> Option<SessionUse> {
         let mut table = self.table();
         let session = table.get_mut(id)?;
@@ -153,22 +134,22 @@ impl Sessions {
         })
     }
 
-    /// Notes that a session has a stream for as long as this is kept: one by which its client listens, or an answer.
+    /// Records that a session has a stream until the token is dropped: one for notifications, or an answer.
     pub(super) fn begin_stream(&self, id: &str, listens: bool) -> Option<TaskTrackerToken> {
         let table = self.table();
         let session = table.get(id)?;
         Some(if listens { session.streams.token() } else { session.answers.token() })
     }
 
-    /// Lets a plain call of a session go past the library.
-    pub(super) fn pass(
+    /// Lets a plain call of a session bypass the library, if the session allows it.
+    pub(super) fn begin_direct(
         self: &Arc<Self>,
         id: &str,
         version: &str,
         tool: &str,
         call: &str,
         cancel: impl FnOnce() -> CancellationToken,
-    ) -> Option<Passing> {
+    ) -> Option<DirectCall> {
         if self.slow().contains(tool) {
             return None;
         }
@@ -182,7 +163,7 @@ impl Sessions {
         let cancel = cancel();
         session.calls.insert(call.into(), cancel.clone());
         drop(table);
-        Some(Passing {
+        Some(DirectCall {
             sessions: Arc::clone(self),
             session: SessionId::from(id),
             id: call.into(),
@@ -190,24 +171,24 @@ impl Sessions {
         })
     }
 
-    /// Cancels a call that went past the library, if there is one of this id.
+    /// Cancels the direct call with this id; false if there is none.
     pub(super) fn cancel(&self, id: &str, call: &str) -> bool {
         let table = self.table();
         let found = table.get(id).and_then(|session| session.calls.get(call));
         found.map(CancellationToken::cancel).is_some()
     }
 
-    /// Notes that a tool takes long.
+    /// Records that a tool is slow.
     pub(super) fn note_slow(&self, tool: &str) {
         let mut slow = self.slow();
-        // Whoever invents names to fill it begins anew.
+        // Invented names must not grow the set without limit.
         if slow.len() >= MAX_SLOW {
             slow.clear();
         }
         slow.insert(tool.into());
     }
 
-    /// How many sessions there may be, if there are as many.
+    /// The limit of sessions, if it is reached.
     pub(super) fn exhausted(&self) -> Option<usize> {
         self.shares.is_exhausted().then_some(self.limits.max)
     }
@@ -220,8 +201,8 @@ impl Sessions {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves a place for one more session of this owner. If there is none, an old session is ended for it: one of
-    /// the owner's, or one of the caller that has most.
+    /// Reserves one more session for this owner. If a limit is reached, an old session ends: one of the owner's, or one
+    /// of the caller with the most sessions.
     async fn admit(&self, owner: &Arc<Principal>) -> Result<Session, SessionFault> {
         let take = || self.shares.take(Holder::of(owner), 1, self.limits.per_caller);
         let exceeded = match take() {
@@ -244,11 +225,11 @@ impl Sessions {
     }
 }
 
-/// What a client said to open a session.
+/// The parameters of an `initialize` request.
 fn start_of(message: &ClientJsonRpcMessage) -> Option<InitializeRequestParams> {
-    let JsonRpcMessage::Request(asked) = message else { return None };
-    let ClientRequest::InitializeRequest(asked) = &asked.request else { return None };
-    Some(asked.params.clone())
+    let JsonRpcMessage::Request(message) = message else { return None };
+    let ClientRequest::InitializeRequest(initialize) = &message.request else { return None };
+    Some(initialize.params.clone())
 }
 
 impl SessionManager for Sessions {
@@ -256,7 +237,7 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        let owner = VIEWER.try_with(Arc::clone).map_err(|_| SessionFault::NoOwner)?;
+        let owner = CALLER.try_with(Arc::clone).map_err(|_| SessionFault::NoOwner)?;
         let session = self.admit(&owner).await?;
         let (id, transport) = self.local.create_session().await?;
         self.table().insert(Arc::clone(&id), session);
@@ -284,7 +265,7 @@ impl SessionManager for Sessions {
         Ok(self.local.has_session(id).await?)
     }
 
-    /// Called by the library when the tasks of a session have ended.
+    /// The library calls this when the tasks of a session have ended.
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
         if let Some(session) = self.table().get_mut(id)
             && session.parking > 0
@@ -309,8 +290,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
-        let ready = matches!(&message, JsonRpcMessage::Notification(said)
-            if matches!(said.notification, ClientNotification::InitializedNotification(_)));
+        let ready = matches!(&message, JsonRpcMessage::Notification(sent)
+            if matches!(sent.notification, ClientNotification::InitializedNotification(_)));
         self.local.accept_message(id, message).await?;
         if ready && let Some(session) = self.table().get_mut(id) {
             session.ready = true;
@@ -346,7 +327,7 @@ impl SessionManager for Sessions {
     }
 }
 
-/// The library starts a parked session again from what is loaded here.
+/// The library restores a parked session from what is loaded here.
 #[async_trait::async_trait]
 impl SessionStore for Sessions {
     async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
@@ -355,7 +336,7 @@ impl SessionStore for Sessions {
         Ok(start.map(|start| SessionState::new(start.clone())))
     }
 
-    /// It was kept when the session began.
+    /// Does nothing: the state was stored when the session began.
     async fn store(&self, _: &str, _: &SessionState) -> Result<(), SessionStoreError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The other end of the LSP door, for commands that talk to the process that owns the data folder.
+//! The client of the LSP door, for commands that connect to the process that owns the data folder.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub enum LspError {
 
 type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, LspError>>>>>;
 
-/// One connection on which any number of requests may be under way.
+/// One connection with any number of concurrent requests.
 pub struct LspClient {
     unsent: mpsc::UnboundedSender<Vec<u8>>,
     waiting: Waiting,
@@ -32,7 +32,7 @@ pub struct LspClient {
 }
 
 impl LspClient {
-    /// Speaks LSP framing on a stream whose other end is a door of ours.
+    /// Connects to a door over a stream, with LSP framing.
     pub fn connect(stream: impl AsyncRead + AsyncWrite + Send + 'static) -> Self {
         let (read, write) = tokio::io::split(stream);
         let waiting = Waiting::default();
@@ -47,9 +47,9 @@ impl LspClient {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         lock(&self.waiting).insert(id, answer);
-        let _forgotten = Forget { client: self, id };
+        let _cancel = CancelOnDrop { client: self, id };
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
-        // The reader tells those who wait before it ends, and may have ended just before this one came.
+        // The reader drops all waiting requests when it ends, which may have been just before this one was added.
         if self.reader.is_finished() {
             return Err(LspError::Closed);
         }
@@ -68,13 +68,13 @@ impl Drop for LspClient {
     }
 }
 
-/// Nobody waits for this answer any more.
-struct Forget<'a> {
+/// Cancels a request when its caller stops waiting.
+struct CancelOnDrop<'a> {
     client: &'a LspClient,
     id: u64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if lock(&self.client.waiting).remove(&self.id).is_some() {
             let params = json!({"id": self.id});
@@ -105,7 +105,7 @@ async fn read_answers(mut read: impl AsyncRead + Unpin, waiting: Waiting) {
     let mut buffer = BytesMut::with_capacity(8 * 1024);
     'connection: loop {
         loop {
-            // What a tool may answer is the owner's to limit.
+            // The owner limits the size of answers.
             match decoder.decode(&mut buffer, usize::MAX) {
                 Ok(Some(body)) => deliver(&body, &waiting),
                 Ok(None) => break,
@@ -120,7 +120,7 @@ async fn read_answers(mut read: impl AsyncRead + Unpin, waiting: Waiting) {
             Ok(_) => {}
         }
     }
-    // Dropping the senders tells everyone who still waits.
+    // Dropping the senders ends all waiting requests.
     lock(&waiting).clear();
 }
 

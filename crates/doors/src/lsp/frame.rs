@@ -5,7 +5,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 /// The longest block of headers.
 pub(crate) const MAX_HEADER_BYTES: usize = 8 * 1024;
 
-/// A message that is too large is skipped, so that the next one is understood; past this it is not worth it.
+/// A message over the limit is skipped, so that the next one can be read; a larger one than this ends the session.
 const MAX_SKIPPED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What is wrong with a frame.
@@ -47,7 +47,7 @@ enum State {
 }
 
 impl Decoder {
-    /// The next message, if all of it has arrived and it has no more than so many bytes.
+    /// The next message, once it has arrived and if it is not larger than `limit`.
     pub(crate) fn decode(
         &mut self,
         buffer: &mut BytesMut,
@@ -99,7 +99,7 @@ impl Decoder {
             if buffer.len() > MAX_HEADER_BYTES {
                 return Err(FrameFault::HeaderTooLong);
             }
-            // The end may stand across two reads.
+            // The end may be split between two reads.
             self.searched = buffer.len().saturating_sub(3);
             return Ok(None);
         };
@@ -112,7 +112,7 @@ impl Decoder {
     }
 }
 
-/// Where the headers end and the body begins. Bare line feeds are taken too: people write frames by hand.
+/// Where the headers end and the body begins. Bare line feeds are accepted, because people write frames by hand.
 fn end_of_headers(buffer: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     while let Some(feed) = buffer[at..].iter().position(|byte| *byte == b'\n') {
@@ -139,7 +139,7 @@ fn content_length(headers: &[u8]) -> Result<u64, FrameFault> {
         let value = value.trim();
         let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
         let parsed = value.parse().ok().filter(|_| digits);
-        // Two lengths that differ would let two readers see two different messages.
+        // With two different lengths, two readers would see two different messages.
         match (parsed, length) {
             (Some(parsed), None) => length = Some(parsed),
             (Some(parsed), Some(known)) if parsed == known => {}

@@ -1,3 +1,5 @@
+//! The messages of JSON-RPC 2.0.
+
 use proto::{Discovery, Envelope};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -50,7 +52,7 @@ pub(super) enum Incoming {
 }
 
 impl Incoming {
-    /// Reads a message, or says under which id and how to refuse it.
+    /// Parses a message; the error has the id under which to refuse it.
     pub(super) fn read(body: &[u8]) -> Result<Self, (Value, Fault)> {
         let message: Value = serde_json::from_slice(body).map_err(|error| {
             (Value::Null, Fault::parse_error(format!("the message is not JSON: {error}")))
@@ -58,7 +60,7 @@ impl Incoming {
         let mut message = match message {
             Value::Object(message) => message,
             Value::Array(_) => {
-                let fault = "batches are not supported; send each request in a frame of its own";
+                let fault = "batches are not supported; send each request in its own frame";
                 return Err((Value::Null, Fault::invalid_request(fault)));
             }
             _ => return Err((Value::Null, Fault::invalid_request("a message is an object"))),
@@ -85,7 +87,7 @@ fn is_id(id: &Value) -> bool {
     id.is_string() || id.is_number()
 }
 
-/// What a request is answered with.
+/// The result of a request.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Outcome {
@@ -109,7 +111,7 @@ pub(super) fn response(id: &Value, result: Result<Outcome, Fault>) -> Vec<u8> {
         Ok(result) => (Some(result), None),
         Err(fault) => (None, Some(fault)),
     };
-    // Our own types serialise: no map has keys that are not text.
+    // Our types always serialise: all map keys are strings.
     serde_json::to_vec(&Response { jsonrpc: "2.0", id, result, error }).unwrap_or_default()
 }
 
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_notifications_are_told_apart() {
+    fn requests_and_notifications_are_distinguished() {
         let request = Incoming::read(br#"{"jsonrpc":"2.0","id":"a","method":"m","params":[1]}"#);
         assert_eq!(
             request,

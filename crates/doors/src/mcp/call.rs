@@ -1,4 +1,4 @@
-//! `tools/call`, by whichever way its message was read.
+//! `tools/call`, for the direct path and for rmcp.
 
 use std::sync::Arc;
 
@@ -10,47 +10,50 @@ use rmcp::model::{
 use serde_json::Value;
 use strip::{Reply, Request};
 
-use super::{Core, render, servers};
+use super::state::McpState;
+use super::{render, results};
+use crate::call_options::{CallOptions, InvalidOption, RUN_HEADER};
 use crate::schema;
-use crate::wishes::{RUN_HEADER, Unclear, Wishes};
 
-/// A server needs something that the caller did not declare.
+/// A server needs a capability that the caller did not declare.
 pub(crate) const MISSING_CAPABILITY: i32 = -32021;
-/// A server needs the person to open a page first.
+/// A server needs the user to open a URL first.
 const NEEDS_URL: i32 = -32042;
 
-/// Takes a call of somebody who cannot be asked anything through the strip, and makes of its answer what a client of
-/// its era reads.
-pub(crate) async fn run(
-    core: &Core,
+/// Calls a tool for a caller that cannot be asked questions.
+pub(crate) async fn call(
+    state: &McpState,
     call: Request,
     modern: bool,
 ) -> Result<CallToolResult, ErrorData> {
-    match answered(core, call, modern).await? {
+    match answer(state, call, modern).await? {
         CallToolResponse::Complete(result) => Ok(result),
-        _ => Err(ErrorData::internal_error("the tool asks a caller who cannot be asked", None)),
+        _ => Err(ErrorData::internal_error(
+            "the tool asked a question, but the caller cannot be asked",
+            None,
+        )),
     }
 }
 
-/// Takes a call through the strip, and makes of its answer what a client of its era reads.
-pub(super) async fn answered(
-    core: &Core,
+/// Calls a tool and renders its answer for the protocol revision of the client.
+pub(super) async fn answer(
+    state: &McpState,
     call: Request,
     modern: bool,
 ) -> Result<CallToolResponse, ErrorData> {
     let (name, resumed) = (call.tool.clone(), call.resume.is_some());
     let principal = Arc::clone(&call.principal);
-    let answer = core.strip.call(call).await;
+    let answer = state.strip.call(call).await;
     match (answer.reply, &answer.native) {
         (Reply::NeedsInput, Some(native)) => {
-            return servers::typed::<InputRequiredResult>(native).map(Into::into);
+            return results::typed::<InputRequiredResult>(native).map(Into::into);
         }
         (Reply::Pending, Some(native)) => {
-            return servers::typed::<CreateTaskResult>(native).map(Into::into);
+            return results::typed::<CreateTaskResult>(native).map(Into::into);
         }
         _ => {}
     }
-    let view = core.strip.view(&principal);
+    let view = state.strip.view(&principal);
     let wraps = |data: &Value| {
         let entry = view.tools().resolve(&name).ok();
         let schema = entry.and_then(|entry| entry.descriptor.output_schema.as_ref());
@@ -69,14 +72,14 @@ pub(super) async fn answered(
             result.content.extend(answer.references.iter().map(render::link));
             Ok(result.into())
         }
-        // What stands between a server and its caller is theirs to settle, not the model's.
+        // Errors that the client has to handle, not the model.
         Err(failure)
-            if let Some(error) = servers::of_server(&failure)
+            if let Some(error) = results::server_error(&failure)
                 && (resumed || matches!(error.code.0, MISSING_CAPABILITY | NEEDS_URL)) =>
         {
             Err(error)
         }
-        // A tool may say NOT_FOUND about what it looked for; only a name without a tool is the protocol's fault.
+        // A tool may itself answer NOT_FOUND; only an unknown tool is a protocol error.
         Err(failure)
             if native.is_none()
                 && failure.code == Code::NotFound
@@ -86,7 +89,7 @@ pub(super) async fn answered(
         }
         Err(failure) => {
             Ok(match native {
-                // What a server itself says of its failure says more than our words for it.
+                // The server's own description of the failure is more precise than ours.
                 Some(native) => native.failure(&failure, answer.meta),
                 None => render::failure(&failure, answer.meta),
             }
@@ -95,39 +98,42 @@ pub(super) async fn answered(
     }
 }
 
-/// What a caller asks for in a request's `_meta`.
-pub(crate) fn wishes<'a>(
-    asked: impl Fn(&'static str) -> Option<&'a Value>,
-) -> Result<Wishes, ErrorData> {
+/// Reads the options of a call from the `_meta` of its request.
+pub(crate) fn call_options<'a>(
+    field: impl Fn(&'static str) -> Option<&'a Value>,
+) -> Result<CallOptions, ErrorData> {
     let at = |key: &'static str| {
-        move |unclear: Unclear| {
-            ErrorData::invalid_params(format!("`_meta[\"{key}\"]` {unclear}"), None)
+        move |invalid: InvalidOption| {
+            ErrorData::invalid_params(format!("`_meta[\"{key}\"]` {invalid}"), None)
         }
     };
-    let mut wishes = Wishes::default();
-    if let Some(key) = asked(render::IDEMPOTENCY_KEY) {
-        wishes.key(key.as_str()).map_err(at(render::IDEMPOTENCY_KEY))?;
+    let mut options = CallOptions::default();
+    if let Some(key) = field(render::IDEMPOTENCY_KEY) {
+        options.key(key.as_str()).map_err(at(render::IDEMPOTENCY_KEY))?;
     }
-    if let Some(verify) = asked(render::VERIFY) {
-        wishes.verify(verify.as_bool()).map_err(at(render::VERIFY))?;
+    if let Some(verify) = field(render::VERIFY) {
+        options.verify(verify.as_bool()).map_err(at(render::VERIFY))?;
     }
-    if let Some(timeout) = asked(render::TIMEOUT_MS) {
-        wishes.timeout_ms(timeout.as_u64()).map_err(at(render::TIMEOUT_MS))?;
+    if let Some(timeout) = field(render::TIMEOUT_MS) {
+        options.timeout_ms(timeout.as_u64()).map_err(at(render::TIMEOUT_MS))?;
     }
     for key in render::RUN {
-        if let Some(run) = asked(key) {
-            wishes.run(run.as_str()).map_err(at(key))?;
+        if let Some(run) = field(key) {
+            options.run(run.as_str()).map_err(at(key))?;
         }
     }
-    Ok(wishes)
+    Ok(options)
 }
 
-/// The run that a request names in a header; what its `_meta` says goes before.
-pub(crate) fn run_of_header(headers: &HeaderMap, wishes: &mut Wishes) -> Result<(), ErrorData> {
-    let Some(name) = headers.get(RUN_HEADER).filter(|_| !wishes.names_run()) else {
+/// Reads the run from a header, unless `_meta` names one.
+pub(crate) fn run_of_header(
+    headers: &HeaderMap,
+    options: &mut CallOptions,
+) -> Result<(), ErrorData> {
+    let Some(name) = headers.get(RUN_HEADER).filter(|_| !options.names_run()) else {
         return Ok(());
     };
-    let unclear =
-        |unclear| ErrorData::invalid_params(format!("the header `{RUN_HEADER}` {unclear}"), None);
-    wishes.run(name.to_str().ok().map(str::trim)).map_err(unclear)
+    let invalid =
+        |invalid| ErrorData::invalid_params(format!("the header `{RUN_HEADER}` {invalid}"), None);
+    options.run(name.to_str().ok().map(str::trim)).map_err(invalid)
 }

@@ -1,4 +1,4 @@
-//! The caller of one request: what it can be asked and wants to hear, and the way back to it.
+//! The client of one request, as tools see it: what it can be asked, and which notices it wants.
 
 use std::fmt;
 use std::pin::Pin;
@@ -17,20 +17,21 @@ use strip::{Asking, Client, LogLevel, Unasked};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{is_modern, named, render};
+use super::context::{is_modern, log_level};
+use super::render;
 use crate::http::SessionUse;
 
 /// How long a person may take to answer.
-const PATIENCE: Duration = Duration::from_secs(300);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Notices that may wait for a slow caller; the rest is lost.
+/// How many notices may wait for a slow client; further ones are dropped.
 const MAX_NOTICES: usize = 256;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const PROGRESS_TOKEN: &str = "progressToken";
 
-/// The caller as a tool sees it while it works.
-pub(super) struct Caller {
+/// The client of a request while its tool runs.
+pub(super) struct RequestClient {
     capabilities: Map<String, Value>,
     meta: Map<String, Value>,
     asking: Asking,
@@ -39,23 +40,23 @@ pub(super) struct Caller {
     peer: Peer<RoleServer>,
     request: RequestId,
     notices: mpsc::Sender<ServerNotification>,
-    /// The request has its answer.
-    over: CancellationToken,
+    /// Cancelled when the request is answered.
+    answered: CancellationToken,
 }
 
-/// Our end of a caller: passes on what it is told while its request is worked on.
-pub(super) struct Ear {
+/// The notices for a client while its tool runs.
+pub(super) struct NoticeQueue {
     notices: mpsc::Receiver<ServerNotification>,
     peer: Peer<RoleServer>,
-    _over: DropGuard,
+    _answered: DropGuard,
 }
 
-/// Makes a caller of a request that asks for something a plain call does not: `None` costs nothing.
+/// The client of a request, if it asks for more than a plain call does.
 pub(super) fn of(
     context: &RequestContext<RoleServer>,
     session_level: Option<LogLevel>,
     resumed: bool,
-) -> Option<(Arc<dyn Client>, Ear)> {
+) -> Option<(Arc<dyn Client>, NoticeQueue)> {
     let modern = is_modern(context);
     let declared = match context.meta.get(CAPABILITIES) {
         Some(Value::Object(declared)) => declared.clone(),
@@ -63,8 +64,8 @@ pub(super) fn of(
         _ => declared(context),
     };
     let progress = context.meta.get_progress_token();
-    let log_level = if modern { context.meta.log_level().and_then(named) } else { session_level };
-    let theirs = |(key, _): &(&String, &Value)| {
+    let level = if modern { context.meta.log_level().and_then(log_level) } else { session_level };
+    let for_server = |(key, _): &(&String, &Value)| {
         *key != PROGRESS_TOKEN
             && !key.starts_with("io.modelcontextprotocol/")
             && !key.starts_with("powerstrip/")
@@ -73,31 +74,35 @@ pub(super) fn of(
     let meta: Map<String, Value> = context
         .meta
         .iter()
-        .filter(theirs)
+        .filter(for_server)
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    let plain = declared.is_empty() && progress.is_none() && log_level.is_none() && meta.is_empty();
+    let plain = declared.is_empty() && progress.is_none() && level.is_none() && meta.is_empty();
     if plain && !resumed {
         return None;
     }
-    let (notices, heard) = mpsc::channel(MAX_NOTICES);
-    let over = CancellationToken::new();
-    let ear = Ear { notices: heard, peer: context.peer.clone(), _over: over.clone().drop_guard() };
-    let caller = Caller {
+    let (notices, queue) = mpsc::channel(MAX_NOTICES);
+    let answered = CancellationToken::new();
+    let queue = NoticeQueue {
+        notices: queue,
+        peer: context.peer.clone(),
+        _answered: answered.clone().drop_guard(),
+    };
+    let client = RequestClient {
         capabilities: declared,
         meta,
         asking: if modern { Asking::Rounds } else { Asking::Direct },
         progress,
-        log_level,
+        log_level: level,
         peer: context.peer.clone(),
         request: context.id.clone(),
         notices,
-        over,
+        answered,
     };
-    Some((Arc::new(caller), ear))
+    Some((Arc::new(client), queue))
 }
 
-/// What a legacy client declared when it began.
+/// The capabilities that a legacy client declared when it connected.
 fn declared(context: &RequestContext<RoleServer>) -> Map<String, Value> {
     let declared = context.client_capabilities().map(serde_json::to_value);
     match declared {
@@ -106,19 +111,19 @@ fn declared(context: &RequestContext<RoleServer>) -> Map<String, Value> {
     }
 }
 
-/// Does the work of a request, passing on meanwhile what its caller is told.
-pub(super) async fn attended<T>(
-    ear: Option<Ear>,
+/// Runs the work of a request and sends its notices to the client.
+pub(super) async fn send_notices<T>(
+    queue: Option<NoticeQueue>,
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> T {
-    let Some(mut ear) = ear else { return work.await };
+    let Some(mut queue) = queue else { return work.await };
     loop {
         tokio::select! {
             biased;
-            Some(notice) = ear.notices.recv() => ear.tell(notice).await,
+            Some(notice) = queue.notices.recv() => queue.send(notice).await,
             done = &mut work => {
-                while let Ok(notice) = ear.notices.try_recv() {
-                    ear.tell(notice).await;
+                while let Ok(notice) = queue.notices.try_recv() {
+                    queue.send(notice).await;
                 }
                 return done;
             }
@@ -126,10 +131,10 @@ pub(super) async fn attended<T>(
     }
 }
 
-/// Does the work of a request, and cancels it when its client asks for that or its session ends.
-pub(super) async fn cancelling<T>(
+/// Runs the work of a request, and cancels it when the client cancels it or the session ends.
+pub(super) async fn cancel_on_end<T>(
     cancel: &CancellationToken,
-    asked: &CancellationToken,
+    cancelled: &CancellationToken,
     session: Option<&SessionUse>,
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> T {
@@ -142,36 +147,36 @@ pub(super) async fn cancelling<T>(
     tokio::select! {
         biased;
         done = &mut work => return done,
-        () = asked.cancelled() => {}
+        () = cancelled.cancelled() => {}
         () = ended => {}
     }
     cancel.cancel();
     work.await
 }
 
-impl Ear {
-    async fn tell(&self, notice: ServerNotification) {
+impl NoticeQueue {
+    async fn send(&self, notice: ServerNotification) {
         if let Err(error) = self.peer.send_notification(notice).await {
             tracing::debug!(%error, "a notice could not be delivered");
         }
     }
 }
 
-impl Caller {
+impl RequestClient {
     fn notify(&self, notice: ServerNotification) {
-        // A caller that does not keep up misses some; it can do without.
+        // A client that does not keep up misses some notices.
         let _ = self.notices.try_send(notice);
     }
 }
 
-impl fmt::Debug for Caller {
+impl fmt::Debug for RequestClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Caller").field("asking", &self.asking).finish_non_exhaustive()
+        f.debug_struct("RequestClient").field("asking", &self.asking).finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl Client for Caller {
+impl Client for RequestClient {
     fn capabilities(&self) -> &Map<String, Value> {
         &self.capabilities
     }
@@ -215,12 +220,12 @@ impl Client for Caller {
         }
         let mut request = CustomRequest::new(method, Some(params));
         request.extensions.insert(OriginatingRequestId(self.request.clone()));
-        let options = PeerRequestOptions::with_timeout(PATIENCE);
-        let asked = async {
+        let options = PeerRequestOptions::with_timeout(ANSWER_TIMEOUT);
+        let asking = async {
             let request = ServerRequest::CustomRequest(request);
             self.peer.send_request_with_option(request, options).await?.await_response().await
         };
-        let answered = self.over.run_until_cancelled(asked).await.ok_or(Unasked::Silent)?;
+        let answered = self.answered.run_until_cancelled(asking).await.ok_or(Unasked::Silent)?;
         match answered {
             Ok(result) => serde_json::to_value(result).map_err(|_| Unasked::Silent),
             Err(ServiceError::McpError(error)) => Err(Unasked::Refused {

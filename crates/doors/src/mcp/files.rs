@@ -1,4 +1,4 @@
-//! Files as resources of MCP: `powerstrip://files/{id}`.
+//! Files as MCP resources: `powerstrip://files/{id}`.
 
 use auth::scope::{FILES_READ, covers};
 use base64::Engine as _;
@@ -13,10 +13,10 @@ use strip::{Failure, Strip};
 /// How many files one page lists.
 const PAGE: u32 = 100;
 
-/// The largest file that is read as a resource; larger ones are fetched from the HTTP door.
+/// The largest file that is read as a resource; larger ones are downloaded over HTTP.
 const MAX_READ: u64 = 4 << 20;
 
-/// Adds a page of the caller's files to what servers offer.
+/// Adds a page of the caller's files to the resources of servers.
 pub(super) async fn list(
     strip: &Strip,
     principal: &Principal,
@@ -28,7 +28,7 @@ pub(super) async fn list(
     }
     let listing = Listing { cursor, limit: Some(PAGE), ..Listing::default() };
     let page =
-        strip.files().list(principal, listing).await.map_err(|failure| told(&failure, ""))?;
+        strip.files().list(principal, listing).await.map_err(|failure| error_of(&failure, ""))?;
     for file in &page.files {
         listed.resources.push(typed(resource(file))?);
     }
@@ -52,7 +52,7 @@ pub(super) fn template(
     Ok(())
 }
 
-/// What a file says, as `resources/read` answers it: text where it is text, a blob where it is not.
+/// The content of a file for `resources/read`: text if it is UTF-8, otherwise a blob.
 pub(super) async fn read(
     strip: &Strip,
     principal: &Principal,
@@ -60,7 +60,7 @@ pub(super) async fn read(
 ) -> Result<Value, ErrorData> {
     let id = using.id;
     let uri = &format!("{URI}{id}");
-    let refused = |failure: Failure| told(&failure, uri);
+    let refused = |failure: Failure| error_of(&failure, uri);
     if !covers(principal, FILES_READ) {
         return Err(refused(Failure::new(Code::NotFound, format!("there is no resource `{uri}`"))));
     }
@@ -92,7 +92,7 @@ fn resource(file: &FileRecord) -> Value {
     })
 }
 
-fn told(failure: &Failure, uri: &str) -> ErrorData {
+fn error_of(failure: &Failure, uri: &str) -> ErrorData {
     match failure.code {
         Code::NotFound => {
             ErrorData::resource_not_found(failure.message.clone(), Some(json!({"uri": uri})))

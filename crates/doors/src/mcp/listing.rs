@@ -1,5 +1,4 @@
-//! `tools/list`, prepared once per view of the catalog: nothing is worked out again, and clients of the newest revision
-//! are given the very bytes of a page that were made for the first of them.
+//! `tools/list`, prepared once per view of the catalog. Clients of the newest revision receive the same serialised page.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -17,10 +16,10 @@ use strip::catalog::{Entry, NameStyle};
 
 use crate::schema;
 
-/// Many clients read only the first page, so a page is large.
+/// The size of a page; large, because many clients read only the first one.
 const PAGE: usize = 1_000;
 
-/// How long a client may rely on a list without asking again; changes are announced anyway.
+/// How long a client may cache a list; it is also notified of changes.
 pub(super) const TTL_MS: u64 = 5_000;
 
 const CURSOR: &str = "after:";
@@ -31,7 +30,7 @@ pub(super) struct Listing {
     agents: RwLock<HashMap<String, Arc<Slot>>>,
 }
 
-/// What was last prepared for one kind of caller.
+/// The latest list for one agent, or for callers without one.
 #[derive(Default)]
 struct Slot {
     prepared: ArcSwapOption<Prepared>,
@@ -43,14 +42,14 @@ struct Prepared {
     style: NameStyle,
     /// By name.
     tools: Vec<Listed>,
-    /// From wire name to the place in `tools`.
+    /// From wire name to the index in `tools`.
     by_wire: HashMap<String, usize>,
-    /// The pages as clients of 2026-07-28 read them, each written when it is first asked for.
-    written: Vec<OnceLock<Option<Arc<RawValue>>>>,
+    /// The pages for clients of 2026-07-28, each serialised when it is first requested.
+    serialised: Vec<OnceLock<Option<Arc<RawValue>>>>,
 }
 
-/// A tool that may be called; an agent that searches is not shown most of them.
-enum Found<'a> {
+/// A tool that may be called; most of them are not listed for an agent that searches.
+enum FoundTool<'a> {
     Listed(&'a Listed),
     Unlisted(&'a Entry),
 }
@@ -59,14 +58,14 @@ enum Found<'a> {
 struct Listed {
     entry: Arc<Entry>,
     tool: Tool,
-    /// What clients before 2026-07-28 are shown instead, where their rules are narrower.
+    /// The output schema for clients before 2026-07-28, if it must differ.
     object_output: Option<Arc<JsonObject>>,
-    /// Whether some of its arguments travel in headers, too.
+    /// Whether some of its arguments must be repeated in headers.
     takes_headers: bool,
 }
 
 impl Listing {
-    /// The page behind a cursor.
+    /// The page after a cursor.
     pub(super) fn page(
         &self,
         strip: &Strip,
@@ -75,14 +74,14 @@ impl Listing {
         modern: bool,
     ) -> Result<ListToolsResult, ErrorData> {
         let prepared = self.current(strip, principal);
-        let start = prepared.start(cursor).ok_or_else(|| {
-            ErrorData::invalid_params("the cursor is not one that this server gave out", None)
-        })?;
+        let start = prepared
+            .start(cursor)
+            .ok_or_else(|| ErrorData::invalid_params("the cursor is not from this server", None))?;
         Ok(prepared.page(start, modern))
     }
 
-    /// The same for a client of 2026-07-28, ready to be sent; none where a page begins as no page of ours does.
-    pub(super) fn written(
+    /// The page after a cursor, serialised for a client of 2026-07-28; `None` if no page begins there.
+    pub(super) fn serialised_page(
         &self,
         strip: &Strip,
         principal: &Principal,
@@ -90,13 +89,12 @@ impl Listing {
     ) -> Option<Arc<RawValue>> {
         let prepared = self.current(strip, principal);
         let start = prepared.start(cursor)?;
-        let place = prepared.written.get(start / PAGE).filter(|_| start % PAGE == 0)?;
-        place
-            .get_or_init(|| {
-                let text = serde_json::to_string(&prepared.page(start, true)).ok()?;
-                RawValue::from_string(text).ok().map(Arc::from)
-            })
-            .clone()
+        let page = prepared.serialised.get(start / PAGE).filter(|_| start % PAGE == 0)?;
+        page.get_or_init(|| {
+            let text = serde_json::to_string(&prepared.page(start, true)).ok()?;
+            RawValue::from_string(text).ok().map(Arc::from)
+        })
+        .clone()
     }
 
     /// The input schema of a tool by any of its names, as it is listed.
@@ -108,8 +106,8 @@ impl Listing {
     ) -> Option<Arc<JsonObject>> {
         let prepared = self.current(strip, principal);
         match prepared.find(name)? {
-            Found::Listed(listed) => Some(Arc::clone(&listed.tool.input_schema)),
-            Found::Unlisted(entry) => {
+            FoundTool::Listed(listed) => Some(Arc::clone(&listed.tool.input_schema)),
+            FoundTool::Unlisted(entry) => {
                 Some(Arc::new(schema::object_input(&entry.descriptor.input_schema)))
             }
         }
@@ -119,8 +117,8 @@ impl Listing {
     pub(super) fn takes_headers(&self, strip: &Strip, principal: &Principal, name: &str) -> bool {
         match self.current(strip, principal).find(name) {
             None => false,
-            Some(Found::Listed(listed)) => listed.takes_headers,
-            Some(Found::Unlisted(entry)) => {
+            Some(FoundTool::Listed(listed)) => listed.takes_headers,
+            Some(FoundTool::Unlisted(entry)) => {
                 let schema = entry.descriptor.input_schema.as_object();
                 schema.is_some_and(schema::marks_headers)
             }
@@ -133,7 +131,7 @@ impl Listing {
         let known = self.agents.read().unwrap_or_else(PoisonError::into_inner).get(agent).cloned();
         let slot = known.unwrap_or_else(|| {
             let mut slots = self.agents.write().unwrap_or_else(PoisonError::into_inner);
-            // Agents of an earlier config are forgotten when a new one comes.
+            // Agents that the config no longer has are removed when a new one is added.
             let profiles = strip.agents();
             slots.retain(|agent, _| profiles.agents.contains_key(agent));
             Arc::clone(slots.entry(agent.clone()).or_default())
@@ -162,7 +160,7 @@ impl Slot {
 
 impl Prepared {
     fn new(view: &View, style: NameStyle, previous: Option<&Self>) -> Self {
-        // The catalog keeps the entries of unchanged tools: what was prepared for them stands.
+        // The catalog keeps the entries of unchanged tools, so what was prepared for them is still valid.
         let known: HashMap<*const Entry, &Listed> = previous
             .filter(|previous| previous.style == style)
             .iter()
@@ -180,15 +178,15 @@ impl Prepared {
         let by_wire = tools
             .iter()
             .enumerate()
-            .map(|(place, listed)| (listed.entry.wire.clone(), place))
+            .map(|(index, listed)| (listed.entry.wire.clone(), index))
             .collect();
-        // Without any tool there is a page, too.
+        // Without any tool there is one empty page.
         let pages = tools.len().div_ceil(PAGE).max(1);
-        let written = (0..pages).map(|_| OnceLock::new()).collect();
-        Self { view: view.clone(), style, tools, by_wire, written }
+        let serialised = (0..pages).map(|_| OnceLock::new()).collect();
+        Self { view: view.clone(), style, tools, by_wire, serialised }
     }
 
-    /// Where the page behind a cursor begins.
+    /// The index of the first tool after a cursor.
     fn start(&self, cursor: Option<&str>) -> Option<usize> {
         let Some(cursor) = cursor else { return Some(0) };
         let last = cursor.strip_prefix(CURSOR)?;
@@ -208,12 +206,12 @@ impl Prepared {
         result
     }
 
-    fn find(&self, name: &str) -> Option<Found<'_>> {
+    fn find(&self, name: &str) -> Option<FoundTool<'_>> {
         if let Some(listed) = self.listed(name) {
-            return Some(Found::Listed(listed));
+            return Some(FoundTool::Listed(listed));
         }
         let entry = self.view.tools().resolve(name).ok()?;
-        Some(self.listed(&entry.wire).map_or(Found::Unlisted(entry), Found::Listed))
+        Some(self.listed(&entry.wire).map_or(FoundTool::Unlisted(entry), FoundTool::Listed))
     }
 
     fn listed(&self, wire: &str) -> Option<&Listed> {
@@ -228,7 +226,8 @@ impl Listed {
         let output = descriptor.output_schema.as_ref().and_then(Value::as_object);
         let mut tool = Tool::new(name(entry, style), description(entry), input);
         tool.title = descriptor.title.clone();
-        tool.output_schema = output.map(|output| Arc::new(schema::spelt_out(output.clone())));
+        tool.output_schema =
+            output.map(|output| Arc::new(schema::without_booleans(output.clone())));
         tool.annotations = annotations(&descriptor.annotations);
         tool.meta = Some(meta(entry));
         let object_output = output.and_then(schema::object_output).map(Arc::new);

@@ -1,4 +1,4 @@
-//! Telling clients that tools, prompts or resources have changed.
+//! Notifies clients of changed tools, prompts and resources.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,124 +9,48 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 use strip::Strip;
 use strip::servers::{Update, Watch};
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
-use super::Core;
+use super::changes::{Change, Changes, ListVersions};
+use super::state::McpState;
 
-/// More resources than this nobody watches at once.
-const MAX_WATCHED: usize = 1_000;
+/// How many resources one client may subscribe to.
+const MAX_SUBSCRIBED: usize = 1_000;
 
-/// What has changed.
-enum Change {
-    Tools,
-    Prompts,
-    Resources,
-    Updated(Update),
-}
-
-/// Hears of every change behind the strip.
-struct Changes {
-    tools: watch::Receiver<u64>,
-    prompts: watch::Receiver<u64>,
-    server_prompts: watch::Receiver<u64>,
-    resources: watch::Receiver<u64>,
-    updates: broadcast::Receiver<Update>,
-}
-
-impl Changes {
-    fn of(strip: &Strip) -> Self {
-        Self {
-            tools: strip.catalog().changes(),
-            prompts: strip.prompts().changes(),
-            server_prompts: strip.servers().prompt_changes(),
-            resources: strip.servers().resource_changes(),
-            updates: strip.servers().updates(),
-        }
-    }
-
-    /// The next change; none when there will be no more.
-    async fn next(&mut self) -> Option<Change> {
-        loop {
-            return Some(tokio::select! {
-                Ok(()) = self.tools.changed() => Change::Tools,
-                Ok(()) = self.prompts.changed() => Change::Prompts,
-                Ok(()) = self.server_prompts.changed() => Change::Prompts,
-                Ok(()) = self.resources.changed() => Change::Resources,
-                update = self.updates.recv() => match update {
-                    Ok(update) => Change::Updated(update),
-                    Err(RecvError::Lagged(_)) => continue,
-                    Err(RecvError::Closed) => return None,
-                },
-                else => return None,
-            });
-        }
-    }
-}
-
-/// How often each list had changed at some moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marks {
-    tools: u64,
-    prompts: (u64, u64),
-    resources: u64,
-}
-
-impl Marks {
-    pub(crate) fn of(strip: &Strip) -> Self {
-        let Changes { tools, prompts, server_prompts, resources, .. } = Changes::of(strip);
-        Self {
-            tools: *tools.borrow(),
-            prompts: (*prompts.borrow(), *server_prompts.borrow()),
-            resources: *resources.borrow(),
-        }
-    }
-
-    /// The lists that have changed from then to now.
-    fn changes(self, now: Self) -> impl Iterator<Item = Change> {
-        let changed = [
-            (self.tools != now.tools).then_some(Change::Tools),
-            (self.prompts != now.prompts).then_some(Change::Prompts),
-            (self.resources != now.resources).then_some(Change::Resources),
-        ];
-        changed.into_iter().flatten()
-    }
-}
-
-/// The resources that one legacy client subscribed to.
+/// The resources that a legacy client has subscribed to.
 #[derive(Default)]
-pub(super) struct Watches(Mutex<HashMap<String, Watch>>);
+pub(super) struct ResourceSubscriptions(Mutex<HashMap<String, Watch>>);
 
-impl Watches {
+impl ResourceSubscriptions {
     fn table(&self) -> std::sync::MutexGuard<'_, HashMap<String, Watch>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to watch a resource; false if there is none, or too many are watched.
-    pub(super) fn begin(&self, strip: &Strip, principal: &Principal, uri: &str) -> bool {
+    /// Subscribes to a resource; false if it does not exist or the limit is reached.
+    pub(super) fn add(&self, strip: &Strip, principal: &Principal, uri: &str) -> bool {
         let mut table = self.table();
         if table.contains_key(uri) {
             return true;
         }
-        if table.len() >= MAX_WATCHED {
+        if table.len() >= MAX_SUBSCRIBED {
             return false;
         }
-        let watch = watch_of(strip, principal, uri);
-        watch.map(|watch| table.insert(uri.to_owned(), watch)).is_some()
+        let found = watch(strip, principal, uri);
+        found.map(|watch| table.insert(uri.to_owned(), watch)).is_some()
     }
 
-    pub(super) fn end(&self, uri: &str) {
+    pub(super) fn remove(&self, uri: &str) {
         self.table().remove(uri);
     }
 
-    fn concerned(&self, update: &Update) -> Option<String> {
+    /// The URI by which the client knows an updated resource.
+    fn find(&self, update: &Update) -> Option<String> {
         self.table().values().find_map(|watch| watch.concerns(update))
     }
 }
 
-/// Begins to watch a resource that the caller may read.
-fn watch_of(strip: &Strip, principal: &Principal, uri: &str) -> Option<Watch> {
+/// Watches a resource that the caller may read.
+fn watch(strip: &Strip, principal: &Principal, uri: &str) -> Option<Watch> {
     let found = strip.servers().shelf().resource(uri)?;
     if !strip.reaches(principal, found.server.name()) {
         return None;
@@ -134,19 +58,19 @@ fn watch_of(strip: &Strip, principal: &Principal, uri: &str) -> Option<Watch> {
     strip.servers().watch(uri)
 }
 
-/// Tells one legacy client of changes for as long as it lives.
-pub(super) struct Notices(JoinHandle<()>);
+/// Notifies a legacy client of changes until it is dropped.
+pub(super) struct ChangeNotifier(JoinHandle<()>);
 
-impl Notices {
-    /// A client whose session was parked first hears of what has changed since.
+impl ChangeNotifier {
+    /// A client whose session was parked is first notified of what has changed since.
     pub(super) fn start(
-        core: &Core,
+        state: &McpState,
         peer: Peer<RoleServer>,
-        watches: Arc<Watches>,
-        parked: Option<Marks>,
+        subscriptions: Arc<ResourceSubscriptions>,
+        parked: Option<ListVersions>,
     ) -> Self {
-        let mut changes = Changes::of(&core.strip);
-        let now = Marks::of(&core.strip);
+        let mut changes = Changes::of(&state.strip);
+        let now = ListVersions::of(&state.strip);
         let mut missed = parked.map(|parked| parked.changes(now)).into_iter().flatten();
         Self(tokio::spawn(async move {
             loop {
@@ -159,7 +83,7 @@ impl Notices {
                     Change::Tools => peer.notify_tool_list_changed().await,
                     Change::Prompts => peer.notify_prompt_list_changed().await,
                     Change::Resources => peer.notify_resource_list_changed().await,
-                    Change::Updated(update) => match watches.concerned(&update) {
+                    Change::Updated(update) => match subscriptions.find(&update) {
                         None => Ok(()),
                         Some(uri) => {
                             let param = ResourceUpdatedNotificationParam::new(uri);
@@ -175,22 +99,26 @@ impl Notices {
     }
 }
 
-impl Drop for Notices {
+impl Drop for ChangeNotifier {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// Serves one `subscriptions/listen` until the client leaves or the gateway stops.
-pub(super) async fn listen(core: &Core, principal: &Principal, context: &SubscriptionContext) {
-    let mut changes = Changes::of(&core.strip);
+/// Serves one `subscriptions/listen` until the client disconnects or the gateway stops.
+pub(super) async fn serve_subscription(
+    state: &McpState,
+    principal: &Principal,
+    context: &SubscriptionContext,
+) {
+    let mut changes = Changes::of(&state.strip);
     let accepted = context.accepted();
     let mut watches = Vec::new();
     let mut unknown: Vec<&String> =
-        accepted.resource_subscriptions.iter().flatten().take(MAX_WATCHED).collect();
+        accepted.resource_subscriptions.iter().flatten().take(MAX_SUBSCRIBED).collect();
     let mut find = |watches: &mut Vec<Watch>| {
         unknown.retain(|uri| {
-            let found = watch_of(&core.strip, principal, uri);
+            let found = watch(&state.strip, principal, uri);
             let missing = found.is_none();
             watches.extend(found);
             missing
@@ -200,12 +128,12 @@ pub(super) async fn listen(core: &Core, principal: &Principal, context: &Subscri
     loop {
         let change = tokio::select! {
             () = context.cancelled() => return,
-            () = core.shutdown.cancelled() => return,
+            () = state.shutdown.cancelled() => return,
             Some(change) = changes.next() => change,
             else => return,
         };
         if matches!(change, Change::Resources) {
-            // A server may have come that has what was not there before.
+            // A new server may offer a resource that did not exist before.
             find(&mut watches);
         }
         let sink = context.sink();

@@ -1,4 +1,4 @@
-//! The strip's prompts as MCP lists, renders and completes them.
+//! The prompts of the strip: lists, renders and completes them.
 
 use proto::{Code, Principal, PromptRef};
 use rmcp::model::{
@@ -10,18 +10,19 @@ use strip::Strip;
 use strip::prompts::PromptError;
 
 use super::listing::TTL_MS;
+use super::servers;
 
 pub(super) fn list(strip: &Strip, principal: &Principal, modern: bool) -> ListPromptsResult {
     let own = strip.prompts().snapshot();
     let mut prompts: Vec<Prompt> = own.prompts().iter().map(listed).collect();
-    prompts.extend(super::servers::prompts(strip, principal));
+    prompts.extend(servers::prompts(strip, principal));
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.ttl_ms = modern.then_some(TTL_MS);
     result.cache_scope = modern.then_some(CacheScope::Private);
     result
 }
 
-/// Whether there is a prompt of our own by this name.
+/// Whether the strip itself has a prompt with this name.
 pub(super) fn has(strip: &Strip, name: &str) -> bool {
     reference(name).is_ok_and(|reference| strip.prompts().snapshot().get(&reference).is_ok())
 }
@@ -85,7 +86,7 @@ fn reference(name: &str) -> Result<PromptRef, ErrorData> {
         .map_err(|error: proto::InvalidId| ErrorData::invalid_params(error.to_string(), None))
 }
 
-/// An unknown prompt and a wrong argument are both the request's fault; anything else is ours.
+/// An unknown prompt and a wrong argument are errors of the request; all others are ours.
 fn fault(error: PromptError) -> ErrorData {
     match error.code() {
         Code::NotFound | Code::InvalidInput => {

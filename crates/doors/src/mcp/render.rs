@@ -1,4 +1,4 @@
-//! How an answer becomes an MCP tool result.
+//! Renders answers as MCP tool results.
 
 use std::mem;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use strip::Failure;
 use strip::files::Reference;
 
-/// In a request: the caller's own key for a call that must run once.
+/// In a request: the idempotency key of a call that must run once.
 pub(super) const IDEMPOTENCY_KEY: &str = "powerstrip/idempotency-key";
 /// In a request: run a recorded call again and compare.
 pub(super) const VERIFY: &str = "powerstrip/verify";
@@ -23,7 +23,7 @@ pub(super) const CALL: &str = "powerstrip/call";
 /// In a failed result: the envelope's error, for programs.
 pub(super) const ERROR: &str = "powerstrip/error";
 
-/// Data as structured content and, for clients that read only text, as JSON text.
+/// Data as structured content, and as JSON text for clients that read only text.
 pub(super) fn success(data: Arc<Value>, wrapped: bool, meta: Meta) -> CallToolResult {
     let mut result = CallToolResult::default();
     result.content = vec![ContentBlock::text(data.to_string())];
@@ -38,7 +38,7 @@ pub(super) fn success(data: Arc<Value>, wrapped: bool, meta: Meta) -> CallToolRe
     result
 }
 
-/// A link to what was kept of an answer.
+/// A link to a stored part of an answer.
 pub(super) fn link(reference: &Reference) -> ContentBlock {
     let resource = Resource::new(reference.uri(), reference.name.clone())
         .with_mime_type(reference.media_type.clone())
@@ -46,7 +46,7 @@ pub(super) fn link(reference: &Reference) -> ContentBlock {
     ContentBlock::resource_link(resource)
 }
 
-/// Code, message and details in the text, where the model that must recover will read them.
+/// A failure with its code, message and details in the text, where the model reads them.
 pub(super) fn failure(failure: &Failure, meta: Meta) -> CallToolResult {
     let mut text = format!("{}: {}", failure.code, failure.message);
     if let Some(details) = &failure.details {
@@ -69,11 +69,11 @@ pub(super) fn failure(failure: &Failure, meta: Meta) -> CallToolResult {
     result
 }
 
-/// What an MCP server answered, passed on as it stands: moved, and copied only if somebody else holds it, too.
+/// The result of an MCP server, forwarded unchanged. It is moved, and copied only if it is shared.
 pub(super) struct Native(Map<String, Value>);
 
 impl Native {
-    /// Reads a result as a server gave it.
+    /// Takes the fields of a server's result.
     pub(super) fn of(result: Arc<Value>) -> Option<Self> {
         match Arc::unwrap_or_clone(result) {
             Value::Object(fields) => Some(Self(fields)),
@@ -81,7 +81,7 @@ impl Native {
         }
     }
 
-    /// Content, structured content and `_meta` of the server, and the facts of the call beside them.
+    /// Content, structured content and `_meta` of the server, with the facts of the call added.
     pub(super) fn success(mut self, wraps: impl Fn(&Value) -> bool, meta: Meta) -> CallToolResult {
         let structured = self.structured().map(|data| {
             if wraps(&data) {
@@ -96,9 +96,9 @@ impl Native {
         result
     }
 
-    /// A failed result of the server, and our code for it beside it.
+    /// A failed result of the server, with our error code added.
     pub(super) fn failure(mut self, failure: &Failure, meta: Meta) -> CallToolResult {
-        // Clients before 2026-07-28 take nothing but objects.
+        // Clients before 2026-07-28 accept only objects.
         let structured = self.structured().filter(Value::is_object);
         let mut result = self.result(meta);
         result.structured_content = structured;
@@ -113,12 +113,12 @@ impl Native {
         if let Some(Value::Array(blocks)) = self.0.remove("content") {
             result.content = blocks.into_iter().map(block).collect();
         }
-        let mut said = match self.0.remove("_meta") {
-            Some(Value::Object(said)) => said,
+        let mut meta_fields = match self.0.remove("_meta") {
+            Some(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        said.insert(CALL.to_owned(), call(meta));
-        result.meta = Some(MetaObject(said));
+        meta_fields.insert(CALL.to_owned(), call(meta));
+        result.meta = Some(MetaObject(meta_fields));
         result
     }
 
@@ -127,9 +127,9 @@ impl Native {
     }
 }
 
-/// A block of content. Of a kind that the protocol library does not know, a client still gets all of it, as JSON text.
+/// A block of content. A block of a kind that rmcp does not know becomes JSON text.
 fn block(mut block: Value) -> ContentBlock {
-    // By far the most are plain texts, which need no reading of what else a block could be.
+    // Most blocks are plain text, which needs no full parse.
     if let Some(fields) = block.as_object_mut()
         && fields.len() == 2
         && fields.get("type").is_some_and(|kind| kind == "text")
@@ -140,7 +140,7 @@ fn block(mut block: Value) -> ContentBlock {
     ContentBlock::deserialize(&block).unwrap_or_else(|_| ContentBlock::text(block.to_string()))
 }
 
-/// The envelope's `meta`, moved rather than copied.
+/// The `meta` of the envelope, moved instead of copied.
 fn call(meta: Meta) -> Value {
     Value::Object(Map::from_iter([
         ("tool".to_owned(), (*meta.tool).into()),

@@ -1,4 +1,4 @@
-//! Work that wakes itself goes on in place.
+//! Polls a future again in place when it woke itself.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,39 +7,39 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::task::AtomicWaker;
 
-/// So often work may go on in place before others get their turn.
-const TURNS: usize = 8;
+/// How many times a future is polled in place before other tasks get their turn.
+const MAX_POLLS: usize = 8;
 
 /// A future that is polled again in place when it was woken while it was polled.
 ///
-/// One connection is one task: what reads a body in it wakes what receives that body, which is the same task. To the
-/// runtime this looks like a task that gives way to others, and for each it wakes a second thread to take it over: two
-/// thread switches in every call for nothing.
+/// A connection is one task, in which reading a body wakes the receiver of that body: the same task. The runtime would
+/// treat each such wake-up as a task that yields, and wake a second thread to take it over: two needless thread switches
+/// in every call.
 pub(super) struct InPlace<F> {
     work: Pin<Box<F>>,
-    bell: Arc<Bell>,
-    /// The bell, as the work is given it.
+    wakeups: Arc<WakeFlag>,
+    /// The flag as the future's waker.
     waker: Waker,
 }
 
-/// What the work rings. While it is polled that is only noted.
+/// Wakes the task of the future, except while the future is polled: then the wake-up is only recorded.
 #[derive(Default)]
-struct Bell {
+struct WakeFlag {
     task: AtomicWaker,
-    /// Which of the two below hold.
+    /// A combination of `POLLED` and `WOKEN`.
     state: AtomicU8,
 }
 
 const POLLED: u8 = 1;
-const RUNG: u8 = 2;
+const WOKEN: u8 = 2;
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.state.fetch_or(RUNG, Ordering::AcqRel) & POLLED == 0 {
+        if self.state.fetch_or(WOKEN, Ordering::AcqRel) & POLLED == 0 {
             self.task.wake();
         }
     }
@@ -47,8 +47,8 @@ impl Wake for Bell {
 
 impl<F: Future> InPlace<F> {
     pub(super) fn new(work: F) -> Self {
-        let bell = Arc::<Bell>::default();
-        Self { work: Box::pin(work), waker: Arc::clone(&bell).into(), bell }
+        let wakeups = Arc::<WakeFlag>::default();
+        Self { work: Box::pin(work), waker: Arc::clone(&wakeups).into(), wakeups }
     }
 }
 
@@ -56,19 +56,20 @@ impl<F: Future> Future for InPlace<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { work, bell, waker } = self.get_mut();
-        bell.task.register(cx.waker());
-        for _ in 0..TURNS {
-            bell.state.store(POLLED, Ordering::Release);
+        let Self { work, wakeups, waker } = self.get_mut();
+        wakeups.task.register(cx.waker());
+        for _ in 0..MAX_POLLS {
+            wakeups.state.store(POLLED, Ordering::Release);
             if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(waker)) {
                 return Poll::Ready(done);
             }
-            let quiet = bell.state.compare_exchange(POLLED, 0, Ordering::AcqRel, Ordering::Acquire);
-            if quiet.is_ok() {
+            let not_woken =
+                wakeups.state.compare_exchange(POLLED, 0, Ordering::AcqRel, Ordering::Acquire);
+            if not_woken.is_ok() {
                 return Poll::Pending;
             }
         }
-        bell.state.store(0, Ordering::Release);
+        wakeups.state.store(0, Ordering::Release);
         cx.waker().wake_by_ref();
         Poll::Pending
     }

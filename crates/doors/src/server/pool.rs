@@ -1,8 +1,8 @@
-//! Connections: how many there are, who they belong to, and which one makes room for a new one.
+//! The pool of connections: how many there are, which caller each belongs to, and which one is closed for a new one.
 //!
-//! A connection is anonymous until a request on it was admitted in some caller's name. Anonymous connections need no
-//! credential, so they are the ones that are closed when there are too many; a client that sends its request at once
-//! is not affected. A caller that is known may hold a share of all connections and no more.
+//! A connection is anonymous until a request of a caller was admitted on it. Anonymous connections need no credential, so
+//! they are closed first when there are too many; a client that sends its request at once is not affected. An identified
+//! caller may hold a fraction of all connections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use crate::shares::{Exceeded, Holder, Share, Shares};
 
 /// All connections of a listener.
 pub(super) struct Pool {
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     /// Connections by caller.
     callers: Arc<Shares>,
     per_caller: usize,
@@ -42,8 +42,8 @@ pub struct Peer {
     share: Mutex<Option<Share>>,
 }
 
-/// Keeps a connection's place; dropped when the connection has ended.
-pub(super) struct Place {
+/// The slot of a connection; dropped when the connection has ended.
+pub(super) struct Slot {
     peer: Arc<Peer>,
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -51,32 +51,32 @@ pub(super) struct Place {
 impl Pool {
     pub(super) fn new(max: usize, anonymous_per_address: usize) -> Arc<Self> {
         Arc::new(Self {
-            places: Arc::new(Semaphore::new(max)),
+            slots: Arc::new(Semaphore::new(max)),
             callers: Shares::new(max),
-            // A quarter is left for everybody else.
+            // A quarter is left for other callers.
             per_caller: (max - max / 4).max(1),
             anonymous_per_address: anonymous_per_address.max(1),
             anonymous: Mutex::default(),
         })
     }
 
-    /// Waits for a place. If all are taken, the oldest anonymous connection of the address that has most of them is
+    /// Waits for a slot. If all are taken, the oldest anonymous connection of the address with the most of them is
     /// closed.
     pub(super) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        if let Ok(permit) = Arc::clone(&self.places).try_acquire_owned() {
+        if let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() {
             return Some(permit);
         }
         self.anonymous().close_one_of_most();
         // The semaphore is never closed.
-        Arc::clone(&self.places).acquire_owned().await.ok()
+        Arc::clone(&self.slots).acquire_owned().await.ok()
     }
 
-    /// Takes a new connection in. If its address has too many anonymous ones, the oldest of those is closed.
+    /// Adds a connection. If its address has too many anonymous ones, the oldest of those is closed.
     pub(super) fn enter(
         self: &Arc<Self>,
         address: IpAddr,
         permit: Option<OwnedSemaphorePermit>,
-    ) -> Place {
+    ) -> Slot {
         let address = network(address);
         let mut anonymous = self.anonymous();
         let id = anonymous.next;
@@ -94,7 +94,7 @@ impl Pool {
             identified: AtomicBool::new(false),
             share: Mutex::default(),
         };
-        Place { peer: Arc::new(peer), _permit: permit }
+        Slot { peer: Arc::new(peer), _permit: permit }
     }
 
     fn anonymous(&self) -> MutexGuard<'_, Anonymous> {
@@ -129,13 +129,13 @@ fn close_oldest(own: &mut BTreeMap<u64, Option<AbortHandle>>) {
     }
 }
 
-impl Place {
+impl Slot {
     pub(super) fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.peer.release();
     }
@@ -147,8 +147,8 @@ impl Peer {
         self.address
     }
 
-    /// Names the task of the connection, which is ended when its place is needed.
-    pub(super) fn driven_by(&self, task: AbortHandle) {
+    /// Sets the task of the connection, which is aborted when its slot is needed.
+    pub(super) fn set_task(&self, task: AbortHandle) {
         let mut anonymous = self.pool.anonymous();
         if let Some(known) =
             anonymous.of.get_mut(&self.address).and_then(|own| own.get_mut(&self.id))
@@ -157,8 +157,8 @@ impl Peer {
         }
     }
 
-    /// Notes that a request was admitted in a caller's name. From the first one on the connection counts as that
-    /// caller's, whose limit is the error.
+    /// Records that a request of a caller was admitted. From the first one on the connection counts against that caller's
+    /// limit, which is the error if it is exceeded.
     pub(crate) fn identify(&self, principal: &Principal) -> Result<(), usize> {
         if self.identified.load(Ordering::Relaxed) {
             return Ok(());
@@ -174,7 +174,7 @@ impl Peer {
 
     fn release(&self) {
         self.pool.anonymous().remove(self.address, self.id);
-        // Streams may keep a reference for longer than the connection lives.
+        // A stream may hold the peer for longer than the connection.
         self.share().take();
     }
 

@@ -1,4 +1,4 @@
-//! All sessions, and which of them makes room for another.
+//! The table of sessions, and which of them ends when another needs its place.
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -11,49 +11,49 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::SessionFault;
-use crate::mcp::Marks;
+use super::fault::SessionFault;
+use crate::mcp::ListVersions;
 use crate::shares::Share;
 
 #[derive(Default)]
 pub(super) struct Table(HashMap<SessionId, Session>);
 
-/// A session, as far as we must know it.
+/// What is known about a session.
 pub(super) struct Session {
     pub(super) owner: Arc<Principal>,
-    /// Its place among all sessions.
+    /// Counts against the limits of sessions.
     pub(super) share: Option<Share>,
-    /// What its client said to open it, once that was answered.
+    /// The parameters of its `initialize` request, once that was answered.
     pub(super) start: Option<Box<InitializeRequestParams>>,
-    /// The revision that was agreed upon.
+    /// The negotiated revision of the protocol.
     pub(super) version: String,
-    /// Whether its client declared no capabilities, so that nothing is sent to it before an answer.
+    /// Whether its client declared no capabilities, so that an answer is the only message to it.
     pub(super) plain: bool,
-    /// Whether the client has said that it is ready.
+    /// Whether the client has sent `notifications/initialized`.
     pub(super) ready: bool,
     /// When it was last used.
     pub(super) used: Instant,
     /// When it last needed the library.
     pub(super) worked: Instant,
-    /// Whether the library's tasks for it run.
+    /// Whether the library's tasks for it are running.
     pub(super) live: bool,
-    /// How often it was parked while the library has not said that its tasks have ended.
+    /// How many times it was parked without the library having reported the end of its tasks.
     pub(super) parking: u32,
-    /// Whether the library's tasks know something that would be lost with them.
+    /// Whether the library's tasks hold state that parking would lose.
     pub(super) stateful: bool,
-    /// What had changed by the time it was parked.
-    pub(super) marks: Option<Marks>,
-    /// The requests that the library works on.
+    /// The versions of the lists when it was parked.
+    pub(super) lists: Option<ListVersions>,
+    /// The requests that the library is answering.
     pub(super) requests: TaskTracker,
-    /// The streams by which its requests are answered.
+    /// The streams that answer its requests.
     pub(super) answers: TaskTracker,
-    /// The streams by which its client listens.
+    /// The streams for notifications.
     pub(super) streams: TaskTracker,
-    /// The calls under way that the library does not know, by their ids.
+    /// The running calls that bypass the library, by id.
     pub(super) calls: HashMap<Box<str>, CancellationToken>,
     /// Cancelled when it ends.
     pub(super) ended: CancellationToken,
-    /// Held while it is being parked or started again.
+    /// Held while it is being parked or restored.
     pub(super) changing: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -72,7 +72,7 @@ impl Session {
             live: true,
             parking: 0,
             stateful: false,
-            marks: None,
+            lists: None,
             requests: TaskTracker::new(),
             answers: TaskTracker::new(),
             streams: TaskTracker::new(),
@@ -82,7 +82,7 @@ impl Session {
         }
     }
 
-    /// Notes what was agreed upon. A session that is started again keeps what it had.
+    /// Records what was negotiated. A restored session keeps its values.
     pub(super) fn begin(&mut self, start: InitializeRequestParams, version: String) {
         if self.start.is_none() {
             self.plain = start.capabilities == ClientCapabilities::default();
@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// Whether the library does something for it.
+    /// Whether the library has open requests or streams for it.
     pub(super) fn is_working(&self) -> bool {
         let open = [&self.requests, &self.answers, &self.streams];
         open.into_iter().any(|open| !open.is_empty())
@@ -106,7 +106,7 @@ impl Session {
         self.live && self.start.is_some() && !self.stateful && !self.is_working()
     }
 
-    /// Ends its calls and gives its place back.
+    /// Cancels its calls and releases its share of the limits.
     pub(super) fn cancel(&mut self) {
         self.ended.cancel();
         self.calls.values().for_each(CancellationToken::cancel);
@@ -119,15 +119,14 @@ impl Session {
 }
 
 impl Table {
-    /// The session of this caller that is to make room for another of its own. None that is in use.
+    /// The session of this caller that ends when the caller opens another; never one that is in use.
     pub(super) fn least_used_of(&self, owner: &Principal) -> Option<SessionId> {
         let holder = (owner.tenant.as_str(), owner.subject.as_str());
         self.least_used(|session| session.holder() == holder && !session.is_busy())
     }
 
-    /// The session that is to make room for one of this caller when there are `limit`: the least used one of the
-    /// caller that has most, in the tenant that has most. Other callers lose a session that is in use only if they
-    /// have several.
+    /// The session that ends when this caller opens one and `limit` are open: the least recently used one of the caller
+    /// with the most sessions, in the tenant with the most. Another caller loses a session in use only if it has several.
     pub(super) fn make_room(
         &self,
         owner: &Principal,

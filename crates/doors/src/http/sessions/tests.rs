@@ -12,7 +12,7 @@ const LIMITS: SessionLimits = SessionLimits {
 };
 
 fn sessions(limits: SessionLimits) -> Arc<Sessions> {
-    Arc::new(Sessions::new(limits, Marks::default))
+    Arc::new(Sessions::new(limits, ListVersions::default))
 }
 
 fn principal(tenant: &str, subject: &str) -> Arc<Principal> {
@@ -25,11 +25,11 @@ fn principal(tenant: &str, subject: &str) -> Arc<Principal> {
 }
 
 async fn open(sessions: &Sessions, owner: &Arc<Principal>) -> Result<SessionId, SessionFault> {
-    let opened = VIEWER.scope(Arc::clone(owner), sessions.create_session()).await;
+    let opened = CALLER.scope(Arc::clone(owner), sessions.create_session()).await;
     opened.map(|(id, _transport)| id)
 }
 
-/// Makes a session one whose plain calls go past the library.
+/// Makes a session one whose plain calls bypass the library.
 fn agree(sessions: &Sessions, id: &SessionId) {
     let start = InitializeRequestParams::default();
     let mut table = sessions.table();
@@ -39,13 +39,14 @@ fn agree(sessions: &Sessions, id: &SessionId) {
 }
 
 #[tokio::test]
-async fn only_plain_calls_go_past_the_library() {
+async fn only_plain_calls_bypass_the_library() {
     let sessions = sessions(LIMITS);
-    let pass =
-        |id: &str, call| sessions.pass(id, "2025-11-25", "tool", call, CancellationToken::new);
+    let pass = |id: &str, call| {
+        sessions.begin_direct(id, "2025-11-25", "tool", call, CancellationToken::new)
+    };
     assert!(pass("s", "1").is_none(), "no such session");
     let id = open(&sessions, &principal("acme", "ann")).await.unwrap();
-    assert!(pass(&id, "1").is_none(), "nothing was agreed upon");
+    assert!(pass(&id, "1").is_none(), "nothing was negotiated");
     agree(&sessions, &id);
     let change = |change: fn(&mut Session)| change(sessions.table().get_mut(&id).unwrap());
     for (unfit, fit) in [
@@ -64,13 +65,13 @@ async fn only_plain_calls_go_past_the_library() {
     drop(first);
     let again = pass(&id, "1").expect("the id is free again");
     sessions.note_slow("tool");
-    assert!(pass(&id, "2").is_none(), "its streams must be such that can be taken up again");
+    assert!(pass(&id, "2").is_none(), "its streams must be resumable");
     sessions.end(&id).await;
-    assert!(again.cancel.is_cancelled(), "it ends with its session");
+    assert!(again.cancel.is_cancelled(), "its session ended");
 }
 
 #[tokio::test]
-async fn a_session_opens_for_its_owner_alone() {
+async fn only_its_owner_can_use_a_session() {
     let sessions = sessions(LIMITS);
     let ann = principal("acme", "ann");
     let id = open(&sessions, &ann).await.unwrap();
@@ -78,7 +79,7 @@ async fn a_session_opens_for_its_owner_alone() {
     assert!(!sessions.owned_by(&id, &principal("acme", "bob")));
     assert!(!sessions.owned_by(&id, &principal("other", "ann")));
     let agent = Principal { agent: Some("bot".to_owned()), ..(*ann).clone() };
-    assert!(!sessions.owned_by(&id, &agent), "an agent of hers is somebody else");
+    assert!(!sessions.owned_by(&id, &agent), "an agent of the same subject is another caller");
     let renewed = Principal { scopes: vec!["tools:read".to_owned()], ..(*ann).clone() };
     assert!(sessions.owned_by(&id, &renewed), "another token of the same caller");
     sessions.close_session(&id).await.unwrap();
@@ -87,7 +88,7 @@ async fn a_session_opens_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn the_caller_with_most_sessions_makes_room() {
+async fn the_caller_with_the_most_sessions_loses_one() {
     let sessions = sessions(LIMITS);
     let (ann, bob) = (principal("acme", "ann"), principal("other", "bob"));
     let mut anns = Vec::new();
@@ -96,28 +97,28 @@ async fn the_caller_with_most_sessions_makes_room() {
         agree(&sessions, anns.last().unwrap());
     }
     assert_eq!(sessions.exhausted(), Some(10));
-    // Her first session is in use, so the next one goes.
-    let _call = sessions.pass(&anns[0], "2025-11-25", "tool", "1", CancellationToken::new);
+    // Her first session is in use, so the second one ends.
+    let _call = sessions.begin_direct(&anns[0], "2025-11-25", "tool", "1", CancellationToken::new);
     let bobs = open(&sessions, &bob).await.expect("a new tenant is served");
     assert!(sessions.owned_by(&bobs, &bob) && sessions.owned_by(&anns[0], &ann));
-    assert!(!sessions.owned_by(&anns[1], &ann), "the least used of hers has gone");
-    anns.push(open(&sessions, &ann).await.expect("one of her own makes room"));
+    assert!(!sessions.owned_by(&anns[1], &ann), "her least recently used one ended");
+    anns.push(open(&sessions, &ann).await.expect("one of her own ends"));
     assert!(sessions.owned_by(&bobs, &bob), "not his");
     assert!(!sessions.owned_by(&anns[2], &ann));
     let uses: Vec<_> = anns.iter().filter_map(|id| sessions.begin_use(id)).collect();
     let refused = open(&sessions, &ann).await.expect_err("all of hers are in use");
     assert!(matches!(refused, SessionFault::CallerFull(9)), "{refused}");
-    open(&sessions, &bob).await.expect("a caller with few is served all the same");
+    open(&sessions, &bob).await.expect("a caller with few sessions is still served");
     drop(uses);
 }
 
 #[tokio::test]
-async fn one_caller_cannot_have_them_all() {
+async fn one_caller_cannot_have_all_sessions() {
     let sessions = sessions(SessionLimits { per_caller: 2, ..LIMITS });
     let ann = principal("acme", "ann");
     let first = open(&sessions, &ann).await.unwrap();
     let second = open(&sessions, &ann).await.unwrap();
-    let third = open(&sessions, &ann).await.expect("the least used one makes room");
+    let third = open(&sessions, &ann).await.expect("the least recently used one ends");
     assert!(!sessions.owned_by(&first, &ann) && sessions.owned_by(&second, &ann));
     let _used = (sessions.begin_use(&second), sessions.begin_use(&third));
     let refused = open(&sessions, &ann).await.expect_err("both are in use");

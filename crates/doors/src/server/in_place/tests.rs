@@ -18,8 +18,8 @@ impl Wake for Count {
     }
 }
 
-/// Work that wakes itself so many times, and how often it was polled.
-fn restless(times: usize) -> (InPlace<impl Future<Output = ()>>, Arc<AtomicUsize>) {
+/// A future that wakes itself `times` times, and how often it was polled.
+fn self_waking(times: usize) -> (InPlace<impl Future<Output = ()>>, Arc<AtomicUsize>) {
     let polls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&polls);
     let work = poll_fn(move |cx| {
@@ -33,26 +33,26 @@ fn restless(times: usize) -> (InPlace<impl Future<Output = ()>>, Arc<AtomicUsize
 }
 
 #[test]
-fn who_wakes_itself_goes_on_without_a_turn_of_the_runtime() {
+fn a_self_waking_future_is_polled_again_without_the_runtime() {
     let woken = Arc::<Count>::default();
     let waker = Waker::from(Arc::clone(&woken));
-    let (mut work, polls) = restless(TURNS - 1);
+    let (mut work, polls) = self_waking(MAX_POLLS - 1);
     assert!(Pin::new(&mut work).poll(&mut Context::from_waker(&waker)).is_ready());
-    assert_eq!((polls.load(Ordering::SeqCst), woken.0.load(Ordering::SeqCst)), (TURNS, 0));
+    assert_eq!((polls.load(Ordering::SeqCst), woken.0.load(Ordering::SeqCst)), (MAX_POLLS, 0));
 }
 
 #[test]
-fn who_never_rests_lets_others_have_their_turn_and_goes_on_after_it() {
+fn a_future_that_always_wakes_itself_yields_and_continues_later() {
     let woken = Arc::<Count>::default();
     let waker = Waker::from(Arc::clone(&woken));
-    let (mut work, polls) = restless(TURNS);
+    let (mut work, polls) = self_waking(MAX_POLLS);
     assert!(Pin::new(&mut work).poll(&mut Context::from_waker(&waker)).is_pending());
-    assert_eq!((polls.load(Ordering::SeqCst), woken.0.load(Ordering::SeqCst)), (TURNS, 1));
+    assert_eq!((polls.load(Ordering::SeqCst), woken.0.load(Ordering::SeqCst)), (MAX_POLLS, 1));
     assert!(Pin::new(&mut work).poll(&mut Context::from_waker(&waker)).is_ready());
 }
 
 #[test]
-fn who_is_woken_while_at_rest_wakes_its_task_whichever_that_is_by_then() {
+fn a_wake_up_between_polls_wakes_the_latest_task() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let mut work = InPlace::new(async move { receiver.recv().await });
     let [first, second] = [Arc::<Count>::default(), Arc::default()];
@@ -67,12 +67,12 @@ fn who_is_woken_while_at_rest_wakes_its_task_whichever_that_is_by_then() {
 }
 
 #[tokio::test]
-async fn who_has_used_up_its_share_is_not_polled_in_vain_and_goes_on_with_a_new_one() {
-    const SHARES: usize = 1_000;
+async fn a_future_without_budget_is_not_polled_again_in_place() {
+    const BUDGETS: usize = 1_000;
     let polls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&polls);
     let mut work = Box::pin(async {
-        for _ in 0..128 * SHARES {
+        for _ in 0..128 * BUDGETS {
             tokio::task::coop::consume_budget().await;
         }
     });
@@ -82,12 +82,12 @@ async fn who_has_used_up_its_share_is_not_polled_in_vain_and_goes_on_with_a_new_
     }));
     tokio::time::timeout(Duration::from_secs(30), tokio::spawn(working)).await.unwrap().unwrap();
     let polls = polls.load(Ordering::SeqCst);
-    assert!((SHARES..=SHARES + 2).contains(&polls), "{polls} polls for {SHARES} shares");
+    assert!((BUDGETS..=BUDGETS + 2).contains(&polls), "{polls} polls for {BUDGETS} budgets");
 }
 
-/// Wakes come from other threads at any moment: none is lost.
+/// Wake-ups from other threads may come at any moment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_wake_from_another_thread_is_lost() {
+async fn no_wake_up_from_another_thread_is_lost() {
     const SENT: usize = 50_000;
     let (sender, mut receiver) = mpsc::channel(1);
     let reading = tokio::spawn(InPlace::new(async move {

@@ -1,6 +1,6 @@
-//! The short way within a session of a client before 2026-07-28. The library answers each call there by a stream of
-//! events, for which it keeps a task and the events; a plain call that is soon over is answered by one JSON document.
-//! A tool that was slow once goes the library's way from then on: its streams can be taken up again where they broke.
+//! Plain calls within a session of a client before 2026-07-28. The library answers each of them with an event stream, for
+//! which it keeps a task and the events; here a call that ends soon is answered with one JSON document. Once a tool was
+//! slow, its calls go to the library, because a client can resume the library's streams after a lost connection.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,29 +19,29 @@ use strip::runs::RunOf;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
-use super::super::{McpDoor, SESSION_ID};
-use super::{Answer, CALL, CallParams, Message, asked, only, written};
+use super::message::{Answer, CALL, CallParams, Message, only, write_answer};
+use crate::http::mcp::door::{McpDoor, SESSION_ID};
 use crate::mcp;
 
-/// For so long the head of an answer is held back; what takes longer is answered by a stream, so that its client sees
-/// that somebody is there.
+/// How long the head of an answer is held back. A call that takes longer is answered with an event stream, whose comments
+/// keep the connection alive.
 const QUICK: Duration = Duration::from_millis(100);
 
-/// A client does not wait for an answer any more.
+/// The notification that a client no longer waits for an answer.
 #[derive(Deserialize)]
 struct Cancelled<'a> {
     method: &'a str,
     #[serde(borrow)]
-    params: Which<'a>,
+    params: CancelledParams<'a>,
 }
 
 #[derive(Deserialize)]
-struct Which<'a> {
+struct CancelledParams<'a> {
     #[serde(borrow, rename = "requestId")]
     id: &'a RawValue,
 }
 
-/// Answers a call, or takes note of one that is cancelled.
+/// Answers a call, or cancels one.
 pub(super) async fn answer(
     door: &McpDoor,
     parts: &Parts,
@@ -60,43 +60,43 @@ pub(super) async fn answer(
         };
         return known.then(accepted);
     };
-    let CallParams { name, arguments, meta } = &message.params;
-    let core = &door.core;
+    let CallParams { name, meta, .. } = &message.params;
+    let state = &door.state;
     if !message.is_plain(CALL)
         || meta.version.is_some()
         || meta.capabilities.is_some()
-        // Its messages would go the long way.
-        || core.strip().servers().shelf().has("logging")
+        // Log messages for the client need the library.
+        || state.strip().servers().shelf().has("logging")
         || !auth::scope::covers(principal, auth::scope::TOOLS_CALL)
     {
         return None;
     }
     let version = only(&parts.headers, "mcp-protocol-version")?;
     let trace: TraceId = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
-    let token = || core.strip().call_token(trace);
-    let passing = door.sessions.pass(session, version, name, message.id.get(), token)?;
-    let run = RunOf::Session(session.into());
-    let mut call = match asked(parts, (name, arguments.clone()), meta, principal, run) {
-        Ok(call) => call,
-        Err(unclear) => return Some(written(message.id, Err(unclear))),
+    let token = || state.strip().call_token(trace);
+    let direct = door.sessions.begin_direct(session, version, name, message.id.get(), token)?;
+    let (run, name) = (RunOf::Session(session.into()), *name);
+    let mut request = match message.params.into_request(parts, principal, run) {
+        Ok(request) => request,
+        Err(invalid) => return Some(write_answer(message.id, Err(invalid))),
     };
-    call.cancel = passing.cancel.clone();
-    let core = Arc::clone(core);
-    // In these revisions a client that loses its connection has not cancelled anything.
+    request.cancel = direct.cancel.clone();
+    let state = Arc::clone(state);
+    // In these revisions a lost connection does not cancel a call, so it runs in its own task.
     let mut work = tokio::spawn(async move {
-        let mut answered = mcp::call(&core, call, false).await;
-        drop(passing);
+        let mut answered = mcp::call(&state, request, false).await;
+        drop(direct);
         if let Ok(result) = &mut answered {
-            // A word of later revisions.
+            // A field of later revisions.
             result.result_type = None;
         }
         answered
     });
     Some(match timeout(QUICK, &mut work).await {
-        Ok(done) => written(message.id, finished(done)),
+        Ok(done) => write_answer(message.id, finished(done)),
         Err(_) => {
             door.sessions.note_slow(name);
-            streamed(message.id.to_owned(), work)
+            stream_answer(message.id.to_owned(), work)
         }
     })
 }
@@ -110,8 +110,8 @@ fn finished(done: Result<Answered, JoinError>) -> Answered {
     })
 }
 
-/// An answer that comes when it is there, and signs of life until then.
-fn streamed(id: Box<RawValue>, work: JoinHandle<Answered>) -> Response {
+/// An event stream with comments until the answer is there.
+fn stream_answer(id: Box<RawValue>, work: JoinHandle<Answered>) -> Response {
     let answer = async move {
         let (result, error) = match finished(work.await) {
             Ok(result) => (Some(result), None),

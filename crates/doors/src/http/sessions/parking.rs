@@ -1,4 +1,4 @@
-//! How sessions are parked and ended.
+//! Parks and ends sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,22 +9,23 @@ use tokio::time::{Instant, MissedTickBehavior, timeout};
 
 use super::Sessions;
 use super::table::Session;
-use crate::mcp::Marks;
+use crate::mcp::ListVersions;
 
-/// How often sessions are looked at.
+/// How often sessions are checked.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Beyond so many sessions with tasks of the library, those that do not need them are parked at once.
-const MAX_RESTING: usize = 64;
+/// With more live sessions than this, idle ones are parked after one tick.
+const MAX_LIVE: usize = 64;
 
-/// How long the calls of a session that ends have to answer.
+/// How long the calls of an ending session have to answer.
 const ANSWER_TIME: Duration = Duration::from_secs(1);
 
-/// What it takes to start a parked session again.
-pub(in crate::http) struct Parked {
+/// What is needed to restore a parked session.
+pub(in crate::http) struct ParkedSession {
     pub(in crate::http) version: String,
-    pub(in crate::http) marks: Option<Marks>,
-    /// Kept until it has been started.
+    /// The versions of the lists when it was parked.
+    pub(in crate::http) lists: Option<ListVersions>,
+    /// Held until the session is restored.
     pub(in crate::http) changing: OwnedMutexGuard<()>,
 }
 
@@ -41,12 +42,11 @@ impl Sessions {
 
     async fn sweep(&self) {
         let now = Instant::now();
-        let (mut idle, mut resting) = (Vec::new(), Vec::new());
+        let (mut idle, mut to_park) = (Vec::new(), Vec::new());
         {
             let mut table = self.table();
             let live = table.values().filter(|session| session.live).count();
-            let park =
-                if live > MAX_RESTING { TICK.min(self.limits.park) } else { self.limits.park };
+            let park = if live > MAX_LIVE { TICK.min(self.limits.park) } else { self.limits.park };
             for (id, session) in table.iter_mut() {
                 if session.is_working() {
                     session.worked = now;
@@ -58,14 +58,14 @@ impl Sessions {
                     continue;
                 }
                 if session.can_park() && now - session.worked >= park {
-                    resting.push((Arc::clone(id), Arc::clone(&session.changing)));
+                    to_park.push((Arc::clone(id), Arc::clone(&session.changing)));
                 }
             }
         }
         for id in idle {
             self.end(&id).await;
         }
-        for (id, changing) in resting {
+        for (id, changing) in to_park {
             self.park(&id, changing).await;
         }
     }
@@ -79,19 +79,19 @@ impl Sessions {
             };
             session.live = false;
             session.parking += 1;
-            session.marks = Some((self.marks)());
+            session.lists = Some((self.lists)());
         }
         if let Err(error) = self.local.close_session(id).await {
             tracing::debug!(%error, session = %id, "the tasks of a parked session had ended");
         }
     }
 
-    /// What it takes to start a session again, if it is parked. Waits while another request starts it.
-    pub(in crate::http) async fn parked(&self, id: &str) -> Option<Parked> {
+    /// What is needed to restore a session, if it is parked. Waits while another request restores it.
+    pub(in crate::http) async fn parked(&self, id: &str) -> Option<ParkedSession> {
         let changing = {
             let table = self.table();
             let session = table.get(id)?;
-            // Also one that is just being parked.
+            // A session that is being parked right now counts as parked.
             if session.live && session.changing.try_lock().is_ok() {
                 return None;
             }
@@ -100,10 +100,10 @@ impl Sessions {
         let changing = changing.lock_owned().await;
         let table = self.table();
         let session = table.get(id).filter(|session| !session.live)?;
-        Some(Parked { version: session.version.clone(), marks: session.marks, changing })
+        Some(ParkedSession { version: session.version.clone(), lists: session.lists, changing })
     }
 
-    /// Ends a session and its calls, if there is one of this id.
+    /// Ends the session with this id, if it exists, and its calls.
     pub(in crate::http) async fn end(&self, id: &str) {
         let removed = self.table().remove_entry(id);
         let Some((id, mut session)) = removed else { return };
@@ -111,7 +111,7 @@ impl Sessions {
         let Session { requests, answers, .. } = &session;
         requests.close();
         answers.close();
-        // Its calls could not be answered any more once the library's tasks have ended.
+        // Without the library's tasks its calls cannot be answered.
         let answered = async {
             requests.wait().await;
             answers.wait().await;

@@ -1,4 +1,4 @@
-//! The methods, and what they answer.
+//! The methods of a session.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,23 +10,23 @@ use strip::{Door, Failure, Request, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
+use crate::call_options::{CallOptions, InvalidOption};
+use crate::operator::{LoginService, Operator, ServersReport};
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
-use crate::wishes::{Unclear, Wishes};
-use crate::{LoginDesk, Operator, ServersReport};
 
 const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
 
-/// Answers the requests of one caller.
-pub(crate) struct Desk {
+/// The methods that one caller can use.
+pub(crate) struct Methods {
     strip: Arc<Strip>,
     principal: Arc<Principal>,
-    /// The agent that the other side says it is.
+    /// The agent that the other side claims to be.
     agent: OnceLock<Arc<Principal>>,
-    /// What the other side says it is, if not a client of its own.
+    /// The door that the other side claims to be, such as the command line.
     claimed: OnceLock<Door>,
     servers: Option<ServersReport>,
     operator: Option<Arc<dyn Operator>>,
-    logins: Option<LoginDesk>,
+    logins: Option<LoginService>,
 }
 
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ struct HelloParams {
     agent: Option<String>,
 }
 
-/// A door that the other side may stand for: it is the local user in any case, and only the audit row differs.
+/// A door that the other side may claim to be. It is the local user in any case; only the audit row differs.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Claim {
@@ -74,25 +74,25 @@ fn no_input() -> Value {
     Value::Object(Map::new())
 }
 
-impl Desk {
+impl Methods {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
         let (claimed, servers, operator, logins) = (OnceLock::new(), None, None, None);
         let agent = OnceLock::new();
         Self { strip, principal, agent, claimed, servers, operator, logins }
     }
 
-    pub(crate) fn reporting_servers(mut self, report: Option<ServersReport>) -> Self {
+    pub(crate) fn with_servers_report(mut self, report: Option<ServersReport>) -> Self {
         self.servers = report;
         self
     }
 
-    pub(crate) fn operated(mut self, operator: Option<Arc<dyn Operator>>) -> Self {
+    pub(crate) fn with_operator(mut self, operator: Option<Arc<dyn Operator>>) -> Self {
         self.operator = operator;
         self
     }
 
-    pub(crate) fn logging_in(mut self, desk: Option<LoginDesk>) -> Self {
-        self.logins = desk;
+    pub(crate) fn with_logins(mut self, logins: Option<LoginService>) -> Self {
+        self.logins = logins;
         self
     }
 
@@ -113,7 +113,7 @@ impl Desk {
     ) -> Result<Outcome, Fault> {
         match method {
             "powerstrip.hello" => self.hello(read(params)?),
-            // Not an agent's business: its tools are all that it knows of a server.
+            // Not for agents, which see only the tools of a server.
             "powerstrip.servers" if self.caller().agent.is_none() => {
                 let none = || Value::Array(Vec::new());
                 Ok(Outcome::Json(self.servers.as_ref().map_or_else(none, |report| report())))
@@ -127,7 +127,7 @@ impl Desk {
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
             other => {
-                // Who says to be an agent is no operator.
+                // A session that claims to be an agent has no operator methods.
                 if self.caller().agent.is_none()
                     && let Some(operator) = &self.operator
                     && let Some(answer) = operator.ask(other, params).await
@@ -141,10 +141,10 @@ impl Desk {
         }
     }
 
-    /// How commands of ours begin: they learn that somebody answers, and say that they are the command line.
+    /// The first request of our own commands: checks that the owner answers, and claims to be the command line.
     fn hello(&self, params: HelloParams) -> Result<Outcome, Fault> {
         if let Some(Claim::Cli) = params.door {
-            // Said a second time, it is still true.
+            // A second claim changes nothing.
             let _ = self.claimed.set(Door::Cli);
         }
         if let Some(agent) = params.agent {
@@ -157,8 +157,8 @@ impl Desk {
     }
 
     async fn login(&self, params: LoginParams) -> Result<Outcome, Fault> {
-        let Some(desk) = &self.logins else { return Ok(Outcome::Json(Value::Null)) };
-        let link = desk(params.server, Arc::clone(&self.principal)).await;
+        let Some(logins) = &self.logins else { return Ok(Outcome::Json(Value::Null)) };
+        let link = logins(params.server, Arc::clone(&self.principal)).await;
         let link = link.map_err(|failure| {
             let item = serde_json::to_value(failure.item()).unwrap_or_default();
             Fault::invalid_params(failure.message).with_data(item)
@@ -184,23 +184,23 @@ impl Desk {
     ) -> Result<Outcome, Fault> {
         let door = self.claimed.get().copied().unwrap_or(Door::Lsp);
         let mut call = Request::new(params.tool, params.input, Arc::clone(self.caller()), door);
-        let mut wishes = Wishes::default();
-        let at = |place: &'static str| {
-            move |unclear: Unclear| Fault::invalid_params(format!("`{place}` {unclear}"))
+        let mut options = CallOptions::default();
+        let at = |field: &'static str| {
+            move |invalid: InvalidOption| Fault::invalid_params(format!("`{field}` {invalid}"))
         };
-        wishes.verify(Some(params.verify)).map_err(at("verify"))?;
+        options.verify(Some(params.verify)).map_err(at("verify"))?;
         if let Some(key) = &params.idempotency_key {
-            wishes.key(Some(key)).map_err(at("idempotencyKey"))?;
+            options.key(Some(key)).map_err(at("idempotencyKey"))?;
         }
         if let Some(milliseconds) = params.timeout_ms {
-            wishes.timeout_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
+            options.timeout_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
         }
         if let Some(run) = &params.run_id {
-            wishes.run(Some(run)).map_err(at("runId"))?;
+            options.run(Some(run)).map_err(at("runId"))?;
         }
-        wishes.grant(&mut call);
+        options.apply(&mut call);
         call.cancel = cancel;
-        // A failed call is an answer like any other: the envelope says so.
+        // A failed call is a result, too: its envelope has the error.
         Ok(Outcome::Envelope(Box::new(self.strip.call(call).await.envelope())))
     }
 }

@@ -1,0 +1,71 @@
+//! Finds the route of a request, and answers requests that match none.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use http::{Method, StatusCode, Uri};
+use proto::{Code, TraceId};
+use serde_json::{Value, json};
+use strip::Failure;
+
+use super::reply;
+use super::routes::{ROUTES, Route};
+use super::state::Shared;
+
+/// The route of a pattern; where methods need different things, the one that takes the method.
+pub(super) fn find(shared: &Shared, pattern: &str, method: &Method) -> Option<&'static Route> {
+    let mut routes = all(shared).filter(|route| route.pattern == pattern);
+    let takes = |route: &&Route| route.methods.split(", ").any(|taken| taken == method.as_str());
+    routes.clone().find(takes).or_else(|| routes.next())
+}
+
+/// The routes of the API, then those of the pages.
+fn all(shared: &Shared) -> impl Iterator<Item = &'static Route> + Clone {
+    let pages = shared.options.pages.as_ref().map_or(&[][..], |pages| pages.routes());
+    ROUTES.iter().chain(pages)
+}
+
+pub(super) async fn unknown(
+    State(shared): State<Shared>,
+    method: Method,
+    uri: Uri,
+    Extension(trace): Extension<TraceId>,
+) -> Response {
+    missing(&shared, &method, &uri, trace)
+}
+
+/// The answer to a path without a route.
+pub(super) fn missing(shared: &Shared, method: &Method, uri: &Uri, trace: TraceId) -> Response {
+    let failure = Failure::new(
+        Code::NotFound,
+        format!("there is no {method} {}; `details.routes` lists what there is", shown(uri)),
+    );
+    let failure = failure.details(json!({"routes": listed(shared)}));
+    reply::refuse(StatusCode::NOT_FOUND, &failure, trace)
+}
+
+pub(super) async fn wrong_method(
+    State(shared): State<Shared>,
+    method: Method,
+    uri: Uri,
+    Extension(trace): Extension<TraceId>,
+) -> Response {
+    let failure = Failure::new(
+        Code::Unsupported,
+        format!("{} does not take {method}; the Allow header says what it takes", shown(&uri)),
+    );
+    let failure = failure.details(json!({"routes": listed(&shared)}));
+    reply::refuse(StatusCode::METHOD_NOT_ALLOWED, &failure, trace)
+}
+
+fn listed(shared: &Shared) -> Vec<Value> {
+    all(shared)
+        .map(
+            |route| json!({"methods": route.methods, "path": route.path, "purpose": route.purpose}),
+        )
+        .collect()
+}
+
+fn shown(uri: &Uri) -> String {
+    uri.path().chars().take(200).collect()
+}

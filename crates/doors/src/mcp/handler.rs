@@ -1,0 +1,138 @@
+//! One MCP connection, or one stateless request.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use http::request::Parts;
+use proto::{Principal, TraceId};
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use strip::runs::RunOf;
+use strip::{Door, LogLevel, Request};
+
+use super::call::{answer, call_options, run_of_header};
+use super::context::{is_modern, session_of, trace};
+use super::notices::{ChangeNotifier, ResourceSubscriptions};
+use super::state::McpState;
+use super::{client, results};
+
+/// The header with the session id of a legacy client over HTTP.
+const SESSION_ID: &str = "mcp-session-id";
+
+/// How the caller of a request is known.
+pub(crate) enum Identity {
+    /// One caller for the whole connection: a pipe or a local socket.
+    Fixed(Arc<Principal>),
+    /// The caller that the HTTP door admitted with each request.
+    OfRequest,
+}
+
+/// One connection, or one stateless request.
+pub(crate) struct Handler {
+    pub(super) state: Arc<McpState>,
+    pub(super) identity: Identity,
+    /// Notifies a legacy client of changes until the connection ends.
+    pub(super) notifier: OnceLock<ChangeNotifier>,
+    pub(super) subscriptions: Arc<ResourceSubscriptions>,
+    /// The lowest level of log messages that a legacy client asked for.
+    pub(super) log_level: Mutex<Option<LogLevel>>,
+    /// The session id of a legacy client whose transport has none.
+    session: OnceLock<Arc<str>>,
+}
+
+impl Handler {
+    pub(crate) fn new(state: Arc<McpState>, identity: Identity) -> Self {
+        Self {
+            state,
+            identity,
+            notifier: OnceLock::new(),
+            subscriptions: Arc::default(),
+            log_level: Mutex::default(),
+            session: OnceLock::new(),
+        }
+    }
+
+    /// The lowest level of log messages for a legacy client, also before it chooses one.
+    pub(super) fn log_level(&self) -> Option<LogLevel> {
+        let chosen = *self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+        chosen
+            .or_else(|| self.state.strip.servers().shelf().has("logging").then_some(LogLevel::Info))
+    }
+
+    pub(super) fn door(&self) -> Door {
+        match self.identity {
+            Identity::Fixed(_) => Door::McpStdio,
+            Identity::OfRequest => Door::McpHttp,
+        }
+    }
+
+    /// The caller of a request; an error if no door has admitted it.
+    pub(super) fn principal(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<Principal>, ErrorData> {
+        match &self.identity {
+            Identity::Fixed(principal) => Ok(Arc::clone(principal)),
+            Identity::OfRequest => context
+                .extensions
+                .get::<Parts>()
+                .and_then(|parts| parts.extensions.get::<Arc<Principal>>())
+                .cloned()
+                .ok_or_else(|| ErrorData::internal_error("the request has no principal", None)),
+        }
+    }
+
+    /// The run of a request that names none: the session of a legacy client, the current run of others.
+    pub(super) fn run_of(&self, context: &RequestContext<RoleServer>, modern: bool) -> RunOf {
+        if modern {
+            return RunOf::Current;
+        }
+        let parts = context.extensions.get::<Parts>();
+        let id = parts.and_then(|parts| parts.headers.get(SESSION_ID)?.to_str().ok());
+        RunOf::Session(match id {
+            Some(id) => id.into(),
+            None => {
+                let own = || TraceId::random().to_string().into();
+                Arc::clone(self.session.get_or_init(own))
+            }
+        })
+    }
+
+    pub(super) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let meta = &context.meta;
+        let mut options = call_options(|key| meta.get(key))?;
+        if let Some(parts) = context.extensions.get::<Parts>() {
+            run_of_header(&parts.headers, &mut options)?;
+        }
+        let modern = is_modern(&context);
+        let principal = self.principal(&context)?;
+        // The HTTP door has refused most such requests with a challenge; this covers the rest.
+        if !auth::scope::covers(&principal, auth::scope::TOOLS_CALL) {
+            return Err(ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None));
+        }
+        let input = Value::Object(request.arguments.unwrap_or_default());
+        let mut call = Request::new(request.name, input, principal, self.door());
+        call.trace = trace(&context);
+        call.run = self.run_of(&context, modern);
+        options.apply(&mut call);
+        let mut notices = None;
+        if self.state.may_ask(&call.tool) {
+            let resume = results::resume(request.input_responses, request.request_state);
+            (call.client, notices) =
+                client::of(&context, self.log_level(), resume.is_some()).unzip();
+            call.resume = resume.map(Arc::new);
+        }
+        let (session, cancelled) = (session_of(&context).cloned(), context.ct);
+        let cancel = self.state.strip.call_token(call.trace);
+        call.cancel = cancel.clone();
+        let work = pin!(answer(&self.state, call, modern));
+        let work = client::send_notices(notices, work);
+        client::cancel_on_end(&cancel, &cancelled, session.as_ref(), pin!(work)).await
+    }
+}

@@ -1,0 +1,256 @@
+//! The methods of the protocol, as rmcp calls them.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, PoisonError};
+
+use futures_util::FutureExt as _;
+use http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+    GetTaskResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ResourcesCapability, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+
+use super::caller::CALLER;
+use super::changes::ListVersions;
+use super::context::{is_modern, keep_worker, log_level, session_of, trace};
+use super::handler::{Handler, Identity};
+use super::notices::{self, ChangeNotifier};
+use super::{files, prompts, results, servers};
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = self.state.info.clone();
+        let shelf = self.state.strip.servers().shelf();
+        let capabilities = &mut info.capabilities;
+        // Files are always offered as resources; only servers report changes of theirs.
+        let mut resources = ResourcesCapability::default();
+        if shelf.has("resources") {
+            resources.subscribe = Some(true);
+            resources.list_changed = Some(true);
+        }
+        capabilities.resources = Some(resources);
+        if shelf.has("logging") {
+            capabilities.logging = Some(JsonObject::new());
+        }
+        if shelf.extends(TASKS_EXTENSION_ID) {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let principal = self.principal(&context)?;
+        let (strip, modern) = (&self.state.strip, is_modern(&context));
+        self.state.listing.page(strip, &principal, cursor.as_deref(), modern)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let principal = match &self.identity {
+            Identity::Fixed(principal) => Arc::clone(principal),
+            Identity::OfRequest => CALLER.try_with(Arc::clone).ok()?,
+        };
+        let schema = self.state.listing.input_schema(&self.state.strip, &principal, name)?;
+        Some(Tool::new_with_raw(name.to_owned(), None, schema))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        // Boxed, because rmcp holds one future with the size of its largest handler. The panic is caught, because rmcp
+        // would never answer the request.
+        let call = Box::pin(self.call(request, context));
+        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!("a tool call's handler panicked");
+            Err(ErrorData::internal_error("the gateway failed on this call", None))
+        })
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let principal = self.principal(&context)?;
+        Ok(prompts::list(&self.state.strip, &principal, is_modern(&context)))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let strip = &self.state.strip;
+        let principal = self.principal(&context)?;
+        let found = strip.servers().shelf().prompt(&request.name);
+        match found.filter(|found| strip.reaches(&principal, found.server.name())) {
+            Some(found) if !prompts::has(strip, &request.name) => {
+                self.forward_prompt(found, request, context).await
+            }
+            _ => prompts::get(strip, &request.name, request.arguments).map(Into::into),
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        match self.forward_completion(&request, context).await {
+            Some(completed) => completed,
+            None => prompts::complete(&self.state.strip, &request),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let (strip, principal) = (&self.state.strip, self.principal(&context)?);
+        let cursor = request.and_then(|request| request.cursor);
+        let mut listed = servers::resources(strip, &principal, is_modern(&context));
+        // The resources of servers are on the first page; all later pages are files.
+        if cursor.is_some() {
+            listed.resources.clear();
+        }
+        files::list(strip, &principal, cursor, &mut listed).await?;
+        Ok(listed)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let principal = self.principal(&context)?;
+        let mut listed = servers::templates(&self.state.strip, &principal, is_modern(&context));
+        files::template(&principal, &mut listed)?;
+        Ok(listed)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri.starts_with(strip::files::URI) {
+            let principal = self.principal(&context)?;
+            let using = strip::files::FileUse {
+                action: "read",
+                id: request.uri.strip_prefix(strip::files::URI).unwrap_or_default(),
+                principal: Arc::clone(&principal),
+                door: self.door(),
+                trace: trace(&context),
+            };
+            let read = files::read(&self.state.strip, &principal, using).await?;
+            return Ok(ReadResourceResponse::Complete(results::typed(&read)?));
+        }
+        self.forward_read(request, context).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let principal = self.principal(&context)?;
+        if !self.state.strip.servers().shelf().has("resources") {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
+        if self.subscriptions.add(&self.state.strip, &principal, &request.uri) {
+            keep_worker(session_of(&context));
+            return Ok(());
+        }
+        let message = format!("`{}` cannot be subscribed to", request.uri);
+        Err(ErrorData::resource_not_found(message, None))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        // Since 2026-07-28 each request names its own level.
+        if is_modern(&context) || !self.state.strip.servers().shelf().has("logging") {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = log_level(request.level);
+        keep_worker(session_of(&context));
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        let result = self.forward_task("tasks/get", params, context).await?;
+        results::typed(&result)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        self.forward_task("tasks/update", params, context).await.map(|_acknowledged| ())
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        self.forward_task("tasks/cancel", params, context).await.map(|_acknowledged| ())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let principal = self.principal(context.request_context())?;
+        notices::serve_subscription(&self.state, &principal, &context).await;
+        Ok(())
+    }
+
+    /// Clients before 2026-07-28 are notified of changes without a subscription.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let subscriptions = Arc::clone(&self.subscriptions);
+        let parts = context.extensions.get::<Parts>();
+        let parked = parts.and_then(|parts| parts.extensions.get::<ListVersions>()).copied();
+        self.notifier.get_or_init(|| {
+            ChangeNotifier::start(&self.state, context.peer, subscriptions, parked)
+        });
+    }
+}

@@ -1,0 +1,71 @@
+//! What all MCP connections share.
+
+use std::sync::Arc;
+
+use proto::Principal;
+use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+use serde_json::value::RawValue;
+use strip::Strip;
+use strip::agents::ApprovalRule;
+use tokio_util::sync::CancellationToken;
+
+use super::listing::Listing;
+
+const INSTRUCTIONS: &str = "Powerstrip gathers the tools of many servers behind one connection. A failed call says \
+    why in its text, which begins with a code such as INVALID_INPUT (fix the arguments as it says and call again), \
+    RATE_LIMIT, TIMEOUT or UNAVAILABLE (the same call may succeed later). The list of tools can change while you are \
+    connected.";
+
+/// The strip, and what was prepared from it for MCP clients.
+pub(crate) struct McpState {
+    pub(super) strip: Arc<Strip>,
+    pub(super) info: ServerConfig,
+    pub(super) listing: Listing,
+    pub(super) shutdown: CancellationToken,
+}
+
+impl McpState {
+    pub(crate) fn new(strip: Arc<Strip>, shutdown: CancellationToken) -> Self {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_completions()
+            .build();
+        let info = ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("powerstrip", env!("CARGO_PKG_VERSION"))
+                    .with_title("Powerstrip"),
+            )
+            .with_instructions(INSTRUCTIONS);
+        Self { strip, info, listing: Listing::default(), shutdown }
+    }
+
+    pub(crate) fn strip(&self) -> &Arc<Strip> {
+        &self.strip
+    }
+
+    /// A page of the tools, serialised for a client of 2026-07-28.
+    pub(crate) fn page(
+        &self,
+        principal: &Principal,
+        cursor: Option<&str>,
+    ) -> Option<Arc<RawValue>> {
+        self.listing.serialised_page(&self.strip, principal, cursor)
+    }
+
+    /// Whether a call may send its caller notices or questions: those of servers do, and those that need approval.
+    pub(crate) fn may_ask(&self, name: &str) -> bool {
+        let snapshot = self.strip.catalog().snapshot();
+        snapshot.resolve(name).is_ok_and(|entry| {
+            let id = &entry.descriptor.id;
+            id.server().is_some() || self.strip.approval_rule(id) != ApprovalRule::Free
+        })
+    }
+
+    /// Whether some of a tool's arguments must be repeated in headers.
+    pub(crate) fn takes_headers(&self, principal: &Principal, name: &str) -> bool {
+        self.listing.takes_headers(&self.strip, principal, name)
+    }
+}

@@ -17,7 +17,7 @@ use crate::process::Process;
 use crate::table::{Row, Target, Unit};
 
 /// The server of papers, which Cargo puts beside the gateway.
-const SERVER: &str = "powerstrip-papers";
+const SERVER: &str = "powerstrip-documents";
 
 /// A server whose tools are not there by then has none.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,27 +1,27 @@
-//! Which of a caller's labels fits a text: by the words of the labels, their descriptions and examples, and what is known
-//! of common topics. Every share of the verdict can be traced to words of the text.
+//! Classifies a text by a caller's labels: by the words of the labels, their descriptions and examples, and a table of
+//! common topics. Every part of the verdict can be traced to words of the text.
 
 mod topics;
 
 use std::collections::{HashMap, HashSet};
 
 use crate::prose::Prose;
-use crate::words::{self, neighbours};
+use crate::words::{self, related_stems};
 
-/// How much a word speaks for a label: its name, its description, an example, or a word that only means the same.
+/// The weight of a word for a label, by its origin: name, description, example, or a related word.
 const NAME: f64 = 3.0;
 const DESCRIPTION: f64 = 1.5;
 const EXAMPLE: f64 = 1.0;
 const TOPIC: f64 = 0.8;
-const NEIGHBOUR: f64 = 0.4;
+const RELATED: f64 = 0.4;
 
-/// Spread over all labels, so that little evidence makes no certainty.
+/// Probability mass spread over all labels, so that little evidence gives no certainty.
 const DOUBT: f64 = 0.6;
 
-/// As many words of evidence are shown.
+/// The most words of evidence that are returned.
 const SHOWN: usize = 8;
 
-/// A label that a text may have.
+/// A label for texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
     pub name: String,
@@ -37,11 +37,11 @@ pub struct Verdict {
     pub label: usize,
     /// The probabilities of all labels add up to 1.
     pub probability: f64,
-    /// Words of the text that spoke for it, strongest first.
+    /// Words of the text that support it, strongest first.
     pub evidence: Vec<String>,
 }
 
-/// The labels, likeliest first. Without any evidence all are equally likely, and none has any to show.
+/// The labels, most probable first. Without evidence all are equally probable.
 pub fn classify(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
     let profiles: Vec<_> = labels.iter().map(Profile::of).collect();
     let mut counts: HashMap<&str, (f64, &str)> = HashMap::new();
@@ -49,26 +49,26 @@ pub fn classify(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
         counts.entry(&term.stem).or_insert((0.0, term.folded.as_str())).0 += 1.0;
     }
     let all = labels.len() as f64;
-    let mut spoken: Vec<Vec<(f64, &str)>> = vec![Vec::new(); labels.len()];
+    let mut support: Vec<Vec<(f64, &str)>> = vec![Vec::new(); labels.len()];
     for (stem, (count, word)) in counts {
-        let speaks: Vec<(usize, f64)> = profiles
+        let matching: Vec<(usize, f64)> = profiles
             .iter()
             .enumerate()
             .filter_map(|(label, profile)| Some((label, profile.weight(stem, word)?)))
             .collect();
-        // A word of all labels tells none of them.
-        let rare = (all / speaks.len().max(1) as f64).ln_1p()
-            - if speaks.len() == labels.len() { 0.5 } else { 0.0 };
-        let most = speaks.iter().map(|(_, weight)| *weight).fold(0.0, f64::max);
-        for (label, weight) in speaks {
+        // A word of all labels distinguishes none of them.
+        let rare = (all / matching.len().max(1) as f64).ln_1p()
+            - if matching.len() == labels.len() { 0.5 } else { 0.0 };
+        let most = matching.iter().map(|(_, weight)| *weight).fold(0.0, f64::max);
+        for (label, weight) in matching {
             let strength = (1.0 + count.ln()) * weight / (weight + 1.0) * (weight / most);
-            spoken[label].push((strength * rare.max(0.1), word));
+            support[label].push((strength * rare.max(0.1), word));
         }
     }
     let scores: Vec<f64> =
-        spoken.iter().map(|words| words.iter().map(|(strength, _)| strength).sum()).collect();
+        support.iter().map(|words| words.iter().map(|(strength, _)| strength).sum()).collect();
     let total: f64 = scores.iter().sum::<f64>() + DOUBT;
-    let mut verdicts: Vec<Verdict> = spoken
+    let mut verdicts: Vec<Verdict> = support
         .into_iter()
         .enumerate()
         .map(|(label, mut words)| {
@@ -81,12 +81,12 @@ pub fn classify(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
     verdicts
 }
 
-/// How much each word speaks for a label.
+/// The weight of each word for a label.
 #[derive(Default)]
 struct Profile {
     stems: HashMap<String, f64>,
-    /// Words that may stand for those of the label, by the shorter stems that searches use.
-    neighbours: HashSet<&'static str>,
+    /// Words related to those of the label, by the shorter stems that searches use.
+    related: HashSet<&'static str>,
 }
 
 impl Profile {
@@ -101,12 +101,12 @@ impl Profile {
         }
         profile.add_once(&described, DESCRIPTION);
         for example in &label.examples {
-            // Once for each example: a word that one text repeats is no habit of the label.
+            // Once for each example: a repeated word in one text is not typical of the label.
             profile.add_once(&Prose::read(example), EXAMPLE);
         }
         for term in named.content() {
-            let near = neighbours(&words::stem(&term.folded));
-            profile.neighbours.extend(near.iter().map(String::as_str));
+            let near = related_stems(&words::stem(&term.folded));
+            profile.related.extend(near.iter().map(String::as_str));
         }
         profile
     }
@@ -122,7 +122,7 @@ impl Profile {
     }
 
     fn weight(&self, stem: &str, word: &str) -> Option<f64> {
-        let near = || self.neighbours.contains(words::stem(word).as_str()).then_some(NEIGHBOUR);
+        let near = || self.related.contains(words::stem(word).as_str()).then_some(RELATED);
         self.stems.get(stem).copied().or_else(near)
     }
 }

@@ -1,11 +1,11 @@
-//! Requests that ask for several things, cut into the things.
+//! Splits requests for several things into clauses.
 
-/// Words before which a new wish starts.
+/// Words that start a new clause.
 const TURNS: [&str; 6] = ["then", "afterwards", "finally", "additionally", "also", "next"];
 
 /// The clauses of a request, in order: sentences, lines, and what follows `then`, `after that`, `, and` and the like.
 ///
-/// A request of one wish is one clause; the cut is a guess, so nothing may rest on it alone.
+/// The split is a heuristic, so nothing may depend on it alone.
 pub fn clauses(text: &str) -> Vec<&str> {
     let chunks = chunks(text);
     let mut clauses = Vec::new();
@@ -13,7 +13,7 @@ pub fn clauses(text: &str) -> Vec<&str> {
     for (i, &(from, chunk)) in chunks.iter().enumerate() {
         let before = i.checked_sub(1).map_or("", |i| chunks[i].1);
         let after = chunks.get(i + 1).map_or("", |&(_, chunk)| chunk);
-        if starts_a_wish(before, chunk, after) || gap_has_line_end(text, &chunks, i) {
+        if starts_clause(before, chunk, after) || gap_has_line_end(text, &chunks, i) {
             clauses.push(&text[start..from]);
             start = from;
         }
@@ -28,7 +28,7 @@ pub fn clauses(text: &str) -> Vec<&str> {
     clauses
 }
 
-/// Stretches without white space, each with its place; East Asian stops end a stretch, as no space follows them.
+/// Chunks without white space, each with its offset; East Asian stops end a chunk, because no space follows them.
 fn chunks(text: &str) -> Vec<(usize, &str)> {
     let mut chunks = Vec::new();
     let mut start = None;
@@ -51,7 +51,7 @@ fn chunks(text: &str) -> Vec<(usize, &str)> {
     chunks
 }
 
-fn starts_a_wish(before: &str, chunk: &str, after: &str) -> bool {
+fn starts_clause(before: &str, chunk: &str, after: &str) -> bool {
     let is = |chunk: &str, word: &str| {
         chunk.trim_end_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case(word)
     };

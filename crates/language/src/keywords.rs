@@ -1,7 +1,7 @@
-//! The phrases that a text is about, found in the text alone.
+//! Keyword extraction from a single text.
 //!
-//! A phrase counts by how often it stands by itself and not only within a longer one (the idea of the C-value), by what
-//! its words weigh in the whole text, by how early it comes, and by capitals where they mean something.
+//! A phrase is weighted by how often it occurs outside of longer phrases (the idea of the C-value), by the frequency of its
+//! words in the text, by how early it occurs, and by capitals.
 
 mod candidates;
 
@@ -13,26 +13,26 @@ use candidates::{Candidate, candidates};
 /// The most terms that one phrase may have.
 pub const LONGEST: usize = 4;
 
-/// How much an occurrence within a longer phrase still counts.
+/// The weight of an occurrence within a longer phrase.
 const WITHIN: f64 = 0.3;
 
-/// How much a name or an acronym counts over a plain word.
+/// The weight of a name or an acronym, relative to a plain word.
 const NAME: f64 = 1.3;
 
-/// A phrase and why it stands where it does.
+/// A phrase and the reasons for its rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyword {
-    /// As it is mostly written in the text.
+    /// In its most frequent spelling.
     pub phrase: String,
     /// From 1 for the best of this text downwards.
     pub score: f64,
-    /// How often it comes.
+    /// The number of occurrences.
     pub occurrences: usize,
     /// The first sentence that has it, counted from 0.
     pub first_sentence: usize,
 }
 
-/// The best phrases of a text, best first; none says only what a better one says.
+/// The best phrases of a text, best first, without redundant ones.
 pub fn keywords(prose: &Prose<'_>, limit: usize, longest: usize) -> Vec<Keyword> {
     let mut weighed: Vec<(f64, Candidate)> = candidates(prose, longest.clamp(1, LONGEST))
         .into_iter()
@@ -47,11 +47,11 @@ pub fn keywords(prose: &Prose<'_>, limit: usize, longest: usize) -> Vec<Keyword>
         if chosen.len() == limit {
             break;
         }
-        if !chosen.iter().any(|(_, better)| adds_nothing(better, &entry.1)) {
+        if !chosen.iter().any(|(_, better)| is_redundant(better, &entry.1)) {
             chosen.push(entry);
         }
     }
-    chosen.into_iter().map(|(weight, candidate)| told(prose, candidate, weight / best)).collect()
+    chosen.into_iter().map(|(weight, candidate)| keyword(prose, candidate, weight / best)).collect()
 }
 
 fn weight(prose: &Prose<'_>, candidate: &Candidate) -> f64 {
@@ -69,7 +69,7 @@ fn weight(prose: &Prose<'_>, candidate: &Candidate) -> f64 {
         * (1.0 + (NAME - 1.0) * names)
 }
 
-/// A capital at the beginning of a sentence says nothing.
+/// A capital at the beginning of a sentence does not make a name.
 fn is_name(term: &Term<'_>) -> bool {
     match term.case {
         Case::Acronym => true,
@@ -78,20 +78,20 @@ fn is_name(term: &Term<'_>) -> bool {
     }
 }
 
-/// Whether a weaker phrase may be left out beside a better one.
-fn adds_nothing(better: &Candidate, weaker: &Candidate) -> bool {
+/// Whether a weaker phrase is redundant next to a better one.
+fn is_redundant(better: &Candidate, weaker: &Candidate) -> bool {
     let (one, other) = (better.stems(), weaker.stems());
     let shared = other.iter().filter(|stem| one.contains(stem)).count();
     let once = weaker.starts.len() == 1;
     if one.len() > other.len() && one.windows(other.len()).any(|part| part == other) {
-        // A part that stands by itself often enough is a phrase of its own.
+        // A part that occurs often enough by itself is a phrase of its own.
         return weaker.alone() < (better.starts.len() / 2).max(2);
     }
-    // What was said once and mostly in other words of a better phrase, or in the same words in another order.
+    // Occurs once and mostly shares the words of the better phrase, or has the same words in another order.
     (once && shared * 2 >= other.len()) || (one.len() == other.len() && shared == other.len())
 }
 
-fn told(prose: &Prose<'_>, candidate: &Candidate, score: f64) -> Keyword {
+fn keyword(prose: &Prose<'_>, candidate: &Candidate, score: f64) -> Keyword {
     let mut spellings: HashMap<String, usize> = HashMap::new();
     for start in &candidate.starts {
         *spellings.entry(written(&prose.terms[*start..][..candidate.length])).or_default() += 1;
@@ -105,7 +105,7 @@ fn told(prose: &Prose<'_>, candidate: &Candidate, score: f64) -> Keyword {
     }
 }
 
-/// A phrase as it stands in the text, but for the capital of a sentence's first word.
+/// A phrase as written in the text, with the first word of a sentence in lower case.
 fn written(phrase: &[Term<'_>]) -> String {
     let mut text = String::new();
     for (index, term) in phrase.iter().enumerate() {

@@ -1,7 +1,6 @@
-//! Words and what they mean: how text is cut, what it is about, and how a request finds its tools among thousands.
+//! Text analysis: words and sentences, keywords, summaries, classification, and the search for tools by a request.
 //!
-//! This room stands on the ground: it knows nothing of catalogs, tenants or protocols, opens no connection, and reads
-//! only the model folder that it is given.
+//! Pure: it knows no catalogs, tenants or protocols, opens no connection, and reads only the given model folder.
 
 pub mod classify;
 pub mod clauses;

@@ -1,8 +1,8 @@
-//! A model of meaning: a table of token vectors that a folder brings along.
+//! A static embedding model: a table of token vectors, read from a folder.
 //!
 //! The folder holds `model.safetensors` and `tokenizer.json`, as Model2Vec writes them: `embeddings` (or
-//! `embedding.weight`), one row a token, with optional `weights` and `mapping`. A text means the sum of its tokens;
-//! there is no network to run, so a query costs microseconds.
+//! `embedding.weight`), one row per token, with optional `weights` and `mapping`. The vector of a text is the sum of its
+//! tokens; there is no network to run, so a query costs microseconds.
 
 mod table;
 mod tensors;
@@ -84,7 +84,7 @@ impl StaticModel {
         self.table.dimensions()
     }
 
-    /// What a text means: a vector of length one, or nothing where no token is known.
+    /// The unit vector of a text, `None` if no token is known.
     pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0; self.dimensions()];
         self.add(text, &mut sum);
@@ -93,8 +93,8 @@ impl StaticModel {
 
     /// Adds the vectors of a text's tokens.
     pub(crate) fn add(&self, text: &str, sum: &mut [f32]) {
-        // A tokenizer that refuses a text, or panics over it because its file contradicts itself, knows none of its
-        // tokens. Only its cache is shared, and that is behind a lock.
+        // If the tokenizer rejects a text, or panics because its file is inconsistent, the text has no tokens. Only its
+        // cache is shared, and that is behind a lock.
         let encoded = catch_unwind(AssertUnwindSafe(|| self.tokenizer.encode_fast(text, false)));
         let Ok(Ok(encoding)) = encoded else { return };
         for &token in encoding.get_ids() {
@@ -113,7 +113,7 @@ impl std::fmt::Debug for StaticModel {
     }
 }
 
-/// The vector at length one; nothing where it has no direction.
+/// The vector scaled to length one, `None` for the zero vector.
 pub(crate) fn normalized(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = length(&vector);
     if !length.is_normal() {
@@ -142,19 +142,19 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, ModelError> {
 }
 
 fn tokenizer(bytes: &[u8]) -> Result<Tokenizer, String> {
-    // The library panics on some files that are no JSON, and on some that are: the first get a better message here.
+    // The library panics on some invalid files; those that are no JSON get a better message here.
     serde_json::from_slice::<IgnoredAny>(bytes)
         .map_err(|error| format!("it is not JSON: {error}"))?;
     let read =
         catch_unwind(|| Tokenizer::from_bytes(bytes)).map_err(|_| "a part of it is malformed")?;
     let mut tokenizer = read.map_err(|error| error.to_string())?;
-    // Every word of a text counts, and none is filled up.
+    // No truncation and no padding.
     tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
     tokenizer.with_padding(None);
     Ok(tokenizer)
 }
 
-/// The token that stands for what a tokenizer does not know: its vector would say that all unknown words mean the same.
+/// The token for unknown words. It is skipped, because its vector would make all unknown words similar.
 fn unknown_token(bytes: &[u8], tokenizer: &Tokenizer) -> Option<u32> {
     #[derive(serde::Deserialize)]
     struct Outer {

@@ -1,27 +1,27 @@
-//! Running text cut into sentences and terms, whatever language and script it is in.
+//! Splits running text of any language and script into sentences and terms.
 
+mod language;
 mod sentences;
 mod terms;
-mod tongue;
 
+pub use language::Language;
 pub use sentences::{Sentence, sentences};
 pub(crate) use terms::stem;
 pub use terms::{Case, Term, terms};
-pub use tongue::Tongue;
 
 use terms::Kind;
 
-/// A text beyond this many terms is read up to there, and whoever asked is told.
+/// Only this many terms of a text are read; [`Prose::truncated`] is set beyond.
 pub const MAX_TERMS: usize = 200_000;
 
-/// A text made ready: its sentences, and the terms of all of them in order.
+/// The sentences of a text, and the terms of all of them in order.
 #[derive(Clone, Debug)]
 pub struct Prose<'a> {
     pub sentences: Vec<Sentence<'a>>,
     pub terms: Vec<Term<'a>>,
-    /// The language, where its function words give it away.
-    pub tongue: Option<Tongue>,
-    /// Whether the text went on after what was read.
+    /// The language, if its function words identify it.
+    pub language: Option<Language>,
+    /// Whether the text has more terms than were read.
     pub truncated: bool,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Prose<'a> {
     /// Reads a text.
     pub fn read(text: &'a str) -> Self {
         let mut prose =
-            Self { sentences: Vec::new(), terms: Vec::new(), tongue: None, truncated: false };
+            Self { sentences: Vec::new(), terms: Vec::new(), language: None, truncated: false };
         for sentence in sentences(text) {
             let index = prose.sentences.len();
             prose.terms.extend(terms(sentence.text, index));
@@ -40,20 +40,20 @@ impl<'a> Prose<'a> {
                 break;
             }
         }
-        prose.tongue = Tongue::of(prose.terms.iter().map(|term| term.folded.as_str()));
-        prose.settle();
+        prose.language = Language::of(prose.terms.iter().map(|term| term.folded.as_str()));
+        prose.mark_stop_words();
         prose
     }
 
-    /// Says of each term whether it only holds the sentence together, and cuts long runs of Han characters.
-    fn settle(&mut self) {
+    /// Marks function words, and splits long runs of Han characters.
+    fn mark_stop_words(&mut self) {
         terms::cut_dense(&mut self.terms);
-        let tongue = self.tongue;
+        let language = self.language;
         for term in &mut self.terms {
             term.stop = match term.kind {
                 Kind::Word => {
                     term.folded.chars().nth(1).is_none()
-                        || tongue.is_some_and(|tongue| tongue.has(&term.folded))
+                        || language.is_some_and(|language| language.has(&term.folded))
                 }
                 Kind::Number => false,
                 Kind::Glue => true,

@@ -1,20 +1,19 @@
-//! Summaries made of the text's own sentences: those nearest to what the whole is about, early ones before late ones,
-//! and none that repeats another.
+//! Extractive summaries: the sentences most similar to the whole text, early ones preferred, without repetition.
 
 use std::collections::HashMap;
 
 use crate::prose::Prose;
 
-/// How much being near to the whole counts against standing early.
+/// The weight of similarity to the whole text, against an early position.
 const CENTRALITY: f64 = 0.75;
 
-/// How much saying something new counts when the next sentence is chosen.
+/// The weight of novelty when the next sentence is chosen.
 const NOVELTY: f64 = 0.5;
 
-/// A sentence with fewer terms that carry meaning says too little by itself.
+/// Sentences with fewer content words are left out.
 const SHORT: usize = 4;
 
-/// A sentence with more is rarely what one wants to read first.
+/// Sentences with more content words are ranked lower.
 const LONG: usize = 40;
 
 /// How much a summary may hold.
@@ -35,7 +34,7 @@ pub struct Point {
     pub score: f64,
     /// How near it is to the whole, from 0 to 1.
     pub centrality: f64,
-    /// How early it stands, from 0 to 1.
+    /// How early it is in the text, from 0 to 1.
     pub position: f64,
 }
 
@@ -84,7 +83,7 @@ fn count(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-/// What each sentence is about: rare terms count more, as far as the text itself tells what is rare.
+/// The term weights of each sentence: terms that are rare in the text count more.
 fn vectors<'a>(prose: &'a Prose<'_>) -> Vec<Vector<'a>> {
     let mut vectors: Vec<Vector<'a>> = vec![Vector::new(); prose.sentences.len()];
     let mut spread: HashMap<&str, f64> = HashMap::new();
@@ -112,7 +111,7 @@ fn point(prose: &Prose<'_>, index: usize, vector: &Vector<'_>, centre: &Vector<'
         terms if terms > LONG => 0.7,
         _ => 1.0,
     };
-    // A heading or an item of a list is no sentence to quote, unless there is nothing else.
+    // Headings and list items are used only if there is nothing else.
     let whole = if sentence.whole { 1.0 } else { 0.5 };
     Point {
         text: sentence.text.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -1,9 +1,8 @@
-//! How a request finds its tools among thousands.
+//! Search for tools by a request.
 //!
-//! Three looks at every tool are weighed: its **words** (BM25 over the fields of a tool, with words of one concept
-//! standing for one another), its **spelling** (groups of four letters, for typing errors and compounds), and, where a
-//! model is given, its **meaning**. A request for several things is also judged clause by clause, so that the second
-//! wish finds its tool although the first is longer.
+//! A score combines **words** (BM25 over the fields of a tool, words of one concept being equivalent), **spelling**
+//! (character 4-grams, for typing errors and compounds) and, with a model, **meaning**. A request for several things is
+//! also scored clause by clause, so that a short clause finds its tool next to a long one.
 
 mod blend;
 mod lexical;
@@ -11,6 +10,7 @@ mod meaning;
 mod postings;
 mod query;
 mod spelling;
+mod text;
 
 use std::sync::Arc;
 
@@ -20,64 +20,53 @@ use meaning::Meaning;
 use query::Query;
 use spelling::Spelling;
 
-/// How much spelling counts beside words, which count one.
+pub use text::ToolText;
+
+/// The weight of spelling, relative to words.
 const SPELLING: f32 = 0.2;
-/// How much meaning counts beside words and spelling.
+/// The weight of meaning, relative to words and spelling together.
 const MEANING: f32 = 0.7;
-/// How far use history can lift a tool: by a quarter of its score.
+/// The most that use history raises a score: by a quarter.
 const HISTORY: f32 = 0.25;
 
-/// What can be read about a tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ToolText<'a> {
-    /// The tool's name.
-    pub name: &'a str,
-    /// The title for people, if any.
-    pub title: &'a str,
-    /// What the tool says of itself.
-    pub description: &'a str,
-    /// The name and the description of each parameter.
-    pub parameters: &'a [(&'a str, &'a str)],
-}
-
-/// A request for tools.
+/// A search for tools.
 #[derive(Clone, Copy, Default)]
-pub struct Ask<'a> {
-    /// What is wanted, in anybody's words.
+pub struct ToolSearch<'a> {
+    /// The request in the user's own words.
     pub query: &'a str,
-    /// How many tools to name at most.
+    /// The most hits to return.
     pub limit: usize,
-    /// How much each tool is used, from 0 to 1, by its place; a tool without a number counts as unused.
+    /// How much each tool is used, from 0 to 1, by index; a tool without a number counts as unused.
     pub history: Option<&'a [f32]>,
-    /// Which tools the asker may see, by their place.
+    /// Which tools the caller may see, by index.
     pub visible: Option<&'a dyn Fn(usize) -> bool>,
 }
 
 /// A tool that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// The tool's place in what the index was built from.
+    /// The tool's index in the list that the index was built from.
     pub index: usize,
-    /// How well it fits, comparable only within one answer.
+    /// Comparable only within one result.
     pub score: f32,
-    /// What the score is made of.
+    /// The parts of the score.
     pub parts: Parts,
 }
 
-/// What a score is made of, each part from 0 to 1.
+/// The parts of a score, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
     /// Words in common, or words of one concept.
     pub words: f32,
-    /// Letters in common.
+    /// Character 4-grams in common.
     pub spelling: f32,
-    /// Nearness in the model.
+    /// Similarity in the model.
     pub meaning: f32,
     /// Use history, as given.
     pub history: f32,
 }
 
-/// Tools, ready to be found.
+/// An index of tools.
 #[derive(Debug)]
 pub struct ToolIndex {
     lexical: Lexical,
@@ -87,7 +76,7 @@ pub struct ToolIndex {
 }
 
 impl ToolIndex {
-    /// Reads all tools; the same tools make the same index.
+    /// Builds the index; the same tools give the same index.
     pub fn build(tools: &[ToolText<'_>], model: Option<Arc<StaticModel>>) -> Self {
         Self {
             lexical: Lexical::build(tools),
@@ -109,53 +98,53 @@ impl ToolIndex {
 
     /// The tools that fit a request best, best first.
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
-        self.find(&Ask { query, limit, ..Ask::default() })
+        self.find(&ToolSearch { query, limit, ..ToolSearch::default() })
     }
 
-    /// The tools that fit a request best, among those that the asker may see.
-    pub fn find(&self, ask: &Ask<'_>) -> Vec<Hit> {
-        let query = Query::read(ask.query);
+    /// The tools that fit a request best, among those that the caller may see.
+    pub fn find(&self, search: &ToolSearch<'_>) -> Vec<Hit> {
+        let query = Query::read(search.query);
         let seen: Vec<usize> =
-            (0..self.tools).filter(|&tool| ask.visible.is_none_or(|sees| sees(tool))).collect();
-        if query.is_empty() || seen.is_empty() || ask.limit == 0 {
+            (0..self.tools).filter(|&tool| search.visible.is_none_or(|sees| sees(tool))).collect();
+        if query.is_empty() || seen.is_empty() || search.limit == 0 {
             return Vec::new();
         }
         let words = blend::clauses(self.lexical.score(&query), &seen);
         let spelling = blend::share_of_best(self.spelling.score(&query), &seen);
         let meaning = self.meaning.as_ref().map(|meaning| meaning.score(&query, &seen));
 
-        let letters = |place: usize| words[place] + SPELLING * spelling[place];
-        let best = (0..seen.len()).map(letters).fold(0.0, f32::max).max(f32::MIN_POSITIVE);
+        let lexical = |at: usize| words[at] + SPELLING * spelling[at];
+        let best = (0..seen.len()).map(lexical).fold(0.0, f32::max).max(f32::MIN_POSITIVE);
         let mut hits: Vec<Hit> = seen
             .iter()
             .enumerate()
-            .map(|(place, &index)| {
+            .map(|(at, &index)| {
                 let parts = Parts {
-                    words: words[place],
-                    spelling: spelling[place],
-                    meaning: meaning.as_ref().map_or(0.0, |meaning| meaning[place]),
-                    history: ask
+                    words: words[at],
+                    spelling: spelling[at],
+                    meaning: meaning.as_ref().map_or(0.0, |meaning| meaning[at]),
+                    history: search
                         .history
                         .and_then(|history| history.get(index))
                         .map_or(0.0, |&used| share(used)),
                 };
-                // History lifts what fits; it never brings up what does not.
-                let fit = letters(place) / best + MEANING * parts.meaning;
+                // History raises the score of a matching tool; it never makes a tool match.
+                let fit = lexical(at) / best + MEANING * parts.meaning;
                 Hit { index, score: fit * (1.0 + HISTORY * parts.history), parts }
             })
             .filter(|hit| hit.score > 0.0)
             .collect();
         let order = |a: &Hit, b: &Hit| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index));
-        if hits.len() > ask.limit {
-            hits.select_nth_unstable_by(ask.limit - 1, order);
-            hits.truncate(ask.limit);
+        if hits.len() > search.limit {
+            hits.select_nth_unstable_by(search.limit - 1, order);
+            hits.truncate(search.limit);
         }
         hits.sort_unstable_by(order);
         hits
     }
 }
 
-/// A number of the caller's, brought to 0 to 1.
+/// Clamps a caller's number to 0 to 1.
 fn share(number: f32) -> f32 {
     if number.is_nan() { 0.0 } else { number.clamp(0.0, 1.0) }
 }

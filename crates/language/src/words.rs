@@ -1,4 +1,4 @@
-//! How text is cut into words, and how words are made comparable.
+//! Splits text into words and normalizes them.
 
 mod concepts;
 mod stem;
@@ -7,11 +7,11 @@ mod stop;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-pub(crate) use concepts::neighbours;
+pub(crate) use concepts::related_stems;
 pub use stem::stem;
 pub use stop::is_stop_word;
 
-/// What a character is to the cutter.
+/// The class of a character for splitting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Upper,
@@ -29,7 +29,7 @@ struct Piece<'a> {
     dense: bool,
 }
 
-/// The words of a text as they are compared: parts of `camelCase`, `snake_case`, `dotted.names` and the like, followed
+/// The normalized words of a text: parts of `camelCase`, `snake_case`, `dotted.names` and the like, followed
 /// by the whole where there were several, in lower case without accents; pairs of characters where a script has no
 /// spaces.
 pub fn words(text: &str) -> Vec<String> {
@@ -47,12 +47,12 @@ pub fn words(text: &str) -> Vec<String> {
             words.push(fold(run));
         }
     }
-    // Folding can leave nothing of a run that is made of marks alone.
+    // Folding removes a run of marks entirely.
     words.retain(|word| !word.is_empty());
     words
 }
 
-/// The parts of words as they are written, without stop words: what a model of meaning is given.
+/// The parts of words as written, without stop words: the input of a model.
 pub fn spoken(text: &str) -> Vec<&str> {
     runs(text)
         .flat_map(pieces)

@@ -1,4 +1,4 @@
-//! A server's side of registration: it announces itself to a gateway, renews its lease, and says goodbye.
+//! A server's side of registration: it registers with a gateway, renews its lease, and unregisters.
 
 mod wire;
 
@@ -8,7 +8,7 @@ use egress::http::Target;
 use tokio_util::sync::CancellationToken;
 
 use crate::options::{GatewayOptions, Token};
-pub(crate) use wire::Misaddressed;
+pub(crate) use wire::InvalidRegistration;
 use wire::{Lease, Refused, Wire};
 
 /// The first wait after a failure; it doubles with each further one.
@@ -16,10 +16,10 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// How long the goodbye may take when the server stops.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// The timeout for unregistering when the server stops.
+const UNREGISTER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the server tells of itself.
+/// The server's name, version and URL.
 pub(crate) struct Identity {
     pub(crate) name: String,
     pub(crate) version: &'static str,
@@ -42,30 +42,30 @@ pub(crate) struct Announcer {
 }
 
 impl Announcer {
-    /// Prepares to speak to the gateway; nothing is sent yet.
+    /// Checks the options; sends nothing yet.
     pub(crate) fn new(
         gateway: &str,
         options: &GatewayOptions,
         identity: Identity,
-    ) -> Result<Self, Misaddressed> {
+    ) -> Result<Self, InvalidRegistration> {
         Ok(Self { wire: Wire::new(gateway, &identity)?, token: options.token(), identity })
     }
 
-    /// Registers, and again whenever the gateway has forgotten, until `leaving`; then says goodbye.
-    pub(crate) async fn keep(self, leaving: CancellationToken) {
+    /// Registers, and again whenever the gateway does not know the lease; unregisters on `stop`.
+    pub(crate) async fn run(self, stop: CancellationToken) {
         let mut lease = None;
-        let mut told = Told::default();
+        let mut log = FailureLog::default();
         let mut wait = Duration::ZERO;
         let mut failures = Failures::default();
-        while leaving.run_until_cancelled(tokio::time::sleep(wait)).await.is_some() {
-            let asked = leaving.run_until_cancelled(self.renew(lease.as_ref())).await;
-            let Some(outcome) = asked else { break };
+        while stop.run_until_cancelled(tokio::time::sleep(wait)).await.is_some() {
+            let renewed = stop.run_until_cancelled(self.renew(lease.as_ref())).await;
+            let Some(outcome) = renewed else { break };
             match outcome {
                 Ok(granted) => {
                     failures = Failures::default();
                     wait = granted.heartbeat();
                     if lease.as_ref() != Some(&granted) {
-                        told = Told::default();
+                        log = FailureLog::default();
                         tracing::info!(
                             server = self.identity.name,
                             url = self.identity.url,
@@ -74,24 +74,26 @@ impl Announcer {
                     }
                     lease = Some(granted);
                 }
-                Err(Refused::Forgotten) if lease.is_some() => {
-                    tracing::info!("the gateway does not know us any more; registering again");
+                Err(Refused::UnknownLease) if lease.is_some() => {
+                    tracing::info!(
+                        "the gateway does not know the lease any more; registering again"
+                    );
                     lease = None;
                     wait = Duration::ZERO;
                 }
                 Err(refused) => {
                     wait = failures.next();
-                    told.tell(&refused);
+                    log.warn(&refused);
                 }
             }
         }
         if let Some(lease) = lease {
-            self.goodbye(&lease).await;
+            self.unregister(&lease).await;
         }
     }
 
     async fn renew(&self, lease: Option<&Lease>) -> Result<Lease, Refused> {
-        // Read anew each time: the gateway may make the file after we were started, or a new one.
+        // Read each time: the gateway may write the file later, or replace it.
         let token = self.token.read().map_err(Refused::NoToken)?;
         match lease {
             Some(lease) => self.wire.heartbeat(&token, lease).await,
@@ -99,17 +101,17 @@ impl Announcer {
         }
     }
 
-    async fn goodbye(&self, lease: &Lease) {
+    async fn unregister(&self, lease: &Lease) {
         let Ok(token) = self.token.read() else { return };
-        match tokio::time::timeout(LAST_WORDS, self.wire.goodbye(&token, lease)).await {
-            Ok(Ok(())) => tracing::info!("said goodbye to the gateway"),
-            Ok(Err(refused)) => tracing::warn!(%refused, "the gateway did not take our goodbye"),
-            Err(_) => tracing::warn!("the gateway did not take our goodbye in time"),
+        match tokio::time::timeout(UNREGISTER_TIMEOUT, self.wire.unregister(&token, lease)).await {
+            Ok(Ok(())) => tracing::info!("unregistered from the gateway"),
+            Ok(Err(refused)) => tracing::warn!(%refused, "could not unregister from the gateway"),
+            Err(_) => tracing::warn!("could not unregister from the gateway in time"),
         }
     }
 }
 
-/// Growing pauses.
+/// Exponential backoff.
 #[derive(Default)]
 struct Failures(u32);
 
@@ -121,12 +123,12 @@ impl Failures {
     }
 }
 
-/// What was last said about failures, so that a gateway that is away for an hour fills no log.
+/// Logs each failure once, so that a gateway that is down for an hour does not fill the log.
 #[derive(Default)]
-struct Told(Option<String>);
+struct FailureLog(Option<String>);
 
-impl Told {
-    fn tell(&mut self, refused: &Refused) {
+impl FailureLog {
+    fn warn(&mut self, refused: &Refused) {
         let text = refused.to_string();
         if self.0.as_ref() != Some(&text) {
             tracing::warn!("not registered: {text}; trying again");

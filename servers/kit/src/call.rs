@@ -1,4 +1,4 @@
-//! One call: checked, bounded in time and size, and never able to take the server down.
+//! One call: validated, limited in time and size, with panics caught.
 
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -13,7 +13,7 @@ use tracing::Instrument;
 use crate::tool::RegisteredTool;
 use crate::{Code, Ctx, Fault, Limits};
 
-/// Runs a tool and renders whatever came of it.
+/// Runs a tool and renders its result or failure.
 pub(crate) async fn run(
     tool: &RegisteredTool,
     arguments: JsonObject,
@@ -47,7 +47,7 @@ async fn attempt(
     Ok(response)
 }
 
-/// Ends a handler that runs too long or whom nobody waits for, and turns its panic into a failure.
+/// Stops a handler at its timeout or when the caller cancels, and turns a panic into a failure.
 pub(crate) async fn guard<T>(
     handler: impl Future<Output = Result<T, Fault>>,
     ctx: &Ctx,
@@ -59,7 +59,7 @@ pub(crate) async fn guard<T>(
         finished = tokio::time::timeout(timeout, AssertUnwindSafe(handler).catch_unwind()) => match finished {
             Ok(Ok(outcome)) => outcome,
             // The panic's text may hold the caller's data: it goes to stderr by the panic hook, not to the caller.
-            Ok(Err(_panic)) => Err(Fault::internal("the tool broke while it worked on this input")),
+            Ok(Err(_panic)) => Err(Fault::internal("the tool panicked on this input")),
             Err(_elapsed) => Err(Fault::new(Code::Timeout, format!("no answer within {} ms", timeout.as_millis()))),
         },
     }

@@ -1,4 +1,4 @@
-//! A described server as rmcp's handler.
+//! rmcp's handler for a server built with the kit.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use crate::call;
-use crate::kept::Pantry;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{Locator, Reader, RegisteredTemplate};
+use crate::stored::ReferenceStore;
 use crate::tool::RegisteredTool;
 use crate::{Ctx, Fault, Limits};
 
@@ -31,7 +31,7 @@ pub(crate) struct Parts {
     pub(crate) prompts: Vec<RegisteredPrompt>,
     pub(crate) resources: Vec<(Resource, Reader)>,
     pub(crate) templates: Vec<RegisteredTemplate>,
-    pub(crate) pantry: Option<Arc<Pantry>>,
+    pub(crate) references: Option<Arc<ReferenceStore>>,
 }
 
 /// A server ready to be served; cheap to clone, one clone per session.
@@ -49,7 +49,7 @@ impl Capability {
 
     fn offers_resources(&self) -> bool {
         let parts = &self.parts;
-        !(parts.resources.is_empty() && parts.templates.is_empty()) || parts.pantry.is_some()
+        !(parts.resources.is_empty() && parts.templates.is_empty()) || parts.references.is_some()
     }
 
     fn ctx(
@@ -58,7 +58,7 @@ impl Capability {
         responses: Option<InputResponses>,
         state: Option<String>,
     ) -> Ctx {
-        Ctx::new(context, responses, state, self.parts.pantry.clone())
+        Ctx::new(context, responses, state, self.parts.references.clone())
     }
 
     fn find_resource(&self, uri: &str) -> Option<(Locator, &Reader)> {
@@ -75,7 +75,7 @@ impl Capability {
     }
 }
 
-/// Lists are one page, so no cursor was ever handed out.
+/// Lists have one page, so every cursor is unknown.
 fn first_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|page| page.cursor) {
         Some(cursor) => {
@@ -194,7 +194,7 @@ impl ServerHandler for Capability {
         first_page(request)?;
         let templates = self.parts.templates.iter().map(|template| template.listing.clone());
         let listed =
-            templates.chain(self.parts.pantry.iter().map(|pantry| pantry.template())).collect();
+            templates.chain(self.parts.references.iter().map(|store| store.template())).collect();
         Ok(ListResourceTemplatesResult::with_all_items(listed))
     }
 
@@ -206,9 +206,10 @@ impl ServerHandler for Capability {
         if !self.offers_resources() {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
-        if let Some(kept) = self.parts.pantry.as_ref().and_then(|pantry| pantry.read(&request.uri))
+        if let Some(stored) =
+            self.parts.references.as_ref().and_then(|store| store.read(&request.uri))
         {
-            return Ok(ReadResourceResult::new(vec![kept.map_err(Fault::into_error)?]).into());
+            return Ok(ReadResourceResult::new(vec![stored.map_err(Fault::into_error)?]).into());
         }
         let Some((locator, read)) = self.find_resource(&request.uri) else {
             return Err(ErrorData::resource_not_found(

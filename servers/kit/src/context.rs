@@ -1,4 +1,4 @@
-//! What a handler may know and do while its call runs.
+//! The context of a running call.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use rmcp::model::{InputResponses, ProgressNotificationParam, RequestMetaObject};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use crate::kept::Pantry;
-use crate::{Fault, Kept, KeptBytes};
+use crate::stored::ReferenceStore;
+use crate::{Fault, StoredBytes, StoredRef};
 
 /// The call that a handler is answering.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Ctx {
     request: RequestContext<RoleServer>,
     input_responses: Option<InputResponses>,
     request_state: Option<String>,
-    pantry: Option<Arc<Pantry>>,
+    references: Option<Arc<ReferenceStore>>,
 }
 
 impl Ctx {
@@ -25,12 +25,12 @@ impl Ctx {
         request: RequestContext<RoleServer>,
         input_responses: Option<InputResponses>,
         request_state: Option<String>,
-        pantry: Option<Arc<Pantry>>,
+        references: Option<Arc<ReferenceStore>>,
     ) -> Self {
-        Self { request, input_responses, request_state, pantry }
+        Self { request, input_responses, request_state, references }
     }
 
-    /// Tells the caller how far the work is; nothing is sent when nobody asked, or when nobody listens any more.
+    /// Reports progress, if the caller asked for it.
     pub async fn progress(&self, done: f64, total: f64, message: &str) {
         let Some(token) = self.request.meta.get_progress_token() else { return };
         let notice =
@@ -40,7 +40,7 @@ impl Ctx {
         }
     }
 
-    /// Resolves when the caller gives up; the handler's future is dropped then, so only detached work needs this.
+    /// Resolves when the caller cancels; the handler's future is dropped then, so only detached work needs this.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
         self.request.ct.clone().cancelled_owned()
     }
@@ -50,7 +50,7 @@ impl Ctx {
         &self.request.meta
     }
 
-    /// The client's answer to the question asked under `key` in an earlier round.
+    /// The client's answer to the question `key` of an earlier round.
     pub fn answer(&self, key: &str) -> Option<&Value> {
         self.input_responses.as_ref()?.get(key)
     }
@@ -60,26 +60,26 @@ impl Ctx {
         self.request_state.as_deref()
     }
 
-    /// Keeps bytes for later calls and gives the reference under which they are found; see [`crate::Server::keeps`].
-    pub fn keep(
+    /// Stores bytes for later calls and returns their reference; see [`crate::Server::stores`].
+    pub fn store(
         &self,
         bytes: impl Into<Bytes>,
         media_type: &str,
         name: &str,
-    ) -> Result<Kept, Fault> {
-        self.pantry()?.keep(bytes.into(), media_type, name)
+    ) -> Result<StoredRef, Fault> {
+        self.references()?.store(bytes.into(), media_type, name)
     }
 
-    /// What was kept under a reference.
-    pub fn kept(&self, ref_id: &str) -> Result<KeptBytes, Fault> {
-        self.pantry()?.find(ref_id)
+    /// The bytes of a reference.
+    pub fn load(&self, ref_id: &str) -> Result<StoredBytes, Fault> {
+        self.references()?.find(ref_id)
     }
 
-    fn pantry(&self) -> Result<&Pantry, Fault> {
-        self.pantry.as_deref().ok_or_else(|| Fault::unsupported("this server keeps nothing"))
+    fn references(&self) -> Result<&ReferenceStore, Fault> {
+        self.references.as_deref().ok_or_else(|| Fault::unsupported("this server stores no files"))
     }
 
-    /// The request as rmcp sees it, for what the kit does not model.
+    /// rmcp's request, for protocol features that the kit does not model.
     pub fn request(&self) -> &RequestContext<RoleServer> {
         &self.request
     }

@@ -21,19 +21,19 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long the connections that are left may take to close once every stream has ended.
+/// How long the remaining connections may take to close after every stream has ended.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
-/// Who may connect, how large a request may be, and how long the end may take.
+/// Accepted hosts and origins, the largest request, and the time to finish calls on shutdown.
 #[derive(Debug, Clone)]
 pub struct Door {
-    /// Host headers accepted beside the loopback names and the address listened on.
+    /// Host headers accepted in addition to the loopback names and the listening address.
     pub allow_hosts: Vec<String>,
-    /// Origins accepted beside the loopback ones.
+    /// Origins accepted in addition to the loopback ones.
     pub allow_origins: Vec<String>,
     /// The largest request body.
     pub body_bytes: usize,
-    /// How long calls in flight may go on after the signal to stop.
+    /// How long calls in flight may continue after the signal to stop.
     pub drain: Duration,
 }
 
@@ -66,7 +66,7 @@ where
     if tokio::time::timeout(door.drain, in_flight.wait()).await.is_err() {
         tracing::warn!(calls = in_flight.len(), "stopped with calls in flight");
     }
-    // Sessions and subscriptions have no end of their own.
+    // Sessions and subscriptions do not end by themselves.
     streams.cancel();
     match tokio::time::timeout(CLOSE_GRACE, &mut server).await {
         Ok(ended) => ended.map_err(io::Error::other)?,

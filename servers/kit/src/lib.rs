@@ -1,4 +1,4 @@
-//! What a capability server is built with: typed tools, prompts and resources over MCP.
+//! The base of capability servers: typed tools, prompts and resources over MCP.
 //!
 //! A server is described once and speaks every supported revision of the protocol, over stdio or streamable HTTP:
 //!
@@ -22,18 +22,17 @@
 //! }
 //! ```
 //!
-//! What the kit does not model, a server reaches through [`main_with`], which takes any rmcp `ServerHandler` built around
-//! the [`Capability`]. A capability server works alone; given the address of a gateway, it announces itself there over HTTP,
-//! and knows nothing else of it.
+//! A server uses [`main_with`] for protocol features that the kit does not model: it takes any rmcp `ServerHandler` around
+//! the [`Capability`]. A capability server runs on its own; given the URL of a gateway, it registers itself there over HTTP.
 
 mod announce;
 mod answer;
+mod build_error;
 mod call;
 mod capability;
 mod context;
 mod fault;
 pub mod http;
-mod kept;
 mod limits;
 mod options;
 mod prompt;
@@ -41,13 +40,14 @@ mod resource;
 mod run;
 mod server;
 mod stdio;
+mod stored;
 mod tool;
 
 pub use answer::{Answer, Blocks, NoInput, Raw};
+pub use build_error::BuildError;
 pub use capability::Capability;
 pub use context::Ctx;
 pub use fault::Fault;
-pub use kept::{Keeping, Kept, KeptBytes, Linked};
 pub use limits::Limits;
 pub use options::{GatewayOptions, Options};
 pub use prompt::PromptArguments;
@@ -55,5 +55,6 @@ pub use proto::{Code, FileArgs, FileStrategy};
 pub use resource::Locator;
 pub use rmcp;
 pub use run::{main, main_with};
-pub use server::{BuildError, Server};
+pub use server::Server;
+pub use stored::{Linked, StorageLimits, StoredBytes, StoredRef};
 pub use tool::ToolSpec;

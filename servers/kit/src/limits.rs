@@ -1,8 +1,8 @@
-//! What one call may cost.
+//! Limits of one call.
 
 use std::time::Duration;
 
-/// The bounds that every call of a server is held to.
+/// The limits of every call of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The largest request, in bytes: an HTTP body or a line on stdin.

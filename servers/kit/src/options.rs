@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::Limits;
 
-/// Where a gateway of the same project keeps the token for servers of its own user.
+/// The default path of the token that a gateway in the same folder writes for servers of its user.
 const USUAL_TOKEN_FILE: &str = ".powerstrip/registration-token";
 
 /// How a server is started. Without `--listen` or `--gateway` it speaks MCP over stdin and stdout.
@@ -19,7 +19,7 @@ pub struct Options {
     #[arg(long, value_name = "HOST:PORT")]
     pub listen: Option<SocketAddr>,
 
-    /// Speak MCP over stdin and stdout, as is usual without other flags
+    /// Speak MCP over stdin and stdout (the default)
     #[arg(long, conflicts_with = "listen")]
     pub stdio: bool,
 
@@ -55,11 +55,11 @@ pub struct Options {
     pub log: String,
 }
 
-/// Whom a server announces itself to, and how.
+/// Options for registration with a gateway.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Registration with a gateway")]
 pub struct GatewayOptions {
-    /// Announce this server to the gateway at this URL; without --listen it takes a free port of this machine
+    /// Register with the gateway at this URL; without --listen the server takes a free port of this machine
     #[arg(long = "gateway", value_name = "URL", env = "POWERSTRIP_GATEWAY")]
     pub url: Option<String>,
 
@@ -85,7 +85,7 @@ pub struct GatewayOptions {
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
 
-    /// Stand beside other processes of the same name, instead of taking their place
+    /// Run in parallel with other processes of the same name, instead of replacing them
     #[arg(long)]
     pub replica: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) enum Token {
 }
 
 impl GatewayOptions {
-    /// A file that is named beats the variable, which beats the usual file.
+    /// The named file, or else the variable, or else the default file.
     pub(crate) fn token(&self) -> Token {
         match (&self.token_file, &self.token) {
             (Some(file), _) => Token::File(file.clone()),
@@ -134,7 +134,7 @@ impl Options {
         self.listen.or(implied)
     }
 
-    /// The server's own limits, with what the flags say put in their place.
+    /// The server's limits, overridden by flags.
     pub(crate) fn limits(&self, own: Limits) -> Limits {
         Limits {
             body_bytes: self.max_body_bytes.unwrap_or(own.body_bytes),

@@ -1,4 +1,4 @@
-//! Prompts: what is listed, and how one is filled in.
+//! Prompts: their listing and rendering.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

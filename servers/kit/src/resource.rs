@@ -1,4 +1,4 @@
-//! Resources: fixed addresses and families of them.
+//! Resources with fixed URIs and URI templates.
 
 mod template;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use rmcp::model::{ResourceContents, ResourceTemplate};
 use crate::{BuildError, Ctx, Fault};
 use template::UriTemplate;
 
-/// The address that was asked for, and what its template's variables stand for in it.
+/// The requested URI, and the values of its template's variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locator {
     /// The address as the client wrote it.

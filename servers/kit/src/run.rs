@@ -1,4 +1,4 @@
-//! From `main` to the exit code.
+//! Runs a server as a program.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -11,19 +11,19 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::announce::{Announcer, Identity, Misaddressed};
+use crate::announce::{Announcer, Identity, InvalidRegistration};
 use crate::http::Door;
 use crate::{Capability, Options, Server, http, stdio};
 
-/// Exit code for a description or a flag that cannot be used.
+/// Exit code for an invalid description or flag.
 const MISUSE: u8 = 2;
 
-/// Runs a server as a program: reads the flags, serves until told to stop, and returns the exit code.
+/// Runs a server as a program: reads the flags, serves until a signal, and returns the exit code.
 pub fn main(server: Server) -> ExitCode {
     main_with(server, |capability| capability)
 }
 
-/// Like [`main`], with a handler of the server's own around the capability, for what the kit does not model.
+/// Like [`main`], with a handler of the server's own around the capability.
 pub fn main_with<H: ServerHandler + Clone>(
     server: Server,
     wrap: impl FnOnce(Capability) -> H,
@@ -85,7 +85,7 @@ async fn serve<H: ServerHandler + Clone>(
     };
     let membership = &options.gateway;
     let Some(gateway) = &membership.url else {
-        announce(&listener)?;
+        print_url(&listener)?;
         return Ok(http::serve(handler, listener, door, signalled).await?);
     };
     let identity = Identity {
@@ -96,24 +96,24 @@ async fn serve<H: ServerHandler + Clone>(
     };
     door.allow_hosts.extend(Identity::host(&identity.url));
     let announcer = Announcer::new(gateway, membership, identity)?;
-    announce(&listener)?;
-    let leaving = CancellationToken::new();
-    let keeping = tokio::spawn(announcer.keep(leaving.clone()));
-    // The gateway sends no more calls once it has heard the goodbye; those under way are finished after it.
+    print_url(&listener)?;
+    let unregister = CancellationToken::new();
+    let announcing = tokio::spawn(announcer.run(unregister.clone()));
+    // Unregistering comes first, so that the gateway sends no more calls; then calls in flight are finished.
     let stop = async move {
         signalled.await;
-        leaving.cancel();
-        let _ = keeping.await;
+        unregister.cancel();
+        let _ = announcing.await;
     };
     Ok(http::serve(handler, listener, door, stop).await?)
 }
 
-/// Where the gateway reaches us.
+/// The URL at which the gateway reaches this server.
 fn public_url(given: Option<String>, address: SocketAddr) -> Result<String, Failed> {
     match given {
         Some(url) => Ok(url),
         None if address.ip().is_unspecified() => Err(Failed::Misuse(
-            "--public-url is needed: other machines cannot tell which address of this one is meant"
+            "--public-url is needed: the server listens on all addresses, and the gateway needs one of them"
                 .to_owned(),
         )),
         None => Ok(format!("http://{address}/mcp")),
@@ -129,8 +129,8 @@ enum Failed {
     Misuse(String),
 }
 
-impl From<Misaddressed> for Failed {
-    fn from(why: Misaddressed) -> Self {
+impl From<InvalidRegistration> for Failed {
+    fn from(why: InvalidRegistration) -> Self {
         Self::Misuse(why.to_string())
     }
 }
@@ -144,8 +144,8 @@ impl Failed {
     }
 }
 
-/// Whoever started us on port 0 reads the URL from the first line of stdout.
-fn announce(listener: &TcpListener) -> io::Result<()> {
+/// Prints the URL as the first line of stdout, for callers that chose port 0.
+fn print_url(listener: &TcpListener) -> io::Result<()> {
     let url = format!("http://{}/mcp", listener.local_addr()?);
     tracing::info!(%url, "listening");
     let mut stdout = io::stdout().lock();
@@ -164,7 +164,7 @@ fn log_to_stderr(filter: &str) -> Result<(), String> {
 }
 
 fn fail(code: u8, reason: &str) -> ExitCode {
-    // Nothing is left to tell if stderr is gone too.
+    // Ignored: if stderr is closed, only the exit code is left.
     let _ = writeln!(io::stderr(), "error: {reason}");
     ExitCode::from(code)
 }

@@ -8,28 +8,16 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::capability::Parts;
-use crate::kept::Pantry;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{self, RegisteredTemplate};
+use crate::stored::ReferenceStore;
 use crate::tool::RegisteredTool;
-use crate::{Answer, Capability, Ctx, Fault, Keeping, Limits, Locator, PromptArguments, ToolSpec};
+use crate::{
+    Answer, BuildError, Capability, Ctx, Fault, Limits, Locator, PromptArguments, StorageLimits,
+    ToolSpec,
+};
 
-/// Why a server's description cannot be served: a mistake of its author.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BuildError {
-    #[error("`{0}` is no tool name: use 1 to 64 of A-Z a-z 0-9 _ -")]
-    ToolName(String),
-    #[error("the schema of tool `{tool}` cannot be used: {reason}")]
-    Schema { tool: String, reason: String },
-    #[error("tool `{0}` has `file_args` and no `file_strategy` that they could belong to")]
-    FileArgs(String),
-    #[error("`{0}` is no URI template with named variables")]
-    UriTemplate(String),
-    #[error("{kind} `{name}` is described twice")]
-    Twice { kind: &'static str, name: String },
-}
-
-/// A capability server under construction: its name, its tools, and what else it offers.
+/// A capability server under construction: its name, tools, prompts and resources.
 pub struct Server {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
@@ -43,13 +31,13 @@ impl Server {
         Self { name, version, parts: Parts::default(), faults: Vec::new() }
     }
 
-    /// What a model should know before it uses the server.
+    /// Instructions for models that use the server.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.parts.instructions = Some(text.into());
         self
     }
 
-    /// The bounds of each call, where the defaults do not fit; flags beat them.
+    /// The limits of each call; flags override them.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.parts.limits = limits;
         self
@@ -74,9 +62,9 @@ impl Server {
         self
     }
 
-    /// Lets handlers keep bytes under references of the server's own ([`Ctx::keep`]), within these bounds.
-    pub fn keeps(mut self, keeping: Keeping) -> Self {
-        self.parts.pantry = Some(Arc::new(Pantry::new(self.name, keeping)));
+    /// Lets handlers store bytes under references ([`Ctx::store`]), within these limits.
+    pub fn stores(mut self, limits: StorageLimits) -> Self {
+        self.parts.references = Some(Arc::new(ReferenceStore::new(self.name, limits)));
         self
     }
 
@@ -101,7 +89,7 @@ impl Server {
         self
     }
 
-    /// Adds a family of resources; a fixed address wins over a template that fits it too.
+    /// Adds a resource template; a fixed address takes precedence over a matching template.
     pub fn resource_template<F, Fut>(mut self, template: ResourceTemplate, handler: F) -> Self
     where
         F: Fn(Locator, Ctx) -> Fut + Send + Sync + 'static,
@@ -114,23 +102,32 @@ impl Server {
         self
     }
 
-    /// Checks the description and makes it servable.
+    /// Checks the description and builds the capability.
     pub fn build(self) -> Result<Capability, BuildError> {
         if let Some(fault) = self.faults.into_iter().next() {
             return Err(fault);
         }
-        once("tool", self.parts.tools.iter().map(|tool| tool.listing.name.as_ref()))?;
-        once("prompt", self.parts.prompts.iter().map(|prompt| prompt.listing.name.as_str()))?;
-        once("resource", self.parts.resources.iter().map(|(resource, _)| resource.uri.as_str()))?;
+        check_unique("tool", self.parts.tools.iter().map(|tool| tool.listing.name.as_ref()))?;
+        check_unique(
+            "prompt",
+            self.parts.prompts.iter().map(|prompt| prompt.listing.name.as_str()),
+        )?;
+        check_unique(
+            "resource",
+            self.parts.resources.iter().map(|(resource, _)| resource.uri.as_str()),
+        )?;
         Ok(Capability::new(self.name, self.version, Arc::new(self.parts)))
     }
 }
 
-fn once<'a>(kind: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), BuildError> {
+fn check_unique<'a>(
+    kind: &'static str,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<(), BuildError> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name) {
-            return Err(BuildError::Twice { kind, name: name.to_owned() });
+            return Err(BuildError::Duplicate { kind, name: name.to_owned() });
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Tools: what is listed, and what runs.
+//! Tools: their listing and their handlers.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, BuildError, Ctx, Fault};
 
-/// How a tool presents itself; a model chooses by the description.
+/// The listing of a tool; a model chooses by its description.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     name: Cow<'static, str>,
@@ -70,7 +70,7 @@ impl ToolSpec {
         self
     }
 
-    /// In which form the tool takes files: behind a gateway its callers then name them by id.
+    /// The form in which the tool takes files; callers of a gateway then name files by id.
     pub fn file_strategy(mut self, strategy: FileStrategy) -> Self {
         self.file_strategy = Some(strategy);
         self
@@ -82,7 +82,7 @@ impl ToolSpec {
         self
     }
 
-    /// What the listing says of files.
+    /// The file strategy as `_meta` of the listing.
     fn meta(&self) -> Result<Option<MetaObject>, BuildError> {
         let Some(strategy) = self.file_strategy else {
             return if self.file_args.is_empty() {
@@ -198,7 +198,7 @@ fn object_schema(
     }
 }
 
-/// What every client and model API accepts.
+/// Whether every client and model API accepts the name.
 fn is_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')

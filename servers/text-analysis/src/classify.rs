@@ -45,7 +45,7 @@ struct Described {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// The likeliest label; nothing if no word of the text speaks for any.
+    /// The most probable label; null if no word of the text supports any.
     label: Option<String>,
     /// Its probability.
     probability: Option<f64>,
@@ -58,7 +58,7 @@ pub(crate) struct Output {
 struct Verdict {
     name: String,
     probability: f64,
-    /// Words of the text that spoke for the label, strongest first.
+    /// Words of the text that support the label, strongest first.
     evidence: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn classify(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
             .into_iter()
             .map(|verdict| Verdict {
                 name: labels[verdict.label].name.clone(),
-                probability: crate::rounded(verdict.probability),
+                probability: crate::reading::rounded(verdict.probability),
                 evidence: verdict.evidence,
             })
             .collect();

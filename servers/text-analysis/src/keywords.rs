@@ -56,7 +56,7 @@ pub(crate) async fn extract(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
         let found = keywords(prose, limit, max_words.min(LONGEST));
         let keywords = found.into_iter().map(|found| Keyword {
             phrase: found.phrase,
-            score: crate::rounded(found.score),
+            score: crate::reading::rounded(found.score),
             occurrences: found.occurrences,
             first_sentence: found.first_sentence,
         });

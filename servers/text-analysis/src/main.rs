@@ -1,6 +1,4 @@
-//! `text-analysis-mcp`: what a text is about, in a few words, in a few sentences, or as one of the caller's labels.
-//!
-//! Nothing is guessed from the outside: every answer is made of the text's own words, and says which.
+//! `text-analysis-mcp`: keywords, summaries and classification of a text, made of the text's own words.
 
 mod classify;
 mod keywords;
@@ -37,7 +35,7 @@ fn server() -> Server {
         .tool(
             of_text_or_file(
                 "classify_text",
-                "Says which of your labels fits a text, with probabilities that add up to 1 and the words that spoke for \
+                "Says which of your labels fits a text, with probabilities that add up to 1 and the words that support \
                  each. A label is a name, or a name with a description and example texts; these make it much surer.",
             ),
             classify::classify,
@@ -48,9 +46,4 @@ fn server() -> Server {
 fn of_text_or_file(name: &'static str, description: &'static str) -> ToolSpec {
     let args = FileArgs { data: Some("file_text".to_owned()), ..FileArgs::default() };
     ToolSpec::new(name, description).file_strategy(FileStrategy::PlainTextText).file_args(args)
-}
-
-/// Scores are good for four digits at most.
-fn rounded(score: f64) -> f64 {
-    (score * 10_000.0).round() / 10_000.0
 }

@@ -47,7 +47,7 @@ struct Sentence {
     score: f64,
     /// How near it is to what the whole text is about, from 0 to 1.
     centrality: f64,
-    /// How early it stands, from 0 to 1.
+    /// How early it is in the text, from 0 to 1.
     position: f64,
 }
 
@@ -57,8 +57,10 @@ pub(crate) async fn summarize(input: Input, _ctx: Ctx) -> Result<Output, Fault> 
     }
     let Input { text, file_text, sentences, max_words, ratio } = input;
     read(given(text, file_text)?, move |prose, read| {
-        let length =
-            Length { sentences: wanted(prose, sentences, max_words, ratio), words: max_words };
+        let length = Length {
+            sentences: requested_length(prose, sentences, max_words, ratio),
+            words: max_words,
+        };
         let points = summary(prose, length);
         let texts: Vec<_> = points.iter().map(|point| point.text.as_str()).collect();
         Output {
@@ -68,9 +70,9 @@ pub(crate) async fn summarize(input: Input, _ctx: Ctx) -> Result<Output, Fault> 
                 .map(|point| Sentence {
                     text: point.text.clone(),
                     index: point.index,
-                    score: crate::rounded(point.score),
-                    centrality: crate::rounded(point.centrality),
-                    position: crate::rounded(point.position),
+                    score: crate::reading::rounded(point.score),
+                    centrality: crate::reading::rounded(point.centrality),
+                    position: crate::reading::rounded(point.position),
                 })
                 .collect(),
             read,
@@ -79,7 +81,7 @@ pub(crate) async fn summarize(input: Input, _ctx: Ctx) -> Result<Output, Fault> 
     .await
 }
 
-fn wanted(
+fn requested_length(
     prose: &Prose<'_>,
     sentences: Option<usize>,
     words: Option<usize>,

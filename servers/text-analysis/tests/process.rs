@@ -42,7 +42,7 @@ fn call(tool: &str, arguments: Value) -> Value {
 }
 
 const NEWS: &str = "The river Elm flooded the old town of Brackley on Monday after three days of heavy rain. Firefighters \
-    brought two hundred people from flooded houses to safety. The bakery had its birthday. The mayor of Brackley said that \
+    brought two hundred people from flooded homes to safety. The bakery had its birthday. The mayor of Brackley said that \
     the town will build a higher river wall before the next heavy rain.";
 
 #[test]
@@ -69,7 +69,7 @@ fn each_tool_answers_in_its_shape() {
 }
 
 #[test]
-fn bad_input_is_told_apart_from_a_bad_tool() {
+fn invalid_input_is_distinguished_from_a_failing_tool() {
     for (tool, arguments, said) in [
         ("extract_keywords", json!({}), "text"),
         ("extract_keywords", json!({"text": ""}), "text"),

@@ -17,7 +17,7 @@ fn best(text: &str, labels: &[Label]) -> (String, Verdict) {
 #[test]
 fn common_topics_are_known_by_their_names() {
     let topics = named(&["sports", "politics", "business", "technology", "health"]);
-    for (text, wanted) in [
+    for (text, expected) in [
         ("The striker scored twice as the team won the cup final.", "sports"),
         (
             "Parliament voted on the law after the prime minister's party lost the election.",
@@ -31,7 +31,7 @@ fn common_topics_are_known_by_their_names() {
         ("The hospital treated forty patients who had the virus.", "health"),
     ] {
         let (label, verdict) = best(text, &topics);
-        assert_eq!(label, wanted, "{text}: {verdict:?}");
+        assert_eq!(label, expected, "{text}: {verdict:?}");
         assert!(verdict.probability > 0.5 && !verdict.evidence.is_empty(), "{text}: {verdict:?}");
     }
     let tone = named(&["positive", "negative"]);
@@ -40,7 +40,7 @@ fn common_topics_are_known_by_their_names() {
 }
 
 #[test]
-fn examples_teach_labels_that_nobody_knows() {
+fn examples_define_unknown_labels() {
     let taught = |name: &str, examples: &[&str]| Label {
         name: name.to_owned(),
         description: String::new(),
@@ -60,7 +60,7 @@ fn examples_teach_labels_that_nobody_knows() {
 }
 
 #[test]
-fn a_description_speaks_for_its_label() {
+fn a_description_supports_its_label() {
     let mut labels = named(&["alpha", "beta"]);
     labels[1].description = "Questions about parking permits".to_owned();
     assert_eq!(best("How do I renew my parking permit?", &labels).0, "beta");

@@ -3,7 +3,7 @@ use proptest::prelude::{any, proptest};
 use super::clauses;
 
 #[test]
-fn wishes_are_told_apart() {
+fn requests_are_split_into_clauses() {
     let trimmed =
         |text| clauses(text).into_iter().map(|clause: &str| clause.trim()).collect::<Vec<_>>();
     assert_eq!(trimmed("What is the weather in Rome?"), ["What is the weather in Rome?"]);
@@ -30,7 +30,7 @@ fn numbers_names_and_pairs_hold_together() {
 proptest! {
     #[test]
     fn no_word_is_lost(text in any::<String>()) {
-        let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-        assert_eq!(clauses(&text).into_iter().map(letters).collect::<String>(), letters(&text));
+        let alphanumerics = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+        assert_eq!(clauses(&text).into_iter().map(alphanumerics).collect::<String>(), alphanumerics(&text));
     }
 }

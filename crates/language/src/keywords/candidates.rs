@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::LONGEST;
-use crate::prose::{Prose, Tongue};
+use crate::prose::{Language, Prose};
 
 /// Stems by number, filled up with `NONE`.
 type Key = [u32; LONGEST];
@@ -12,11 +12,11 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Candidate {
     key: Key,
     pub(super) length: usize,
-    /// Where it begins, for each time that it comes.
+    /// The index of its first term, for each occurrence.
     pub(super) starts: Vec<usize>,
-    /// How often it comes only as a part of a longer phrase that comes more than once.
+    /// How often it occurs only as a part of a longer phrase that is repeated.
     pub(super) within: usize,
-    /// How often each of its terms comes in the text.
+    /// How often each of its terms occurs in the text.
     pub(super) counts: Vec<u32>,
 }
 
@@ -25,13 +25,13 @@ impl Candidate {
         &self.key[..self.length]
     }
 
-    /// How often it stands by itself.
+    /// How often it occurs outside of longer phrases.
     pub(super) fn alone(&self) -> usize {
         self.starts.len() - self.within
     }
 }
 
-/// Every phrase that may be one.
+/// All candidate phrases.
 pub(super) fn candidates(prose: &Prose<'_>, longest: usize) -> Vec<Candidate> {
     let (ids, counts) = numbered(prose);
     let mut found: HashMap<Key, Candidate> = HashMap::new();
@@ -55,7 +55,7 @@ pub(super) fn candidates(prose: &Prose<'_>, longest: usize) -> Vec<Candidate> {
     found.into_values().collect()
 }
 
-/// Each term's stem as a number, and how often each stem comes.
+/// Each term's stem as a number, and the frequency of each stem.
 fn numbered(prose: &Prose<'_>) -> (Vec<u32>, Vec<u32>) {
     let mut numbers: HashMap<&str, u32> = HashMap::new();
     let mut counts = Vec::new();
@@ -87,12 +87,12 @@ fn goes_on(prose: &Prose<'_>, start: usize, length: usize) -> bool {
 /// Whether a phrase may begin or end with a term: numbers and English adverbs may not.
 fn may_end(prose: &Prose<'_>, index: usize) -> bool {
     let term = &prose.terms[index];
-    let english = prose.tongue.map(Tongue::code) == Some("en");
+    let english = prose.language.map(Language::code) == Some("en");
     let adverb = english && term.folded.len() > 4 && term.folded.ends_with("ly");
     term.carries_meaning() && !adverb
 }
 
-/// Counts how often each phrase is only a part of a longer one that comes more than once.
+/// Counts how often each phrase is only a part of a longer one that is repeated.
 fn nest(found: &mut HashMap<Key, Candidate>, ids: &[u32]) {
     let mut parts: HashSet<(usize, usize)> = HashSet::new();
     for candidate in found.values().filter(|long| long.length > 1 && long.starts.len() > 1) {

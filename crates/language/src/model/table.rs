@@ -1,4 +1,4 @@
-//! The vectors of a model, kept as small as they came.
+//! The vectors of a model, in the number format of their file.
 
 use std::ops::Range;
 
@@ -74,10 +74,10 @@ impl Table {
         };
         let width = self.place.len() / self.rows;
         let start = self.place.start + row * width;
-        let mut sums = sum.iter_mut();
+        let mut elements = sum.iter_mut();
         self.kind.each(&self.file[start..start + width], |number| {
-            if let Some(sum) = sums.next() {
-                // One broken number must not take a whole text with it.
+            if let Some(sum) = elements.next() {
+                // One invalid number must not spoil the whole text.
                 let part = weight * number;
                 *sum += if part.is_finite() { part } else { 0.0 };
             }

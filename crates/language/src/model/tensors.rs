@@ -15,7 +15,7 @@ pub(super) struct Tensors {
     named: HashMap<String, Tensor>,
 }
 
-/// Where a tensor lies and how it is read.
+/// The position and format of a tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Tensor {
     pub(super) kind: Kind,
@@ -47,7 +47,7 @@ struct Entry {
 }
 
 impl Tensors {
-    /// Reads the header and makes sure that every tensor lies inside the file and has the size that its shape says.
+    /// Reads the header and checks that every tensor is inside the file and has the size of its shape.
     pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, String> {
         let (length, rest) =
             bytes.split_first_chunk::<8>().ok_or("it ends inside the header's length")?;
@@ -88,7 +88,7 @@ impl Tensors {
         &self.bytes[tensor.place.clone()]
     }
 
-    /// The whole file, in which every tensor keeps its place.
+    /// The whole file; the positions of tensors stay valid.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// Hands over each number of a stretch of bytes, in order.
+    /// Calls back with each number of a byte slice, in order.
     pub(super) fn each(self, bytes: &[u8], take: impl FnMut(f32)) {
         // One loop a kind, so that the compiler sees through the reading of each.
         fn cut<const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> f32, take: impl FnMut(f32)) {

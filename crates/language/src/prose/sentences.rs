@@ -1,4 +1,4 @@
-/// One sentence, or a line that stands by itself.
+/// One sentence, or a separate line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sentence<'a> {
     pub text: &'a str,
@@ -6,7 +6,7 @@ pub struct Sentence<'a> {
     pub whole: bool,
 }
 
-/// What ends with a full stop and goes on.
+/// Abbreviations, whose full stop does not end a sentence.
 const ABBREVIATIONS: [&str; 42] = [
     "al", "approx", "art", "bzw", "ca", "cf", "co", "corp", "dept", "dr", "ed", "eg", "etc", "fig",
     "gen", "gov", "hon", "ie", "inc", "jr", "ltd", "mr", "mrs", "ms", "mt", "no", "nr", "op", "p",
@@ -103,7 +103,7 @@ impl<'a> Iterator for Cutter<'a> {
     }
 }
 
-/// Whether a mark at `at` ends a sentence, seen with what stands around it.
+/// Whether the punctuation at `at` ends a sentence, by the characters around it.
 fn is_end(text: &str, at: usize, mark: char, after: &str) -> bool {
     // East Asian marks end a sentence without a space after them.
     if !mark.is_ascii() && mark != '…' {

@@ -23,33 +23,33 @@ pub(super) enum Kind {
     Number,
     /// Characters of a script without spaces, not yet cut into words.
     Dense,
-    /// Characters that hold such words together.
+    /// Function characters between such words.
     Glue,
 }
 
 /// One word of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term<'a> {
-    /// As it is written.
+    /// The original spelling.
     pub text: &'a str,
     /// In lower case without accents.
     pub folded: String,
-    /// What forms of one word share.
+    /// The common stem of its forms.
     pub stem: String,
-    /// The sentence it stands in.
+    /// The index of its sentence.
     pub sentence: usize,
     /// Whether it begins its sentence.
     pub first: bool,
-    /// Whether punctuation stands between it and the term before.
+    /// Whether punctuation separates it from the previous term.
     pub apart: bool,
-    /// Whether it only holds the sentence together.
+    /// Whether it is a function word.
     pub stop: bool,
     pub case: Case,
     pub(super) kind: Kind,
 }
 
 impl Term<'_> {
-    /// Whether the term says what the text is about.
+    /// Whether the term is a content word.
     pub fn carries_meaning(&self) -> bool {
         !self.stop && self.kind != Kind::Number
     }
@@ -93,7 +93,7 @@ pub fn terms(sentence: &str, index: usize) -> Vec<Term<'_>> {
     found
 }
 
-/// How far a term reaches, and what it is. A hyphen or an apostrophe within a word belongs to it.
+/// The end of a term, and its kind. A hyphen or an apostrophe within a word belongs to it.
 fn run(text: &str) -> (usize, Kind) {
     let script = script(text.chars().next().unwrap_or_default());
     if script != Script::Spaced {
@@ -150,15 +150,15 @@ fn script(c: char) -> Script {
 }
 
 fn case(text: &str) -> Case {
-    let letters = || text.chars().filter(|c| c.is_alphabetic());
-    if letters().nth(1).is_some() && letters().all(char::is_uppercase) {
+    let alphabetic = || text.chars().filter(|c| c.is_alphabetic());
+    if alphabetic().nth(1).is_some() && alphabetic().all(char::is_uppercase) {
         return Case::Acronym;
     }
     if text.starts_with(char::is_uppercase) { Case::Capital } else { Case::Plain }
 }
 
-/// What the forms of a word share: the ending of the plural is cut, and `ing` and `ed`. Far less than for a search, where
-/// a wrong match costs little: `station` and `state` stay two words.
+/// The stem of a word: without the plural ending, `ing` and `ed`. Less is cut than for a search, where a wrong match costs
+/// little: `station` and `state` stay two words.
 pub(crate) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -191,11 +191,10 @@ pub(crate) fn stem(word: &str) -> String {
     }
 }
 
-/// Chinese characters that mostly hold words together.
+/// Chinese characters that are mostly function words.
 const HAN_GLUE: &str = "的了是在和与與也就都而及或这這那有不为為以对對等被把从從到个個之其并並但我你他她它们們将將已于於所";
 
-/// Cuts long runs of Han characters: at characters that hold words together, and then into the parts that the text
-/// itself repeats.
+/// Splits long runs of Han characters: at function characters, and then into the parts that the text repeats.
 pub(super) fn cut_dense(terms: &mut Vec<Term<'_>>) {
     if !terms.iter().any(Term::is_dense) {
         return;
@@ -231,7 +230,7 @@ pub(super) fn cut_dense(terms: &mut Vec<Term<'_>>) {
     }
 }
 
-/// Parts of two to four characters that come more than once.
+/// Parts of two to four characters that occur more than once.
 fn repeated<'a>(terms: &[Term<'a>]) -> HashMap<&'a str, u32> {
     let mut counts = HashMap::new();
     for term in terms.iter().filter(|term| term.is_dense()) {
@@ -257,7 +256,7 @@ fn split<'a>(term: &Term<'a>, repeated: &HashMap<&str, u32>, into: &mut Vec<Term
             .chain([rest.len()])
             .take(LONGEST_DENSE + 1)
             .collect();
-        // The part that comes most often; of two that come as often, the longer one.
+        // The most frequent part; of two with equal frequency, the longer one.
         let best = ends
             .iter()
             .enumerate()

@@ -2,7 +2,7 @@
 
 use proptest::prelude::{any, proptest};
 
-use super::{Prose, Tongue, sentences};
+use super::{Language, Prose, sentences};
 
 fn cut(text: &str) -> Vec<&str> {
     sentences(text).map(|sentence| sentence.text).collect()
@@ -39,10 +39,10 @@ fn languages_give_themselves_away() {
         ("De kat zat op de mat en keek naar de hond.", "nl"),
         ("Кошка сидела на коврике и смотрела на собаку, которая была в саду.", "ru"),
     ] {
-        assert_eq!(Prose::read(text).tongue.map(Tongue::code), Some(code), "{text}");
+        assert_eq!(Prose::read(text).language.map(Language::code), Some(code), "{text}");
     }
-    assert_eq!(Prose::read("xyzzy plugh 42").tongue, None);
-    assert!(Tongue::named("en").unwrap().has("the") && Tongue::named("tlh").is_none());
+    assert_eq!(Prose::read("xyzzy plugh 42").language, None);
+    assert!(Language::named("en").unwrap().has("the") && Language::named("tlh").is_none());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Length, Point, summary};
 use crate::prose::Prose;
 
 const NEWS: &str = "# River floods the old town\n\nThe river Elm flooded the old town of Brackley on Monday after three days of \
-    heavy rain. Firefighters brought two hundred people from flooded houses in the old town to safety.\n\nThe town's bakery \
+    heavy rain. Firefighters brought two hundred people from flooded homes in the old town to safety.\n\nThe town's bakery \
     celebrated its birthday last week. The flood of the river Elm closed both bridges and the railway into Brackley. \
     Yes, it did. The river flooded the old town of Brackley on Monday after heavy rain of three days. The mayor said that \
     the town will rebuild the river wall before winter.";

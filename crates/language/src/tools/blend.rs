@@ -1,4 +1,4 @@
-//! How scores of different looks are brought to one scale.
+//! Brings the scores of different measures to one scale.
 
 /// Scores of every tool for a whole request and for its clauses.
 pub(super) struct Scores {
@@ -12,7 +12,7 @@ impl Scores {
     }
 }
 
-/// The scores of the tools that are seen, as a share of the best of them.
+/// The scores of the visible tools, as a share of the best of them.
 pub(super) fn share_of_best(scores: Vec<f32>, seen: &[usize]) -> Vec<f32> {
     let best = best(&scores, seen);
     seen.iter().map(|&tool| if best > 0.0 { scores[tool] / best } else { 0.0 }).collect()
@@ -20,8 +20,8 @@ pub(super) fn share_of_best(scores: Vec<f32>, seen: &[usize]) -> Vec<f32> {
 
 /// Whole request and best clause in equal parts, as a share of the best tool seen.
 ///
-/// A clause is measured by its own best tool, so that a short wish stands beside a long one; the root keeps a clause
-/// that fits nothing well ("thank you for the help") from lifting what it happens to touch.
+/// A clause is scaled by its own best tool, so that a short clause counts as much as a long one; the root keeps a clause
+/// that fits no tool well ("thank you for the help") from raising a tool by chance.
 pub(super) fn clauses(scores: Scores, seen: &[usize]) -> Vec<f32> {
     let whole = share_of_best(scores.whole, seen);
     let strongest = scores.clauses.iter().map(|clause| best(clause, seen)).fold(0.0, f32::max);
@@ -40,7 +40,7 @@ pub(super) fn clauses(scores: Scores, seen: &[usize]) -> Vec<f32> {
     sum.into_iter().map(|sum| if best > 0.0 { sum / best } else { 0.0 }).collect()
 }
 
-/// How far each score stands above the median, as a share of the farthest.
+/// How far each score is above the median, as a share of the farthest.
 pub(super) fn above_median(scores: Vec<f32>) -> Vec<f32> {
     let mut sorted = scores.clone();
     let middle = sorted.len() / 2;

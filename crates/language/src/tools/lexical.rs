@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::ToolText;
 use super::blend::Scores;
 use super::postings::Postings;
 use super::query::Query;
-use crate::words::{is_stop_word, neighbours, stem, words};
+use super::text::ToolText;
+use crate::words::{is_stop_word, related_stems, stem, words};
 
-/// A field of a tool: how much a word in it counts, and how much the field's length takes from that.
+/// The weight of a field's words, and how much the field's length reduces it.
 struct Field {
     weight: f32,
     length: f32,
@@ -24,12 +24,12 @@ const FIELDS: [Field; 5] = [
     Field { weight: 0.3, length: 0.5 },
 ];
 
-/// What a word of the same concept counts where the tools do use the asker's own word.
-const AKIN: f32 = 0.3;
-/// What it counts where no tool uses the asker's word.
-const AKIN_TO_UNKNOWN: f32 = 0.8;
+/// The weight of a related word where tools use the requested word itself.
+const RELATED: f32 = 0.3;
+/// The weight of a related word where no tool uses the requested word.
+const RELATED_TO_UNKNOWN: f32 = 0.8;
 
-/// Words to tools.
+/// The word index.
 #[derive(Debug)]
 pub(super) struct Lexical {
     vocabulary: HashMap<Box<str>, u32>,
@@ -37,7 +37,7 @@ pub(super) struct Lexical {
     tools: usize,
 }
 
-/// How often each term stands in each field of one tool.
+/// How often each term occurs in each field of one tool.
 type Uses = BTreeMap<u32, [f32; FIELDS.len()]>;
 
 impl Lexical {
@@ -52,7 +52,7 @@ impl Lexical {
                 let mut length = [0.0; FIELDS.len()];
                 for (field, text) in fields(tool) {
                     for word in words(text) {
-                        // Stop words can be found by a request of nothing else, but make no field longer.
+                        // Stop words are indexed for requests of nothing else, and do not count for the length.
                         length[field] += f32::from(u8::from(!is_stop_word(&word)));
                         let term = term(word, &mut stems, &mut vocabulary);
                         uses.entry(term).or_default()[field] += 1.0;
@@ -84,31 +84,31 @@ impl Lexical {
         Self { vocabulary, postings, tools: tools.len() }
     }
 
-    /// The sum of what each term of the request says for each tool.
+    /// The sum of the weights of the request's terms for each tool.
     pub(super) fn score(&self, query: &Query<'_>) -> Scores {
         let mut scores = Scores::zero(self.tools, query.clauses.len());
         let mut best = vec![0.0f32; self.tools];
         let mut touched: Vec<u32> = Vec::new();
-        for (place, term) in query.terms.iter().enumerate() {
-            for (term, share) in self.readings(term) {
+        for (at, term) in query.terms.iter().enumerate() {
+            for (term, share) in self.matches(term) {
                 for entry in self.postings.of(term) {
                     let seen = &mut best[entry.tool as usize];
                     if *seen == 0.0 {
                         touched.push(entry.tool);
                     }
-                    // A tool that uses three words of one concept says the thing once.
+                    // Several words of one concept in a tool count once.
                     *seen = seen.max(entry.weight * share);
                 }
             }
-            let holders = query.clauses.iter().zip(&mut scores.clauses);
-            let mut sums: Vec<&mut Vec<f32>> = holders
-                .filter(|(clause, _)| clause.terms.contains(&place))
+            let containing = query.clauses.iter().zip(&mut scores.clauses);
+            let mut totals: Vec<&mut Vec<f32>> = containing
+                .filter(|(clause, _)| clause.terms.contains(&at))
                 .map(|(_, sum)| sum)
                 .collect();
-            sums.push(&mut scores.whole);
+            totals.push(&mut scores.whole);
             for tool in touched.drain(..) {
                 let tool = tool as usize;
-                for sum in &mut sums {
+                for sum in &mut totals {
                     sum[tool] += best[tool];
                 }
                 best[tool] = 0.0;
@@ -117,20 +117,21 @@ impl Lexical {
         scores
     }
 
-    /// The terms of the catalog that a term of the request may stand for, and how much each counts.
-    fn readings(&self, term: &str) -> Vec<(u32, f32)> {
+    /// The catalog's terms that match a term of the request, with their weights.
+    fn matches(&self, term: &str) -> Vec<(u32, f32)> {
         let own = self.vocabulary.get(term).copied();
-        let akin =
-            neighbours(term).iter().filter_map(|akin| self.vocabulary.get(akin.as_str()).copied());
-        let akin = akin.map(|akin| match own {
-            // A rare word must not lend its weight to a common one.
+        let related = related_stems(term)
+            .iter()
+            .filter_map(|related| self.vocabulary.get(related.as_str()).copied());
+        let related = related.map(|related| match own {
+            // A common word must not get the weight of a rare one.
             Some(own) => {
-                let rarity = self.postings.rarity(own) / self.postings.rarity(akin);
-                (akin, AKIN * rarity.min(1.0))
+                let rarity = self.postings.rarity(own) / self.postings.rarity(related);
+                (related, RELATED * rarity.min(1.0))
             }
-            None => (akin, AKIN_TO_UNKNOWN),
+            None => (related, RELATED_TO_UNKNOWN),
         });
-        own.map(|own| (own, 1.0)).into_iter().chain(akin).collect()
+        own.map(|own| (own, 1.0)).into_iter().chain(related).collect()
     }
 }
 
@@ -140,7 +141,7 @@ fn fields<'a>(tool: &ToolText<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     [(0, tool.name), (1, tool.title), (2, tool.description)].into_iter().chain(parameters)
 }
 
-/// The number of a word's stem. Catalogs repeat their words, so each is stemmed once.
+/// The number of a word's stem, cached because catalogs repeat their words.
 fn term(
     word: String,
     stems: &mut HashMap<String, u32>,

@@ -1,15 +1,16 @@
-//! Nearness in a model, by brute force over every tool.
+//! Similarity in a model, by brute force over all tools.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::blend;
 use super::query::Query;
-use super::{ToolText, blend};
+use super::text::ToolText;
 use crate::model::{StaticModel, length, normalized};
 use crate::words::spoken;
 
-/// Vectors of length one are kept as whole numbers of this fraction: the error stays under a thousandth, it takes half
-/// the memory, and a product of two vectors cannot leave 32 bits.
+/// The scale of unit vectors stored as integers: the error is below a thousandth, memory is halved, and a product of two
+/// vectors fits in 32 bits.
 const ONE: f32 = 16384.0;
 
 /// The vectors of all tools, one after the other.
@@ -32,23 +33,24 @@ impl Meaning {
         Self { model, vectors }
     }
 
-    /// How near each tool that is seen comes to the request, from 0 (no nearer than half of them) to 1 (the nearest).
+    /// The similarity of each visible tool to the request, from 0 (at or below the median) to 1 (the most similar).
     pub(super) fn score(&self, query: &Query<'_>, seen: &[usize]) -> Vec<f32> {
         let mut known = HashMap::new();
-        let mut wish = |words| Wish::new(sum(&self.model, words, &mut known));
+        let mut vector = |words| TextVector::new(sum(&self.model, words, &mut known));
         if query.clauses.is_empty() {
             return self
-                .nearness(&[wish(&query.whole)], seen)
+                .similarities(&[vector(&query.whole)], seen)
                 .pop()
                 .map_or_else(Vec::new, blend::above_median);
         }
-        let wishes: Vec<Wish> = query.clauses.iter().map(|clause| wish(&clause.text)).collect();
-        let near = self.nearness(&wishes, seen);
-        // The whole is the sum of its clauses, and so is its nearness: no further pass over the tools is needed.
+        let texts: Vec<TextVector> =
+            query.clauses.iter().map(|clause| vector(&clause.text)).collect();
+        let near = self.similarities(&texts, seen);
+        // The vector of the whole is the sum of its clauses, so its similarity needs no further pass over the tools.
         let mut whole = vec![0.0; seen.len()];
-        for (wish, near) in wishes.iter().zip(&near) {
+        for (text, near) in texts.iter().zip(&near) {
             for (whole, near) in whole.iter_mut().zip(near) {
-                *whole += wish.length * near;
+                *whole += text.length * near;
             }
         }
         let mut best = vec![0.0f32; seen.len()];
@@ -64,21 +66,21 @@ impl Meaning {
             .collect()
     }
 
-    /// The nearness of every tool to every text; a tool's vector is fetched once for all texts.
-    fn nearness(&self, wishes: &[Wish], seen: &[usize]) -> Vec<Vec<f32>> {
+    /// The similarity of every tool to every text; each tool's vector is loaded once for all texts.
+    fn similarities(&self, texts: &[TextVector], seen: &[usize]) -> Vec<Vec<f32>> {
         let width = self.model.dimensions();
-        let mut near = vec![Vec::with_capacity(seen.len()); wishes.len()];
+        let mut near = vec![Vec::with_capacity(seen.len()); texts.len()];
         for &tool in seen {
             let vector = &self.vectors[tool * width..(tool + 1) * width];
-            for (near, wish) in near.iter_mut().zip(wishes) {
-                near.push(product(&wish.direction, vector) as f32);
+            for (near, text) in near.iter_mut().zip(texts) {
+                near.push(product(&text.direction, vector) as f32);
             }
         }
         near
     }
 }
 
-/// The sum of words, each cut into tokens once: catalogs and requests repeat theirs, and names are read part by part.
+/// The sum of the words' vectors. Cached per word, because catalogs and requests repeat their words.
 fn sum<'a>(
     model: &StaticModel,
     words: &[&'a str],
@@ -98,20 +100,20 @@ fn sum<'a>(
     sum
 }
 
-/// What a text asks for: a direction of length one, and how long it was.
-struct Wish {
+/// The vector of a text: its direction as a unit vector, and its length.
+struct TextVector {
     direction: Vec<i16>,
     length: f32,
 }
 
-impl Wish {
+impl TextVector {
     fn new(sum: Vec<f32>) -> Self {
         let length = length(&sum);
         Self { direction: whole_numbers(sum), length }
     }
 }
 
-/// A text without a known word is far from everything.
+/// A text without a known word has the zero vector.
 fn whole_numbers(sum: Vec<f32>) -> Vec<i16> {
     let width = sum.len();
     normalized(sum).map_or_else(
@@ -120,18 +122,17 @@ fn whole_numbers(sum: Vec<f32>) -> Vec<i16> {
     )
 }
 
-/// Sixteen at a time into as many sums, which the processor does in a few steps; left to be inlined, the compiler loses
-/// sight of that and takes three times as long.
+/// Sixteen lanes, which the compiler vectorizes. Not inlined: inlined it is not vectorized and takes three times as long.
 #[inline(never)]
 fn product(a: &[i16], b: &[i16]) -> i32 {
     let (a_blocks, a_rest) = a.as_chunks::<16>();
     let (b_blocks, b_rest) = b.as_chunks::<16>();
-    let mut sums = [0i32; 16];
+    let mut lanes = [0i32; 16];
     for (a, b) in a_blocks.iter().zip(b_blocks) {
         for i in 0..16 {
-            sums[i] += i32::from(a[i]) * i32::from(b[i]);
+            lanes[i] += i32::from(a[i]) * i32::from(b[i]);
         }
     }
     let rest: i32 = a_rest.iter().zip(b_rest).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
-    sums.iter().sum::<i32>() + rest
+    lanes.iter().sum::<i32>() + rest
 }

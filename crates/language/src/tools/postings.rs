@@ -1,9 +1,9 @@
-//! Which tools hold a term, and how much that says.
+//! The tools that contain a term, with BM25 weights.
 
-/// How fast further uses of a term stop to count.
+/// BM25's k1: how fast repeated uses of a term stop counting.
 const SATURATION: f32 = 1.2;
 
-/// Terms to tools, with the BM25 weight of each pair worked out beforehand, so that a search only adds.
+/// Maps terms to tools with precomputed BM25 weights, so that a search only adds.
 #[derive(Debug)]
 pub(super) struct Postings {
     /// Where the entries of each term start; one more than there are terms.

@@ -1,16 +1,16 @@
-//! A request, read once for all three looks.
+//! A parsed request, shared by all three scores.
 
 use std::collections::HashMap;
 
 use crate::clauses::clauses;
 use crate::words::{is_stop_word, spoken, stem, words};
 
-/// No request needs more; a pasted book must not cost more than a long letter.
+/// The most bytes of a request that are read.
 const MOST_BYTES: usize = 8 * 1024;
-/// Clauses that are judged by themselves; later ones count in the whole.
+/// The most clauses that are scored separately; later ones count in the whole.
 const MOST_CLAUSES: usize = 8;
 
-/// What a request asks for.
+/// A parsed request.
 #[derive(Debug, Default)]
 pub(super) struct Query<'a> {
     /// Different stems in the order of their first use.
@@ -23,10 +23,10 @@ pub(super) struct Query<'a> {
     pub(super) clauses: Vec<Clause<'a>>,
 }
 
-/// One of several wishes.
+/// One of several clauses.
 #[derive(Debug)]
 pub(super) struct Clause<'a> {
-    /// Places in `Query::terms`.
+    /// Indices in `Query::terms`.
     pub(super) terms: Vec<usize>,
     pub(super) text: Vec<&'a str>,
 }
@@ -59,7 +59,7 @@ impl<'a> Query<'a> {
         self.terms.is_empty()
     }
 
-    /// Takes in words, and says where their stems stand, each once.
+    /// Adds words, and returns the distinct indices of their stems.
     fn take(&mut self, words: Vec<String>, places: &mut HashMap<String, usize>) -> Vec<usize> {
         let mut taken = Vec::new();
         for word in words {

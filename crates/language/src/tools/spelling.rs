@@ -1,19 +1,19 @@
-//! Groups of four letters: what is left in common of a word that is misspelt or built into a longer one.
+//! Character 4-grams, which misspelt words and compounds still have in common with a word.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::ToolText;
 use super::postings::Postings;
 use super::query::Query;
+use super::text::ToolText;
 use crate::words::{is_stop_word, words};
 
-/// How much a long text takes from each of its groups.
+/// How much the length of a text reduces the weight of its 4-grams.
 const LENGTH: f32 = 0.5;
 
 /// Four characters, the ends of a word marked.
 type Group = [char; 4];
 
-/// Groups of letters to tools; only names, titles and descriptions are read.
+/// The 4-gram index of names, titles and descriptions.
 #[derive(Debug)]
 pub(super) struct Spelling {
     vocabulary: HashMap<Group, u32>,
@@ -54,7 +54,7 @@ impl Spelling {
         Self { vocabulary, postings, tools: tools.len() }
     }
 
-    /// The sum of what each different group of the request says for each tool.
+    /// The sum of the weights of the request's distinct 4-grams for each tool.
     pub(super) fn score(&self, query: &Query<'_>) -> Vec<f32> {
         let mut scores = vec![0.0; self.tools];
         let mut done = HashSet::new();

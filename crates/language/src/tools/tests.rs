@@ -3,7 +3,7 @@
 mod any_text;
 mod with_model;
 
-use super::{Ask, Hit, ToolIndex, ToolText};
+use super::{Hit, ToolIndex, ToolSearch, ToolText};
 
 const WEATHER: ToolText<'_> = ToolText {
     name: "getCurrentWeather",
@@ -15,7 +15,7 @@ const MAIL: ToolText<'_> = ToolText {
     name: "send_email",
     title: "Send an e-mail",
     description: "Delivers a message to a mailbox.",
-    parameters: &[("recipient", "Whom to write to")],
+    parameters: &[("recipient", "Who to write to")],
 };
 const STOCK: ToolText<'_> = ToolText {
     name: "stock.quote",
@@ -53,7 +53,7 @@ fn a_request_finds_its_tool() {
 
 #[test]
 fn words_of_one_concept_stand_for_one_another() {
-    // None of these words stands in any tool.
+    // None of these words occurs in any tool.
     assert_eq!(first("Will it rain tomorrow?"), Some(0));
     assert_eq!(first("nasdaq"), Some(2));
 }
@@ -76,7 +76,7 @@ fn the_own_word_counts_more_than_its_kin() {
 }
 
 #[test]
-fn every_wish_of_a_request_is_heard() {
+fn every_clause_of_a_request_finds_its_tool() {
     let fillers: Vec<String> = (0..20).map(|i| format!("filler{i}")).collect();
     let described = |description| ToolText { description, ..ToolText::default() };
     let mut tools = vec![
@@ -89,7 +89,7 @@ fn every_wish_of_a_request_is_heard() {
     let found =
         |query: &str| index.search(query, 2).iter().map(|hit| hit.index).collect::<Vec<_>>();
     let words = "aardvark buffalo cheetah dolphin echidna flamingo";
-    // As one wish, the second half of the animals says more than the food; as two, the food has its own say.
+    // As one clause, the second half of the animals outweighs the food; as two, the food finds its tool.
     assert_eq!(found(&format!("{words} omelette pancake")), [0, 1]);
     assert_eq!(found(&format!("{words}. Then omelette pancake")), [0, 2]);
 }
@@ -119,8 +119,9 @@ fn use_history_decides_between_equals_but_brings_up_nothing() {
     let tools = [MAIL, WEATHER, MAIL];
     let index = ToolIndex::build(&tools, None);
     let order = |history: Option<&[f32]>| -> Vec<usize> {
-        let ask = Ask { query: "send a message to the mailbox", limit: 9, history, visible: None };
-        index.find(&ask).iter().map(|hit: &Hit| hit.index).collect()
+        let search =
+            ToolSearch { query: "send a message to the mailbox", limit: 9, history, visible: None };
+        index.find(&search).iter().map(|hit: &Hit| hit.index).collect()
     };
     assert_eq!(order(None), [0, 2]);
     assert_eq!(order(Some(&[0.0, 1.0, 0.5])), [2, 0]);
@@ -136,12 +137,13 @@ fn use_history_decides_between_equals_but_brings_up_nothing() {
 fn only_what_may_be_seen_is_found_and_measured() {
     let index = ToolIndex::build(&TOOLS, None);
     let visible = |tool: usize| tool != 0;
-    let ask = Ask { query: "weather message", limit: 9, history: None, visible: Some(&visible) };
-    let hits = index.find(&ask);
+    let search =
+        ToolSearch { query: "weather message", limit: 9, history: None, visible: Some(&visible) };
+    let hits = index.find(&search);
     assert_eq!(hits.iter().map(|hit| hit.index).collect::<Vec<_>>(), [1]);
     assert_eq!(hits[0].parts.words, 1.0, "the best of what is seen sets the measure");
     let none = |_: usize| false;
-    assert_eq!(index.find(&Ask { visible: Some(&none), ..ask }), []);
+    assert_eq!(index.find(&ToolSearch { visible: Some(&none), ..search }), []);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Words that stand for one another when somebody asks for a tool.
+//! Words that are equivalent in requests for tools.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,11 +8,11 @@ use super::stem;
 const CONCEPTS: &str = include_str!("concepts.txt");
 
 /// For each stem, the stems that share a concept with it.
-static NEIGHBOURS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
-    let mut neighbours: HashMap<String, Vec<String>> = HashMap::new();
+static RELATED: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
+    let mut related: HashMap<String, Vec<String>> = HashMap::new();
     for concept in concepts(CONCEPTS) {
         for stem in &concept {
-            let known = neighbours.entry(stem.clone()).or_default();
+            let known = related.entry(stem.clone()).or_default();
             for other in concept.iter().filter(|other| *other != stem) {
                 if !known.contains(other) {
                     known.push(other.clone());
@@ -20,12 +20,12 @@ static NEIGHBOURS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
             }
         }
     }
-    neighbours
+    related
 });
 
-/// The stems that may stand for this one.
-pub(crate) fn neighbours(stem: &str) -> &'static [String] {
-    NEIGHBOURS.get(stem).map_or(&[], Vec::as_slice)
+/// The stems that are equivalent to this one.
+pub(crate) fn related_stems(stem: &str) -> &'static [String] {
+    RELATED.get(stem).map_or(&[], Vec::as_slice)
 }
 
 fn concepts(text: &str) -> impl Iterator<Item = Vec<String>> {
@@ -36,7 +36,7 @@ fn concepts(text: &str) -> impl Iterator<Item = Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CONCEPTS, concepts, neighbours};
+    use super::{CONCEPTS, concepts, related_stems};
     use crate::words::{is_stop_word, stem, words};
 
     #[test]
@@ -56,11 +56,11 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_go_both_ways() {
+    fn relations_are_symmetric() {
         let (movie, film) = (stem("movies"), stem("film"));
-        assert!(neighbours(&movie).contains(&film));
-        assert!(neighbours(&film).contains(&movie));
-        assert!(!neighbours(&film).contains(&film));
-        assert!(neighbours("xyzzy").is_empty());
+        assert!(related_stems(&movie).contains(&film));
+        assert!(related_stems(&film).contains(&movie));
+        assert!(!related_stems(&film).contains(&film));
+        assert!(related_stems("xyzzy").is_empty());
     }
 }

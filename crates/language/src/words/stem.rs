@@ -13,7 +13,7 @@ const SHORTEST: usize = 4;
 
 /// The stem of a folded English word; words of other scripts, numbers and short words stay as they are.
 ///
-/// It only has to bring forms of one word together; measured on tool catalogs it does as well as Snowball's English.
+/// It only has to unify forms of one word; on tool catalogs it performs as well as Snowball's English stemmer.
 pub fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return word.to_owned();

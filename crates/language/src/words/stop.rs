@@ -1,4 +1,4 @@
-//! Words that carry no request.
+//! English function words.
 
 /// Sorted, folded English function words.
 const STOP: [&str; 134] = [
@@ -15,7 +15,7 @@ const STOP: [&str; 134] = [
     "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours",
 ];
 
-/// Whether a folded word is one of the function words of English, which say nothing about the tool that is meant.
+/// Whether a folded word is an English function word, which says nothing about a tool.
 pub fn is_stop_word(word: &str) -> bool {
     STOP.binary_search(&word).is_ok()
 }

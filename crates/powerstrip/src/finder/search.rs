@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use language::tools::Ask;
+use language::tools::ToolSearch;
 use proto::Descriptor;
 use serde_json::{Value, json};
 use strip::agents::SEARCH_TOOLS;
@@ -102,7 +102,7 @@ impl Tool for SearchTools {
             history.resize(words.entries.len(), 0.0);
             history[position] = *share;
         }
-        let hits = words.tools.find(&Ask {
+        let hits = words.tools.find(&ToolSearch {
             query,
             limit: limit.unwrap_or(LIMIT),
             history: (!history.is_empty()).then_some(&history),

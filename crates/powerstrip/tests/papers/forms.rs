@@ -65,7 +65,7 @@ async fn models_see_ids_where_tools_take_files() {
             ("take_link", vec!["input_url"], "file_id"),
             ("take_list", vec!["file_data", "file_type"], "file_ids"),
             ("take_two", vec!["old_file_data", "new_file_data"], "old_file_id"),
-            ("take_named", vec!["body", "kind"], "paper"),
+            ("take_named", vec!["body", "kind"], "document"),
         ] {
             let listed = house.listed(&format!("{server}__{tool}")).await;
             let shown = house.gateway.get(&format!("/mcp/schema/{server}:{tool}@1/input")).await;
@@ -108,7 +108,7 @@ async fn several_files_lists_and_names_of_the_tools_own() {
             .data(&tool("take_two"), json!({"old_file_id": first, "new_file_id": second}))
             .await;
         assert_eq!(sums(&got), both);
-        let got = house.data(&tool("take_named"), json!({"paper": first})).await;
+        let got = house.data(&tool("take_named"), json!({"document": first})).await;
         assert_eq!((&got["sum"], &got["media_type"]), (&both[0], &json!("application/pdf")));
         // The same file twice.
         let got = house.data(&tool("take_list"), json!({"file_ids": [second, second]})).await;

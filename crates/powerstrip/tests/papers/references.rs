@@ -18,7 +18,7 @@ fn told(result: &Value) -> Value {
     texts
         .filter_map(|text| serde_json::from_str::<Value>(text).ok())
         .find_map(|told| {
-            let inner = told.get("paper").cloned();
+            let inner = told.get("document").cloned();
             inner.or(Some(told)).filter(|told| told["ref_id"].is_string())
         })
         .unwrap_or_else(|| panic!("{result}"))
@@ -180,20 +180,17 @@ async fn what_a_server_keeps_itself_is_fetched_from_there() {
         if maker == "far" {
             // Both have issued it by now: it could be either's.
             house.data("far:issue", json!({})).await;
-            let input = json!({"file_id": "desk-7"});
+            let input = json!({"file_id": "ref-7"});
             let (code, said) = house.refusal("near:take_bytes", input).await;
             assert_eq!(code, "INVALID_INPUT", "{said}");
             assert!(said.contains("more than one server"), "{said}");
             continue;
         }
         house.data(&format!("{maker}:issue"), json!({})).await;
-        let input = json!({"file_id": "desk-7"});
+        let input = json!({"file_id": "ref-7"});
         let (code, said) = house.refusal(&format!("{taker}:take_bytes"), input).await;
         assert_eq!(code, "NOT_FOUND", "{said}");
-        assert!(
-            said.contains(&format!("`desk-7` of server `{maker}` cannot be fetched")),
-            "{said}"
-        );
+        assert!(said.contains(&format!("`ref-7` of server `{maker}` cannot be fetched")), "{said}");
     }
 }
 
@@ -233,6 +230,6 @@ async fn what_only_looks_like_base64_is_handed_on_unchanged() {
         assert!(blocks[1]["text"] == letters, "{}", result.to_string().replace(&letters, "…"));
         assert!(blocks[2]["text"] == format!("{letters}, {letters}"));
         assert!(blocks[3]["resource"]["text"] == letters);
-        assert!(result["_meta"]["papers/letters"] == letters);
+        assert!(result["_meta"]["documents/text"] == letters);
     }
 }

@@ -16,7 +16,7 @@ const LOG: &str =
     "info,powerstrip=trace,strip=trace,upstream=trace,doors=trace,egress=trace,store=trace";
 
 fn program() -> PathBuf {
-    let program = powerstrip_binary().with_file_name("powerstrip-papers");
+    let program = powerstrip_binary().with_file_name("powerstrip-documents");
     assert!(program.is_file(), "build it first: cargo build -p fixture");
     program
 }

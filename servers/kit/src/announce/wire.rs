@@ -1,4 +1,4 @@
-//! What is sent to the gateway, through the guarded client and nowhere else.
+//! Registration requests to the gateway, through the guarded client.
 
 use std::time::Duration;
 
@@ -17,36 +17,36 @@ const LEASE: HeaderName = HeaderName::from_static("powerstrip-lease");
 /// A gateway that takes longer is asked again.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// As much as is shown of what the gateway says against us.
-const SHOWN: usize = 300;
+/// The most characters of the gateway's message that are logged.
+const MAX_MESSAGE: usize = 300;
 
-/// Why the gateway cannot even be asked.
+/// Why the options for registration are invalid.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Misaddressed {
+pub(crate) enum InvalidRegistration {
     #[error("--gateway: {0}")]
     Gateway(Refusal),
     #[error("--public-url: {0}")]
     PublicUrl(Refusal),
-    #[error("--name: `{0}` is no server name: letters, digits, `.`, `_` and `-` are taken")]
+    #[error("--name: `{0}` is not a server name: use A-Z a-z 0-9 . _ -")]
     Name(String),
     #[error("no HTTP client: {0}")]
     Client(#[from] std::io::Error),
 }
 
-/// Why the gateway did not do what we asked.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refused {
     #[error("{0}")]
     NoToken(String),
     #[error("the gateway cannot be reached: {0}")]
-    Away(String),
+    Unreachable(String),
     #[error("the gateway does not know our lease")]
-    Forgotten,
+    UnknownLease,
     #[error("the gateway answers {status}: {why}")]
     Declined { status: u16, why: String },
 }
 
-/// What the gateway gave us.
+/// A registration's lease.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Lease {
@@ -55,13 +55,13 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// When the next heartbeat is due; never so often that it is a burden.
+    /// The time to the next heartbeat, at least 50 ms.
     pub(super) fn heartbeat(&self) -> Duration {
         Duration::from_millis(self.heartbeat_every_ms.clamp(50, 3_600_000))
     }
 }
 
-/// The way to the gateway.
+/// The client of the gateway's registration routes.
 pub(super) struct Wire {
     client: Client,
     limits: Limits,
@@ -70,14 +70,14 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    pub(super) fn new(gateway: &str, identity: &Identity) -> Result<Self, Misaddressed> {
+    pub(super) fn new(gateway: &str, identity: &Identity) -> Result<Self, InvalidRegistration> {
         let name = identity.name.clone();
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.is_empty() || !name.chars().all(allowed) {
-            return Err(Misaddressed::Name(name));
+            return Err(InvalidRegistration::Name(name));
         }
-        Target::parse(&identity.url).map_err(Misaddressed::PublicUrl)?;
-        let rule = Rule::for_url(gateway).map_err(Misaddressed::Gateway)?;
+        Target::parse(&identity.url).map_err(InvalidRegistration::PublicUrl)?;
+        let rule = Rule::for_url(gateway).map_err(InvalidRegistration::Gateway)?;
         let policy = AddressPolicy::new(vec![rule], OwnListeners::default());
         // A redirect could carry the token elsewhere.
         let limits = Limits {
@@ -112,10 +112,10 @@ impl Wire {
         granted(status, &body)
     }
 
-    pub(super) async fn goodbye(&self, token: &str, lease: &Lease) -> Result<(), Refused> {
+    pub(super) async fn unregister(&self, token: &str, lease: &Lease) -> Result<(), Refused> {
         let url = format!("{}/{}", self.servers, self.name);
         let (status, body) = self.send(Method::DELETE, url, token, Some(lease), None).await?;
-        // A lease that somebody replaced is gone, as we wished.
+        // A lease that another process replaced is gone as well.
         if status.is_success() || status == StatusCode::NOT_FOUND {
             return Ok(());
         }
@@ -144,16 +144,16 @@ impl Wire {
         let body = body.map(|body| body.to_string()).unwrap_or_default().into_bytes().into();
         let request = Request { method, url, headers, body };
         let sent = self.client.send(request, &self.limits, &Scope::everything()).await;
-        let response = sent.map_err(|error| Refused::Away(error.to_string()))?;
+        let response = sent.map_err(|error| Refused::Unreachable(error.to_string()))?;
         Ok((response.status, serde_json::from_slice(&response.body).unwrap_or_default()))
     }
 }
 
 fn granted(status: StatusCode, body: &Value) -> Result<Lease, Refused> {
     match status {
-        StatusCode::NOT_FOUND => Err(Refused::Forgotten),
+        StatusCode::NOT_FOUND => Err(Refused::UnknownLease),
         status if status.is_success() => Lease::deserialize(body).map_err(|error| {
-            let why = format!("something else than a lease: {error}");
+            let why = format!("the answer is not a lease: {error}");
             Refused::Declined { status: status.as_u16(), why }
         }),
         status => Err(declined(status, body)),
@@ -162,5 +162,5 @@ fn granted(status: StatusCode, body: &Value) -> Result<Lease, Refused> {
 
 fn declined(status: StatusCode, body: &Value) -> Refused {
     let why = body["errors"][0]["message"].as_str().unwrap_or("no reason given");
-    Refused::Declined { status: status.as_u16(), why: why.chars().take(SHOWN).collect() }
+    Refused::Declined { status: status.as_u16(), why: why.chars().take(MAX_MESSAGE).collect() }
 }

@@ -1,4 +1,4 @@
-//! URI templates of the simplest kind: `scheme://shelf/{id}/data`, each variable one path segment.
+//! Simple URI templates such as `scheme://items/{id}/data`; each variable is one path segment.
 
 use std::collections::BTreeMap;
 

@@ -18,13 +18,13 @@ fn a_variable_is_one_segment() {
         Some(vec!["one".into(), "two".into()])
     );
     assert_eq!(values("a://{x}", "a://one"), Some(vec!["one".into()]));
-    for stranger in [
+    for other in [
         "test://template//data",
         "test://template/1/2/data",
         "test://template/1/data/more",
         "test://other/1/data",
     ] {
-        assert_eq!(values("test://template/{id}/data", stranger), None, "{stranger}");
+        assert_eq!(values("test://template/{id}/data", other), None, "{other}");
     }
     assert_eq!(values("a://{x}", "a://one/two"), None);
 }

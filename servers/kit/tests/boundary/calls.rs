@@ -58,7 +58,7 @@ async fn a_typed_tool_lists_both_schemas_and_answers_structured_and_as_text() {
 }
 
 #[tokio::test]
-async fn every_breach_of_the_schema_is_told_at_once() {
+async fn all_schema_violations_are_reported_at_once() {
     let running = start(summing()).await;
     let answer = running.call("sum", json!({ "numbers": [1, "two", 3, 4] })).await;
     assert_eq!(answer["isError"], true);
@@ -106,15 +106,15 @@ async fn failures_of_the_tool_are_answers_and_failures_of_the_protocol_are_error
     let running = start(server).await;
     let answer = running.call("print", json!({})).await;
     assert_eq!(answer["content"][0]["text"], "UNAVAILABLE: the printer is off");
-    let told = json!({ "code": "UNAVAILABLE", "retryable": true, "details": { "printer": 3 } });
-    assert_eq!(answer["_meta"]["powerstrip/fault"], told);
+    let expected = json!({ "code": "UNAVAILABLE", "retryable": true, "details": { "printer": 3 } });
+    assert_eq!(answer["_meta"]["powerstrip/fault"], expected);
     let answer = running.ask("tools/call", json!({ "name": "refuse", "arguments": {} })).await;
     assert_eq!(answer["error"]["code"], -32602);
     assert_eq!(answer["error"]["message"], "not like this");
 }
 
 #[tokio::test]
-async fn a_panic_ends_its_call_only_and_tells_nobody_what_it_said() {
+async fn a_panic_ends_only_its_call_and_its_message_is_not_returned() {
     #[expect(clippy::panic, reason = "the point of the test")]
     async fn panics(_: NoInput, _: Ctx) -> Result<Blocks, Fault> {
         panic!("secret detail")
@@ -206,7 +206,7 @@ async fn work_stops_when_the_caller_leaves() {
 }
 
 #[tokio::test]
-async fn progress_is_told_to_those_who_asked() {
+async fn progress_is_reported_to_callers_that_asked_for_it() {
     let server = Server::new("calls-test", "0.0.0").tool(
         ToolSpec::new("walk", "Walks."),
         |_: NoInput, ctx: Ctx| async move {
@@ -215,11 +215,12 @@ async fn progress_is_told_to_those_who_asked() {
         },
     );
     let running = start(server).await;
-    let asking = json!({ "name": "walk", "arguments": {}, "_meta": { "progressToken": "mine" } });
+    let asking =
+        json!({ "name": "walk", "arguments": {}, "_meta": { "progressToken": "token-1" } });
     let messages = exchange(running.address, &modern("tools/call", asking)).await.messages();
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert_eq!(messages[0]["method"], "notifications/progress");
-    assert_eq!(messages[0]["params"]["progressToken"], "mine");
+    assert_eq!(messages[0]["params"]["progressToken"], "token-1");
     assert_eq!(messages[0]["params"]["message"], "half way");
     let silent = json!({ "name": "walk", "arguments": {} });
     assert_eq!(exchange(running.address, &modern("tools/call", silent)).await.messages().len(), 1);

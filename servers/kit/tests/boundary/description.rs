@@ -39,10 +39,10 @@ fn names_that_clients_refuse_are_refused() {
 fn nothing_is_described_twice() {
     let tools =
         empty().tool(ToolSpec::new("a", "One."), hello).tool(ToolSpec::new("a", "Two."), hello);
-    assert_eq!(refusal(tools), BuildError::Twice { kind: "tool", name: "a".into() });
+    assert_eq!(refusal(tools), BuildError::Duplicate { kind: "tool", name: "a".into() });
     let prompt = || Prompt::new("p", None::<String>, None);
     let prompts = empty().prompt(prompt(), text).prompt(prompt(), text);
-    assert_eq!(refusal(prompts), BuildError::Twice { kind: "prompt", name: "p".into() });
+    assert_eq!(refusal(prompts), BuildError::Duplicate { kind: "prompt", name: "p".into() });
 }
 
 #[test]

@@ -31,7 +31,7 @@ async fn health_names_the_server() {
 }
 
 #[tokio::test]
-async fn strangers_hosts_and_origins_are_refused() {
+async fn foreign_hosts_and_origins_are_refused() {
     let running = start(server()).await;
     for (name, value, status) in [
         ("Host", "evil.com", 403),

@@ -23,21 +23,21 @@ async fn echo(at: Locator, _: Ctx) -> Result<ResourceContents, Fault> {
 }
 
 async fn gone(_: Locator, _: Ctx) -> Result<ResourceContents, Fault> {
-    Err(Fault::unavailable("the shelf is being painted"))
+    Err(Fault::unavailable("the library is closed"))
 }
 
 fn full() -> Server {
     let required = |name: &str| PromptArgument::new(name).with_required(true);
     Server::new("offers-test", "0.0.0")
-        .instructions("Ask for letters.")
+        .instructions("Ask for pages.")
         .tool(ToolSpec::new("hello", "Says hello."), hello)
         .prompt(
             Prompt::new("letter", Some("A letter."), Some(vec![required("to"), required("about")])),
             letter,
         )
-        .resource(Resource::new("shelf://fixed", "fixed"), echo)
-        .resource(Resource::new("shelf://gone", "gone"), gone)
-        .resource_template(ResourceTemplate::new("shelf://{book}/{page}", "pages"), echo)
+        .resource(Resource::new("library://fixed", "fixed"), echo)
+        .resource(Resource::new("library://gone", "gone"), gone)
+        .resource_template(ResourceTemplate::new("library://{book}/{page}", "pages"), echo)
 }
 
 #[tokio::test]
@@ -47,28 +47,31 @@ async fn what_is_offered_is_declared_listed_and_served() {
     for capability in ["tools", "prompts", "resources"] {
         assert!(discovered["capabilities"][capability].is_object(), "{discovered}");
     }
-    assert_eq!(discovered["instructions"], "Ask for letters.");
+    assert_eq!(discovered["instructions"], "Ask for pages.");
     assert_eq!(
         running.ask("prompts/list", json!({})).await["result"]["prompts"][0]["name"],
         "letter"
     );
     assert_eq!(
         running.ask("resources/list", json!({})).await["result"]["resources"][1]["uri"],
-        "shelf://gone"
+        "library://gone"
     );
     let templates = running.ask("resources/templates/list", json!({})).await;
-    assert_eq!(templates["result"]["resourceTemplates"][0]["uriTemplate"], "shelf://{book}/{page}");
+    assert_eq!(
+        templates["result"]["resourceTemplates"][0]["uriTemplate"],
+        "library://{book}/{page}"
+    );
 
     let arguments = json!({ "to": "Ada", "about": "engines" });
     let prompt =
         running.ask("prompts/get", json!({ "name": "letter", "arguments": arguments })).await;
     assert_eq!(prompt["result"]["messages"][0]["content"]["text"], "Write to Ada about engines.");
     let read = async |uri: &str| running.ask("resources/read", json!({ "uri": uri })).await;
-    assert_eq!(read("shelf://fixed").await["result"]["contents"][0]["text"], "{}");
-    let page = read("shelf://dune/7").await["result"]["contents"][0].clone();
+    assert_eq!(read("library://fixed").await["result"]["contents"][0]["text"], "{}");
+    let page = read("library://dune/7").await["result"]["contents"][0].clone();
     assert_eq!(
         page,
-        json!({ "uri": "shelf://dune/7", "text": "{\"book\": \"dune\", \"page\": \"7\"}", "mimeType": page["mimeType"] })
+        json!({ "uri": "library://dune/7", "text": "{\"book\": \"dune\", \"page\": \"7\"}", "mimeType": page["mimeType"] })
     );
 }
 
@@ -86,12 +89,12 @@ async fn bad_requests_for_prompts_and_resources_say_what_is_wrong() {
         "{said}"
     );
     assert_eq!(error("prompts/get", json!({ "name": "nosuch" })).await["code"], -32602);
-    let stranger = error("resources/read", json!({ "uri": "shelf://a/b/c" })).await;
-    assert_eq!(stranger["code"], -32602);
-    assert_eq!(stranger["data"]["uri"], "shelf://a/b/c");
-    let painted = error("resources/read", json!({ "uri": "shelf://gone" })).await;
-    assert_eq!(painted["code"], -32603);
-    assert!(painted["message"].as_str().unwrap().contains("painted"));
+    let unknown = error("resources/read", json!({ "uri": "library://a/b/c" })).await;
+    assert_eq!(unknown["code"], -32602);
+    assert_eq!(unknown["data"]["uri"], "library://a/b/c");
+    let closed = error("resources/read", json!({ "uri": "library://gone" })).await;
+    assert_eq!(closed["code"], -32603);
+    assert!(closed["message"].as_str().unwrap().contains("closed"));
 }
 
 #[tokio::test]
@@ -106,7 +109,7 @@ async fn what_is_not_offered_is_neither_declared_nor_answered() {
         ("prompts/get", json!({ "name": "letter" })),
         ("resources/list", json!({})),
         ("resources/templates/list", json!({})),
-        ("resources/read", json!({ "uri": "shelf://fixed" })),
+        ("resources/read", json!({ "uri": "library://fixed" })),
     ] {
         assert_eq!(running.ask(method, params).await["error"]["code"], -32601, "{method}");
     }

@@ -18,7 +18,7 @@ fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn each_fault_is_told() {
+fn each_fault_is_reported() {
     let entry = |shape: &str, offsets: &str| {
         with_header(
             &format!(

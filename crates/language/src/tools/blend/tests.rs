@@ -19,7 +19,7 @@ fn a_clause_is_measured_by_its_own_best() {
 }
 
 #[test]
-fn without_clauses_the_whole_stands() {
+fn without_clauses_the_whole_counts() {
     let whole = vec![2.0, 1.0];
     assert_eq!(clauses(Scores { whole: whole.clone(), clauses: Vec::new() }, &[0, 1]), [1.0, 0.5]);
     assert_eq!(clauses(Scores { whole, clauses: vec![vec![0.0, 0.0]] }, &[0, 1]), [1.0, 0.5]);

@@ -1,7 +1,7 @@
 use proptest::collection::vec;
 use proptest::prelude::{any, proptest};
 
-use super::super::{Ask, ToolIndex, ToolText};
+use super::super::{ToolIndex, ToolSearch, ToolText};
 
 proptest! {
     #[test]
@@ -20,15 +20,15 @@ proptest! {
             .map(|((name, description, title, _), parameters)| ToolText { name, title, description, parameters })
             .collect();
         let query = format!("{query} {}", words.join(". "));
-        let ask = Ask { query: &query, limit, history: Some(&history), visible: None };
+        let search = ToolSearch { query: &query, limit, history: Some(&history), visible: None };
         let index = ToolIndex::build(&tools, None);
-        let hits = index.find(&ask);
+        let hits = index.find(&search);
 
         assert!(hits.len() <= limit.min(tools.len()));
         assert!(hits.iter().all(|hit| hit.score.is_finite() && hit.score > 0.0));
         assert!(hits.is_sorted_by(|a, b| a.score > b.score || a.score == b.score && a.index < b.index));
-        assert_eq!(hits, index.find(&ask));
-        assert_eq!(hits, ToolIndex::build(&tools, None).find(&ask));
+        assert_eq!(hits, index.find(&search));
+        assert_eq!(hits, ToolIndex::build(&tools, None).find(&search));
     }
 
     #[test]

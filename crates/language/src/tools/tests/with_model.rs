@@ -51,10 +51,10 @@ fn each_clause_has_its_meaning() {
 }
 
 #[test]
-fn the_whole_counts_beside_its_clauses() {
+fn the_whole_counts_in_addition_to_its_clauses() {
     let hits = ToolIndex::build(&TOOLS, Some(model())).search("Umbrella. Weather. Tune.", 3);
     let meaning = |tool| hits.iter().find(|hit| hit.index == tool).unwrap().parts.meaning;
-    assert!(meaning(1) > meaning(2), "two wishes of three are about the weather: {hits:?}");
+    assert!(meaning(1) > meaning(2), "two clauses of three are about the weather: {hits:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("function_words.txt");
 
 type Words = HashSet<&'static str>;
 
-static TONGUES: LazyLock<Vec<(&'static str, Words)>> = LazyLock::new(|| {
+static LANGUAGES: LazyLock<Vec<(&'static str, Words)>> = LazyLock::new(|| {
     TABLE
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -16,34 +16,34 @@ static TONGUES: LazyLock<Vec<(&'static str, Words)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Where each word is at home.
-static HOMES: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
-    let mut homes: HashMap<_, Vec<_>> = HashMap::new();
-    for (index, (_, words)) in TONGUES.iter().enumerate() {
+/// The languages of each word.
+static LANGUAGES_OF_WORD: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+    let mut languages: HashMap<_, Vec<_>> = HashMap::new();
+    for (index, (_, words)) in LANGUAGES.iter().enumerate() {
         for word in words {
-            homes.entry(*word).or_default().push(index);
+            languages.entry(*word).or_default().push(index);
         }
     }
-    homes
+    languages
 });
 
-/// The share of function words below which a language is not named.
+/// The least share of function words that identifies a language.
 const ENOUGH: f64 = 0.12;
 
 /// A language whose function words are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tongue(usize);
+pub struct Language(usize);
 
-impl Tongue {
-    /// The language that most of the words speak for.
+impl Language {
+    /// The language of most of the words.
     pub(super) fn of<'a>(words: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let mut votes = vec![0.0; TONGUES.len()];
+        let mut votes = vec![0.0; LANGUAGES.len()];
         let mut count = 0.0;
         for word in words {
             count += 1.0;
-            // A word of many languages speaks for each of them a little.
-            for home in HOMES.get(word).into_iter().flatten() {
-                votes[*home] += 1.0 / HOMES[word].len() as f64;
+            // A word of several languages is divided between them.
+            for language in LANGUAGES_OF_WORD.get(word).into_iter().flatten() {
+                votes[*language] += 1.0 / LANGUAGES_OF_WORD[word].len() as f64;
             }
         }
         let (best, share) = votes.into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -53,16 +53,16 @@ impl Tongue {
 
     /// The language of this code, such as `en`.
     pub fn named(code: &str) -> Option<Self> {
-        TONGUES.iter().position(|(known, _)| *known == code).map(Self)
+        LANGUAGES.iter().position(|(known, _)| *known == code).map(Self)
     }
 
     /// Its code, such as `en`.
     pub fn code(self) -> &'static str {
-        TONGUES[self.0].0
+        LANGUAGES[self.0].0
     }
 
-    /// Whether a folded word only holds sentences of this language together.
+    /// Whether a folded word is a function word of this language.
     pub fn has(self, word: &str) -> bool {
-        TONGUES[self.0].1.contains(word)
+        LANGUAGES[self.0].1.contains(word)
     }
 }

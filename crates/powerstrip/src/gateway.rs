@@ -204,7 +204,7 @@ impl Gateway {
             Arc::new(Registry::new(Arc::clone(&upstreams), terms, holders, Arc::new(names)));
         tokio::spawn({
             let (registry, ending) = (Arc::clone(&registry), ending.clone());
-            async move { ending.run_until_cancelled(registry.tend()).await }
+            async move { ending.run_until_cancelled(registry.maintain()).await }
         });
         if freshness == Freshness::Followed {
             let (strip, ending) = (Arc::clone(&strip), ending.clone());

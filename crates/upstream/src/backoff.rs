@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::chance;
+use crate::random;
 
 /// Waits that double, with jitter, so that many failures do not strike at once.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl Backoff {
     pub(crate) fn next(&mut self) -> Duration {
         let full = self.first.saturating_mul(1 << self.failures.min(16)).min(self.longest);
         self.failures = self.failures.saturating_add(1);
-        let share = u32::try_from(chance::number() % 512).unwrap_or(0) + 512;
+        let share = u32::try_from(random::number() % 512).unwrap_or(0) + 512;
         full.saturating_mul(share) / 1024
     }
 

@@ -12,10 +12,6 @@ use egress::sandbox::{Mode, Network, Policy, Tier};
 use http::{HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
-use strip::Request;
-
-use crate::openapi::is_url;
-use crate::who::Who;
 
 /// One server of `servers:`. Either `command` or at least one URL is set, or a document for `kind: openapi`.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -102,7 +98,7 @@ pub enum Pin {
     Off,
 }
 
-/// Who has a process of a stdio server, or a session of an HTTP server, to itself.
+/// Caller has a process of a stdio server, or a session of an HTTP server, to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instances {
@@ -244,10 +240,13 @@ const OURS: [&str; 9] = [
 ];
 
 impl ServerConfig {
-    /// A number for where the server is: another one, if it is elsewhere or another program.
-    pub(crate) fn whereabouts(&self) -> u64 {
-        let sum = self.origin();
-        sum.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    /// A number that changes with the server's command or URLs.
+    pub(crate) fn location_number(&self) -> u64 {
+        self.origin()
+            .as_bytes()
+            .iter()
+            .take(8)
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 
     /// Every URL, `url` first.
@@ -263,16 +262,6 @@ impl ServerConfig {
     /// Whether all callers use one session or process.
     pub(crate) fn is_shared(&self) -> bool {
         self.instances == Instances::Shared
-    }
-
-    /// For whom the session or process of a call is kept; none where all callers use the same.
-    pub(crate) fn holder_of(&self, call: &Request) -> Option<Who> {
-        let who = || Who::new(&call.principal, call.client.as_ref());
-        match self.instances {
-            Instances::Caller => Some(who()),
-            Instances::Session => Some(who().in_session(call.run.session())),
-            Instances::Shared => None,
-        }
     }
 
     /// The rules that open the way to its URLs.
@@ -389,6 +378,11 @@ impl ServerConfig {
         }
         digest(text.as_bytes())
     }
+}
+
+/// Whether a document is on the network rather than in a file.
+pub(crate) fn is_url(location: &str) -> bool {
+    location.starts_with("http://") || location.starts_with("https://")
 }
 
 fn is_this_machine(target: &Target) -> bool {

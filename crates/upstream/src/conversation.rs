@@ -1,145 +1,147 @@
-//! One request of a caller to a server, with all that is said until there is a result: the server may ask the caller
-//! something first, in its own era's way, and the caller may be of the other era.
+//! One request of a caller to a server until there is a result. The server may ask questions first, in the manner of its
+//! own era, and the caller may be of the other era.
 
 use proto::{Code, canonical};
 use serde_json::{Map, Value, json};
 use strip::{Asking, Client, Failure, Job, Unasked};
 
-use crate::Era;
-use crate::broken::{Broken, rpc_failure};
-use crate::definition::HeaderParam;
-use crate::parked::{Heard, Live, OwnedRequest};
+use crate::caller::Caller;
+use crate::era::Era;
+use crate::error::{TransportError, rpc_failure};
 use crate::questions;
-use crate::rpc::{Answer, Answers, Ask, Given, Params};
-use crate::seal::Purpose;
-use crate::upstream::Shared;
+use crate::request_state::Purpose;
+use crate::rpc::{Answer, Answers, HeaderParam, Params, RpcRequest, RpcResult};
+use crate::server::Server;
+use crate::suspended::{CallEvent, OwnedRequest, SuspendableCall};
 
-/// More rounds of questions than this are no conversation.
+/// The most rounds of questions in one call.
 const MAX_ROUNDS: usize = 10;
 
-/// The extension that a caller must speak to be given a task.
+/// The extension that a client must support to be given a task.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// A state that names a call which waits here, rather than one of the server's.
-const PARKED: &str = "parked:";
+/// Prefixes of a signed state: the handle of a suspended call, the server's own state, or no state.
+const SUSPENDED: &str = "parked:";
 const STATE: &str = "state:";
-/// A state of ours for a server that asked without one of its own.
 const ASKED: &str = "asked:";
 
-/// What a caller wants of a server.
-pub(crate) struct Request<'a> {
+/// A caller's request to a server.
+pub(crate) struct ServerRequest<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: Params<'a>,
     pub(crate) header_params: &'a [HeaderParam],
     pub(crate) repeatable: bool,
 }
 
-/// What came of it.
-pub(crate) enum Said {
-    Result(Given),
+/// The outcome of a request that did not fail.
+pub(crate) enum ServerReply {
+    Result(RpcResult),
     /// An `input_required` result for the caller.
     NeedsInput(Value),
     /// A `task` result for the caller.
     Task(Value),
 }
 
-impl Shared {
+impl Server {
     pub(crate) async fn converse(
         &self,
-        request: &Request<'_>,
-        call: &Job,
-    ) -> Result<Said, Failure> {
-        let who = || self.config.holder_of(&call.request);
-        let ask = Ask {
+        request: &ServerRequest<'_>,
+        job: &Job,
+    ) -> Result<ServerReply, Failure> {
+        let caller = || Caller::of_request(&job.request, &self.config);
+        let sent = RpcRequest {
             method: request.method,
             params: request.params,
-            idempotency_key: call.request.idempotency_key.as_deref(),
+            idempotency_key: job.request.idempotency_key.as_deref(),
             header_params: request.header_params,
             repeatable: request.repeatable,
             own: false,
-            client: call.request.client.as_ref(),
+            client: job.request.client.as_ref(),
             answers: None,
-            attached: call.attachments.as_ref(),
+            attached: job.attachments.as_ref(),
         };
-        let Some(client) = &call.request.client else {
-            let answer = self.link.ask(who().as_ref(), &ask).await;
-            return self.result(answer).map(Said::Result);
+        let Some(client) = &job.request.client else {
+            let answer = self.transport.ask(caller().as_ref(), &sent).await;
+            return self.result(answer).map(ServerReply::Result);
         };
-        let named = named(request, call);
+        let identity = identity(request, job);
         let purpose =
-            Purpose { server: &self.name, principal: &call.request.principal, request: &named };
-        let opened = call.request.resume.as_deref().and_then(|resume| resume.state.as_deref());
-        let opened = opened.map(|state| self.desk.open(purpose, state)).transpose()?;
-        let mut responses = call
+            Purpose { server: &self.name, principal: &job.request.principal, request: &identity };
+        let state = job.request.resume.as_deref().and_then(|resume| resume.state.as_deref());
+        let state = state.map(|state| self.signer.verify(purpose, state)).transpose()?;
+        let mut responses = job
             .request
             .resume
             .as_deref()
             .map(|resume| resume.responses.clone())
             .unwrap_or_default();
-        if let Some(handle) = opened.as_deref().and_then(|state| state.strip_prefix(PARKED)) {
-            let Some(mut live) = self.desk.parked.take(handle) else {
+        if let Some(handle) = state.as_deref().and_then(|state| state.strip_prefix(SUSPENDED)) {
+            let Some(mut suspended) = self.suspended.take(handle) else {
                 return Err(Failure::new(Code::InvalidInput, "the call does not wait any more")
                     .details(json!({"server": self.name, "code": -32602})));
             };
-            live.answer(client, responses);
-            return self.listen(live, purpose).await;
+            suspended.answer(client, responses);
+            return self.resume(suspended, purpose).await;
         }
         let by_rounds = client.asking() == Asking::Rounds && questions::can_any(&**client);
-        if by_rounds && self.link.era() == Some(Era::Legacy) {
-            let owned = OwnedRequest::new(request, call, who());
-            let Some(shared) = self.myself.upgrade() else {
-                return Err(self.failed(Broken::lost("the server is not used any more")));
-            };
-            return self.listen(Live::begin(shared, owned, client), purpose).await;
+        if by_rounds && self.transport.era() == Some(Era::Legacy) {
+            let owned = OwnedRequest::new(&sent, caller());
+            let begun = SuspendableCall::begin(&self.transport, owned, client);
+            return self.resume(begun, purpose).await;
         }
-        let mut state = opened.and_then(|state| state.strip_prefix(STATE).map(str::to_owned));
+        let mut state = state.and_then(|state| state.strip_prefix(STATE).map(str::to_owned));
         for round in 0..MAX_ROUNDS {
-            let retried = round > 0 || call.request.resume.is_some();
+            let retried = round > 0 || job.request.resume.is_some();
             let answers = Answers { responses: &responses, state: state.as_deref() };
-            let ask = Ask { answers: retried.then_some(answers), ..ask };
-            let answer = self.link.ask(who().as_ref(), &ask).await;
-            let raw = self.result(answer)?;
-            let Some(mut interim) = interim(&raw) else { return Ok(Said::Result(raw)) };
+            let sent = RpcRequest { answers: retried.then_some(answers), ..sent };
+            let answer = self.transport.ask(caller().as_ref(), &sent).await;
+            let result = self.result(answer)?;
+            let Some(mut interim) = interim(&result) else {
+                return Ok(ServerReply::Result(result));
+            };
             if interim["resultType"] == "task" {
-                let speaks = client.capabilities().get("extensions").and_then(|e| e.get(TASKS));
-                if speaks.is_none() || client.asking() == Asking::Direct {
-                    return Err(self.uninvited("a task"));
+                let extension = client.capabilities().get("extensions").and_then(|e| e.get(TASKS));
+                if extension.is_none() || client.asking() == Asking::Direct {
+                    return Err(self.unexpected("a task"));
                 }
-                self.desk.seal_task(&self.name, &call.request.principal, &mut interim);
-                return Ok(Said::Task(interim));
+                self.signer.sign_task(&self.name, &job.request.principal, &mut interim);
+                return Ok(ServerReply::Task(interim));
             }
             let asked = interim["inputRequests"].as_object().cloned().unwrap_or_default();
             if asked.values().any(|one| !can_answer(&**client, one)) {
-                return Err(self.uninvited("a question"));
+                return Err(self.unexpected("a question"));
             }
-            let given = interim["requestState"].as_str().map(str::to_owned);
+            let next = interim["requestState"].as_str().map(str::to_owned);
             if client.asking() == Asking::Rounds {
-                // Also where the server gives none: by its state a call that goes on is told from one that begins.
-                let kept =
-                    given.map_or_else(|| ASKED.to_owned(), |given| format!("{STATE}{given}"));
-                interim["requestState"] = self.desk.close(purpose, &kept).into();
-                return Ok(Said::NeedsInput(interim));
+                // Also where the server gives no state: the state distinguishes a resumed call from a new one.
+                let next = next.map_or_else(|| ASKED.to_owned(), |next| format!("{STATE}{next}"));
+                interim["requestState"] = self.signer.sign(purpose, &next).into();
+                return Ok(ServerReply::NeedsInput(interim));
             }
             responses =
                 questions::ask_all(&**client, &asked).await.map_err(|why| self.unasked(&why))?;
-            state = given;
+            state = next;
         }
         let why = format!("it asked more than {MAX_ROUNDS} times");
-        Err(self.failed(Broken::malformed(why)))
+        Err(self.fail(TransportError::malformed(why)))
     }
 
-    /// Waits until a call that was begun for a caller has a result or asks something.
-    async fn listen(&self, mut live: Live, purpose: Purpose<'_>) -> Result<Said, Failure> {
-        match live.hear().await {
-            Heard::Answer(answer) => self.result(answer).map(Said::Result),
-            Heard::Questions(asked) => {
-                let Some(handle) = self.desk.parked.put(live, purpose.principal) else {
+    /// Waits until a suspendable call has a result, or suspends it while its client answers questions.
+    async fn resume(
+        &self,
+        mut call: SuspendableCall,
+        purpose: Purpose<'_>,
+    ) -> Result<ServerReply, Failure> {
+        match call.next_event().await {
+            CallEvent::Answer(answer) => self.result(answer).map(ServerReply::Result),
+            CallEvent::Questions(asked) => {
+                let Some(handle) = self.suspended.put(call, purpose.principal) else {
                     let message =
                         format!("too many calls to server `{}` wait for people", self.name);
                     return Err(Failure::new(Code::Unavailable, message));
                 };
-                let state = self.desk.close(purpose, &format!("{PARKED}{handle}"));
-                Ok(Said::NeedsInput(json!({
+                let state = self.signer.sign(purpose, &format!("{SUSPENDED}{handle}"));
+                Ok(ServerReply::NeedsInput(json!({
                     "resultType": "input_required",
                     "inputRequests": asked,
                     "requestState": state,
@@ -148,15 +150,13 @@ impl Shared {
         }
     }
 
-    fn result(&self, answer: Result<Answer, Broken>) -> Result<Given, Failure> {
-        answer
-            .map_err(|broken| self.failed(broken))?
-            .map_err(|error| rpc_failure(&self.name, error))
+    fn result(&self, answer: Result<Answer, TransportError>) -> Result<RpcResult, Failure> {
+        answer.map_err(|error| self.fail(error))?.map_err(|error| rpc_failure(&self.name, error))
     }
 
-    fn uninvited(&self, what: &str) -> Failure {
-        self.failed(Broken::malformed(format!(
-            "it answers with {what}, to which it was not invited"
+    fn unexpected(&self, what: &str) -> Failure {
+        self.fail(TransportError::malformed(format!(
+            "it answers with {what}, which the client did not declare support for"
         )))
     }
 
@@ -166,13 +166,13 @@ impl Shared {
     }
 }
 
-/// What a state or a waiting call belongs to: the method and all of its parameters.
-fn named(request: &Request<'_>, call: &Job) -> Vec<u8> {
+/// What a state or a suspended call is bound to: the method and all of its parameters.
+fn identity(request: &ServerRequest<'_>, job: &Job) -> Vec<u8> {
     let params = match request.params {
         Params::None => Value::Null,
-        // The caller's own words: the files in it have links that change, and marks.
+        // The input as the caller wrote it: links and placeholders of files differ from call to call.
         Params::Call { name, arguments } => {
-            json!([name, call.caller_input.as_deref().unwrap_or(arguments)])
+            json!([name, job.caller_input.as_deref().unwrap_or(arguments)])
         }
         Params::Map(params) => {
             let bare = params.iter().filter(|(key, _)| *key != "_meta");
@@ -182,9 +182,9 @@ fn named(request: &Request<'_>, call: &Job) -> Vec<u8> {
     canonical::bytes(&json!([request.method, params]))
 }
 
-/// A result that is none yet. Most results are not read for it.
-fn interim(given: &Given) -> Option<Value> {
-    let text = given.get();
+/// An interim result. Most results are not parsed for it.
+fn interim(result: &RpcResult) -> Option<Value> {
+    let text = result.get();
     if !text.contains("\"resultType\"") {
         return None;
     }

@@ -11,6 +11,7 @@ use semver::Version;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
+use crate::rpc::HeaderParam;
 use crate::selection::Selection;
 
 /// The largest definition of one tool: more than this no model should read.
@@ -18,13 +19,6 @@ const MAX_BYTES: usize = 128 * 1024;
 
 /// How deep a schema is searched for header parameters.
 const MAX_DEPTH: usize = 16;
-
-/// An argument that also travels as a header, so that proxies can route by it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HeaderParam {
-    pub(crate) path: Vec<String>,
-    pub(crate) header: HeaderName,
-}
 
 /// A tool that can be offered.
 #[derive(Debug)]

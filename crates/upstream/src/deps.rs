@@ -11,47 +11,48 @@ use serde_json::Value;
 use strip::Tool;
 use strip::servers::{Claims, Servers};
 
-use crate::{Era, Timing};
+use crate::era::Era;
+use crate::timing::Timing;
 
 /// Puts the whole list of one server into the catalog.
 pub type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 
-/// What the servers are connected with; the binary puts it together once.
+/// What servers are connected with, put together once by the binary.
 #[derive(Clone)]
 pub struct Deps {
     pub runner: Arc<Runner>,
     pub http: Client,
-    /// Tokens for servers that ask for them; without it, they are not answered.
+    /// Tokens for servers that require them; without it, no token is sent.
     pub keyring: Option<Arc<OAuthClient>>,
-    /// Where the tools go, usually `Catalog::publish`.
+    /// Usually `Catalog::publish`.
     pub publish: Publish,
-    /// Where everything else goes that servers offer.
+    /// Where prompts and resources are published.
     pub servers: Arc<Servers>,
     pub lists: Arc<dyn ListStore>,
     pub clock: Clock,
-    /// The gateway's environment, of which children get a few harmless variables.
+    /// The gateway's environment, of which child processes get a few harmless variables.
     pub environment: BTreeMap<String, String>,
     pub timing: Timing,
 }
 
-/// A server's tools as it listed them, with all that the gateway does not know.
+/// A server's tools as it listed them, including fields that the gateway does not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolList {
     pub tools: Vec<Arc<Value>>,
     /// When it was listed, in milliseconds since 1970.
     pub listed_at: u64,
     pub era: Option<Era>,
-    /// The command or URLs that it came from.
+    /// A digest of the command or URLs that it came from.
     pub origin: Digest,
-    /// What the server offers beside tools.
-    #[serde(default)]
-    pub beside: Beside,
+    /// What the server offers in addition to tools.
+    #[serde(default, alias = "beside")]
+    pub other: OtherOfferings,
 }
 
-/// What a server offers beside tools, as it listed it.
+/// What a server lists in addition to tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Beside {
+pub struct OtherOfferings {
     pub prompts: Vec<Arc<Value>>,
     pub resources: Vec<Arc<Value>>,
     pub templates: Vec<Arc<Value>>,
@@ -61,12 +62,12 @@ pub struct Beside {
     pub claims: Claims,
 }
 
-/// Where the last list of each server outlives the gateway.
+/// Stores the last list of each server across restarts.
 #[async_trait]
 pub trait ListStore: Send + Sync + 'static {
     /// The last list that was saved for a server.
     async fn load(&self, server: &str) -> Option<ToolList>;
 
-    /// Keeps a list in place of the one before; what cannot be kept is lost without harm.
+    /// Replaces the stored list; a failure to store it has no effect but a slower next start.
     async fn save(&self, server: &str, list: &ToolList);
 }

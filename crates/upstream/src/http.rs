@@ -1,10 +1,10 @@
 //! Servers behind URLs: streamable HTTP in both eras, over one or several replicas.
 
-mod ears;
 mod exchange;
 mod headers;
 mod health;
 mod listen;
+mod listener;
 mod replica;
 mod session;
 mod tokens;
@@ -18,135 +18,142 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::broken::Broken;
+use crate::backoff::Backoff;
+use crate::caller::Caller;
 use crate::config::ServerConfig;
-use crate::link::News;
+use crate::context::ServerContext;
+use crate::deps::Deps;
+use crate::era::Era;
+use crate::error::TransportError;
 use crate::questions;
-use crate::rpc::{Answer, Ask};
+use crate::random;
+use crate::rpc::{Answer, RpcRequest};
 use crate::status::{State, Status};
-use crate::who::Who;
-use crate::{Deps, Era, Timing, chance};
+use crate::timing::Timing;
 use exchange::Exchange;
 use replica::Replica;
 
-/// How long the goodbyes to a server's sessions may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long closing a server's sessions may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a call takes that nobody gave a time.
 const USUAL_PATIENCE: Duration = Duration::from_secs(30);
 
 /// One HTTP server with all its replicas.
-pub(crate) struct HttpLink {
+pub(crate) struct HttpTransport {
     replicas: Vec<Arc<Replica>>,
     exchange: Arc<Exchange>,
     timing: Timing,
-    news: Arc<News>,
+    context: Arc<ServerContext>,
     /// A call that was given up after this time speaks against the replica.
     patience: Duration,
-    /// A replica that tells of changes has just become known.
-    met: Notify,
-    /// A replica has just stopped answering.
-    trouble: Notify,
+    /// A replica that sends notifications of changes has become known.
+    notifier_found: Notify,
+    /// A replica has stopped answering.
+    replica_failed: Notify,
     stop: CancellationToken,
 }
 
-impl HttpLink {
+impl HttpTransport {
     pub(crate) fn new(
         name: &str,
         config: &Arc<ServerConfig>,
         deps: &Deps,
-        news: &Arc<News>,
+        context: &Arc<ServerContext>,
     ) -> Self {
         let mut policy = deps.http.policy().clone();
         for rule in config.rules() {
             policy = policy.allowing(rule);
         }
         let client = deps.http.with_policy(policy);
-        let tokens = tokens::of(name, config, deps);
+        let tokens = tokens::for_server(name, config, deps);
         let scope = Scope::origins(config.all_urls());
         let common = headers::common(config);
-        let exchange = Arc::new(Exchange::new(client, common, tokens, scope, news));
+        let exchange = Arc::new(Exchange::new(client, common, tokens, scope, context));
         Self {
             replicas: config.all_urls().map(|url| Arc::new(Replica::new(url, &exchange))).collect(),
             exchange,
             timing: deps.timing,
-            news: Arc::clone(news),
+            context: Arc::clone(context),
             patience: config.timeout.unwrap_or(USUAL_PATIENCE),
-            met: Notify::new(),
-            trouble: Notify::new(),
+            notifier_found: Notify::new(),
+            replica_failed: Notify::new(),
             stop: CancellationToken::new(),
         }
     }
 
-    /// Asks a replica; where nothing can have happened twice, a second one if the first does not answer.
-    pub(crate) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
-        let first = self.choose(who, ask, None)?;
-        let broken = match self.attempt(first, who, ask).await {
-            Err(broken) => broken,
+    /// Asks a replica, and a second one if the first does not answer and nothing can happen twice.
+    pub(crate) async fn ask(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<Answer, TransportError> {
+        let first = self.choose(caller, request, None)?;
+        let error = match self.attempt(first, caller, request).await {
+            Err(error) => error,
             answer => return answer,
         };
         let again = if self.replicas.len() > 1 {
-            broken.never_seen() || (ask.repeatable && broken.before_answer())
+            error.was_never_seen() || (request.repeatable && error.before_answer())
         } else {
-            // The same server over another connection: the old one may have died of age.
-            ask.repeatable && matches!(broken, Broken::Lost(_))
+            // The same server over another connection: an idle one may have been closed.
+            request.repeatable && matches!(error, TransportError::Lost(_))
         };
         if !again {
-            return Err(broken);
+            return Err(error);
         }
         let avoid = (self.replicas.len() > 1).then_some(first);
-        match self.choose(who, ask, avoid) {
-            Ok(second) => self.attempt(second, who, ask).await,
-            Err(_) => Err(broken),
+        match self.choose(caller, request, avoid) {
+            Ok(second) => self.attempt(second, caller, request).await,
+            Err(_) => Err(error),
         }
     }
 
     async fn attempt(
         &self,
         index: usize,
-        who: Option<&Who>,
-        ask: &Ask<'_>,
-    ) -> Result<Answer, Broken> {
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<Answer, TransportError> {
         let replica = &self.replicas[index];
-        let mut attempt = Attempt::begin(self, replica, ask);
-        let tells = || replica.facts().is_some_and(|facts| facts.tells_changes);
-        let told = tells();
-        let outcome = replica.ask(who, ask).await;
+        let mut attempt = Attempt::begin(self, replica, request);
+        let notified_before = replica.notifies_changes();
+        let outcome = replica.ask(caller, request).await;
         attempt.end(outcome.as_ref().err());
-        if !told && tells() {
-            self.met.notify_one();
+        if !notified_before && replica.notifies_changes() {
+            self.notifier_found.notify_one();
         }
         outcome
     }
 
-    /// Two at random, the one with less to do. A caller stays where its session is.
+    /// Picks two replicas at random and takes the less busy one. A caller stays with the replica that has its session.
     fn choose(
         &self,
-        who: Option<&Who>,
-        ask: &Ask<'_>,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
         avoid: Option<usize>,
-    ) -> Result<usize, Broken> {
+    ) -> Result<usize, TransportError> {
         let now = Instant::now();
         if let [only] = &self.replicas[..] {
-            return if ask.own || only.health().admits(now) { Ok(0) } else { Err(self.down()) };
+            return if request.own || only.health().admits(now) { Ok(0) } else { Err(self.down()) };
         }
         let open =
             |index: &usize| Some(*index) != avoid && self.replicas[*index].health().admits(now);
         let candidates: Vec<usize> = (0..self.replicas.len()).filter(open).collect();
-        let home = who.and_then(|who| {
-            candidates.iter().copied().find(|index| self.replicas[*index].knows(who))
+        let home = caller.and_then(|caller| {
+            candidates.iter().copied().find(|index| self.replicas[*index].has_session_of(caller))
         });
         if let Some(home) = home {
             return Ok(home);
         }
         match &candidates[..] {
-            // The gateway's own questions find out whether a server is back.
-            [] if ask.own && avoid.is_none() => Ok(chance::below(self.replicas.len())),
+            // The gateway's own requests find out whether a server is back.
+            [] if request.own && avoid.is_none() => Ok(random::below(self.replicas.len())),
             [] => Err(self.down()),
             [only] => Ok(*only),
             several => {
-                let one = chance::below(several.len());
-                let other = (one + 1 + chance::below(several.len() - 1)) % several.len();
+                let one = random::below(several.len());
+                let other = (one + 1 + random::below(several.len() - 1)) % several.len();
                 let load =
                     |at: usize| self.replicas[several[at]].outstanding.load(Ordering::Relaxed);
                 Ok(several[if load(other) < load(one) { other } else { one }])
@@ -154,30 +161,71 @@ impl HttpLink {
         }
     }
 
-    fn down(&self) -> Broken {
+    fn down(&self) -> TransportError {
         let until = self.replicas.iter().filter_map(|replica| replica.health().opens_at()).min();
         let why = self.replicas.iter().find_map(|replica| replica.last_error());
-        Broken::Down { why: why.unwrap_or_default().into(), until }
+        TransportError::Down { why: why.unwrap_or_default().into(), until }
     }
 
     pub(crate) fn era(&self) -> Option<Era> {
-        self.replicas.iter().find_map(|replica| replica.facts()).map(|facts| facts.era)
+        self.replicas.iter().find_map(|replica| replica.info()).map(|info| info.era)
     }
 
-    pub(crate) async fn due(&self, wait: Duration) {
-        let _ = timeout(wait, self.trouble.notified()).await;
+    pub(crate) async fn list_due(&self, wait: Duration) {
+        let _ = timeout(wait, self.replica_failed.notified()).await;
     }
 
-    pub(crate) async fn tend(&self) {
-        let tending =
-            async { tokio::join!(self.listen(), self.check(), self.sweep(), self.greet_logins()) };
-        self.stop.run_until_cancelled(tending).await;
+    pub(crate) async fn maintain(&self) {
+        let work = async {
+            tokio::join!(
+                self.follow_changes(),
+                self.check_health(),
+                self.close_idle_sessions(),
+                self.list_after_logins(),
+            )
+        };
+        self.stop.run_until_cancelled(work).await;
     }
 
-    /// Looks after replicas, so that a dead one is noticed before a call is lost on it, and a living one again after.
-    async fn check(&self) {
+    /// Whether the lists may show what only one of several people can see.
+    pub(crate) fn lists_with_personal_token(&self) -> bool {
+        self.exchange.tokens().is_some_and(|tokens| tokens.uses_one_of_many())
+    }
+
+    /// Lists the tools again after each login, which may be the first.
+    async fn list_after_logins(&self) {
+        let Some(tokens) = self.exchange.tokens() else { return };
+        loop {
+            tokens.next_login().await;
+            self.context.changed.notify_one();
+        }
+    }
+
+    /// Follows notifications for as long as a replica sends them.
+    async fn follow_changes(&self) {
+        let mut backoff = Backoff::new(self.timing.backoff, self.timing.relist);
+        loop {
+            let Some(replica) = self.replicas.iter().find(|replica| replica.notifies_changes())
+            else {
+                self.notifier_found.notified().await;
+                continue;
+            };
+            let mut opened = false;
+            let ended = listen::follow(replica, &self.context.watched, || opened = true).await;
+            tracing::debug!(?ended, opened, "the stream of notifications ended");
+            if opened {
+                // Changes after the end of the stream were not announced.
+                self.context.changed.notify_one();
+                backoff.reset();
+            }
+            tokio::time::sleep(backoff.next()).await;
+        }
+    }
+
+    /// Notices a dead replica before a call is lost on it, and a recovered one before it is needed.
+    async fn check_health(&self) {
         if self.replicas.len() < 2 {
-            // A single server is listed again and again; that tells enough.
+            // A single server is listed at intervals, which shows whether it is there.
             return;
         }
         let mut ticks = interval(self.timing.health);
@@ -185,36 +233,37 @@ impl HttpLink {
             ticks.tick().await;
             let checks = self.replicas.iter().map(|replica| async {
                 let pinged = timeout(self.timing.health_patience, replica.ping()).await;
-                let pinged = pinged.unwrap_or(Err(Broken::TimedOut(self.timing.health_patience)));
-                self.judge(replica, pinged.err().as_ref(), true);
+                let pinged =
+                    pinged.unwrap_or(Err(TransportError::TimedOut(self.timing.health_patience)));
+                self.record(replica, pinged.err().as_ref(), true);
             });
             futures_util::future::join_all(checks).await;
         }
     }
 
-    async fn sweep(&self) {
+    async fn close_idle_sessions(&self) {
         let mut ticks = interval((self.timing.idle / 2).max(Duration::from_millis(10)));
         loop {
             ticks.tick().await;
             for replica in &self.replicas {
-                replica.sweep(self.timing.idle).await;
+                replica.close_idle(self.timing.idle).await;
             }
         }
     }
 
-    /// Learns from how a request ended. A call may go wrong for reasons of its own; if the gateway's own questions do,
-    /// the server cannot be used.
-    fn judge(&self, replica: &Replica, broken: Option<&Broken>, own: bool) {
-        match broken {
-            Some(broken) if broken.is_sick() => {
-                replica.note_error(Some(broken));
-                if replica.health().sick(Instant::now()) {
-                    self.trouble.notify_one();
+    /// Records how a request ended. A call may fail because of its input; a failed request of the gateway itself means
+    /// that the server cannot be used.
+    fn record(&self, replica: &Replica, error: Option<&TransportError>, own: bool) {
+        match error {
+            Some(error) if error.is_unhealthy() => {
+                replica.note_error(Some(error));
+                if replica.health().record_failure(Instant::now()) {
+                    self.replica_failed.notify_one();
                 }
             }
             other => {
                 replica.note_error(other.filter(|_| own));
-                replica.health().well();
+                replica.health().record_answer();
             }
         }
     }
@@ -225,8 +274,8 @@ impl HttpLink {
 
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
-        let leaving = self.replicas.iter().map(|replica| replica.leave());
-        let _ = timeout(FAREWELL, futures_util::future::join_all(leaving)).await;
+        let closing = self.replicas.iter().map(|replica| replica.close_all());
+        let _ = timeout(CLOSE_TIMEOUT, futures_util::future::join_all(closing)).await;
     }
 
     pub(crate) fn describe(&self, status: &mut Status) {
@@ -234,19 +283,19 @@ impl HttpLink {
         status.transport = "http";
         status.replicas = self.replicas.iter().map(|replica| replica.status()).collect();
         status.sessions = self.replicas.iter().map(|replica| replica.sessions()).sum();
-        status.odd_messages = self.exchange.odd.load(Ordering::Relaxed);
-        let met = self.replicas.iter().filter_map(|replica| replica.facts()).next();
+        status.odd_messages = self.exchange.unexpected_messages.load(Ordering::Relaxed);
+        let info = self.replicas.iter().find_map(|replica| replica.info());
         let admitted = self.replicas.iter().any(|replica| replica.health().admits(now));
-        let broken = status.replicas.iter().all(|replica| replica.last_error.is_some());
-        status.state = match met {
-            _ if !admitted || broken => State::Down,
+        let failed = status.replicas.iter().all(|replica| replica.last_error.is_some());
+        status.state = match info {
+            _ if !admitted || failed => State::Down,
             None => State::Starting,
             Some(_) => State::Ready,
         };
-        if let Some(facts) = met {
-            status.era = Some(facts.era);
-            status.server.clone_from(&facts.server);
-            status.capabilities.clone_from(&facts.capabilities);
+        if let Some(info) = info {
+            status.era = Some(info.era);
+            status.server.clone_from(&info.server);
+            status.capabilities.clone_from(&info.capabilities);
         }
         if status.state == State::Down {
             status.last_error = self.replicas.iter().find_map(|replica| replica.last_error());
@@ -260,29 +309,29 @@ impl HttpLink {
     }
 }
 
-/// One request under way to one replica.
+/// One request in progress at one replica.
 struct Attempt<'a> {
-    link: &'a HttpLink,
+    transport: &'a HttpTransport,
     replica: &'a Replica,
     began: Instant,
     own: bool,
-    /// The server may have waited for a person, which does not speak against it.
+    /// The server may have waited for a person, which does not count against it.
     may_ask: bool,
     ended: bool,
 }
 
 impl<'a> Attempt<'a> {
-    fn begin(link: &'a HttpLink, replica: &'a Replica, ask: &Ask<'_>) -> Self {
+    fn begin(transport: &'a HttpTransport, replica: &'a Replica, request: &RpcRequest<'_>) -> Self {
         let began = Instant::now();
         replica.outstanding.fetch_add(1, Ordering::Relaxed);
-        replica.health().begun(began);
-        let may_ask = ask.client.is_some_and(|client| questions::can_any(&**client));
-        Self { link, replica, began, own: ask.own, may_ask, ended: false }
+        replica.health().record_start(began);
+        let may_ask = request.client.is_some_and(|client| questions::can_any(&**client));
+        Self { transport, replica, began, own: request.own, may_ask, ended: false }
     }
 
-    fn end(&mut self, broken: Option<&Broken>) {
+    fn end(&mut self, error: Option<&TransportError>) {
         self.ended = true;
-        self.link.judge(self.replica, broken, self.own);
+        self.transport.record(self.replica, error, self.own);
     }
 }
 
@@ -292,13 +341,13 @@ impl Drop for Attempt<'_> {
         if self.ended {
             return;
         }
-        // Given up at about the deadline, it hangs; given up earlier, the caller only changed its mind. The gateway
-        // gives up for no other reason.
+        // Dropped close to the deadline, the server hangs; dropped earlier, the caller cancelled. The gateway drops its own
+        // requests only when they hang.
         let waited = self.began.elapsed();
-        if self.own || !self.may_ask && waited >= self.link.patience.mul_f32(0.9) {
-            self.link.judge(self.replica, Some(&Broken::TimedOut(waited)), self.own);
+        if self.own || !self.may_ask && waited >= self.transport.patience.mul_f32(0.9) {
+            self.transport.record(self.replica, Some(&TransportError::TimedOut(waited)), self.own);
         } else {
-            self.replica.health().unsure();
+            self.replica.health().record_unknown();
         }
     }
 }

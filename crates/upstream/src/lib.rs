@@ -1,51 +1,52 @@
-//! MCP servers as tools of the strip: child processes and URLs, both protocol eras, replicas, and a catalog
-//! that stands while a server is down. One bad server costs its own callers and nobody else.
+//! MCP servers as tools of the strip: child processes and URLs, both protocol eras, replicas. The tools stay in the
+//! catalog while a server is down, and a failing server affects only its own callers.
 
 mod backoff;
-mod broken;
-mod chance;
+mod caller;
 mod config;
+mod context;
 mod conversation;
 mod definition;
 mod deps;
-mod desk;
 mod era;
-mod gather;
-mod hearing;
+mod error;
+mod forward;
+mod handshake;
 mod http;
-mod link;
 mod listing;
+mod message_buffer;
+mod notifications;
 mod openapi;
 mod outcome;
-mod parked;
 mod questions;
+mod random;
 mod registry;
+mod request_state;
 mod rpc;
-mod seal;
 mod selection;
 mod server;
 mod share;
 mod sse;
 mod status;
 mod stdio;
+mod subscription;
+mod suspended;
 mod timing;
 mod tool;
+mod transport;
 mod upstream;
 mod upstreams;
-mod who;
-mod wishes;
 
 pub use config::{
     ConfigFault, Instances, Kind, Pin, Reach, Sandbox, SandboxMode, ServerConfig, Start,
 };
-pub use deps::{Beside, Deps, ListStore, Publish, ToolList};
+pub use deps::{Deps, ListStore, OtherOfferings, Publish, ToolList};
 pub use era::Era;
-pub use listing::ListFault;
 pub use registry::{
     AddressFault, Announcement, Grant, Holder, LeaseStatus, NameStore, Registry, RegistryFault,
     ReplicaLease, Terms,
 };
-pub use status::{ReplicaStatus, State, Status};
+pub use status::{ListFault, ReplicaStatus, State, Status};
 pub use timing::Timing;
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;

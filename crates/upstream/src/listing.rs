@@ -1,21 +1,20 @@
-//! A server's lists, page by page and within bounds, and what of it is offered.
+//! Fetches a server's lists, page by page and within limits, and makes tools of them.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use proto::{ToolId, clean};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::broken::{Broken, shown};
 use crate::definition::Definition;
-use crate::link::Link;
-use crate::rpc::{Ask, Params};
+use crate::deps::OtherOfferings;
+use crate::error::{TransportError, shown};
+use crate::rpc::{Params, RpcRequest};
 use crate::selection::Selection;
+use crate::server::Server;
+use crate::status::ListFault;
 use crate::tool::UpstreamTool;
-use crate::upstream::Shared;
-use crate::{Beside, ServerConfig};
+use crate::transport::Transport;
 
 /// More tools than this of one server are left out.
 const MAX_TOOLS: usize = 10_000;
@@ -28,48 +27,31 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// More faults than this are only counted in the log.
 const MAX_FAULTS: usize = 100;
 
-/// The longest name and the longest reason of a fault.
-const MAX_NAME_CHARS: usize = 80;
-const MAX_REASON_CHARS: usize = 1_000;
-
-/// A tool that was listed but is not offered, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ListFault {
-    /// The server's own name for it, shortened.
-    pub tool: String,
-    pub reason: String,
-}
-
-impl ListFault {
-    /// Both texts may hold a server's own words, which are made fit for a terminal and a log.
-    pub(crate) fn new(tool: &str, reason: &str) -> Self {
-        let tool = tool.chars().take(MAX_NAME_CHARS).collect::<String>();
-        let reason = reason.chars().take(MAX_REASON_CHARS).collect::<String>();
-        Self { tool: clean::line(&tool), reason: clean::line(&reason) }
+/// Fetches every page of `tools/list`.
+pub(crate) async fn fetch(transport: &Transport) -> Result<Vec<Arc<Value>>, TransportError> {
+    if let Transport::OpenApi(service) = transport {
+        return service.list().await;
     }
+    pages(transport, "tools/list", "tools").await
 }
 
-/// Asks for every page of `tools/list`. The error says why there is no list.
-pub(crate) async fn fetch(link: &Link) -> Result<Vec<Arc<Value>>, Broken> {
-    if let Link::OpenApi(link) = link {
-        return link.list().await;
-    }
-    pages(link, "tools/list", "tools").await
-}
-
-/// Asks for what a server offers beside tools. A list that cannot be had stays as it was.
-pub(crate) async fn fetch_beside(link: &Link, stated: &Value, before: &Beside) -> Beside {
+/// Fetches what a server offers in addition to tools. A list that cannot be fetched stays as it was.
+pub(crate) async fn fetch_other(
+    transport: &Transport,
+    stated: &Value,
+    before: &OtherOfferings,
+) -> OtherOfferings {
     let get = async |capability: &str, method, key, before: &Vec<Arc<Value>>| {
         if stated.get(capability).is_none_or(Value::is_null) {
             return Vec::new();
         }
-        pages(link, method, key).await.unwrap_or_else(|broken| {
-            tracing::debug!(%broken, method, "a list cannot be had");
+        pages(transport, method, key).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, method, "a list cannot be fetched");
             before.clone()
         })
     };
     let templates = "resourceTemplates";
-    Beside {
+    OtherOfferings {
         prompts: get("prompts", "prompts/list", "prompts", &before.prompts).await,
         resources: get("resources", "resources/list", "resources", &before.resources).await,
         templates: get("resources", "resources/templates/list", templates, &before.templates).await,
@@ -78,32 +60,38 @@ pub(crate) async fn fetch_beside(link: &Link, stated: &Value, before: &Beside) -
     }
 }
 
-async fn pages(link: &Link, method: &str, key: &str) -> Result<Vec<Arc<Value>>, Broken> {
+async fn pages(
+    transport: &Transport,
+    method: &str,
+    key: &str,
+) -> Result<Vec<Arc<Value>>, TransportError> {
     let mut entries = Vec::new();
     let mut cursors = HashSet::new();
     let mut params = Map::new();
     let mut bytes = 0;
     for _ in 0..MAX_PAGES {
-        let ask = Ask::plain(method, Params::Map(&params));
-        let page = match link.ask(None, &ask).await? {
+        let request = RpcRequest::plain(method, Params::Map(&params));
+        let page = match transport.ask(None, &request).await? {
             Ok(page) => page,
-            // A server without any does not know the method.
+            // A server without such a list does not know the method.
             Err(error) if error.code == -32601 && entries.is_empty() => return Ok(entries),
             Err(error) => {
                 let said = clean::line(&shown(&error.message));
                 let why = format!("{method} failed with {}: {said}", error.code);
-                return Err(Broken::malformed(why));
+                return Err(TransportError::malformed(why));
             }
         };
         let page = page.whole();
         bytes += page.len();
         if bytes > MAX_BYTES {
-            return Err(Broken::TooLarge(MAX_BYTES as u64));
+            return Err(TransportError::TooLarge(MAX_BYTES as u64));
         }
         let mut page: Map<String, Value> = serde_json::from_str(&page)
-            .map_err(|why| Broken::malformed(format!("the answer to {method}: {why}")))?;
+            .map_err(|why| TransportError::malformed(format!("the answer to {method}: {why}")))?;
         let Some(Value::Array(listed)) = page.remove(key) else {
-            return Err(Broken::malformed(format!("the answer to {method} has no list of {key}")));
+            return Err(TransportError::malformed(format!(
+                "the answer to {method} has no list of {key}"
+            )));
         };
         entries.extend(listed.into_iter().map(Arc::new));
         let Some(Value::String(cursor)) = page.remove("nextCursor") else { return Ok(entries) };
@@ -111,14 +99,14 @@ async fn pages(link: &Link, method: &str, key: &str) -> Result<Vec<Arc<Value>>, 
             return Ok(entries);
         }
         if !cursors.insert(cursor.clone()) {
-            return Err(Broken::malformed(format!("{method} goes round in circles")));
+            return Err(TransportError::malformed(format!("{method} repeats a cursor")));
         }
         params.insert("cursor".to_owned(), Value::String(cursor));
     }
-    Err(Broken::malformed(format!("{method} has more than {MAX_PAGES} pages")))
+    Err(TransportError::malformed(format!("{method} has more than {MAX_PAGES} pages")))
 }
 
-/// What of a list is offered.
+/// The tools that are offered from a list.
 #[derive(Default)]
 pub(crate) struct Offer {
     pub(crate) tools: Vec<Arc<UpstreamTool>>,
@@ -126,11 +114,10 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// Makes tools of a list. Those that have not changed stay the very same, so that the catalog need not look at them.
+    /// Makes tools of a list. Unchanged ones are reused, so that the catalog can skip them.
     pub(crate) fn of(
         listed: &[Arc<Value>],
-        config: &ServerConfig,
-        shared: &Arc<Shared>,
+        server: &Arc<Server>,
         before: &[Arc<UpstreamTool>],
     ) -> Self {
         let known: HashMap<&str, &Arc<UpstreamTool>> =
@@ -143,7 +130,7 @@ impl Offer {
             offer.faults.push(ListFault::new("…", &reason));
         }
         for listed in listed.iter().take(MAX_TOOLS) {
-            match Self::tool(listed, config, shared, &known) {
+            match Self::tool(listed, server, &known) {
                 Ok(None) => {}
                 Ok(Some(tool)) if names.insert(tool.id().clone()) => offer.tools.push(tool),
                 Ok(Some(tool)) => {
@@ -157,8 +144,7 @@ impl Offer {
 
     fn tool(
         listed: &Arc<Value>,
-        config: &ServerConfig,
-        shared: &Arc<Shared>,
+        server: &Arc<Server>,
         known: &HashMap<&str, &Arc<UpstreamTool>>,
     ) -> Result<Option<Arc<UpstreamTool>>, String> {
         let same = listed["name"]
@@ -168,9 +154,9 @@ impl Offer {
         if let Some(same) = same {
             return Ok(Some(Arc::clone(same)));
         }
-        let definition = Definition::read(&shared.name, listed, Selection(config))?;
+        let definition = Definition::read(&server.name, listed, Selection(&server.config))?;
         Ok(definition.map(|definition| {
-            Arc::new(UpstreamTool::new(definition, Arc::clone(listed), Arc::clone(shared)))
+            Arc::new(UpstreamTool::new(definition, Arc::clone(listed), Arc::clone(server)))
         }))
     }
 

@@ -20,11 +20,10 @@ use strip::{Failure, Output};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Deps;
-use crate::broken::{Broken, shown};
-use crate::config::ServerConfig;
-use crate::link::MAX_ANSWER_BYTES;
-use crate::listing::ListFault;
-use crate::status::{State, Status};
+use crate::config::{ServerConfig, is_url};
+use crate::error::{TransportError, shown};
+use crate::message_buffer::MAX_ANSWER_BYTES;
+use crate::status::{ListFault, State, Status};
 use document::{Document, MAX_BYTES};
 use operation::Operation;
 
@@ -38,7 +37,7 @@ const FETCH: Duration = Duration::from_secs(30);
 const MAX_FAULTS: usize = 100;
 
 /// One service and its document.
-pub(crate) struct OpenApiLink {
+pub(crate) struct OpenApiService {
     name: String,
     config: Arc<ServerConfig>,
     client: Client,
@@ -66,7 +65,7 @@ struct Seen {
     error: Option<String>,
 }
 
-impl OpenApiLink {
+impl OpenApiService {
     pub(crate) fn new(name: &str, config: &Arc<ServerConfig>, deps: &Deps) -> Self {
         let mut headers = HeaderMap::new();
         for (name, value) in &config.headers {
@@ -93,15 +92,15 @@ impl OpenApiLink {
     }
 
     /// Reads the document again; answers with its operations as tools.
-    pub(crate) async fn list(&self) -> Result<Vec<Arc<Value>>, Broken> {
+    pub(crate) async fn list(&self) -> Result<Vec<Arc<Value>>, TransportError> {
         let read = self.read().await;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.error = read.as_ref().err().map(ToString::to_string);
         read
     }
 
-    async fn read(&self) -> Result<Vec<Arc<Value>>, Broken> {
-        let unusable = |why: String| Broken::malformed(why);
+    async fn read(&self) -> Result<Vec<Arc<Value>>, TransportError> {
+        let unusable = |why: String| TransportError::malformed(why);
         let bytes = self.fetch().await?;
         let (config, place) = (Arc::clone(&self.config), self.document().to_owned());
         let made = tokio::task::spawn_blocking(move || make(&config, &place, &bytes));
@@ -128,18 +127,20 @@ impl OpenApiLink {
         Ok(made.listed)
     }
 
-    async fn fetch(&self) -> Result<Vec<u8>, Broken> {
+    async fn fetch(&self) -> Result<Vec<u8>, TransportError> {
         let place = self.document();
         if !is_url(place) {
             let stamp = stamp(place).await;
             self.seen.lock().unwrap_or_else(PoisonError::into_inner).stamp = stamp;
             if stamp.is_some_and(|(_, length)| length > MAX_BYTES as u64) {
-                return Err(Broken::TooLarge(MAX_BYTES as u64));
+                return Err(TransportError::TooLarge(MAX_BYTES as u64));
             }
             let read = tokio::fs::read(place).await;
-            return read.map_err(|why| Broken::Unreachable(format!("{place}: {why}").into()));
+            return read
+                .map_err(|why| TransportError::Unreachable(format!("{place}: {why}").into()));
         }
-        let rule = Rule::for_url(place).map_err(|why| Broken::Forbidden(why.to_string().into()))?;
+        let rule = Rule::for_url(place)
+            .map_err(|why| TransportError::Forbidden(why.to_string().into()))?;
         let client = self.client.with_policy(self.client.policy().clone().allowing(rule));
         let mut request = Request::get(place);
         // Secrets are the service's: a document that lies elsewhere is fetched without them.
@@ -151,7 +152,7 @@ impl OpenApiLink {
         let response = client.send(request, &limits, &Scope::everything()).await?;
         if !response.status.is_success() {
             let status = response.status.as_u16();
-            return Err(Broken::Status { status, retry_after: None });
+            return Err(TransportError::Status { status, retry_after: None });
         }
         let mut document = response.body.to_vec();
         self.secrets.bytes(&mut document);
@@ -176,7 +177,7 @@ impl OpenApiLink {
         let limits =
             Limits { deadline: None, max_body_bytes: MAX_ANSWER_BYTES as u64, ..Limits::default() };
         let answer = api.client.send(request, &limits, &Scope::everything()).await;
-        let mut answer = answer.map_err(|error| Broken::from(error).failure(&self.name))?;
+        let mut answer = answer.map_err(|error| TransportError::from(error).failure(&self.name))?;
         if !self.secrets.is_empty() {
             let mut body = answer.body.to_vec();
             self.secrets.bytes(&mut body);
@@ -186,7 +187,7 @@ impl OpenApiLink {
     }
 
     /// Waits until the document should be read again: at the latest after `wait`, sooner when its file changes.
-    pub(crate) async fn due(&self, wait: Duration) {
+    pub(crate) async fn list_due(&self, wait: Duration) {
         let place = self.document();
         if is_url(place) {
             return sleep(wait).await;
@@ -218,11 +219,6 @@ impl OpenApiLink {
             status.server = api.title.clone().map(|title| serde_json::json!({"name": title}));
         }
     }
-}
-
-/// Whether a document is somewhere on the network.
-pub(crate) fn is_url(place: &str) -> bool {
-    place.starts_with("http://") || place.starts_with("https://")
 }
 
 fn same_origin(one: &str, other: &str) -> bool {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use strip::files::data_of;
 use strip::{Failure, Output};
 
-use crate::broken::{Broken, shown};
-use crate::rpc::Given;
+use crate::error::{TransportError, shown};
+use crate::rpc::RpcResult;
 
 /// What is done with a server's results.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +20,9 @@ pub(crate) struct Rules {
 }
 
 /// Reads a result.
-pub(crate) fn read(server: &str, given: Given, rules: Rules) -> Result<Output, Failure> {
+pub(crate) fn read(server: &str, given: RpcResult, rules: Rules) -> Result<Output, Failure> {
     let clean_results = rules.clean;
-    let malformed = |why: String| Broken::malformed(why).failure(server);
+    let malformed = |why: String| TransportError::malformed(why).failure(server);
     let json = if rules.keep { given.get().into() } else { given.whole() };
     let mut result: Value = serde_json::from_str(&json)
         .map_err(|why| malformed(format!("the result cannot be read: {why}")))?;

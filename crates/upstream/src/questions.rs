@@ -1,4 +1,4 @@
-//! What a server asks of us while it works: passed on to whoever waits for the work, if they can be asked.
+//! Requests of a server to the client (elicitation, sampling, roots): forwarded to the client that waits for the work.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use strip::{Client, Unasked};
 
-use crate::rpc::QUESTIONS;
+use crate::rpc::QUESTION_CAPABILITIES;
 
 const METHOD_NOT_FOUND: i64 = -32601;
 const INTERNAL_ERROR: i64 = -32603;
 
-/// The reply to a server's request, once whoever is asked has answered.
+/// The reply to a server's request, once the client has answered.
 pub(crate) fn answer(
     id: &RawValue,
     method: &str,
@@ -45,17 +45,17 @@ fn error(unasked: Unasked) -> Value {
     json!({"code": code, "message": message})
 }
 
-/// Whether a caller said that it can be asked this.
+/// Whether a client declared the capability for this request.
 pub(crate) fn can(client: &dyn Client, method: &str) -> bool {
     capability(method).is_some_and(|capability| client.capabilities().contains_key(capability))
 }
 
-/// Whether a caller can be asked anything.
+/// Whether a client can be asked anything.
 pub(crate) fn can_any(client: &dyn Client) -> bool {
-    QUESTIONS.iter().any(|can| client.capabilities().contains_key(*can))
+    QUESTION_CAPABILITIES.iter().any(|can| client.capabilities().contains_key(*can))
 }
 
-/// What a caller must be able to do to answer a request.
+/// The capability that a request needs.
 fn capability(method: &str) -> Option<&'static str> {
     match method {
         "elicitation/create" => Some("elicitation"),
@@ -65,7 +65,7 @@ fn capability(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Asks a caller directly all that a modern server wants to know, one after the other as a person reads.
+/// Asks a client directly all questions of a modern server, one after the other so that a person can follow.
 pub(crate) async fn ask_all(
     client: &dyn Client,
     requests: &Map<String, Value>,

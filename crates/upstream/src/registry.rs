@@ -1,4 +1,4 @@
-//! Servers that announce themselves: each holds a lease on its name, and is gone when nobody renews it.
+//! Servers that register themselves: each has a lease for its URL, and is removed when it does not renew it.
 
 mod address;
 mod lease;
@@ -24,22 +24,32 @@ use names::Names;
 pub use terms::{Announcement, Grant, Holder, RegistryFault, Terms};
 use terms::{MAX_REPLICAS, MAX_SERVERS};
 
-/// The servers that stand by announcement. Each is an upstream like any other.
+/// The servers that registered themselves. Each is an upstream like any other.
 pub struct Registry {
     upstreams: Arc<Upstreams>,
     terms: Terms,
     holdings: Mutex<Holdings>,
     names: Names,
-    /// Held while servers are put in place or taken out: one after the other. Heartbeats do not wait for it.
+    /// Serializes adding and removing servers. Heartbeats do not wait for it.
     changing: tokio::sync::Mutex<()>,
-    /// The lease that runs out first may be another one now.
-    earlier: Notify,
+    /// A new lease may be the first to expire.
+    lease_added: Notify,
 }
 
 type Holdings = BTreeMap<String, Holding>;
 
+/// A registration that was accepted.
+struct Placement<'a> {
+    holder: &'a Holder,
+    version: String,
+    /// The registration before.
+    known: Option<Holding>,
+    leases: Vec<Lease>,
+    tools: Option<Vec<Value>>,
+}
+
 impl Registry {
-    /// A registry in which nobody stands yet, though names may be somebody's.
+    /// A registry without servers; `held` are the names that belong to holders already.
     pub fn new(
         upstreams: Arc<Upstreams>,
         terms: Terms,
@@ -48,18 +58,18 @@ impl Registry {
     ) -> Self {
         let (changing, holdings) = (tokio::sync::Mutex::new(()), Mutex::default());
         let names = Names::new(held, store);
-        Self { upstreams, terms, holdings, names, changing, earlier: Notify::new() }
+        Self { upstreams, terms, holdings, names, changing, lease_added: Notify::new() }
     }
 
-    /// The leases that still count: the config may have taken a name over.
+    /// The current registrations; a new config may have replaced some.
     fn holdings(&self) -> MutexGuard<'_, Holdings> {
         let mut holdings = self.holdings.lock().unwrap_or_else(PoisonError::into_inner);
         holdings.retain(|_, holding| self.upstreams.holds(&holding.upstream));
         holdings
     }
 
-    /// Gives a lease, and starts to connect the server. A holder that announces its server at another URL moves it
-    /// there, unless the URL is one more replica.
+    /// Grants a lease, and starts to connect the server. A new URL replaces the old one unless it is announced as one more
+    /// replica.
     pub async fn register(
         &self,
         holder: &Holder,
@@ -82,7 +92,7 @@ impl Registry {
         }
         let replicas = leases.len();
         self.names.hold(&name, holder).await?;
-        self.seat(&name, holder, version, known, leases, tools).await?;
+        self.place(&name, Placement { holder, version, known, leases, tools }).await?;
         tracing::info!(server = name, replicas, "a server registered itself");
         Ok(self.grant(&name, id, replicas))
     }
@@ -107,7 +117,7 @@ impl Registry {
         }
     }
 
-    /// Ends a lease, or all that the holder has on the name. The last one takes the server's tools along.
+    /// Ends a lease, or all of the holder's leases for the name. With the last one, the server's tools are removed.
     pub async fn goodbye(
         &self,
         holder: &Holder,
@@ -119,7 +129,7 @@ impl Registry {
         let known = self.holdings().get(name).filter(|known| known.holder == *holder).cloned();
         match known {
             Some(known) if !known.leases.iter().all(stays) => {
-                tracing::info!(server = name, "a server said goodbye");
+                tracing::info!(server = name, "a server unregistered itself");
                 self.reduce(name, known, stays).await;
                 Ok(())
             }
@@ -127,14 +137,14 @@ impl Registry {
         }
     }
 
-    /// Takes out servers whose leases run out, for as long as it is polled.
-    pub async fn tend(&self) {
+    /// Removes servers whose leases expire, for as long as it is polled.
+    pub async fn maintain(&self) {
         loop {
             let next = self.holdings().values().filter_map(Holding::ends_first).min();
             match next {
-                None => self.earlier.notified().await,
+                None => self.lease_added.notified().await,
                 Some(next) => tokio::select! {
-                    () = self.earlier.notified() => {}
+                    () = self.lease_added.notified() => {}
                     () = sleep_until(next) => self.expire().await,
                 },
             }
@@ -153,17 +163,17 @@ impl Registry {
             .map(|(name, holding)| (name.clone(), holding.clone()))
             .collect();
         for (name, known) in late {
-            tracing::warn!(server = name, "a lease ran out without a heartbeat");
+            tracing::warn!(server = name, "a lease expired without a heartbeat");
             self.reduce(&name, known, lives).await;
         }
     }
 
-    /// Whose each name is, whether a server stands under it or not.
+    /// The holder of each name, whether it has a server now or not.
     pub fn names(&self) -> BTreeMap<String, Holder> {
         self.names.all()
     }
 
-    /// Makes a name nobody's, and takes out the server that stands under it; says whose it was.
+    /// Releases a name and removes its server; returns the former holder.
     pub async fn release(&self, name: &str) -> Result<Option<Holder>, RegistryFault> {
         let _one = self.changing.lock().await;
         let released = self.names.release(name).await?;
@@ -193,7 +203,7 @@ impl Registry {
         }
     }
 
-    /// What the holder has under the name so far; a fault if the name is somebody else's.
+    /// The holder's current registration of the name; a fault if the name belongs to another holder.
     fn known(&self, holder: &Holder, name: &str) -> Result<Option<Holding>, RegistryFault> {
         let holdings = self.holdings();
         match holdings.get(name) {
@@ -209,55 +219,47 @@ impl Registry {
         }
     }
 
-    /// Puts a server in place under these leases. One whose URLs are as they were goes on, and is only asked for its
-    /// tools again.
-    async fn seat(
-        &self,
-        name: &str,
-        holder: &Holder,
-        version: String,
-        known: Option<Holding>,
-        leases: Vec<Lease>,
-        tools: Option<Vec<Value>>,
-    ) -> Result<(), RegistryFault> {
+    /// Starts a server with these leases. One whose URLs have not changed goes on, and is only listed again.
+    async fn place(&self, name: &str, placement: Placement<'_>) -> Result<(), RegistryFault> {
+        let Placement { holder, version, known, leases, tools } = placement;
         let config = self.config(&leases);
-        let told = tools.map(|tools| self.upstreams.told(&config, tools));
+        let list = tools.map(|tools| self.upstreams.announced_list(&config, tools));
         let since = known.as_ref().map_or_else(Instant::now, |known| known.since);
         let moved = known.as_ref().is_some_and(|known| *known.upstream.config() != config);
         let upstream = match known {
             Some(known) if *known.upstream.config() == config => {
-                known.upstream.list_again();
+                known.upstream.request_listing();
                 Some(known.upstream)
             }
-            // The tools that are known are called at the new place at once.
+            // The known tools are called at the new URL at once.
             Some(known) => {
-                let told = told.or_else(|| known.upstream.list_for(&config));
-                self.upstreams.replace(&known.upstream, config, told).await
+                let list = list.or_else(|| known.upstream.list_for(&config));
+                self.upstreams.replace(&known.upstream, config, list).await
             }
-            None => self.upstreams.seat(name, config, told).await,
+            None => self.upstreams.add(name, config, list).await,
         };
         let upstream = upstream.ok_or_else(|| RegistryFault::Configured(name.to_owned()))?;
         if moved {
-            // Whoever hears that it has moved may stop the old process at once.
-            upstream.takes_over().await;
+            // The holder may stop the old process as soon as this returns.
+            upstream.wait_until_offered().await;
         }
         let holding = Holding { holder: holder.clone(), version, since, upstream, leases };
         self.holdings().insert(name.to_owned(), holding);
-        self.earlier.notify_one();
+        self.lease_added.notify_one();
         Ok(())
     }
 
-    /// Keeps some of a server's leases; without any, it is gone together with its tools.
+    /// Keeps some of a server's leases; without any, the server and its tools are removed.
     async fn reduce(&self, name: &str, mut known: Holding, stays: impl Fn(&Lease) -> bool) {
         known.leases.retain(stays);
         if known.leases.is_empty() {
-            self.upstreams.unseat(&known.upstream).await;
+            self.upstreams.remove(&known.upstream).await;
             self.holdings().remove(name);
             return;
         }
         let config = self.config(&known.leases);
-        let told = known.upstream.list_for(&config);
-        if let Some(upstream) = self.upstreams.replace(&known.upstream, config, told).await {
+        let list = known.upstream.list_for(&config);
+        if let Some(upstream) = self.upstreams.replace(&known.upstream, config, list).await {
             known.upstream = upstream;
             self.holdings().insert(name.to_owned(), known);
         }

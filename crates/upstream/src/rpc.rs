@@ -1,25 +1,25 @@
-//! JSON-RPC as it goes over the wire: requests written in one pass, answers opened without copying what is inside.
+//! JSON-RPC on the wire: requests are written in one pass, answers are parsed without copying their contents.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::HeaderName;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use strip::files::{Attachments, Carved};
-use strip::{Asking, Client as Caller};
+use strip::{Asking, Client};
 
-use crate::definition::HeaderParam;
 use crate::era::{Era, MODERN};
 
-/// Under this name a caller's own key reaches the server, so that it can recognise a repeated call.
+/// The `_meta` key that carries a caller's idempotency key, so that the server can recognise a repeated call.
 const IDEMPOTENCY_KEY: &str = "powerstrip/idempotency-key";
 
 /// A request that can be written for either era.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct RpcRequest<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: Params<'a>,
     pub(crate) idempotency_key: Option<&'a str>,
@@ -27,13 +27,13 @@ pub(crate) struct Ask<'a> {
     pub(crate) header_params: &'a [HeaderParam],
     /// Whether it may run twice without harm.
     pub(crate) repeatable: bool,
-    /// Whether the gateway itself asks, which it may do where no call is sent.
+    /// Whether the gateway itself asks: such requests are also sent to a server that is down, to see whether it is back.
     pub(crate) own: bool,
-    /// Who may hear of the work and be asked meanwhile.
-    pub(crate) client: Option<&'a Arc<dyn Caller>>,
-    /// What the caller was asked before, and answers now.
+    /// The client that receives progress and log messages and can be asked questions.
+    pub(crate) client: Option<&'a Arc<dyn Client>>,
+    /// The caller's answers to earlier questions of the server.
     pub(crate) answers: Option<Answers<'a>>,
-    /// Files that stand in the parameters by their marks.
+    /// Files for which the parameters have placeholders.
     pub(crate) attached: Option<&'a Arc<Attachments>>,
 }
 
@@ -44,6 +44,13 @@ pub(crate) struct Answers<'a> {
     pub(crate) state: Option<&'a str>,
 }
 
+/// An argument that is also sent as a header, so that proxies can route by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeaderParam {
+    pub(crate) path: Vec<String>,
+    pub(crate) header: HeaderName,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Params<'a> {
     None,
@@ -51,7 +58,7 @@ pub(crate) enum Params<'a> {
     Map(&'a Map<String, Value>),
 }
 
-impl<'a> Ask<'a> {
+impl<'a> RpcRequest<'a> {
     /// A request of the gateway's own, which only reads.
     pub(crate) fn plain(method: &'a str, params: Params<'a>) -> Self {
         Self {
@@ -67,7 +74,7 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// What `Mcp-Name` says.
+    /// The value of the `Mcp-Name` header.
     pub(crate) fn name(&self) -> Option<&'a str> {
         match self.params {
             Params::None => None,
@@ -85,7 +92,7 @@ impl<'a> Ask<'a> {
     }
 
     pub(crate) fn encode(&self, id: u64, era: Era) -> Result<Vec<u8>, serde_json::Error> {
-        let params = Written { ask: self, era, id };
+        let params = WrittenParams { request: self, era, id };
         serde_json::to_vec(&Envelope { jsonrpc: "2.0", id, method: self.method, params })
     }
 }
@@ -95,20 +102,20 @@ struct Envelope<'a> {
     jsonrpc: &'static str,
     id: u64,
     method: &'a str,
-    params: Written<'a>,
+    params: WrittenParams<'a>,
 }
 
-struct Written<'a> {
-    ask: &'a Ask<'a>,
+struct WrittenParams<'a> {
+    request: &'a RpcRequest<'a>,
     era: Era,
     id: u64,
 }
 
-impl Serialize for Written<'_> {
+impl Serialize for WrittenParams<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let mut callers = None;
-        match self.ask.params {
+        match self.request.params {
             Params::None => {}
             Params::Call { name, arguments } => {
                 map.serialize_entry("name", name)?;
@@ -121,17 +128,17 @@ impl Serialize for Written<'_> {
                 }
             }
         }
-        if let Some(answers) = &self.ask.answers {
+        if let Some(answers) = &self.request.answers {
             map.serialize_entry("inputResponses", answers.responses)?;
             if let Some(state) = answers.state {
                 map.serialize_entry("requestState", state)?;
             }
         }
         let modern = self.era == Era::Modern;
-        let client = self.ask.client;
+        let client = self.request.client;
         let callers = callers.or_else(|| client.map(|client| client.meta()));
-        if modern || self.ask.idempotency_key.is_some() || callers.is_some() {
-            let (key, id) = (self.ask.idempotency_key, self.id);
+        if modern || self.request.idempotency_key.is_some() || callers.is_some() {
+            let (key, id) = (self.request.idempotency_key, self.id);
             let meta = Meta { modern, key, callers, client, id };
             map.serialize_entry("_meta", &meta)?;
         }
@@ -142,10 +149,10 @@ impl Serialize for Written<'_> {
 struct Meta<'a> {
     modern: bool,
     key: Option<&'a str>,
-    /// What the caller added, without what is between us and the server.
+    /// What the caller added, without the keys that the gateway writes.
     callers: Option<&'a Map<String, Value>>,
-    client: Option<&'a Arc<dyn Caller>>,
-    /// The request's own id, by which progress is told to belong to it.
+    client: Option<&'a Arc<dyn Client>>,
+    /// The request's id, which is also its progress token.
     id: u64,
 }
 
@@ -155,7 +162,7 @@ impl Serialize for Meta<'_> {
         if self.modern {
             map.serialize_entry("io.modelcontextprotocol/protocolVersion", MODERN)?;
             map.serialize_entry("io.modelcontextprotocol/clientInfo", &CLIENT)?;
-            let capabilities = self.client.map_or_else(Map::new, |client| promised(&**client));
+            let capabilities = self.client.map_or_else(Map::new, |client| declared(&**client));
             map.serialize_entry("io.modelcontextprotocol/clientCapabilities", &capabilities)?;
             if let Some(level) = self.client.and_then(|client| client.log_level()) {
                 map.serialize_entry("io.modelcontextprotocol/logLevel", level.as_str())?;
@@ -179,30 +186,30 @@ impl Serialize for Meta<'_> {
     }
 }
 
-/// What a caller can be asked.
-pub(crate) const QUESTIONS: [&str; 3] = ["elicitation", "sampling", "roots"];
+/// Capabilities that let a server ask the client something.
+pub(crate) const QUESTION_CAPABILITIES: [&str; 3] = ["elicitation", "sampling", "roots"];
 
-/// The parts that the protocol knows of each: forms and links, context and tools, notices.
-const PARTS: [&str; 5] = ["form", "url", "context", "tools", "listChanged"];
+/// The parts of these capabilities that the protocol defines.
+const CAPABILITY_PARTS: [&str; 5] = ["form", "url", "context", "tools", "listChanged"];
 
-/// What may be promised to a modern server in a caller's name: what it declared, and of a caller of the legacy era
-/// only what can be passed on to it.
-fn promised(client: &dyn Caller) -> Map<String, Value> {
+/// The capabilities to declare to a modern server on behalf of a client: all that it declared, or of a legacy client
+/// only the questions that can be forwarded to it.
+fn declared(client: &dyn Client) -> Map<String, Value> {
     let declared = client.capabilities();
     match client.asking() {
         Asking::Rounds => declared.clone(),
-        Asking::Direct => questions(declared),
+        Asking::Direct => question_capabilities(declared),
     }
 }
 
-/// The part of a caller's capabilities that says what it can be asked.
-pub(crate) fn questions(declared: &Map<String, Value>) -> Map<String, Value> {
-    let askable = |(key, _): &(&String, &Value)| QUESTIONS.contains(&key.as_str());
-    // Only what the protocol knows: a caller could otherwise invent ever new ones, each with a session of its own.
+/// The part of a client's capabilities that says what it can be asked.
+pub(crate) fn question_capabilities(declared: &Map<String, Value>) -> Map<String, Value> {
+    let askable = |(key, _): &(&String, &Value)| QUESTION_CAPABILITIES.contains(&key.as_str());
+    // Unknown parts are dropped: each distinct set of capabilities gets a session, and a client could invent any number.
     let known = |value: &Value| -> Value {
         let parts = value.as_object().into_iter().flatten();
         parts
-            .filter(|(part, _)| PARTS.contains(&part.as_str()))
+            .filter(|(part, _)| CAPABILITY_PARTS.contains(&part.as_str()))
             .map(|(part, value)| {
                 (part.clone(), if value.is_boolean() { value.clone() } else { json!({}) })
             })
@@ -212,23 +219,27 @@ pub(crate) fn questions(declared: &Map<String, Value>) -> Map<String, Value> {
     declared.iter().filter(askable).map(|(key, value)| (key.clone(), known(value))).collect()
 }
 
-/// Who we are, as servers see it.
+/// Caller we are, as servers see it.
 #[derive(DeriveSerialize)]
-pub(crate) struct Client {
+pub(crate) struct ClientInfo {
     name: &'static str,
     version: &'static str,
 }
 
-pub(crate) const CLIENT: Client = Client { name: "powerstrip", version: env!("CARGO_PKG_VERSION") };
+pub(crate) const CLIENT: ClientInfo =
+    ClientInfo { name: "powerstrip", version: env!("CARGO_PKG_VERSION") };
 
-/// A notification, or a legacy `initialize`, which differ from all else.
+/// The text of a notification.
 pub(crate) fn notification(method: &str, params: &Value) -> Bytes {
     json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().into()
 }
 
-/// What is sent when nobody waits for the answer any more.
+/// The notification that no caller waits for the answer any more.
 pub(crate) fn cancelled(id: u64) -> Bytes {
-    notification("notifications/cancelled", &json!({"requestId": id, "reason": "nobody waits"}))
+    notification(
+        "notifications/cancelled",
+        &json!({"requestId": id, "reason": "the caller has left"}),
+    )
 }
 
 /// An error that a server answered with.
@@ -242,29 +253,29 @@ pub(crate) struct RpcError {
 }
 
 impl RpcError {
-    /// What a server answers that does not know a method.
+    /// The error of a server that does not know a method.
     pub(crate) fn unknown_method(method: &str) -> Self {
-        Self { code: -32601, message: format!("there is no {method}"), data: None }
+        Self { code: -32601, message: format!("unknown method {method}"), data: None }
     }
 }
 
-/// An answer that is not looked into yet.
-pub(crate) type Answer = Result<Given, RpcError>;
+/// An answer whose result is not parsed yet.
+pub(crate) type Answer = Result<RpcResult, RpcError>;
 
-/// A result as it came, without the long runs of base64 that were taken out of it on the way.
+/// A result as it arrived, without the long runs of base64 that were carved out while it was read.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct RpcResult {
     pub(crate) raw: Box<RawValue>,
     pub(crate) carved: Option<Carved>,
 }
 
-impl Given {
-    /// The result's text, with marks where something was taken out.
+impl RpcResult {
+    /// The result's text, with placeholders where something was carved out.
     pub(crate) fn get(&self) -> &str {
         self.raw.get()
     }
 
-    /// The result's text as it came.
+    /// The result's text as the server sent it.
     pub(crate) fn whole(&self) -> Cow<'_, str> {
         match &self.carved {
             Some(carved) => carved.restored(self.get()).into(),
@@ -273,7 +284,7 @@ impl Given {
     }
 }
 
-/// One message, opened just far enough to know whose it is.
+/// One message, parsed just far enough to know what it belongs to.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Answer { id: Option<u64>, answer: Answer },
@@ -296,7 +307,7 @@ struct Frame<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Opens a message; the error says what is wrong with it.
+    /// Parses a message; the error says what is wrong with it.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let frame: Frame<'a> =
             serde_json::from_slice(bytes).map_err(|why| format!("not JSON-RPC: {why}"))?;
@@ -308,9 +319,9 @@ impl<'a> Message<'a> {
         }
         let id = frame.id.and_then(|id| id.get().parse().ok());
         let answer = match (frame.result, frame.error) {
-            (Some(result), None) => Ok(Given { raw: result.to_owned(), carved: None }),
+            (Some(result), None) => Ok(RpcResult { raw: result.to_owned(), carved: None }),
             (None, Some(error)) => Err(serde_json::from_str(error.get())
-                .map_err(|why| format!("an error that is none: {why}"))?),
+                .map_err(|why| format!("malformed `error`: {why}"))?),
             _ => return Err("neither a result nor an error".to_owned()),
         };
         Ok(Self::Answer { id, answer })

@@ -1,4 +1,4 @@
-use crate::ServerConfig;
+use crate::config::ServerConfig;
 
 /// Which of a server's tools are offered, and under which names.
 #[derive(Clone, Copy)]

@@ -1,95 +1,59 @@
-//! A server as doors see it: prompts, resources, completions and tasks, handed on as they are.
+use std::sync::{Arc, Mutex, PoisonError};
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
+use arc_swap::ArcSwap;
+use strip::Failure;
+use strip::servers::Offering;
 
-use async_trait::async_trait;
-use proto::Code;
-use serde_json::Value;
-use strip::servers::{Offering, Server};
-use strip::{Failure, Job, Output, Reply};
+use crate::config::ServerConfig;
+use crate::context::ServerContext;
+use crate::deps::Deps;
+use crate::error::TransportError;
+use crate::request_state::StateSigner;
+use crate::suspended::SuspendedCalls;
+use crate::transport::Transport;
 
-use crate::broken::Broken;
-use crate::conversation::{Request, Said};
-use crate::rpc::{Given, Params};
-use crate::upstream::Shared;
-
-/// Methods that change nothing.
-const READERS: [&str; 4] = ["prompts/get", "resources/read", "completion/complete", "tasks/get"];
-
-#[async_trait]
-impl Server for Shared {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn offering(&self) -> Arc<Offering> {
-        self.offering.load_full()
-    }
-
-    fn timeout(&self) -> Option<Duration> {
-        self.config.timeout
-    }
-
-    async fn request(&self, method: &str, call: &Job) -> Result<Output, Failure> {
-        let whole = self.asked(method, call, Given::whole).await?;
-        Ok(Output { carved: None, ..whole })
-    }
-
-    async fn lend(&self, call: &Job) -> Result<Output, Failure> {
-        self.asked("resources/read", call, |given| given.get().into()).await
-    }
-
-    fn watch(&self, uris: BTreeSet<String>) {
-        self.news.watched.send_replace(uris);
-    }
+/// One server as its tools use it.
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) transport: Arc<Transport>,
+    pub(crate) context: Arc<ServerContext>,
+    /// What it offers in addition to tools.
+    pub(crate) offering: ArcSwap<Offering>,
+    pub(crate) signer: StateSigner,
+    pub(crate) suspended: SuspendedCalls,
+    last_error: Mutex<Option<String>>,
 }
 
-impl Shared {
-    /// Hands a request on; `text` says whether what was set aside of the result is put back.
-    async fn asked(
-        &self,
-        method: &str,
-        call: &Job,
-        text: fn(&Given) -> Cow<'_, str>,
-    ) -> Result<Output, Failure> {
-        let Value::Object(params) = &*call.request.input else {
-            return Err(Failure::new(Code::InvalidInput, "parameters are an object"));
-        };
-        let mut params = params.clone();
-        if method.starts_with("tasks/") {
-            self.desk.open_task(&self.name, &call.request.principal, &mut params)?;
+impl Server {
+    pub(crate) fn new(name: &str, config: ServerConfig, deps: &Deps) -> Self {
+        let config = Arc::new(config);
+        let context = Arc::new(ServerContext::new(name, &config, &deps.servers));
+        Self {
+            name: name.to_owned(),
+            transport: Arc::new(Transport::new(name, &config, deps, &context)),
+            config,
+            context,
+            offering: ArcSwap::default(),
+            signer: StateSigner::new(deps.clock.clone()),
+            suspended: SuspendedCalls::default(),
+            last_error: Mutex::default(),
         }
-        let request = Request {
-            method,
-            params: Params::Map(&params),
-            header_params: &[],
-            repeatable: READERS.contains(&method),
-        };
-        let said = tokio::select! {
-            biased;
-            said = self.converse(&request, call) => said?,
-            () = call.request.cancel.cancelled() => {
-                return Err(Failure::new(Code::Unavailable, "the caller cancelled the request"));
-            }
-        };
-        let mut carved = None;
-        let (data, reply) = match said {
-            Said::Result(given) => {
-                let result = serde_json::from_str(&text(&given))
-                    .map_err(|why| Broken::malformed(why.to_string()).failure(&self.name))?;
-                carved = given.carved;
-                (result, Reply::Done)
-            }
-            Said::NeedsInput(question) => (question, Reply::NeedsInput),
-            Said::Task(task) => (task, Reply::Pending),
-        };
-        let mut data = data;
-        if method.starts_with("tasks/") {
-            self.desk.seal_task(&self.name, &call.request.principal, &mut data);
+    }
+
+    /// Notes why a call got no answer; the failure for the caller does not name hosts.
+    pub(crate) fn fail(&self, error: TransportError) -> Failure {
+        if !matches!(error, TransportError::Down { .. }) {
+            self.note_error(error.to_string());
         }
-        Ok(Output { reply, carved, ..Output::new(data) })
+        error.failure(&self.name)
+    }
+
+    pub(crate) fn note_error(&self, error: String) {
+        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    pub(crate) fn last_error(&self) -> Option<String> {
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::gather::{Gathered, Gathering, TooLarge};
+use crate::message_buffer::{MessageBuffer, RawMessage, TooLarge};
 
 /// A line that is longer than this and carries data is gathered before it ends.
 const LONG_LINE: usize = 16 * 1024;
@@ -15,7 +15,7 @@ pub(crate) struct Events {
     /// Whether the line carries data that is gathered already.
     gathers: bool,
     /// Data lines of an event that has not ended yet.
-    data: Gathering,
+    data: MessageBuffer,
     has_data: bool,
     /// Whether the last byte was a carriage return, whose line feed belongs to it.
     after_return: bool,
@@ -27,7 +27,7 @@ impl Events {
     pub(crate) fn feed(
         &mut self,
         bytes: &Bytes,
-        mut event: impl FnMut(Gathered) -> bool,
+        mut event: impl FnMut(RawMessage) -> bool,
     ) -> Result<(), TooLarge> {
         let mut rest = bytes.clone();
         while !rest.is_empty() {
@@ -117,7 +117,7 @@ mod tests {
         let mut events = Events::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            let take = |data: Gathered| {
+            let take = |data: RawMessage| {
                 found.push(String::from_utf8_lossy(&data.json).into_owned());
                 true
             };
@@ -211,7 +211,7 @@ mod tests {
         let mut events = Events::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            let take = |data: Gathered| {
+            let take = |data: RawMessage| {
                 found.push(data.json);
                 true
             };

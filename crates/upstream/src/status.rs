@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use proto::Scrubber;
+use proto::{Scrubber, clean};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Era, ListFault};
+use crate::era::Era;
 
-/// How a server is.
+/// Whether a server can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -17,13 +17,34 @@ pub enum State {
     /// It is being started or reached for the first time.
     Starting,
     Ready,
-    /// A lazy server that nobody has called for a while.
+    /// A lazy server whose process was stopped because no caller used it for a while.
     Asleep,
     /// It ended or cannot be reached; it is tried again.
     Down,
 }
 
-/// What can be said about one server.
+/// The longest tool name and the longest reason of a fault.
+const MAX_NAME_CHARS: usize = 80;
+const MAX_REASON_CHARS: usize = 1_000;
+
+/// A tool that was listed but is not offered, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListFault {
+    /// The server's own name for it, shortened.
+    pub tool: String,
+    pub reason: String,
+}
+
+impl ListFault {
+    /// Both texts may come from the server: they are shortened and made safe for terminals and logs.
+    pub(crate) fn new(tool: &str, reason: &str) -> Self {
+        let tool = tool.chars().take(MAX_NAME_CHARS).collect::<String>();
+        let reason = reason.chars().take(MAX_REASON_CHARS).collect::<String>();
+        Self { tool: clean::line(&tool), reason: clean::line(&reason) }
+    }
+}
+
+/// The state of one server, for the dashboard and `powerstrip servers`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     pub name: String,
@@ -33,7 +54,7 @@ pub struct Status {
     pub era: Option<Era>,
     /// Name and version, as the server says.
     pub server: Option<Value>,
-    /// What it offers beside tools, as it says.
+    /// Its capabilities, as it states them.
     pub capabilities: Option<Value>,
     /// How many tools are offered to the catalog.
     pub tools: usize,
@@ -51,14 +72,14 @@ pub struct Status {
     pub sessions: usize,
     /// How often a process of this server ended by itself or did not start.
     pub restarts: u64,
-    /// Messages that nobody had asked for, came twice, or could not be read.
+    /// Messages that belong to no request, arrived twice, or could not be read.
     pub odd_messages: u64,
     /// Whether clients see the server's name in front of its tools.
     pub prefix: bool,
 }
 
 impl Status {
-    /// Takes secrets of the server's config out of all texts; most are the gateway's own and name URLs and causes.
+    /// Removes secrets of the server's config from all texts.
     pub(crate) fn scrub(&mut self, secrets: &Scrubber) {
         if secrets.is_empty() {
             return;
@@ -73,7 +94,7 @@ impl Status {
     }
 }
 
-/// What can be said about one URL of a server.
+/// The state of one URL of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReplicaStatus {
     pub url: String,

@@ -1,4 +1,5 @@
-//! Servers that are child processes: one for each caller or session unless shared, supervised, and gone with the gateway.
+//! Servers that are child processes: one for each caller or session unless shared, supervised, and ended with the
+//! gateway.
 
 mod connection;
 mod handshake;
@@ -15,27 +16,29 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::broken::Broken;
+use crate::caller::Caller;
 use crate::config::{ServerConfig, Start};
-use crate::link::News;
-use crate::rpc::{Answer, Ask};
+use crate::context::ServerContext;
+use crate::deps::Deps;
+use crate::era::Era;
+use crate::error::TransportError;
+use crate::rpc::{Answer, RpcRequest};
 use crate::share::Share;
 use crate::status::{State, Status};
-use crate::who::Who;
-use crate::{Deps, Era, Timing};
-use launch::Launch;
-use slot::{Care, Claim, Slot, Stage};
+use crate::timing::Timing;
+use launch::Launcher;
+use slot::{Claim, Slot, Stage, Supervision};
 
 /// How many processes of one server callers have, in addition to the one that the tools are listed from.
 const SHARE: Share = Share { all: 63, of_caller: 16, reserved: 8 };
 
 /// One stdio server with all its processes.
-pub(crate) struct StdioLink {
-    launch: Arc<Launch>,
+pub(crate) struct StdioTransport {
+    launcher: Arc<Launcher>,
     timing: Timing,
     start: Start,
-    /// The process that the tools are listed from. Nobody's state is in it until the first caller takes it over.
-    home: Arc<Slot>,
+    /// The process that the tools are listed from. It holds no caller's state until the first local caller claims it.
+    primary: Arc<Slot>,
     slots: Arc<Mutex<Slots>>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -43,103 +46,114 @@ pub(crate) struct StdioLink {
 
 #[derive(Default)]
 struct Slots {
-    /// Whose the home process has become.
-    owner: Option<Who>,
-    others: HashMap<Who, Member>,
+    /// The caller that has claimed the primary process.
+    owner: Option<Caller>,
+    others: HashMap<Caller, CallerSlot>,
 }
 
-/// A caller's process, and how it is ended without the others.
-struct Member {
+/// A caller's process, and the token that ends it without the others.
+struct CallerSlot {
     slot: Arc<Slot>,
     stop: CancellationToken,
 }
 
-impl StdioLink {
+impl StdioTransport {
     pub(crate) fn new(
         name: &str,
         config: &Arc<ServerConfig>,
         deps: &Deps,
-        news: &Arc<News>,
+        context: &Arc<ServerContext>,
     ) -> Self {
-        let launch = Arc::new(Launch::new(name, config, deps, news));
+        let launcher = Arc::new(Launcher::new(name, config, deps, context));
         Self {
-            launch,
+            launcher,
             timing: deps.timing,
             start: config.start,
-            home: Arc::new(Slot::new(None)),
+            primary: Arc::new(Slot::new(None)),
             slots: Arc::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         }
     }
 
-    pub(crate) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
+    pub(crate) async fn ask(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<Answer, TransportError> {
         loop {
-            let claim = self.claim(who, ask.own)?;
+            let claim = self.claim(caller, request.own)?;
             let Some(connection) = claim.slot.connection().await? else {
                 if self.stop.is_cancelled() {
-                    return Err(Broken::Unreachable("the server is not used any more".into()));
+                    return Err(TransportError::Unreachable(
+                        "the server is not used any more".into(),
+                    ));
                 }
-                // The slot was given up in this very moment, and is not in the table any more.
+                // The slot was removed from the table after it was claimed.
                 tokio::task::yield_now().await;
                 continue;
             };
-            match connection.ask(ask).await {
-                // It fell asleep in this very moment, and has seen nothing of the request.
-                Err(Broken::Expired) => {}
+            match connection.ask(request).await {
+                // The process was stopped as idle before the request was sent.
+                Err(TransportError::Expired) => {}
                 answer => return answer,
             }
         }
     }
 
-    /// The process of a caller. A slot is claimed under the lock of the table, so that no claimed one is ended to make
-    /// room for another.
-    fn claim(&self, who: Option<&Who>, own: bool) -> Result<Claim, Broken> {
-        let Some(who) = who else { return Ok(Claim::new(&self.home, own)) };
-        // A modern server hears with each request what its caller can be asked; a legacy one must be told when it
-        // starts, so that a caller who can be asked gets a process of their own.
-        let modern = self.launch.known_era() == Some(Era::Modern);
-        let who = &if modern { who.mute() } else { who.clone() };
+    /// Claims the process of a caller. This happens under the lock of the table, so that no claimed slot is evicted.
+    fn claim(&self, caller: Option<&Caller>, own: bool) -> Result<Claim, TransportError> {
+        let Some(caller) = caller else { return Ok(Claim::new(&self.primary, own)) };
+        // A modern server receives the client's capabilities with each request, a legacy one only in the handshake: there,
+        // each set of capabilities needs its own process.
+        let modern = self.launcher.known_era() == Some(Era::Modern);
+        let caller = &if modern { caller.without_capabilities() } else { caller.clone() };
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where there are several people, the process that is listed is nobody's.
-        if who.is_mute() && who.is_local() {
-            let owner = slots.owner.get_or_insert_with(|| who.clone());
-            if owner == who {
-                return Ok(Claim::new(&self.home, own));
+        // With several people, no caller may claim the primary process.
+        if !caller.can_be_asked() && caller.is_local() {
+            let owner = slots.owner.get_or_insert_with(|| caller.clone());
+            if owner == caller {
+                return Ok(Claim::new(&self.primary, own));
             }
         }
-        if let Some(member) = slots.others.get(who)
+        if let Some(member) = slots.others.get(caller)
             && !member.slot.is_gone()
         {
             return Ok(Claim::new(&member.slot, own));
         }
-        // One that is given up in this very moment is replaced and takes no second place.
-        slots.others.remove(who);
-        let held = slots.others.iter().map(|(who, member)| (who, member.slot.unused_since()));
-        let evicted = SHARE.make_room(who, held)?.cloned();
-        let evicted = evicted.and_then(|who| slots.others.remove(&who)).map(|member| {
-            tracing::debug!(server = self.launch.name(), "an idle process makes room for another");
+        // A slot that is already gone is replaced and does not count.
+        slots.others.remove(caller);
+        let held = slots.others.iter().map(|(caller, member)| (caller, member.slot.unused_since()));
+        let evicted = SHARE.make_room(caller, held)?.cloned();
+        let evicted = evicted.and_then(|caller| slots.others.remove(&caller)).map(|member| {
+            tracing::debug!(
+                server = self.launcher.name(),
+                "ending an idle process for another caller"
+            );
             member.stop.cancel();
             member.slot
         });
-        let slot = Arc::new(Slot::new(Some(who.clone())));
+        let slot = Arc::new(Slot::new(Some(caller.clone())));
         let stop = self.stop.child_token();
         let claim = Claim::new(&slot, own);
-        slots.others.insert(who.clone(), Member { slot: Arc::clone(&slot), stop: stop.clone() });
+        slots
+            .others
+            .insert(caller.clone(), CallerSlot { slot: Arc::clone(&slot), stop: stop.clone() });
         self.tasks.spawn({
-            let who = who.clone();
-            let (launch, timing) = (Arc::clone(&self.launch), self.timing);
+            let caller = caller.clone();
+            let (launcher, timing) = (Arc::clone(&self.launcher), self.timing);
             let slots = Arc::clone(&self.slots);
             async move {
-                // Never more processes than places.
+                // Wait for the evicted process, so that there are never more processes than the limit.
                 if let Some(evicted) = evicted {
                     evicted.gone().await;
                 }
-                let care = Care { launch: &launch, start: Start::Lazy, timing, stop: &stop };
-                slot.keep(care).await;
+                let supervision =
+                    Supervision { launcher: &launcher, start: Start::Lazy, timing, stop: &stop };
+                slot.supervise(supervision).await;
                 let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
-                if slots.others.get(&who).is_some_and(|kept| Arc::ptr_eq(&kept.slot, &slot)) {
-                    slots.others.remove(&who);
+                if slots.others.get(&caller).is_some_and(|known| Arc::ptr_eq(&known.slot, &slot)) {
+                    slots.others.remove(&caller);
                 }
             }
         });
@@ -147,34 +161,35 @@ impl StdioLink {
     }
 
     pub(crate) fn era(&self) -> Option<Era> {
-        self.launch.known_era()
+        self.launcher.known_era()
     }
 
-    /// A legacy server that does not answer a probe is not made to wait for it again.
+    /// A known legacy server is not probed again.
     pub(crate) fn expect(&self, era: Option<Era>) {
-        self.launch.learn(era);
+        self.launcher.set_era(era);
     }
 
-    pub(crate) async fn due(&self, listed: bool, wait: Duration) {
+    pub(crate) async fn list_due(&self, listed: bool, wait: Duration) {
         if !listed && self.start == Start::Lazy {
-            // Without a list from an earlier run nobody could ever call it: listing wakes it.
+            // Without a stored list no tool could be called: listing starts the process.
             return tokio::time::sleep(wait).await;
         }
-        self.home.risen().await;
-        // Both ways to be due end the wait: a new process now, a running one after a while.
+        self.primary.wait_until_up().await;
+        // A restarted process is listed at once, a running one after a while.
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            () = self.home.fell() => self.home.risen().await,
+            () = self.primary.wait_until_not_up() => self.primary.wait_until_up().await,
         }
     }
 
-    pub(crate) async fn tend(&self) {
-        let (launch, stop) = (Arc::clone(&self.launch), self.stop.clone());
-        let (home, start, timing) = (Arc::clone(&self.home), self.start, self.timing);
-        let keeping = self.tasks.spawn(async move {
-            home.keep(Care { launch: &launch, start, timing, stop: &stop }).await;
+    pub(crate) async fn maintain(&self) {
+        let (launcher, stop) = (Arc::clone(&self.launcher), self.stop.clone());
+        let (primary, start, timing) = (Arc::clone(&self.primary), self.start, self.timing);
+        let supervising = self.tasks.spawn(async move {
+            let supervision = Supervision { launcher: &launcher, start, timing, stop: &stop };
+            primary.supervise(supervision).await;
         });
-        let _ = keeping.await;
+        let _ = supervising.await;
     }
 
     pub(crate) fn abandon(&self) {
@@ -189,24 +204,24 @@ impl StdioLink {
 
     pub(crate) fn describe(&self, status: &mut Status) {
         status.transport = "stdio";
-        status.stderr_tail = self.home.stderr_tail();
-        status.restarts = self.launch.falls.load(Ordering::Relaxed);
-        status.odd_messages = self.launch.odd.load(Ordering::Relaxed);
+        status.stderr_tail = self.primary.stderr_tail();
+        status.restarts = self.launcher.failures.load(Ordering::Relaxed);
+        status.odd_messages = self.launcher.unexpected_messages.load(Ordering::Relaxed);
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let living = |slot: &&Arc<Slot>| matches!(*slot.stage(), Stage::Up(_) | Stage::Starting);
         let others = slots.others.values().map(|member| &member.slot);
-        status.sessions = others.chain([&self.home]).filter(living).count();
-        match &*self.home.stage() {
+        status.sessions = others.chain([&self.primary]).filter(living).count();
+        match &*self.primary.stage() {
             Stage::Asleep if self.start == Start::Eager => status.state = State::Starting,
             Stage::Asleep | Stage::Gone => status.state = State::Asleep,
             Stage::Starting => status.state = State::Starting,
             Stage::Up(connection) => {
                 // It may have ended a moment ago.
                 status.state = if connection.is_open() { State::Ready } else { State::Down };
-                let facts = connection.facts();
-                status.era = Some(facts.era);
-                status.server.clone_from(&facts.server);
-                status.capabilities.clone_from(&facts.capabilities);
+                let info = connection.info();
+                status.era = Some(info.era);
+                status.server.clone_from(&info.server);
+                status.capabilities.clone_from(&info.capabilities);
             }
             Stage::Down { why, until } => {
                 status.state = State::Down;

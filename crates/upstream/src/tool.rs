@@ -6,28 +6,27 @@ use serde_json::Value;
 use strip::catalog::Pinning;
 use strip::{Failure, Job, Output, Reply, Tool};
 
-use crate::config::Pin;
-use crate::conversation::{Request, Said};
+use crate::config::{Pin, is_url};
+use crate::conversation::{ServerReply, ServerRequest};
 use crate::definition::Definition;
-use crate::link::Link;
-use crate::openapi::is_url;
 use crate::outcome::{self, Rules};
 use crate::rpc::Params;
-use crate::upstream::Shared;
+use crate::server::Server;
+use crate::transport::Transport;
 
 /// A tool of a server.
 pub(crate) struct UpstreamTool {
     definition: Definition,
-    /// As it was listed, to see whether it has changed.
+    /// As it was listed, to notice changes.
     listed: Arc<Value>,
-    server: Arc<Shared>,
-    /// Changes with where the server is.
+    server: Arc<Server>,
+    /// Changes with the server's command or URLs.
     revision: u64,
 }
 
 impl UpstreamTool {
-    pub(crate) fn new(definition: Definition, listed: Arc<Value>, server: Arc<Shared>) -> Self {
-        let revision = server.config.whereabouts();
+    pub(crate) fn new(definition: Definition, listed: Arc<Value>, server: Arc<Server>) -> Self {
+        let revision = server.config.location_number();
         Self { definition, listed, server, revision }
     }
 
@@ -44,31 +43,31 @@ impl UpstreamTool {
         Arc::ptr_eq(&self.listed, listed) || self.listed == *listed
     }
 
-    async fn call(&self, call: &Job) -> Result<Output, Failure> {
+    async fn call(&self, job: &Job) -> Result<Output, Failure> {
         let server = &self.server;
-        if let Link::OpenApi(link) = &server.link {
-            return link.call(&self.definition.remote, &call.request).await;
+        if let Transport::OpenApi(service) = &*server.transport {
+            return service.call(&self.definition.remote, &job.request).await;
         }
-        let request = Request {
+        let request = ServerRequest {
             method: "tools/call",
-            params: Params::Call { name: &self.definition.remote, arguments: &call.request.input },
+            params: Params::Call { name: &self.definition.remote, arguments: &job.request.input },
             header_params: &self.definition.header_params,
             repeatable: self.definition.repeatable,
         };
-        match server.converse(&request, call).await? {
-            Said::Result(result) => {
+        match server.converse(&request, job).await? {
+            ServerReply::Result(result) => {
                 let config = &server.config;
                 let rules = Rules { clean: config.clean_results, keep: config.references };
                 let size = result.get().len();
                 strip::aside(size, || outcome::read(&server.name, result, rules))
             }
-            Said::NeedsInput(question) => Ok(interim(question, Reply::NeedsInput)),
-            Said::Task(task) => Ok(interim(task, Reply::Pending)),
+            ServerReply::NeedsInput(question) => Ok(interim(question, Reply::NeedsInput)),
+            ServerReply::Task(task) => Ok(interim(task, Reply::Pending)),
         }
     }
 }
 
-/// A reply that is no answer yet, in the form in which the server gave it.
+/// An interim reply, as the server sent it.
 fn interim(native: Value, reply: Reply) -> Output {
     let native = Arc::new(native);
     Output { data: Arc::clone(&native), native: Some(native), reply, ..Output::new(Value::Null) }
@@ -86,8 +85,8 @@ impl Tool for UpstreamTool {
 
     fn pinning(&self) -> Option<Pinning<'_>> {
         let config = &self.server.config;
-        // A document in a file is the operator's own, as a toolpack is.
-        let own = config.document.as_deref().is_some_and(|place| !is_url(place));
+        // A document in a file is trusted like a toolpack.
+        let own = config.document.as_deref().is_some_and(|document| !is_url(document));
         let pin = if own { Pin::Off } else { config.pin };
         let (server, tool) = (self.server.name.as_str(), self.remote());
         let announced = config.is_announced();
@@ -100,14 +99,14 @@ impl Tool for UpstreamTool {
     }
 
     fn streams(&self) -> bool {
-        matches!(self.server.link, Link::Http(_))
+        matches!(*self.server.transport, Transport::Http(_))
     }
 
-    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+    async fn run(&self, job: &Job) -> Result<Output, Failure> {
         tokio::select! {
             biased;
-            result = self.call(call) => result,
-            () = call.request.cancel.cancelled() => {
+            result = self.call(job) => result,
+            () = job.request.cancel.cancelled() => {
                 Err(Failure::new(Code::Unavailable, "the caller cancelled the call"))
             }
         }

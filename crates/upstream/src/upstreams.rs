@@ -5,15 +5,16 @@ use egress::http::AddressPolicy;
 use futures_util::future::join_all;
 use serde_json::Value;
 
+use crate::config::ServerConfig;
+use crate::deps::{Deps, OtherOfferings, ToolList};
 use crate::status::Status;
 use crate::upstream::Upstream;
-use crate::{Beside, Deps, ServerConfig, ToolList};
 
-/// Every server of the config, and those that registered themselves. None of them can hold another up.
+/// Every server of the config, and those that registered themselves.
 pub struct Upstreams {
     deps: Deps,
     servers: Mutex<BTreeMap<String, Arc<Upstream>>>,
-    /// Held while a new config is applied: one after the other.
+    /// Serializes changes of the table.
     applying: tokio::sync::Mutex<()>,
 }
 
@@ -32,16 +33,16 @@ impl Upstreams {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes a new config: servers whose entry has not changed go on as if nothing had happened.
+    /// Applies a new config; servers whose entry has not changed are not touched.
     pub async fn apply(&self, servers: Vec<(String, ServerConfig)>) {
         let _one = self.applying.lock().await;
-        let mut wanted: BTreeMap<String, ServerConfig> = servers.into_iter().collect();
+        let mut configured: BTreeMap<String, ServerConfig> = servers.into_iter().collect();
         let mut stopped = Vec::new();
         for (name, upstream) in self.servers() {
-            if wanted.get(&name) == Some(upstream.config()) {
-                wanted.remove(&name);
-            } else if upstream.config().is_announced() && !wanted.contains_key(&name) {
-                // No config has it, and none can take it away: its leases do.
+            if configured.get(&name) == Some(upstream.config()) {
+                configured.remove(&name);
+            } else if upstream.config().is_announced() && !configured.contains_key(&name) {
+                // A registered server ends with its leases, not with a config.
             } else {
                 stopped.push(upstream);
             }
@@ -51,8 +52,8 @@ impl Upstreams {
         for old in stopped {
             let name = old.name().to_owned();
             table.remove(&name);
-            // The same server under another config keeps its list until it has given a new one.
-            let stays = wanted.get(&name).is_some_and(|config| {
+            // The same server under a changed config keeps its list until it is listed again.
+            let stays = configured.get(&name).is_some_and(|config| {
                 !config.disabled
                     && config.origin() == old.config().origin()
                     && config.check(&name).is_ok()
@@ -61,76 +62,76 @@ impl Upstreams {
                 (self.deps.publish)(&name, Vec::new());
                 self.deps.servers.remove(&name);
             }
-            if let Some(config) = wanted.remove(&name) {
+            if let Some(config) = configured.remove(&name) {
                 let before = old.last_list().filter(|_| stays);
                 table.insert(name.clone(), Upstream::start(&name, config, &self.deps, before));
             }
         }
-        for (name, config) in wanted {
+        for (name, config) in configured {
             let upstream = Upstream::start(&name, config, &self.deps, None);
             table.insert(name, upstream);
         }
         *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = table;
     }
 
-    /// What addresses the servers' client may reach.
+    /// The addresses that may be reached.
     pub(crate) fn policy(&self) -> &AddressPolicy {
         self.deps.http.policy()
     }
 
-    /// A list that a server under this config brought along.
-    pub(crate) fn told(&self, config: &ServerConfig, tools: Vec<Value>) -> Arc<ToolList> {
+    /// A list that a server sent with its announcement.
+    pub(crate) fn announced_list(&self, config: &ServerConfig, tools: Vec<Value>) -> Arc<ToolList> {
         Arc::new(ToolList {
             tools: tools.into_iter().map(Arc::new).collect(),
             listed_at: self.deps.clock.unix_ms(),
             era: None,
             origin: config.origin(),
-            beside: Beside::default(),
+            other: OtherOfferings::default(),
         })
     }
 
-    /// Whether this very server still stands.
+    /// Whether this server is still in the table.
     pub(crate) fn holds(&self, upstream: &Arc<Upstream>) -> bool {
         self.get(upstream.name()).is_some_and(|known| Arc::ptr_eq(&known, upstream))
     }
 
-    fn put(&self, name: &str, config: ServerConfig, told: Option<Arc<ToolList>>) -> Arc<Upstream> {
-        let upstream = Upstream::start(name, config, &self.deps, told);
+    fn put(&self, name: &str, config: ServerConfig, list: Option<Arc<ToolList>>) -> Arc<Upstream> {
+        let upstream = Upstream::start(name, config, &self.deps, list);
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         servers.insert(name.to_owned(), Arc::clone(&upstream));
         upstream
     }
 
-    /// Starts a server beside the others, unless one of that name stands.
-    pub(crate) async fn seat(
+    /// Starts a server, unless there is one of that name.
+    pub(crate) async fn add(
         &self,
         name: &str,
         config: ServerConfig,
-        told: Option<Arc<ToolList>>,
+        list: Option<Arc<ToolList>>,
     ) -> Option<Arc<Upstream>> {
         let _one = self.applying.lock().await;
-        self.get(name).is_none().then(|| self.put(name, config, told))
+        self.get(name).is_none().then(|| self.put(name, config, list))
     }
 
-    /// Starts a server in place of this one, whose tools stay in the catalog until the new one has some and whose calls
-    /// go on; nothing if this one does not stand any more.
+    /// Starts a server in place of this one, whose calls go on and whose tools stay in the catalog until the new one is
+    /// listed; none if this one is not in the table any more.
     pub(crate) async fn replace(
         &self,
         old: &Arc<Upstream>,
         config: ServerConfig,
-        told: Option<Arc<ToolList>>,
+        list: Option<Arc<ToolList>>,
     ) -> Option<Arc<Upstream>> {
         let _one = self.applying.lock().await;
         if !self.holds(old) {
             return None;
         }
         old.retire().await;
-        see_off(old);
-        Some(self.put(old.name(), config, told))
+        drain_in_background(old);
+        Some(self.put(old.name(), config, list))
     }
 
-    /// Takes a server and its tools out; its calls go on.
-    pub(crate) async fn unseat(&self, old: &Arc<Upstream>) {
+    /// Removes a server and its tools; its calls go on.
+    pub(crate) async fn remove(&self, old: &Arc<Upstream>) {
         let _one = self.applying.lock().await;
         if !self.holds(old) {
             return;
@@ -138,10 +139,10 @@ impl Upstreams {
         old.retire().await;
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).remove(old.name());
         let (publish, name) = (Arc::clone(&self.deps.publish), old.name().to_owned());
-        // A failure to publish is a panic of the catalog's own, which it has told already.
+        // The only error is a panic of the catalog, which the panic hook has reported.
         let _ = tokio::task::spawn_blocking(move || publish(&name, Vec::new())).await;
         self.deps.servers.remove(old.name());
-        see_off(old);
+        drain_in_background(old);
     }
 
     /// One server, if there is one of that name.
@@ -149,21 +150,21 @@ impl Upstreams {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// How every server is, by name.
+    /// The state of every server, by name.
     pub fn statuses(&self) -> Vec<Status> {
         self.servers().values().map(|upstream| upstream.status()).collect()
     }
 
-    /// Ends every process, session and task; answers when they are gone.
+    /// Ends every process, session and task, and waits until they are gone.
     pub async fn stop(&self) {
         let _one = self.applying.lock().await;
         join_all(self.servers().values().map(|upstream| upstream.stop())).await;
     }
 }
 
-fn see_off(retired: &Arc<Upstream>) {
+fn drain_in_background(retired: &Arc<Upstream>) {
     let retired = Arc::clone(retired);
-    tokio::spawn(async move { retired.leave().await });
+    tokio::spawn(async move { retired.drain().await });
 }
 
 impl Drop for Upstreams {

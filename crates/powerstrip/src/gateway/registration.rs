@@ -117,7 +117,7 @@ fn declined(fault: RegistryFault) -> Declined {
             Declined::Taken(why)
         }
         RegistryFault::NoLease(_) => Declined::Unknown(why),
-        RegistryFault::Full { .. } | RegistryFault::ManyNames(_) | RegistryFault::Unkept(_) => {
+        RegistryFault::Full { .. } | RegistryFault::ManyNames(_) | RegistryFault::NotStored(_) => {
             Declined::Unavailable(why)
         }
     }

@@ -16,59 +16,59 @@ use proto::Scrubber;
 use strip::Client;
 use tokio::task::JoinSet;
 
-use super::ears::Ears;
-use super::tokens::Showing;
-use crate::broken::Broken;
-use crate::gather::{Gathering, MAX_MESSAGE_BYTES, TooLarge};
-use crate::hearing::{self, About};
-use crate::link::{MAX_ANSWER_BYTES, News};
+use super::listener::Listener;
+use super::tokens::Authorizer;
+use crate::caller::Caller;
+use crate::context::ServerContext;
+use crate::error::TransportError;
+use crate::message_buffer::{MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES, MessageBuffer, TooLarge};
+use crate::notifications::{self, Recipient};
 use crate::questions;
 use crate::rpc::{Answer, Message, RpcError};
 use crate::sse::Events;
-use crate::who::Who;
 
-/// As much as is read of the body of a refusal.
-const MAX_REFUSAL_BYTES: usize = 64 * 1024;
+/// How much is read of the body of a rejection.
+const MAX_REJECTION_BYTES: usize = 64 * 1024;
 
-/// How long the rest of a stream is read after the answer, so that its connection can be used again.
-const REST: Duration = Duration::from_secs(1);
+/// How long the rest of a body is read, so that its connection can be used again.
+const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Sends requests to one server. Its connections are its own: a slow server holds up no other.
+/// Sends requests to one server. It has its own connection pool, so that a slow server does not delay others.
 pub(super) struct Exchange {
     client: HttpClient,
     common: HeaderMap,
     tokens: Option<Arc<ServerTokens>>,
     limits: Limits,
-    /// The server's own origins: a redirect must not lead to what other servers and tools may reach.
+    /// The server's own origins: a redirect must not lead to hosts that only other servers and tools may reach.
     scope: Scope,
-    news: Arc<News>,
-    /// Messages that are nobody's.
-    pub(super) odd: AtomicU64,
+    context: Arc<ServerContext>,
+    /// How many messages belonged to no request.
+    pub(super) unexpected_messages: AtomicU64,
 }
 
-/// A status other than success, and what came with it.
+/// A response with a status other than success.
 #[derive(Debug)]
-pub(super) struct Rejected {
+pub(super) struct Rejection {
     pub(super) status: StatusCode,
     pub(super) error: Option<RpcError>,
-    /// Whether the text speaks of a session.
+    /// Whether the body mentions a session.
     pub(super) about_session: bool,
     pub(super) retry_after: Option<Duration>,
 }
 
 /// How a POST ended.
-pub(super) enum Posted {
+pub(super) enum PostOutcome {
     Answer { answer: Answer, headers: HeaderMap },
-    Rejected(Rejected),
+    Rejection(Rejection),
 }
 
-/// Where to, with which headers; a reply to a question goes the same way as the request.
+/// Where a request goes and with which headers. Replies to questions of the server go to the endpoint of the request.
 #[derive(Clone)]
-pub(super) struct Way {
+pub(super) struct Endpoint {
     pub(super) url: String,
     pub(super) headers: HeaderMap,
-    /// For whom, which says with whose token.
-    pub(super) who: Option<Who>,
+    /// The caller whose token is sent; the gateway's own if none.
+    pub(super) caller: Option<Caller>,
 }
 
 impl Exchange {
@@ -77,12 +77,12 @@ impl Exchange {
         common: HeaderMap,
         tokens: Option<Arc<ServerTokens>>,
         scope: Scope,
-        news: &Arc<News>,
+        context: &Arc<ServerContext>,
     ) -> Self {
         let limits = Limits {
             deadline: None,
             connect: Duration::from_secs(5),
-            // Notifications may come before the answer.
+            // Notifications may precede the answer.
             max_body_bytes: 2 * MAX_MESSAGE_BYTES as u64,
             ..Limits::default()
         };
@@ -92,12 +92,12 @@ impl Exchange {
             tokens,
             limits,
             scope,
-            news: Arc::clone(news),
-            odd: AtomicU64::new(0),
+            context: Arc::clone(context),
+            unexpected_messages: AtomicU64::new(0),
         }
     }
 
-    /// The headers that every request to this server starts with.
+    /// The headers of every request to this server.
     pub(super) fn common(&self) -> HeaderMap {
         self.common.clone()
     }
@@ -109,121 +109,133 @@ impl Exchange {
     /// Sends a request and waits for the answer to `id`. Dropping the future closes the stream.
     pub(super) async fn post(
         self: &Arc<Self>,
-        way: &Way,
+        endpoint: &Endpoint,
         id: u64,
         body: Body,
         client: Option<&Arc<dyn Client>>,
-    ) -> Result<Posted, Broken> {
-        let (response, secrets) = self.send(way, Method::POST, body, &self.limits).await?;
+    ) -> Result<PostOutcome, TransportError> {
+        let (response, secrets) = self.send(endpoint, Method::POST, body, &self.limits).await?;
         if !response.status.is_success() {
-            return Ok(Posted::Rejected(rejected(response, &secrets).await));
+            return Ok(PostOutcome::Rejection(rejected(response, &secrets).await));
         }
         let answer = match kind(&response.headers) {
-            Kind::Json => self.whole(id, response.body, &secrets).await?,
-            Kind::Events => self.awaited(way, id, (response.body, &secrets), client).await?,
+            Kind::Json => self.read_json(id, response.body, &secrets).await?,
+            Kind::Events => {
+                let body = EventBody { stream: response.body, secrets: &secrets };
+                self.read_answer(endpoint, id, body, client).await?
+            }
             Kind::Other => {
                 let status = response.status.as_u16();
-                return Err(Broken::malformed(format!("HTTP {status} without JSON or events")));
+                return Err(TransportError::malformed(format!(
+                    "HTTP {status} without JSON or events"
+                )));
             }
         };
-        Ok(Posted::Answer { answer, headers: response.headers })
+        Ok(PostOutcome::Answer { answer, headers: response.headers })
     }
 
-    /// Sends what has no answer.
+    /// Sends a message that has no answer.
     pub(super) async fn notify(
         &self,
-        way: &Way,
+        endpoint: &Endpoint,
         method: Method,
         body: Bytes,
-    ) -> Result<StatusCode, Broken> {
-        Ok(self.send(way, method, body.into(), &self.limits).await?.0.status)
+    ) -> Result<StatusCode, TransportError> {
+        Ok(self.send(endpoint, method, body.into(), &self.limits).await?.0.status)
     }
 
-    /// Follows a stream without an end until it ends; `opened` is called once it flows.
+    /// Follows a stream of unlimited length until it ends; calls `opened` once it is open.
     pub(super) async fn follow(
         self: &Arc<Self>,
-        way: &Way,
+        endpoint: &Endpoint,
         method: Method,
         body: Body,
-        ears: Ears<'_>,
+        listener: Listener<'_>,
         opened: impl FnOnce(),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), TransportError> {
         let limits = Limits { max_body_bytes: u64::MAX, ..self.limits.clone() };
-        let (response, secrets) = self.send(way, method, body, &limits).await?;
+        let (response, secrets) = self.send(endpoint, method, body, &limits).await?;
         if !response.status.is_success() || !matches!(kind(&response.headers), Kind::Events) {
             let status = response.status.as_u16();
-            return Err(Broken::Status { status, retry_after: None });
+            return Err(TransportError::Status { status, retry_after: None });
         }
         opened();
-        self.events(way, (response.body, &secrets), ears, |_| true).await.map(|_rest| ())
+        let body = EventBody { stream: response.body, secrets: &secrets };
+        self.read_events(endpoint, body, listener, |_, _| true).await.map(|_rest| ())
     }
 
-    /// Sends a request. With the response it returns the scrubber for it, the token of this request included.
+    /// Sends a request. Returns the response and its scrubber, which includes the token of this request.
     async fn send(
         &self,
-        way: &Way,
+        endpoint: &Endpoint,
         method: Method,
         body: Body,
         limits: &Limits,
-    ) -> Result<(StreamingResponse, Scrubber), Broken> {
+    ) -> Result<(StreamingResponse, Scrubber), TransportError> {
         let request = |bearer: Option<HeaderValue>| {
-            let mut headers = way.headers.clone();
+            let mut headers = endpoint.headers.clone();
             if let Some(bearer) = bearer {
                 headers.insert(AUTHORIZATION, bearer);
             }
-            Request { method: method.clone(), url: way.url.clone(), headers, body: body.clone() }
+            Request {
+                method: method.clone(),
+                url: endpoint.url.clone(),
+                headers,
+                body: body.clone(),
+            }
         };
         let Some(tokens) = &self.tokens else {
             let response = self.client.stream(request(None), limits, &self.scope).await?;
-            return Ok((response, self.news.scrubber.clone()));
+            return Ok((response, self.context.scrubber.clone()));
         };
-        let mut showing = Showing::new(tokens, way);
+        let mut authorizer = Authorizer::new(tokens, endpoint.caller.as_ref());
         loop {
-            let bearer = showing.bearer().await;
-            let secrets = self.news.scrubber_with(bearer.as_ref());
+            let bearer = authorizer.bearer().await;
+            let secrets = self.context.scrubber_with(bearer.as_ref());
             let response = self.client.stream(request(bearer), limits, &self.scope).await?;
-            let Some(challenge) = showing.challenge(&way.url, &response) else {
+            let Some(challenge) = authorizer.challenge(&endpoint.url, &response) else {
                 return Ok((response, secrets));
             };
             drop(response);
-            showing.answer(&way.url, challenge).await?;
+            authorizer.answer(&endpoint.url, challenge).await?;
         }
     }
 
-    async fn whole(
+    async fn read_json(
         &self,
         id: u64,
         mut body: BodyStream,
         secrets: &Scrubber,
-    ) -> Result<Answer, Broken> {
-        let mut gathering = Gathering::default();
+    ) -> Result<Answer, TransportError> {
+        let mut buffer = MessageBuffer::default();
         while let Some(chunk) = body.next().await {
-            gathering.add(&chunk?);
-            gathering.check().map_err(too_large)?;
+            buffer.add(&chunk?);
+            buffer.check().map_err(too_large)?;
         }
-        gathering.take().open(secrets, |message| match message.map_err(Broken::malformed)? {
+        buffer.take().open(secrets, |message| match message.map_err(TransportError::malformed)? {
             Message::Answer { id: Some(answered), answer } if answered == id => Ok(answer),
-            // A request that could not be read at all is refused without its id.
+            // A request that the server could not parse is rejected without its id.
             Message::Answer { id: None, answer: Err(error) } => Ok(Err(error)),
             _ => {
-                self.odd.fetch_add(1, Ordering::Relaxed);
-                Err(Broken::malformed("the answer is to another request"))
+                self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
+                Err(TransportError::malformed("the answer is to another request"))
             }
         })
     }
 
-    async fn awaited(
+    /// Reads events until the answer to `id`.
+    async fn read_answer(
         self: &Arc<Self>,
-        way: &Way,
+        endpoint: &Endpoint,
         id: u64,
-        body: (BodyStream, &Scrubber),
+        body: EventBody<'_>,
         client: Option<&Arc<dyn Client>>,
-    ) -> Result<Answer, Broken> {
+    ) -> Result<Answer, TransportError> {
         let mut found = None;
-        let ears = client.map_or(Ears::Nobody, |client| Ears::Request(id, client));
-        let rest = self.events(way, body, ears, |(answered, answer)| {
+        let listener = client.map_or(Listener::None, |client| Listener::Request(id, client));
+        let rest = self.read_events(endpoint, body, listener, |answered, answer| {
             if answered != Some(id) {
-                self.odd.fetch_add(1, Ordering::Relaxed);
+                self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
                 return true;
             }
             found = Some(answer);
@@ -231,28 +243,29 @@ impl Exchange {
         });
         let rest = rest.await?;
         if let Some(mut rest) = rest {
-            // Read to its end, a connection can be used again; usually the end is there already.
+            // A connection can be reused once its body is read to the end, which usually has arrived already.
             if !matches!(rest.next().now_or_never(), Some(None)) {
-                tokio::spawn(tokio::time::timeout(REST, async move {
+                tokio::spawn(tokio::time::timeout(REST_TIMEOUT, async move {
                     while let Some(Ok(_)) = rest.next().await {}
                 }));
             }
         }
-        found.ok_or_else(|| Broken::lost("the stream ended before the answer"))
+        found.ok_or_else(|| TransportError::lost("the stream ended before the answer"))
     }
 
-    /// Reads events until `take` has its answer or the stream ends; gives back what is left of it.
-    async fn events(
+    /// Reads events until `take` returns false, and returns the rest of the stream; none if it has ended.
+    async fn read_events(
         self: &Arc<Self>,
-        way: &Way,
-        (mut body, secrets): (BodyStream, &Scrubber),
-        ears: Ears<'_>,
-        mut take: impl FnMut((Option<u64>, Answer)) -> bool,
-    ) -> Result<Option<BodyStream>, Broken> {
+        endpoint: &Endpoint,
+        body: EventBody<'_>,
+        listener: Listener<'_>,
+        mut take: impl FnMut(Option<u64>, Answer) -> bool,
+    ) -> Result<Option<BodyStream>, TransportError> {
+        let EventBody { stream: mut body, secrets } = body;
         let mut events = Events::default();
         let mut fault = None;
         let mut over = false;
-        // What the server asks ends with the request that it asks for.
+        // Open questions end with the request.
         let mut open: Option<JoinSet<()>> = None;
         while let Some(chunk) = body.next().await {
             let fed = events.feed(&chunk?, |mut data| {
@@ -260,17 +273,17 @@ impl Exchange {
                     return true;
                 }
                 data.open(secrets, |message| match message {
-                    Ok(Message::Answer { id, answer }) => over = !take((id, answer)),
+                    Ok(Message::Answer { id, answer }) => over = !take(id, answer),
                     Ok(Message::Request { id, method, params }) => {
-                        let client = ears.of(&About::Anybody);
+                        let client = listener.client(&Recipient::Unspecified);
                         let asks = client
                             .as_ref()
                             .is_some_and(|client| questions::can(&**client, &method));
                         let answer = questions::answer(id, &method, params, client.as_ref());
-                        let (exchange, way) = (Arc::clone(self), way.clone());
+                        let (exchange, endpoint) = (Arc::clone(self), endpoint.clone());
                         let reply = async move {
-                            // A server that does not take the answer has nothing more to be told.
-                            let _ = exchange.notify(&way, Method::POST, answer.await).await;
+                            // Errors are ignored: a server that does not accept the answer cannot be helped.
+                            let _ = exchange.notify(&endpoint, Method::POST, answer.await).await;
                         };
                         if asks {
                             open.get_or_insert_default().spawn(reply);
@@ -279,10 +292,11 @@ impl Exchange {
                         }
                     }
                     Ok(Message::Notification { method, params }) => {
-                        let place = ears.place();
-                        hearing::hear(&self.news, place, &method, params, |about| ears.of(&about));
+                        let find = |recipient| listener.client(&recipient);
+                        let channel = listener.channel();
+                        notifications::dispatch(&self.context, channel, &method, params, find);
                     }
-                    Err(why) => fault = Some(Broken::malformed(why)),
+                    Err(why) => fault = Some(TransportError::malformed(why)),
                 });
                 !over && fault.is_none()
             });
@@ -299,8 +313,14 @@ impl Exchange {
     }
 }
 
-fn too_large(_: TooLarge) -> Broken {
-    Broken::TooLarge(MAX_ANSWER_BYTES as u64)
+fn too_large(_: TooLarge) -> TransportError {
+    TransportError::TooLarge(MAX_ANSWER_BYTES as u64)
+}
+
+/// A stream of events, and the scrubber for it.
+struct EventBody<'a> {
+    stream: BodyStream,
+    secrets: &'a Scrubber,
 }
 
 enum Kind {
@@ -321,19 +341,19 @@ fn kind(headers: &HeaderMap) -> Kind {
     }
 }
 
-/// Reads what came with a refusal, as far as it comes within a moment.
-async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejected {
+/// Reads the body of a rejection, for a limited time.
+async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejection {
     let StreamingResponse { status, headers, mut body, .. } = response;
     let mut bytes = Vec::new();
     let reading = async {
         while let Some(Ok(chunk)) = body.next().await {
             bytes.extend_from_slice(&chunk);
-            if bytes.len() > MAX_REFUSAL_BYTES {
+            if bytes.len() > MAX_REJECTION_BYTES {
                 return;
             }
         }
     };
-    let _ = tokio::time::timeout(REST, reading).await;
+    let _ = tokio::time::timeout(REST_TIMEOUT, reading).await;
     secrets.bytes(&mut bytes);
     let error = match Message::parse(&bytes) {
         Ok(Message::Answer { answer: Err(error), .. }) => Some(error),
@@ -344,5 +364,5 @@ async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejected {
         .get(RETRY_AFTER)
         .and_then(|value| value.to_str().ok()?.trim().parse().ok())
         .map(|seconds: u64| Duration::from_secs(seconds.min(3_600)));
-    Rejected { status, error, about_session, retry_after }
+    Rejection { status, error, about_session, retry_after }
 }

@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use crate::config::ServerConfig;
 use crate::era::MODERN;
-use crate::rpc::{Ask, Params};
+use crate::rpc::{Params, RpcRequest};
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// What every request carries. Configured headers are credentials: they do not follow a redirect to another place.
+/// The headers of every request. Configured ones are credentials and do not follow a redirect to another origin.
 pub(super) fn common(config: &ServerConfig) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
@@ -30,17 +30,17 @@ pub(super) fn common(config: &ServerConfig) -> HeaderMap {
     headers
 }
 
-/// Adds what a modern server compares with the body.
-pub(super) fn modern(headers: &mut HeaderMap, ask: &Ask<'_>) {
+/// Adds the headers that a modern server compares with the body.
+pub(super) fn modern(headers: &mut HeaderMap, request: &RpcRequest<'_>) {
     headers.insert(VERSION, HeaderValue::from_static(MODERN));
-    if let Ok(method) = HeaderValue::from_str(ask.method) {
+    if let Ok(method) = HeaderValue::from_str(request.method) {
         headers.insert(METHOD, method);
     }
-    if let Some(name) = ask.name().and_then(encoded) {
+    if let Some(name) = request.name().and_then(encoded) {
         headers.insert(NAME, name);
     }
-    let Params::Call { arguments, .. } = ask.params else { return };
-    for param in ask.header_params {
+    let Params::Call { arguments, .. } = request.params else { return };
+    for param in request.header_params {
         let argument = param.path.iter().try_fold(arguments, |value, key| value.get(key));
         let text = match argument {
             Some(Value::String(text)) => encoded(text),
@@ -54,7 +54,7 @@ pub(super) fn modern(headers: &mut HeaderMap, ask: &Ask<'_>) {
     }
 }
 
-/// A text as a header value, in base64 where it could not travel as it is.
+/// A text as a header value, in base64 where it has characters that no header may have.
 fn encoded(text: &str) -> Option<HeaderValue> {
     let bytes = text.as_bytes();
     let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
@@ -74,7 +74,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::definition::HeaderParam;
+    use crate::rpc::HeaderParam;
 
     #[test]
     fn a_modern_call_repeats_in_headers_what_its_body_says() {
@@ -90,12 +90,12 @@ mod tests {
             param(&["none"], "mcp-param-none"),
             param(&["absent"], "mcp-param-absent"),
         ];
-        let ask = Ask {
+        let request = RpcRequest {
             header_params: &params,
-            ..Ask::plain("tools/call", Params::Call { name: "t", arguments: &arguments })
+            ..RpcRequest::plain("tools/call", Params::Call { name: "t", arguments: &arguments })
         };
         let mut headers = HeaderMap::new();
-        modern(&mut headers, &ask);
+        modern(&mut headers, &request);
         let mut shown: Vec<_> = headers
             .iter()
             .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_can_travel_and_comes_back(text in any::<String>()) {
+        fn every_text_survives_encoding(text in any::<String>()) {
             let value = encoded(&text).unwrap();
             let sent = value.to_str().unwrap();
             let inner = sent.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));

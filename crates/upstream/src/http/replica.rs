@@ -12,33 +12,34 @@ use http::{Method, StatusCode};
 use strip::files::Piece;
 use tokio::time::Instant;
 
-use super::exchange::{Exchange, Posted, Rejected, Way};
+use super::exchange::{Endpoint, Exchange, PostOutcome, Rejection};
 use super::headers;
 use super::health::Health;
 use super::session::{Session, SessionSlot};
-use crate::broken::Broken;
-use crate::era::{self, Era, Facts, Probed};
-use crate::rpc::{self, Answer, Ask, Params};
+use crate::caller::Caller;
+use crate::era::Era;
+use crate::error::TransportError;
+use crate::handshake::{self, ProbeResult, ServerInfo};
+use crate::rpc::{self, Answer, Params, RpcRequest};
 use crate::share::Share;
 use crate::status::ReplicaStatus;
-use crate::who::Who;
 
 /// How many legacy sessions are held at one replica.
 const SHARE: Share = Share { all: 4_096, of_caller: 256, reserved: 512 };
 
-/// How long the goodbye to a session that made room for another may take.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// How long closing a session in the background may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct Replica {
     pub(super) url: String,
     pub(super) exchange: Arc<Exchange>,
     pub(super) outstanding: AtomicUsize,
     health: Mutex<Health>,
-    facts: ArcSwapOption<Facts>,
-    /// Held while the era is found out, so that many callers ask once.
+    info: ArcSwapOption<ServerInfo>,
+    /// Held while the era is probed, so that concurrent callers probe once.
     probing: tokio::sync::Mutex<()>,
     gateway: Arc<SessionSlot>,
-    sessions: Mutex<HashMap<Who, Arc<SessionSlot>>>,
+    sessions: Mutex<HashMap<Caller, Arc<SessionSlot>>>,
     next: AtomicU64,
     last_error: Mutex<Option<String>>,
 }
@@ -50,7 +51,7 @@ impl Replica {
             exchange: Arc::clone(exchange),
             outstanding: AtomicUsize::new(0),
             health: Mutex::default(),
-            facts: ArcSwapOption::empty(),
+            info: ArcSwapOption::empty(),
             probing: tokio::sync::Mutex::new(()),
             gateway: Arc::default(),
             sessions: Mutex::default(),
@@ -59,36 +60,44 @@ impl Replica {
         }
     }
 
-    pub(super) fn facts(&self) -> Option<Arc<Facts>> {
-        self.facts.load_full()
+    pub(super) fn info(&self) -> Option<Arc<ServerInfo>> {
+        self.info.load_full()
     }
 
     pub(super) fn health(&self) -> MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a caller has a session here, which it should stay with.
-    pub(super) fn knows(&self, who: &Who) -> bool {
-        self.table().contains_key(who)
+    pub(super) fn notifies_changes(&self) -> bool {
+        self.info.load().as_ref().is_some_and(|info| info.notifies_changes)
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<Who, Arc<SessionSlot>>> {
+    /// Whether a caller has a session here, with which it should stay.
+    pub(super) fn has_session_of(&self, caller: &Caller) -> bool {
+        self.table().contains_key(caller)
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<Caller, Arc<SessionSlot>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks in the server's era. A session that has expired is opened again, and an era that no longer fits is found
-    /// out again; the request is then sent once more, for it was not looked at.
-    pub(super) async fn ask(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
+    /// Asks in the server's era. After an expired session or a changed era the request, which was not processed, is sent
+    /// once more.
+    pub(super) async fn ask(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<Answer, TransportError> {
         let (mut reopened, mut reprobed) = (false, false);
         loop {
-            let outcome = match self.era(who).await? {
-                Era::Modern => self.ask_modern(who, ask).await,
-                Era::Legacy => self.ask_legacy(who, ask).await,
+            let outcome = match self.era(caller).await? {
+                Era::Modern => self.ask_modern(caller, request).await,
+                Era::Legacy => self.ask_legacy(caller, request).await,
             };
             match outcome {
-                Err(Broken::Expired) if !reopened => reopened = true,
-                Err(Broken::WrongEra(_)) if !reprobed => {
-                    self.facts.store(None);
+                Err(TransportError::Expired) if !reopened => reopened = true,
+                Err(TransportError::WrongEra(_)) if !reprobed => {
+                    self.info.store(None);
                     reprobed = true;
                 }
                 outcome => return outcome,
@@ -96,235 +105,260 @@ impl Replica {
         }
     }
 
-    /// Whether the server is there: anything that it answers will do, also a refusal.
-    pub(super) async fn ping(&self) -> Result<(), Broken> {
+    /// Whether the server answers at all; a rejection is an answer.
+    pub(super) async fn ping(&self) -> Result<(), TransportError> {
         let outcome = match self.era(None).await {
             Ok(Era::Modern) => {
-                self.ask_modern(None, &Ask::plain("server/discover", Params::None)).await
+                self.ask_modern(None, &RpcRequest::plain("server/discover", Params::None)).await
             }
-            Ok(Era::Legacy) => self.ask_legacy(None, &Ask::plain("ping", Params::None)).await,
-            Err(broken) => Err(broken),
+            Ok(Era::Legacy) => {
+                self.ask_legacy(None, &RpcRequest::plain("ping", Params::None)).await
+            }
+            Err(error) => Err(error),
         };
         match outcome {
-            Err(broken) if broken.is_sick() => Err(broken),
+            Err(error) if error.is_unhealthy() => Err(error),
             _ => Ok(()),
         }
     }
 
-    async fn era(&self, who: Option<&Who>) -> Result<Era, Broken> {
-        if let Some(facts) = &*self.facts.load() {
-            return Ok(facts.era);
+    async fn era(&self, caller: Option<&Caller>) -> Result<Era, TransportError> {
+        if let Some(info) = &*self.info.load() {
+            return Ok(info.era);
         }
-        // Boxed, as is all that few calls need: every call would carry the room for it.
-        Box::pin(self.find_era(who)).await
+        // Boxed to keep the common future small.
+        Box::pin(self.find_era(caller)).await
     }
 
-    async fn find_era(&self, who: Option<&Who>) -> Result<Era, Broken> {
+    async fn find_era(&self, caller: Option<&Caller>) -> Result<Era, TransportError> {
         let _one = self.probing.lock().await;
-        if let Some(facts) = &*self.facts.load() {
-            return Ok(facts.era);
+        if let Some(info) = &*self.info.load() {
+            return Ok(info.era);
         }
-        let facts = self.probe(who).await?;
-        let era = facts.era;
-        self.facts.store(Some(Arc::new(facts)));
+        let info = self.probe(caller).await?;
+        let era = info.era;
+        self.info.store(Some(Arc::new(info)));
         Ok(era)
     }
 
-    /// Asks the modern way and reads what a refusal says.
-    async fn probe(&self, who: Option<&Who>) -> Result<Facts, Broken> {
-        let discover = Ask::plain("server/discover", Params::None);
-        let probed = match self.post_modern(who, &discover).await? {
-            Posted::Answer { answer: Ok(result), .. } => Probed::of_result(&result.raw),
-            Posted::Answer { answer: Err(error), .. } => Probed::of_error(&error),
-            Posted::Rejected(rejected) => match (rejected.status.as_u16(), &rejected.error) {
-                (401 | 403 | 429 | 500.., None) => return Err(broken(&rejected)),
-                (_, Some(error)) => Probed::of_error(error),
-                (_, None) => Probed::Legacy,
+    /// Sends a modern request and interprets the answer or rejection.
+    async fn probe(&self, caller: Option<&Caller>) -> Result<ServerInfo, TransportError> {
+        let discover = RpcRequest::plain("server/discover", Params::None);
+        let probed = match self.post_modern(caller, &discover).await? {
+            PostOutcome::Answer { answer: Ok(result), .. } => ProbeResult::of_result(&result.raw),
+            PostOutcome::Answer { answer: Err(error), .. } => ProbeResult::of_error(&error),
+            PostOutcome::Rejection(rejected) => match (rejected.status.as_u16(), &rejected.error) {
+                (401 | 403 | 429 | 500.., None) => return Err(rejection_error(&rejected)),
+                (_, Some(error)) => ProbeResult::of_error(error),
+                (_, None) => ProbeResult::Legacy,
             },
         };
         Ok(match probed {
-            Probed::Modern(facts) => facts,
-            Probed::Legacy => Facts::UNMET,
+            ProbeResult::Modern(info) => info,
+            ProbeResult::Legacy => ServerInfo::UNKNOWN,
         })
     }
 
-    async fn post_modern(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Posted, Broken> {
+    async fn post_modern(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<PostOutcome, TransportError> {
         let id = self.next_id();
         let mut headers = self.exchange.common();
-        headers::modern(&mut headers, ask);
-        let way = Way { url: self.url.clone(), headers, who: who.cloned() };
-        self.exchange.post(&way, id, encode(ask, id, Era::Modern)?, ask.client).await
+        headers::modern(&mut headers, request);
+        let endpoint = Endpoint { url: self.url.clone(), headers, caller: caller.cloned() };
+        self.exchange.post(&endpoint, id, encode(request, id, Era::Modern)?, request.client).await
     }
 
-    async fn ask_modern(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
-        let rejected = match self.post_modern(who, ask).await? {
-            Posted::Answer { answer, .. } => return Ok(answer),
-            Posted::Rejected(rejected) => rejected,
+    async fn ask_modern(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<Answer, TransportError> {
+        let rejected = match self.post_modern(caller, request).await? {
+            PostOutcome::Answer { answer, .. } => return Ok(answer),
+            PostOutcome::Rejection(rejected) => rejected,
         };
         match rejected.error {
-            Some(error) if era::is_modern_answer(&error) => Ok(Err(error)),
+            Some(error) if handshake::is_modern_answer(&error) => Ok(Err(error)),
             _ if matches!(rejected.status.as_u16(), 400 | 404..=406 | 415) => {
-                Err(Broken::WrongEra(format!("HTTP {}", rejected.status.as_u16()).into()))
+                Err(TransportError::WrongEra(format!("HTTP {}", rejected.status.as_u16()).into()))
             }
             Some(error) => Ok(Err(error)),
-            None => Err(broken(&rejected)),
+            None => Err(rejection_error(&rejected)),
         }
     }
 
-    async fn ask_legacy(&self, who: Option<&Who>, ask: &Ask<'_>) -> Result<Answer, Broken> {
-        let slot = self.slot(who)?;
-        let session = slot.open(|| self.greet(who)).await?;
-        let way = self.way(who, &session);
-        let facts = self.facts();
-        let stated = facts.as_ref().and_then(|facts| facts.capabilities.as_ref());
-        if let Some(params) = session.verbosity.raised(ask.client, stated) {
-            let (id, ask) = (self.next_id(), Ask::plain("logging/setLevel", Params::Map(&params)));
-            // A server that will not is asked all the same.
-            let asked = self.exchange.post(&way, id, encode(&ask, id, Era::Legacy)?, None);
-            let _ = Box::pin(asked).await;
+    async fn ask_legacy(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<Answer, TransportError> {
+        let slot = self.slot(caller)?;
+        let session = slot.open(|| self.initialize(caller)).await?;
+        let endpoint = self.endpoint(caller, &session);
+        let info = self.info();
+        let stated = info.as_ref().and_then(|info| info.capabilities.as_ref());
+        if let Some(params) = session.log_level.raise(request.client, stated) {
+            let id = self.next_id();
+            let set_level = RpcRequest::plain("logging/setLevel", Params::Map(&params));
+            let body = encode(&set_level, id, Era::Legacy)?;
+            // The call is sent even if the server refuses the level.
+            let _ = Box::pin(self.exchange.post(&endpoint, id, body, None)).await;
         }
         let id = self.next_id();
-        let body = encode(ask, id, Era::Legacy)?;
-        let _waiting = session.callers.enter(id, ask.client);
-        let mut leaving = Leaving { exchange: &self.exchange, way: &way, id, armed: true };
-        let posted = self.exchange.post(&way, id, body, ask.client).await;
-        leaving.armed = false;
+        let body = encode(request, id, Era::Legacy)?;
+        let _waiting = session.clients.enter(id, request.client);
+        let mut cancel =
+            CancelOnDrop { exchange: &self.exchange, endpoint: &endpoint, id, armed: true };
+        let posted = self.exchange.post(&endpoint, id, body, request.client).await;
+        cancel.armed = false;
         let rejected = match posted? {
-            Posted::Answer { answer: Err(error), .. } if era::is_other_version(&error) => {
-                return Err(Broken::WrongEra(error.code.to_string().into()));
+            PostOutcome::Answer { answer: Err(error), .. }
+                if handshake::is_other_version(&error) =>
+            {
+                return Err(TransportError::WrongEra(error.code.to_string().into()));
             }
-            Posted::Answer { answer, .. } => return Ok(answer),
-            Posted::Rejected(rejected) => rejected,
+            PostOutcome::Answer { answer, .. } => return Ok(answer),
+            PostOutcome::Rejection(rejected) => rejected,
         };
         if session.is_gone(&rejected) {
             slot.close(&session);
-            return Err(Broken::Expired);
+            return Err(TransportError::Expired);
         }
         match rejected.error {
-            Some(error) if era::is_other_version(&error) => {
+            Some(error) if handshake::is_other_version(&error) => {
                 slot.close(&session);
-                Err(Broken::WrongEra(error.code.to_string().into()))
+                Err(TransportError::WrongEra(error.code.to_string().into()))
             }
             Some(error) => Ok(Err(error)),
-            None => Err(broken(&rejected)),
+            None => Err(rejection_error(&rejected)),
         }
     }
 
-    /// The way of a request within a session.
-    pub(super) fn way(&self, who: Option<&Who>, session: &Session) -> Way {
+    /// The endpoint of a request within a session.
+    pub(super) fn endpoint(&self, caller: Option<&Caller>, session: &Session) -> Endpoint {
         let mut headers = self.exchange.common();
-        session.mark(&mut headers);
-        Way { url: self.url.clone(), headers, who: who.cloned() }
+        session.add_headers(&mut headers);
+        Endpoint { url: self.url.clone(), headers, caller: caller.cloned() }
     }
 
     /// The gateway's own session, opened if need be.
-    pub(super) async fn own_session(&self) -> Result<Arc<Session>, Broken> {
-        self.gateway.open(|| self.greet(None)).await
+    pub(super) async fn own_session(&self) -> Result<Arc<Session>, TransportError> {
+        self.gateway.open(|| self.initialize(None)).await
     }
 
-    /// Forgets the gateway's own session, which the server does not know any more.
+    /// Forgets the gateway's own session, which the server has ended.
     pub(super) fn close_own(&self, session: &Arc<Session>) {
         self.gateway.close(session);
     }
 
-    fn slot(&self, who: Option<&Who>) -> Result<Arc<SessionSlot>, Broken> {
-        let Some(who) = who else { return Ok(Arc::clone(&self.gateway)) };
+    fn slot(&self, caller: Option<&Caller>) -> Result<Arc<SessionSlot>, TransportError> {
+        let Some(caller) = caller else { return Ok(Arc::clone(&self.gateway)) };
         let mut table = self.table();
-        if let Some(slot) = table.get(who) {
+        if let Some(slot) = table.get(caller) {
             return Ok(Arc::clone(slot));
         }
-        // Who uses a session holds its slot.
-        let held = table.iter().map(|(who, slot)| {
-            (who, Some(slot).filter(|slot| Arc::strong_count(slot) == 1).map(|slot| slot.used()))
+        // A request holds the slot of its session, so an idle slot has one reference.
+        let held = table.iter().map(|(caller, slot)| {
+            (caller, Some(slot).filter(|slot| Arc::strong_count(slot) == 1).map(|slot| slot.used()))
         });
-        if let Some(idle) = SHARE.make_room(who, held)?.cloned()
+        if let Some(idle) = SHARE.make_room(caller, held)?.cloned()
             && let Some(slot) = table.remove(&idle)
         {
-            self.close_aside(&idle, &slot);
+            self.close_in_background(&idle, &slot);
         }
-        Ok(Arc::clone(table.entry(who.clone()).or_default()))
+        Ok(Arc::clone(table.entry(caller.clone()).or_default()))
     }
 
     /// The legacy handshake.
-    async fn greet(&self, who: Option<&Who>) -> Result<Session, Broken> {
+    async fn initialize(&self, caller: Option<&Caller>) -> Result<Session, TransportError> {
         let id = self.next_id();
-        let params = era::greeting(who);
-        let ask = Ask::plain("initialize", Params::Map(&params));
-        let (headers, who) = (self.exchange.common(), who.cloned());
-        let way = Way { url: self.url.clone(), headers, who };
-        let body = encode(&ask, id, Era::Legacy)?;
-        let (result, answered) = match self.exchange.post(&way, id, body, None).await? {
-            Posted::Answer { answer: Ok(result), headers } => (result, headers),
-            Posted::Answer { answer: Err(error), .. } => {
+        let params = handshake::initialize_params(caller);
+        let request = RpcRequest::plain("initialize", Params::Map(&params));
+        let (headers, caller) = (self.exchange.common(), caller.cloned());
+        let endpoint = Endpoint { url: self.url.clone(), headers, caller };
+        let body = encode(&request, id, Era::Legacy)?;
+        let (result, answered) = match self.exchange.post(&endpoint, id, body, None).await? {
+            PostOutcome::Answer { answer: Ok(result), headers } => (result, headers),
+            PostOutcome::Answer { answer: Err(error), .. } => {
                 let why = format!("`initialize` failed with {}", error.code);
-                return Err(Broken::WrongEra(why.into()));
+                return Err(TransportError::WrongEra(why.into()));
             }
-            Posted::Rejected(rejected) => {
+            PostOutcome::Rejection(rejected) => {
                 return Err(match rejected.error {
-                    Some(error) => {
-                        Broken::WrongEra(format!("`initialize` failed with {}", error.code).into())
-                    }
+                    Some(error) => TransportError::WrongEra(
+                        format!("`initialize` failed with {}", error.code).into(),
+                    ),
                     None => {
-                        // Nothing MCP answers there now: the next who asks begins from the beginning.
-                        self.facts.store(None);
-                        broken(&rejected)
+                        // No MCP server answers there now: the next request probes again.
+                        self.info.store(None);
+                        rejection_error(&rejected)
                     }
                 });
             }
         };
-        let facts = era::greeted(&result.raw).map_err(|why| Broken::WrongEra(why.into()))?;
-        let mut session = Session::new(answered.get(headers::SESSION).cloned(), facts.version);
-        self.facts.store(Some(Arc::new(facts)));
+        let info = handshake::read_initialize(&result.raw)
+            .map_err(|why| TransportError::WrongEra(why.into()))?;
+        let mut session = Session::new(answered.get(headers::SESSION).cloned(), info.version);
+        self.info.store(Some(Arc::new(info)));
         let initialized = rpc::notification("notifications/initialized", &serde_json::json!({}));
-        let way = self.way(way.who.as_ref(), &session);
-        self.exchange.notify(&way, Method::POST, initialized).await?;
-        if session.has_id() && way.who.as_ref().is_some_and(|who| !who.is_mute()) {
-            session.listen(&self.exchange, way).await;
+        let endpoint = self.endpoint(endpoint.caller.as_ref(), &session);
+        self.exchange.notify(&endpoint, Method::POST, initialized).await?;
+        if session.has_id() && endpoint.caller.as_ref().is_some_and(Caller::can_be_asked) {
+            session.listen(&self.exchange, endpoint).await;
         }
         Ok(session)
     }
 
-    /// Closes sessions that nobody has used for a while.
-    pub(super) async fn sweep(&self, idle: Duration) {
-        let old: Vec<(Who, _)> = {
+    /// Closes sessions that were not used for a while.
+    pub(super) async fn close_idle(&self, idle: Duration) {
+        let old: Vec<(Caller, _)> = {
             let mut table = self.table();
             let old = |slot: &Arc<SessionSlot>| slot.is_idle(idle) && Arc::strong_count(slot) == 1;
-            let gone: Vec<Who> =
-                table.iter().filter(|(_, slot)| old(slot)).map(|(who, _)| who.clone()).collect();
-            gone.into_iter().filter_map(|who| Some((who.clone(), table.remove(&who)?))).collect()
+            let gone: Vec<Caller> = table
+                .iter()
+                .filter(|(_, slot)| old(slot))
+                .map(|(caller, _)| caller.clone())
+                .collect();
+            gone.into_iter()
+                .filter_map(|caller| Some((caller.clone(), table.remove(&caller)?)))
+                .collect()
         };
-        for (who, slot) in old {
-            self.farewell(Some(&who), &slot).await;
+        for (caller, slot) in old {
+            self.close_session(Some(&caller), &slot).await;
         }
     }
 
     /// Closes every session.
-    pub(super) async fn leave(&self) {
+    pub(super) async fn close_all(&self) {
         let slots = std::mem::take(&mut *self.table());
-        let callers = slots.iter().map(|(who, slot)| (Some(who), slot));
+        let callers = slots.iter().map(|(caller, slot)| (Some(caller), slot));
         let all = callers.chain([(None, &self.gateway)]);
-        let leaving = all.map(|(who, slot)| self.farewell(who, slot));
-        futures_util::future::join_all(leaving).await;
+        let closing = all.map(|(caller, slot)| self.close_session(caller, slot));
+        futures_util::future::join_all(closing).await;
     }
 
-    /// Closes a session without making anybody wait for it.
-    fn close_aside(&self, who: &Who, slot: &SessionSlot) {
+    /// Closes a session without delaying a request.
+    fn close_in_background(&self, caller: &Caller, slot: &SessionSlot) {
         if let Some(session) = slot.take().filter(|session| session.has_id()) {
-            let (exchange, way) = (Arc::clone(&self.exchange), self.way(Some(who), &session));
-            tokio::spawn(tokio::time::timeout(FAREWELL, async move {
-                let _ = exchange.notify(&way, Method::DELETE, bytes::Bytes::new()).await;
+            let exchange = Arc::clone(&self.exchange);
+            let endpoint = self.endpoint(Some(caller), &session);
+            tokio::spawn(tokio::time::timeout(CLOSE_TIMEOUT, async move {
+                let _ = exchange.notify(&endpoint, Method::DELETE, bytes::Bytes::new()).await;
             }));
         }
     }
 
-    async fn farewell(&self, who: Option<&Who>, slot: &SessionSlot) {
+    async fn close_session(&self, caller: Option<&Caller>, slot: &SessionSlot) {
         if let Some(session) = slot.take()
             && session.has_id()
         {
-            // A server need not let sessions be ended, and will forget them by itself.
+            // Errors are ignored: a server need not support DELETE, and expires sessions itself.
             let _ = self
                 .exchange
-                .notify(&self.way(who, &session), Method::DELETE, bytes::Bytes::new())
+                .notify(&self.endpoint(caller, &session), Method::DELETE, bytes::Bytes::new())
                 .await;
         }
     }
@@ -333,9 +367,9 @@ impl Replica {
         self.table().len()
     }
 
-    pub(super) fn note_error(&self, broken: Option<&Broken>) {
+    pub(super) fn note_error(&self, error: Option<&TransportError>) {
         *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) =
-            broken.map(ToString::to_string);
+            error.map(ToString::to_string);
     }
 
     pub(super) fn last_error(&self) -> Option<String> {
@@ -346,7 +380,7 @@ impl Replica {
         ReplicaStatus {
             // A query may hold a key.
             url: self.url.split(['?', '#']).next().unwrap_or_default().to_owned(),
-            era: self.facts().map(|facts| facts.era),
+            era: self.info().map(|info| info.era),
             outstanding: self.outstanding.load(Ordering::Relaxed),
             admitted: self.health().admits(Instant::now()),
             last_error: self.last_error(),
@@ -358,43 +392,46 @@ impl Replica {
     }
 }
 
-pub(super) fn encode(ask: &Ask<'_>, id: u64, era: Era) -> Result<Body, Broken> {
-    let written = ask
-        .encode(id, era)
-        .map_err(|why| Broken::malformed(format!("the request cannot be written: {why}")))?;
-    let Some(attached) = ask.attached else { return Ok(written.into()) };
+pub(super) fn encode(request: &RpcRequest<'_>, id: u64, era: Era) -> Result<Body, TransportError> {
+    let written = request.encode(id, era).map_err(|why| {
+        TransportError::malformed(format!("the request cannot be written: {why}"))
+    })?;
+    let Some(attached) = request.attached else { return Ok(written.into()) };
     let pieces = attached.pieces(written.into());
     let (length, attached) = (Piece::total(&pieces), Arc::clone(attached));
     let open = move || attached.read(pieces.clone()).map_err(SendFault::from).boxed();
     Ok(Body::Streamed { length, open: Arc::new(open) })
 }
 
-/// A refusal without a JSON-RPC answer.
-fn broken(rejected: &Rejected) -> Broken {
+/// The error of a rejection without a JSON-RPC answer.
+fn rejection_error(rejected: &Rejection) -> TransportError {
     match rejected.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            Broken::Unauthorized(rejected.status.as_u16())
+            TransportError::Unauthorized(rejected.status.as_u16())
         }
-        status => Broken::Status { status: status.as_u16(), retry_after: rejected.retry_after },
+        status => {
+            TransportError::Status { status: status.as_u16(), retry_after: rejected.retry_after }
+        }
     }
 }
 
-/// A legacy request under way: if nobody waits for it any more, the server is told.
-struct Leaving<'a> {
+/// A legacy request in progress: dropping it cancels the request at the server.
+struct CancelOnDrop<'a> {
     exchange: &'a Arc<Exchange>,
-    way: &'a Way,
+    endpoint: &'a Endpoint,
     id: u64,
     armed: bool,
 }
 
-impl Drop for Leaving<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if self.armed
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            let (exchange, way, id) = (Arc::clone(self.exchange), self.way.clone(), self.id);
+            let (exchange, endpoint, id) =
+                (Arc::clone(self.exchange), self.endpoint.clone(), self.id);
             runtime.spawn(async move {
-                let notice = exchange.notify(&way, Method::POST, rpc::cancelled(id));
+                let notice = exchange.notify(&endpoint, Method::POST, rpc::cancelled(id));
                 let _ = tokio::time::timeout(Duration::from_secs(5), notice).await;
             });
         }

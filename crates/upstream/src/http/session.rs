@@ -8,22 +8,22 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::ears::{Callers, Ears};
-use super::exchange::{Exchange, Rejected, Way};
+use super::exchange::{Endpoint, Exchange, Rejection};
 use super::headers;
-use crate::broken::Broken;
-use crate::hearing::Verbosity;
+use super::listener::{Listener, WaitingClients};
+use crate::error::TransportError;
+use crate::notifications::SessionLogLevel;
 
-/// How long a stream may take to open, and is left alone after it has ended.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How long a stream may take to open, and the pause before it is opened again.
+const STREAM_PAUSE: Duration = Duration::from_secs(1);
 
 /// A legacy session as the server opened it.
 pub(super) struct Session {
     id: Option<HeaderValue>,
     version: &'static str,
-    pub(super) verbosity: Verbosity,
-    /// Who waits for something here.
-    pub(super) callers: Arc<Callers>,
+    pub(super) log_level: SessionLogLevel,
+    /// The clients whose requests are in progress.
+    pub(super) clients: Arc<WaitingClients>,
     /// Ends with the session.
     _listening: Option<AbortOnDropHandle<()>>,
 }
@@ -31,69 +31,70 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(id: Option<HeaderValue>, version: &'static str) -> Self {
         let id = id.map(|mut id| {
-            // Whoever has the id has the session.
+            // The id is a credential.
             id.set_sensitive(true);
             id
         });
         Self {
             id,
             version,
-            verbosity: Verbosity::default(),
-            callers: Arc::default(),
+            log_level: SessionLogLevel::default(),
+            clients: Arc::default(),
             _listening: None,
         }
     }
 
-    /// Opens the stream on which a server asks what belongs to no request in particular, and waits until it is open.
-    pub(super) async fn listen(&mut self, exchange: &Arc<Exchange>, way: Way) {
+    /// Opens the stream for messages that belong to no request in particular, and waits until it is open.
+    pub(super) async fn listen(&mut self, exchange: &Arc<Exchange>, endpoint: Endpoint) {
         let (opened, open) = oneshot::channel();
-        let (exchange, callers) = (Arc::clone(exchange), Arc::clone(&self.callers));
+        let (exchange, clients) = (Arc::clone(exchange), Arc::clone(&self.clients));
         let listening = tokio::spawn(async move {
             let mut opened = Some(opened);
             loop {
-                let flows = || {
+                let on_open = || {
                     let _ = opened.take().map(|opened| opened.send(()));
                 };
-                let ears = Ears::Session(&callers);
-                let ended = exchange.follow(&way, Method::GET, Body::none(), ears, flows).await;
-                // A server need not have such a stream.
-                if matches!(ended, Err(Broken::Status { .. })) {
+                let listener = Listener::Session(&clients);
+                let ended =
+                    exchange.follow(&endpoint, Method::GET, Body::none(), listener, on_open).await;
+                // The stream is optional.
+                if matches!(ended, Err(TransportError::Status { .. })) {
                     return;
                 }
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(STREAM_PAUSE).await;
             }
         });
         self._listening = Some(AbortOnDropHandle::new(listening));
-        let _ = tokio::time::timeout(PAUSE, open).await;
+        let _ = tokio::time::timeout(STREAM_PAUSE, open).await;
     }
 
     pub(super) fn has_id(&self) -> bool {
         self.id.is_some()
     }
 
-    /// Makes a request one of this session.
-    pub(super) fn mark(&self, headers: &mut HeaderMap) {
+    /// Adds the headers of this session to a request.
+    pub(super) fn add_headers(&self, headers: &mut HeaderMap) {
         headers.insert(headers::VERSION, HeaderValue::from_static(self.version));
         if let Some(id) = &self.id {
             headers.insert(headers::SESSION, id.clone());
         }
     }
 
-    /// Whether a refusal means that the session has ended. The protocol says 404; some servers say 400 and why.
-    pub(super) fn is_gone(&self, rejected: &Rejected) -> bool {
+    /// Whether a rejection means that the session has ended. The protocol says 404; some servers use 400 with a text.
+    pub(super) fn is_gone(&self, rejected: &Rejection) -> bool {
         let status = rejected.status.as_u16();
         match &rejected.error {
-            // A server of the other era has no sessions to lose.
+            // A modern server has no sessions.
             Some(error) if matches!(error.code, -32022..=-32020) => false,
             _ => self.has_id() && (status == 404 || status == 400 && rejected.about_session),
         }
     }
 }
 
-/// Where one caller's session is kept.
+/// One caller's session, opened on demand.
 pub(super) struct SessionSlot {
     current: ArcSwapOption<Session>,
-    /// Held while it is opened, so that many calls open one.
+    /// Held while the session is opened, so that concurrent calls open one.
     opening: tokio::sync::Mutex<()>,
     used: Mutex<Instant>,
 }
@@ -109,33 +110,39 @@ impl Default for SessionSlot {
 }
 
 impl SessionSlot {
-    /// The session, opened by `greet` if there is none.
-    pub(super) async fn open<F>(&self, greet: impl FnOnce() -> F) -> Result<Arc<Session>, Broken>
+    /// The session, opened by `initialize` if there is none.
+    pub(super) async fn open<F>(
+        &self,
+        initialize: impl FnOnce() -> F,
+    ) -> Result<Arc<Session>, TransportError>
     where
-        F: Future<Output = Result<Session, Broken>>,
+        F: Future<Output = Result<Session, TransportError>>,
     {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         if let Some(session) = self.current.load_full() {
             return Ok(session);
         }
-        // Boxed, as is all that few calls need: every call would carry the room for it.
-        Box::pin(self.open_anew(greet)).await
+        // Boxed to keep the common future small.
+        Box::pin(self.open_new(initialize)).await
     }
 
-    async fn open_anew<F>(&self, greet: impl FnOnce() -> F) -> Result<Arc<Session>, Broken>
+    async fn open_new<F>(
+        &self,
+        initialize: impl FnOnce() -> F,
+    ) -> Result<Arc<Session>, TransportError>
     where
-        F: Future<Output = Result<Session, Broken>>,
+        F: Future<Output = Result<Session, TransportError>>,
     {
         let _one = self.opening.lock().await;
         if let Some(session) = self.current.load_full() {
             return Ok(session);
         }
-        let session = Arc::new(greet().await?);
+        let session = Arc::new(initialize().await?);
         self.current.store(Some(Arc::clone(&session)));
         Ok(session)
     }
 
-    /// Forgets a session, unless another has taken its place already.
+    /// Forgets a session, unless it has been replaced already.
     pub(super) fn close(&self, session: &Arc<Session>) {
         self.current.compare_and_swap(session, None);
     }
@@ -148,7 +155,7 @@ impl SessionSlot {
         self.used().elapsed() >= allowed
     }
 
-    /// When a request began to use it last.
+    /// When the latest request began.
     pub(super) fn used(&self) -> Instant {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Servers that want a token: where it comes from, and how often a refused request is sent again.
+//! Tokens for servers that require them: where they come from, and how often a refused request is sent again.
 
 use std::sync::Arc;
 
@@ -6,18 +6,21 @@ use auth::client::{BearerChallenge, Fault, Holder, ServerTokens, TokenServer};
 use egress::http::StreamingResponse;
 use http::HeaderValue;
 
-use super::HttpLink;
-use super::exchange::Way;
-use crate::Deps;
-use crate::broken::Broken;
+use crate::caller::Caller;
 use crate::config::ServerConfig;
+use crate::deps::Deps;
+use crate::error::TransportError;
 
-/// A request is sent again for a token, and once more for a token that reaches further.
+/// A request is sent again with a token, and once more with a token of more scopes.
 const ROUNDS: u8 = 2;
 
-/// The tokens of a server, unless its entry says what to send.
-pub(super) fn of(name: &str, config: &ServerConfig, deps: &Deps) -> Option<Arc<ServerTokens>> {
-    // A server that named itself could send us anywhere for a token, and tell people to log in for it.
+/// The tokens of a server, unless its entry has an `authorization` header.
+pub(super) fn for_server(
+    name: &str,
+    config: &ServerConfig,
+    deps: &Deps,
+) -> Option<Arc<ServerTokens>> {
+    // A server that registered itself could send the gateway and its users anywhere for a token.
     if config.sends_authorization() || config.is_announced() {
         return None;
     }
@@ -31,67 +34,51 @@ pub(super) fn of(name: &str, config: &ServerConfig, deps: &Deps) -> Option<Arc<S
     Some(ServerTokens::new(oauth, server, &deps.http))
 }
 
-impl HttpLink {
-    /// Whether what is listed may be what one person among several is shown.
-    pub(crate) fn is_listed_as_somebody(&self) -> bool {
-        self.exchange.tokens().is_some_and(|tokens| tokens.uses_one_of_many())
-    }
-
-    /// Lists the tools again when somebody has logged in, who may be the first.
-    pub(super) async fn greet_logins(&self) {
-        let Some(tokens) = self.exchange.tokens() else { return };
-        loop {
-            tokens.next_login().await;
-            self.news.changed.notify_one();
-        }
-    }
-}
-
-/// One request's way to a token.
-pub(super) struct Showing<'a> {
+/// Obtains a token for one request.
+pub(super) struct Authorizer<'a> {
     tokens: &'a Arc<ServerTokens>,
     holder: Holder,
     sent: Option<HeaderValue>,
     rounds: u8,
 }
 
-impl<'a> Showing<'a> {
-    pub(super) fn new(tokens: &'a Arc<ServerTokens>, way: &Way) -> Self {
-        let holder = way.who.as_ref().map_or(Holder::Gateway, |who| who.holder());
+impl<'a> Authorizer<'a> {
+    pub(super) fn new(tokens: &'a Arc<ServerTokens>, caller: Option<&Caller>) -> Self {
+        let holder = caller.map_or(Holder::Gateway, Caller::holder);
         Self { tokens, holder, sent: None, rounds: 0 }
     }
 
-    /// What the request is to be sent with.
+    /// The `authorization` header to send.
     pub(super) async fn bearer(&mut self) -> Option<HeaderValue> {
         self.sent = self.tokens.authorization(&self.holder).await;
         self.sent.clone()
     }
 
-    /// The challenge in an answer, if it is worth answering.
+    /// The challenge in a response, unless too many were answered already.
     pub(super) fn challenge(
         &self,
         url: &str,
         response: &StreamingResponse,
     ) -> Option<BearerChallenge> {
         let challenge = BearerChallenge::from_response(response.status, &response.headers)?;
-        // What another place says after a redirect is not the server's word.
+        // After a redirect the challenge is another host's.
         (self.rounds < ROUNDS && same_origin(url, response)).then_some(challenge)
     }
 
-    /// Answers a challenge: the request can be sent again, with another token.
+    /// Obtains a token for a challenge, so that the request can be sent again.
     pub(super) async fn answer(
         &mut self,
         url: &str,
         challenge: BearerChallenge,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), TransportError> {
         self.rounds += 1;
         let answered = self.tokens.answer_challenge(&self.holder, url, challenge, self.sent.take());
         match answered.await {
             Ok(()) => Ok(()),
-            Err(Fault::LoginRequired { link, .. }) => Err(Broken::Login(link)),
+            Err(Fault::Login { link, .. }) => Err(TransportError::Login(link)),
             Err(fault) => {
-                let passing = fault.is_transient();
-                Err(Broken::NoToken { why: fault.to_string().into(), passing })
+                let passing = fault.is_passing();
+                Err(TransportError::NoToken { why: fault.to_string().into(), passing })
             }
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use strip::{Failure, Output};
 
 use super::operation::{essence, is_json};
-use crate::broken::shown;
+use crate::error::shown;
 
 /// Reads a whole answer. `clean_results` takes invisible characters out; otherwise they are counted.
 pub(super) fn read(

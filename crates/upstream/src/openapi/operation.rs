@@ -6,7 +6,7 @@ use http::{HeaderName, Method};
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Fault, below};
-use super::schema::{Bundle, Way};
+use super::schema::{Bundle, Direction};
 
 /// All schemas of a document together, in nodes.
 const MAX_NODES: usize = 4_000_000;
@@ -29,7 +29,7 @@ const FRAMING: [&str; 8] = [
 const PASSED_OVER: [&str; 4] = ["accept", "content-type", "authorization", "cookie"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Location {
     Path,
     Query,
     Header,
@@ -54,7 +54,7 @@ pub(super) struct Parameter {
     /// Under which property the caller gives it.
     pub(super) input: String,
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) style: Style,
     pub(super) explode: bool,
 }
@@ -195,7 +195,7 @@ impl Reader<'_> {
             let why = "it names servers of its own, which are not followed";
             return Err(self.fault(why));
         }
-        let mut bundle = Bundle::new(self.document, Way::Out, left);
+        let mut bundle = Bundle::new(self.document, Direction::Out, left);
         let mut inputs = Inputs::default();
         let parameters = self.parameters(&mut bundle, &mut inputs)?;
         self.check_path(path, &parameters)?;
@@ -274,13 +274,13 @@ impl Reader<'_> {
     ) -> Result<Option<Parameter>, Fault> {
         let refused = |why: &str| self.fault(format!("the parameter `{name}` {why}"));
         let place_ = match place {
-            "path" => Place::Path,
-            "query" => Place::Query,
-            "header" => Place::Header,
-            "cookie" => Place::Cookie,
+            "path" => Location::Path,
+            "query" => Location::Query,
+            "header" => Location::Header,
+            "cookie" => Location::Cookie,
             _ => return Err(refused("goes to a place that is not known")),
         };
-        if place_ == Place::Header {
+        if place_ == Location::Header {
             let lower = name.to_ascii_lowercase();
             // What the operator set is not a caller's to give.
             if PASSED_OVER.contains(&lower.as_str()) || self.fixed.contains(&lower) {
@@ -290,7 +290,7 @@ impl Reader<'_> {
                 return Err(refused("cannot be a header of a caller's"));
             }
         }
-        if place_ == Place::Cookie
+        if place_ == Location::Cookie
             && !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
         {
             return Err(refused("cannot be a cookie's name"));
@@ -312,17 +312,17 @@ impl Reader<'_> {
         }
         let style = match (written["style"].as_str(), place_) {
             _ if json_text => Style::Json,
-            (None | Some("form"), Place::Query | Place::Cookie) => Style::Form,
-            (None | Some("simple"), Place::Path | Place::Header) => Style::Simple,
-            (Some("label"), Place::Path) => Style::Label,
-            (Some("matrix"), Place::Path) => Style::Matrix,
-            (Some("spaceDelimited"), Place::Query) => Style::Space,
-            (Some("pipeDelimited"), Place::Query) => Style::Pipe,
-            (Some("deepObject"), Place::Query) => Style::Deep,
+            (None | Some("form"), Location::Query | Location::Cookie) => Style::Form,
+            (None | Some("simple"), Location::Path | Location::Header) => Style::Simple,
+            (Some("label"), Location::Path) => Style::Label,
+            (Some("matrix"), Location::Path) => Style::Matrix,
+            (Some("spaceDelimited"), Location::Query) => Style::Space,
+            (Some("pipeDelimited"), Location::Query) => Style::Pipe,
+            (Some("deepObject"), Location::Query) => Style::Deep,
             _ => return Err(refused("has a style that does not go with its place")),
         };
         let explode = written["explode"].as_bool().unwrap_or(style == Style::Form);
-        let required = place_ == Place::Path || written["required"] == true;
+        let required = place_ == Location::Path || written["required"] == true;
         let input = inputs.add(name, place, schema, required);
         let name = name.to_owned();
         Ok(Some(Parameter { input, name, place: place_, style, explode }))
@@ -336,7 +336,7 @@ impl Reader<'_> {
             return Err(self.fault("its path is not one that can be called"));
         }
         let mut rest = path.to_owned();
-        for parameter in parameters.iter().filter(|parameter| parameter.place == Place::Path) {
+        for parameter in parameters.iter().filter(|parameter| parameter.place == Location::Path) {
             let template = format!("{{{}}}", parameter.name);
             if !rest.contains(&template) {
                 let why = format!("its path has no place for the parameter `{}`", parameter.name);
@@ -394,7 +394,7 @@ impl Reader<'_> {
         let Some(schema) = media.get("schema").filter(|_| is_json(essence(kind))) else {
             return Ok(None);
         };
-        let mut bundle = Bundle::new(self.document, Way::Back, left);
+        let mut bundle = Bundle::new(self.document, Direction::Back, left);
         match bundle.convert(schema, self.at, 0)? {
             Value::Object(map) => bundle.close(map).map(Some),
             _ => Ok(None),

@@ -8,7 +8,7 @@ use proto::Code;
 use serde_json::Value;
 use strip::Failure;
 
-use super::operation::{BodyKind, Operation, Parameter, Place, Style};
+use super::operation::{BodyKind, Location, Operation, Parameter, Style};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -27,13 +27,13 @@ pub(super) fn build(
     headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/*;q=0.5"));
     for parameter in &operation.parameters {
         let Some(value) = input.get(&parameter.input).filter(|value| !value.is_null()) else {
-            if parameter.place == Place::Path {
+            if parameter.place == Location::Path {
                 return Err(invalid(format!("`{}` is missing", parameter.input)));
             }
             continue;
         };
         match parameter.place {
-            Place::Path => {
+            Location::Path => {
                 let filled = in_path(parameter, value);
                 if filled.is_empty() {
                     // The path without it is another operation's, such as the list of all.
@@ -41,9 +41,9 @@ pub(super) fn build(
                 }
                 path = path.replace(&format!("{{{}}}", parameter.name), &filled);
             }
-            Place::Query => query.extend(in_query(parameter, value)),
-            Place::Cookie => cookies.extend(in_query(parameter, value)),
-            Place::Header => {
+            Location::Query => query.extend(in_query(parameter, value)),
+            Location::Cookie => cookies.extend(in_query(parameter, value)),
+            Location::Header => {
                 let text = simple(&Parts::of(value, parameter.style, plain), parameter.explode);
                 headers.insert(header_name(parameter)?, header_value(&parameter.input, &text)?);
             }

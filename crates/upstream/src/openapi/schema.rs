@@ -50,7 +50,7 @@ const DROPPED: [&str; 13] = [
 
 /// Which way the data goes: some properties are only sent, others only received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Out,
     Back,
 }
@@ -58,7 +58,7 @@ pub(super) enum Way {
 /// One tool's schema in the making.
 pub(super) struct Bundle<'a> {
     document: &'a Document,
-    way: Way,
+    way: Direction,
     /// Names under `$defs`, by where the schema stands in the document.
     names: HashMap<String, String>,
     open: Vec<(String, String)>,
@@ -68,7 +68,7 @@ pub(super) struct Bundle<'a> {
 }
 
 impl<'a> Bundle<'a> {
-    pub(super) fn new(document: &'a Document, way: Way, left: &'a mut usize) -> Self {
+    pub(super) fn new(document: &'a Document, way: Direction, left: &'a mut usize) -> Self {
         Self { document, way, names: HashMap::new(), open: Vec::new(), nodes: 0, left }
     }
 
@@ -191,7 +191,7 @@ impl<'a> Bundle<'a> {
 
     /// Whether a property does not travel this way.
     fn hidden(&self, property: &Value) -> bool {
-        let key = if self.way == Way::Out { "readOnly" } else { "writeOnly" };
+        let key = if self.way == Direction::Out { "readOnly" } else { "writeOnly" };
         let property = self.document.follow(property, "").unwrap_or(property);
         property[key] == true
     }

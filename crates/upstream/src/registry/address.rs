@@ -1,5 +1,5 @@
-//! Where a server that announces itself may stand: nowhere that the gateway could not go anyway, but for this machine
-//! where the gateway serves this machine only.
+//! URLs at which a server may register itself: those that the egress policy allows, and this machine where the gateway
+//! serves only this machine.
 
 use egress::http::{AddressPolicy, Class, Refusal, Target};
 
@@ -12,7 +12,7 @@ pub enum AddressFault {
     Closed(Refusal),
 }
 
-/// Checks a URL and gives its normal form. A name is looked up when it is called, and its addresses are checked then.
+/// Checks a URL and returns its normal form. The addresses of a host name are checked when it is called.
 pub(super) fn admit(
     url: &str,
     policy: &AddressPolicy,

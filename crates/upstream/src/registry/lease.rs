@@ -4,14 +4,14 @@ use std::time::Duration;
 use proto::TraceId;
 use tokio::time::Instant;
 
-use super::Holder;
+use super::terms::Holder;
 use crate::upstream::Upstream;
 
-/// A server that stands by announcement.
+/// A server that registered itself.
 #[derive(Clone)]
 pub(super) struct Holding {
     pub(super) holder: Holder,
-    /// As it said when it registered last.
+    /// From its latest registration.
     pub(super) version: String,
     pub(super) since: Instant,
     pub(super) upstream: Arc<Upstream>,
@@ -19,7 +19,7 @@ pub(super) struct Holding {
     pub(super) leases: Vec<Lease>,
 }
 
-/// The right to be called at one URL, for a while.
+/// The right to be called at one URL, until it expires.
 #[derive(Clone)]
 pub(super) struct Lease {
     pub(super) id: String,
@@ -29,7 +29,7 @@ pub(super) struct Lease {
 
 impl Lease {
     pub(super) fn new(url: &str, lasts: Duration) -> Self {
-        // Random, so that a process cannot renew what another one was given.
+        // Random, so that no process can renew the lease of another.
         let id = TraceId::random().to_string();
         Self { id, url: url.to_owned(), until: Instant::now() + lasts }
     }
@@ -39,17 +39,17 @@ impl Lease {
     }
 }
 
-/// What can be said about the leases of one server.
+/// The leases of one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseStatus {
-    /// As the server said when it registered last.
+    /// From the server's latest registration.
     pub version: String,
     /// How long it has been registered without a break.
     pub age: Duration,
     pub replicas: Vec<ReplicaLease>,
 }
 
-/// What can be said about the lease of one URL.
+/// The lease of one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaLease {
     pub url: String,

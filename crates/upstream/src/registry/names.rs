@@ -1,24 +1,24 @@
-//! Whose a name is. It stays theirs while no server stands under it: agents trust names, and a stranger could wait for one.
+//! Holders of names. A name stays with its holder while it has no server: agents trust names, and a third party could
+//! wait for one to become free.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use super::terms::MAX_NAMES;
-use super::{Holder, RegistryFault};
+use super::terms::{Holder, MAX_NAMES, RegistryFault};
 
-/// Where names and their holders outlive the gateway.
+/// Stores names and their holders across restarts.
 #[async_trait]
 pub trait NameStore: Send + Sync + 'static {
-    /// Keeps that a name is somebody's from now on; answers when it is safe.
+    /// Stores the holder of a name; returns once it is durable.
     async fn hold(&self, name: &str, holder: &Holder) -> Result<(), String>;
 
-    /// Forgets whose a name was.
+    /// Removes the holder of a name.
     async fn release(&self, name: &str) -> Result<(), String>;
 }
 
-/// Every name that is somebody's.
+/// Every name that has a holder.
 pub(super) struct Names {
     held: Mutex<BTreeMap<String, Holder>>,
     store: Arc<dyn NameStore>,
@@ -37,7 +37,7 @@ impl Names {
         self.held().clone()
     }
 
-    /// Gives a name to whoever asks first; a fault if it is somebody else's.
+    /// Assigns a name to its first holder; a fault if it belongs to another.
     pub(super) async fn hold(&self, name: &str, holder: &Holder) -> Result<(), RegistryFault> {
         {
             let held = self.held();
@@ -50,15 +50,15 @@ impl Names {
                 return Err(RegistryFault::ManyNames(MAX_NAMES));
             }
         }
-        // Safe before it counts: a lease that was given is not forgotten.
-        self.store.hold(name, holder).await.map_err(RegistryFault::Unkept)?;
+        // Stored before it counts, so that a granted name survives a crash.
+        self.store.hold(name, holder).await.map_err(RegistryFault::NotStored)?;
         self.held().insert(name.to_owned(), holder.clone());
         Ok(())
     }
 
-    /// Makes a name nobody's; says whose it was.
+    /// Releases a name; returns the former holder.
     pub(super) async fn release(&self, name: &str) -> Result<Option<Holder>, RegistryFault> {
-        self.store.release(name).await.map_err(RegistryFault::Unkept)?;
+        self.store.release(name).await.map_err(RegistryFault::NotStored)?;
         Ok(self.held().remove(name))
     }
 }

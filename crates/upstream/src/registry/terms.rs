@@ -2,32 +2,32 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::AddressFault;
-use crate::ConfigFault;
+use super::address::AddressFault;
+use crate::config::ConfigFault;
 
-/// How many servers may stand by announcement at once.
+/// How many servers may be registered at once.
 pub(super) const MAX_SERVERS: usize = 1_000;
 
-/// How many names one holder may have, whether servers stand under them or not: each is kept for ever.
+/// How many names one holder may have, with or without servers: names do not expire.
 pub(super) const MAX_NAMES: usize = 1_000;
 
 /// How many replicas one of them may have.
 pub(super) const MAX_REPLICAS: usize = 64;
 
-/// How many tools an announcement may bring.
+/// How many tools an announcement may list.
 const MAX_TOOLS: usize = 1_000;
 
 const MAX_VERSION: usize = 64;
 
-/// A lease is renewed this often while it lasts, so that one lost heartbeat costs nothing.
+/// Heartbeats per lease, so that one may be lost.
 const BEATS: u32 = 3;
 
-/// What announced servers are held to.
+/// The rules for registered servers.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// How long a lease lasts without a heartbeat.
     pub lease: Duration,
-    /// Whether this machine itself may be named in a URL, as is right where the gateway serves this machine only.
+    /// Whether a URL may name this machine, which is safe where the gateway serves only this machine.
     pub loopback: bool,
     /// Names that belong to the gateway.
     pub reserved: Vec<String>,
@@ -44,7 +44,7 @@ impl Terms {
         self.lease / BEATS
     }
 
-    /// Checks what can be judged without a look at the URL or at who stands already.
+    /// Checks everything but the URL and the other registrations.
     pub(super) fn check(&self, announcement: &Announcement) -> Result<(), RegistryFault> {
         let Announcement { name, version, tools, .. } = announcement;
         let invalid = |key, reason: String| Err(RegistryFault::Invalid { key, reason });
@@ -66,23 +66,23 @@ impl Terms {
     }
 }
 
-/// What a server says of itself when it starts.
+/// A server's request to be registered.
 #[derive(Clone, Debug)]
 pub struct Announcement {
     pub name: String,
     pub url: String,
     pub version: String,
-    /// Whether the URL stands beside those that the same holder has announced, instead of replacing them.
+    /// Whether the URL is an additional replica, instead of replacing the holder's other URLs.
     pub replica: bool,
-    /// Its tools as in `tools/list`, offered until it has been asked itself.
+    /// Its tools as in `tools/list`, offered until the server is listed.
     pub tools: Option<Vec<Value>>,
 }
 
-/// Who announces: what one holder has registered, another cannot touch.
+/// The owner of a registration; no other holder can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub tenant: String,
-    /// Whom the registration token was given to.
+    /// The owner of the registration token.
     pub owner: String,
 }
 
@@ -104,7 +104,7 @@ pub enum RegistryFault {
     Invalid { key: &'static str, reason: String },
     #[error("the name `{0}` belongs to the gateway itself")]
     Reserved(String),
-    #[error("the config file has a server `{0}`, and only one can bear the name")]
+    #[error("the config file has a server `{0}`, and a name is used only once")]
     Configured(String),
     #[error(
         "the name `{0}` belongs to another registration token; the operator can free it with \
@@ -116,8 +116,8 @@ pub enum RegistryFault {
          `powerstrip servers release NAME`"
     )]
     ManyNames(usize),
-    #[error("whose name it is cannot be kept: {0}")]
-    Unkept(String),
+    #[error("the holder of the name cannot be stored: {0}")]
+    NotStored(String),
     #[error("`url`: {0}")]
     Address(#[from] AddressFault),
     #[error(

@@ -7,9 +7,9 @@ use super::*;
 #[test]
 fn modern_requests_carry_their_meta_and_legacy_ones_only_what_was_asked_for() {
     let arguments = json!({"a": 1});
-    let ask = Ask {
+    let ask = RpcRequest {
         idempotency_key: Some("k1"),
-        ..Ask::plain("tools/call", Params::Call { name: "t", arguments: &arguments })
+        ..RpcRequest::plain("tools/call", Params::Call { name: "t", arguments: &arguments })
     };
     let modern: Value = serde_json::from_slice(&ask.encode(7, Era::Modern).unwrap()).unwrap();
     assert_eq!(modern["id"], 7);
@@ -22,7 +22,7 @@ fn modern_requests_carry_their_meta_and_legacy_ones_only_what_was_asked_for() {
 
     let legacy: Value = serde_json::from_slice(&ask.encode(8, Era::Legacy).unwrap()).unwrap();
     assert_eq!(legacy["params"]["_meta"], json!({"powerstrip/idempotency-key": "k1"}));
-    let plain = Ask::plain("tools/list", Params::None).encode(9, Era::Legacy).unwrap();
+    let plain = RpcRequest::plain("tools/list", Params::None).encode(9, Era::Legacy).unwrap();
     let plain: Value = serde_json::from_slice(&plain).unwrap();
     assert_eq!(plain["params"], json!({}));
 }
@@ -85,7 +85,7 @@ fn a_callers_meta_passes_but_not_what_is_between_us_and_the_server() {
     else {
         panic!("an object")
     };
-    let ask = Ask::plain("resources/read", Params::Map(&params));
+    let ask = RpcRequest::plain("resources/read", Params::Map(&params));
     assert_eq!(ask.name(), Some("test://x"));
     let modern = String::from_utf8(ask.encode(1, Era::Modern).unwrap()).unwrap();
     assert_eq!(modern.matches("_meta").count(), 1, "{modern}");
@@ -103,5 +103,5 @@ fn a_caller_cannot_invent_capabilities() {
         panic!("an object")
     };
     let known = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {"listChanged": true}});
-    assert_eq!(Value::Object(questions(&declared)), known);
+    assert_eq!(Value::Object(question_capabilities(&declared)), known);
 }

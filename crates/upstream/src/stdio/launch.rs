@@ -13,57 +13,63 @@ use tokio::time::timeout;
 use super::connection::{Connection, Pending};
 use super::handshake;
 use super::pipes::{self, Reader, StderrTail};
-use crate::broken::Broken;
+use crate::caller::Caller;
 use crate::config::ServerConfig;
+use crate::context::ServerContext;
+use crate::deps::Deps;
 use crate::era::Era;
-use crate::hearing::Place;
-use crate::link::News;
-use crate::rpc::{Ask, Params};
-use crate::who::Who;
-use crate::wishes::{differences, filter};
-use crate::{Deps, Timing};
+use crate::error::TransportError;
+use crate::notifications::Channel;
+use crate::rpc::{Params, RpcRequest};
+use crate::subscription;
+use crate::timing::Timing;
 
-/// Lines that may wait to be written before those who ask have to wait themselves.
+/// Lines that may be queued before requests have to wait.
 const QUEUE: usize = 128;
 
-/// How long the end of a process is waited for once its output has ended, and the other way round.
-const AFTERMATH: Duration = Duration::from_millis(500);
+/// How long to wait for the end of a process after the end of its output, and for the output after the end.
+const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What every child may know of the gateway's environment: what programs need to find their way, and no secret.
+/// Variables of the gateway's environment that every child process gets; none of them is a secret.
 const PASSED: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
-/// How the processes of one server are started.
-pub(super) struct Launch {
+/// Starts the processes of one server.
+pub(super) struct Launcher {
     name: String,
     runner: Arc<Runner>,
     spec: Spec,
-    news: Arc<News>,
+    context: Arc<ServerContext>,
     /// Whether several callers use one process.
     shared: bool,
     /// What is known of the server's era: 0 nothing, 1 modern, 2 legacy.
     era: AtomicU8,
     /// How often a process ended by itself or did not start.
-    pub(super) falls: AtomicU64,
-    pub(super) odd: Arc<AtomicU64>,
+    pub(super) failures: AtomicU64,
+    pub(super) unexpected_messages: Arc<AtomicU64>,
 }
 
-impl Launch {
-    /// What takes the server's secrets out of what it says.
-    pub(super) fn secrets(&self) -> Scrubber {
-        self.news.scrubber.clone()
+impl Launcher {
+    /// Removes the server's secrets from what it writes.
+    pub(super) fn scrubber(&self) -> Scrubber {
+        self.context.scrubber.clone()
     }
 
-    pub(super) fn new(name: &str, config: &ServerConfig, deps: &Deps, news: &Arc<News>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        config: &ServerConfig,
+        deps: &Deps,
+        context: &Arc<ServerContext>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             runner: Arc::clone(&deps.runner),
             spec: spec(config, deps),
-            news: Arc::clone(news),
+            context: Arc::clone(context),
             shared: config.is_shared(),
             era: AtomicU8::new(0),
-            falls: AtomicU64::new(0),
-            odd: Arc::default(),
+            failures: AtomicU64::new(0),
+            unexpected_messages: Arc::default(),
         }
     }
 
@@ -72,60 +78,60 @@ impl Launch {
         &self.name
     }
 
-    /// Starts a process and shakes hands in a caller's name; the one that is nobody's tells about changes.
+    /// Starts a process and does the handshake for a caller. The gateway's own process also subscribes to changes.
     pub(super) async fn start(
         &self,
         stderr: &Arc<StderrTail>,
         timing: Timing,
-        who: Option<&Who>,
-    ) -> Result<Child, Broken> {
+        caller: Option<&Caller>,
+    ) -> Result<Child, TransportError> {
         let began = timeout(timing.start, async {
             let piped = self.runner.spawn_piped(self.spec.clone()).await;
-            let piped = piped.map_err(|why| Broken::Unreachable(why.to_string().into()))?;
-            let place = if who.is_none() { Place::Ours } else { Place::Callers };
-            let mut child = self.attach(piped, stderr, place);
+            let piped = piped.map_err(|why| TransportError::Unreachable(why.to_string().into()))?;
+            let channel = if caller.is_none() { Channel::Gateway } else { Channel::Caller };
+            let mut child = self.attach(piped, stderr, channel);
             let connection = Arc::clone(&child.connection);
             let greeting = tokio::select! {
-                greeting = handshake::greet(&connection, self.known_era(), who, timing) => greeting,
-                why = child.over() => Err(why),
+                greeting = handshake::shake_hands(&connection, self.known_era(), caller, timing) => greeting,
+                why = child.wait() => Err(why),
             };
             match greeting {
-                Ok(facts) => {
-                    self.learn(Some(facts.era));
-                    child.connection.agree(facts);
+                Ok(info) => {
+                    self.set_era(Some(info.era));
+                    child.connection.set_info(info);
                     Ok(child)
                 }
-                Err(why @ Broken::Lost(_)) => {
-                    // Some legacy servers end at the first message that is no greeting: next time they get one.
-                    self.learn(Some(Era::Legacy).filter(|_| self.known_era().is_none()));
+                Err(why @ TransportError::Lost(_)) => {
+                    // Some legacy servers exit at the first message that is not `initialize`: send that next time.
+                    self.set_era(Some(Era::Legacy).filter(|_| self.known_era().is_none()));
                     Err(why)
                 }
                 Err(broken) => {
-                    self.learn(None);
+                    self.set_era(None);
                     child.stop().await;
                     Err(broken)
                 }
             }
         });
-        let child = began.await.unwrap_or(Err(Broken::TimedOut(timing.start)))?;
-        let facts = child.connection.facts();
-        if who.is_none() && facts.tells_changes {
-            child.listen(&self.news);
+        let child = began.await.unwrap_or(Err(TransportError::TimedOut(timing.start)))?;
+        let info = child.connection.info();
+        if caller.is_none() && info.notifies_changes {
+            child.listen(&self.context);
         }
         Ok(child)
     }
 
-    fn attach(&self, piped: Piped, stderr: &Arc<StderrTail>, place: Place) -> Child {
-        let Piped { stdin, stdout, stderr: complaints, process } = piped;
+    fn attach(&self, piped: Piped, stderr: &Arc<StderrTail>, channel: Channel) -> Child {
+        let Piped { stdin, stdout, stderr: stderr_pipe, process } = piped;
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let pending = Arc::new(Pending::default());
         let reader = Reader {
             pending: Arc::clone(&pending),
             outgoing: outgoing.clone(),
-            news: Arc::clone(&self.news),
-            odd: Arc::clone(&self.odd),
+            context: Arc::clone(&self.context),
+            unexpected_messages: Arc::clone(&self.unexpected_messages),
             shared: self.shared,
-            place,
+            channel,
         };
         let writing = tokio::spawn(pipes::write(stdin, queue));
         let reading =
@@ -134,7 +140,7 @@ impl Launch {
             );
         let listening = tokio::spawn({
             let stderr = Arc::clone(stderr);
-            async move { stderr.fill(complaints).await }
+            async move { stderr.fill(stderr_pipe).await }
         });
         Child {
             connection: Arc::new(Connection::new(outgoing, Arc::clone(&pending))),
@@ -155,7 +161,7 @@ impl Launch {
         }
     }
 
-    pub(super) fn learn(&self, era: Option<Era>) {
+    pub(super) fn set_era(&self, era: Option<Era>) {
         let known = match era {
             None => 0,
             Some(Era::Modern) => 1,
@@ -166,7 +172,7 @@ impl Launch {
 }
 
 fn spec(config: &ServerConfig, deps: &Deps) -> Spec {
-    // A server lives long: what bounds a single run would end it in its best years.
+    // A server runs for long: the limits of a single tool run would end it.
     let (file_size, private_folder) = (4 << 30, 4 << 30);
     let limits = Limits { file_size, private_folder, open_files: 4_096, ..Limits::default() };
     let mut spec = Spec::new(config.command.clone().unwrap_or_default())
@@ -187,68 +193,73 @@ fn spec(config: &ServerConfig, deps: &Deps) -> Spec {
     }
 }
 
-/// A running process and the tasks at its pipes. Dropping it kills the process and all it started.
+/// A running process and the tasks at its pipes. Dropping it kills the process and its descendants.
 pub(super) struct Child {
     pub(super) connection: Arc<Connection>,
     pending: Arc<Pending>,
     process: Option<Process>,
-    reading: JoinHandle<Broken>,
+    reading: JoinHandle<TransportError>,
     listening: JoinHandle<()>,
     aborts: Vec<AbortHandle>,
     stderr: Arc<StderrTail>,
 }
 
 impl Child {
-    /// Asks the server to tell about changes, and again when other resources are watched.
-    fn listen(&self, news: &Arc<News>) {
+    /// Subscribes to changes, and again when other resources are watched.
+    fn listen(&self, context: &Arc<ServerContext>) {
         let connection = Arc::clone(&self.connection);
-        let mut wishes = news.watched.subscribe();
+        let mut watched = context.watched.subscribe();
         tokio::spawn(async move {
-            let facts = connection.facts();
-            if facts.era == Era::Legacy {
-                return subscribe(&connection, wishes).await;
+            let info = connection.info();
+            if info.era == Era::Legacy {
+                return subscribe(&connection, watched).await;
             }
             loop {
-                let params = filter(facts.capabilities.as_ref(), &wishes.borrow_and_update());
-                let ask = Ask::plain("subscriptions/listen", Params::Map(&params));
+                let params = subscription::listen_params(
+                    info.capabilities.as_ref(),
+                    &watched.borrow_and_update(),
+                );
+                let request = RpcRequest::plain("subscriptions/listen", Params::Map(&params));
                 tokio::select! {
-                    ended = connection.stand(&ask) => {
+                    ended = connection.ask_lasting(&request) => {
                         let orderly = ended.is_ok();
-                        tracing::debug!(orderly, "a server stopped telling about changes");
+                        tracing::debug!(orderly, "the subscription ended");
                         return;
                     }
-                    Ok(()) = wishes.changed() => {}
+                    Ok(()) = watched.changed() => {}
                 }
             }
         });
     }
 
-    /// Waits until the process has ended or is of no use any more, and says why.
-    pub(super) async fn over(&mut self) -> Broken {
-        let Some(process) = &mut self.process else { return Broken::lost("it was stopped") };
+    /// Waits until the process has ended or can no longer be used, and returns why.
+    pub(super) async fn wait(&mut self) -> TransportError {
+        let Some(process) = &mut self.process else {
+            return TransportError::lost("it was stopped");
+        };
         let mut exit = None;
         let mut why = tokio::select! {
-            why = &mut self.reading => why.unwrap_or_else(|_| Broken::lost("its reader failed")),
+            why = &mut self.reading => why.unwrap_or_else(|_| TransportError::lost("its reader failed")),
             ended = process.wait() => {
                 exit = ended.ok();
-                // What it said before it ended still counts.
-                match timeout(AFTERMATH, &mut self.reading).await {
+                // What it wrote before it ended still counts.
+                match timeout(END_TIMEOUT, &mut self.reading).await {
                     Ok(Ok(why)) => why,
-                    _ => Broken::lost("it ended"),
+                    _ => TransportError::lost("it ended"),
                 }
             }
         };
-        if exit.is_none() && matches!(why, Broken::Lost(_)) {
-            exit = timeout(AFTERMATH, process.wait()).await.ok().and_then(Result::ok);
+        if exit.is_none() && matches!(why, TransportError::Lost(_)) {
+            exit = timeout(END_TIMEOUT, process.wait()).await.ok().and_then(Result::ok);
         }
-        let _ = timeout(AFTERMATH, &mut self.listening).await;
-        if let (Broken::Lost(_), Some(exit)) = (&why, exit) {
+        let _ = timeout(END_TIMEOUT, &mut self.listening).await;
+        if let (TransportError::Lost(_), Some(exit)) = (&why, exit) {
             let how = match exit {
                 Exit::Code(code) => format!("it ended with exit code {code}"),
                 Exit::Signal(signal) => format!("signal {signal} killed it"),
             };
             let last = self.stderr.last_line().map(|line| format!(": {line}")).unwrap_or_default();
-            why = Broken::lost(format!("{how}{last}"));
+            why = TransportError::lost(format!("{how}{last}"));
         }
         self.pending.end(&why);
         if let Some(process) = self.process.take() {
@@ -257,13 +268,13 @@ impl Child {
         why
     }
 
-    /// Ends the process: first by the end of its input, then by force.
+    /// Ends the process: first by closing its input, then by killing it.
     pub(super) async fn stop(mut self) {
-        self.pending.end(&Broken::lost("the gateway stopped it"));
+        self.pending.end(&TransportError::lost("the gateway stopped it"));
         // The writer holds the pipe.
         self.abort();
         if let Some(mut process) = self.process.take() {
-            let _ = timeout(AFTERMATH, process.wait()).await;
+            let _ = timeout(END_TIMEOUT, process.wait()).await;
             process.kill().await;
         }
     }
@@ -276,25 +287,25 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.pending.end(&Broken::lost("the gateway stopped it"));
+        self.pending.end(&TransportError::lost("the gateway stopped it"));
         self.abort();
     }
 }
 
-/// Keeps a legacy server told which resources somebody wants to hear of, as long as it lives.
-async fn subscribe(connection: &Connection, mut wishes: watch::Receiver<BTreeSet<String>>) {
-    let mut told = BTreeSet::new();
+/// Keeps the subscriptions at a legacy server equal to the watched resources, until the connection ends.
+async fn subscribe(connection: &Connection, mut watched: watch::Receiver<BTreeSet<String>>) {
+    let mut current = BTreeSet::new();
     loop {
-        let wanted = wishes.borrow_and_update().clone();
-        for (method, params) in differences(&told, &wanted) {
-            if connection.ask(&Ask::plain(method, Params::Map(&params))).await.is_err() {
+        let requested = watched.borrow_and_update().clone();
+        for (method, params) in subscription::changes(&current, &requested) {
+            if connection.ask(&RpcRequest::plain(method, Params::Map(&params))).await.is_err() {
                 return;
             }
         }
-        told = wanted;
+        current = requested;
         tokio::select! {
-            changed = wishes.changed() => if changed.is_err() { return },
-            () = connection.ended_waiting() => return,
+            changed = watched.changed() => if changed.is_err() { return },
+            () = connection.wait_until_ended() => return,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The three pipes of a child: one writer, one reader, and the end of what it complains about.
+//! The three pipes of a child process: the writer, the reader, and the tail of stderr.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +11,16 @@ use tokio::io::{
 };
 use tokio::sync::mpsc;
 
-use super::connection::{Pending, ended_line};
+use super::connection::{Pending, terminated_line};
 use super::scrub::scrubbed;
-use crate::broken::Broken;
-use crate::gather::{Gathered, Gathering};
-use crate::hearing::{self, About, Place};
-use crate::link::{MAX_ANSWER_BYTES, News};
+use crate::context::ServerContext;
+use crate::error::TransportError;
+use crate::message_buffer::{MAX_ANSWER_BYTES, MessageBuffer, RawMessage};
+use crate::notifications::{self, Channel, Recipient};
 use crate::questions;
 use crate::rpc::Message;
 
-const STDERR_KEPT: usize = 8_192;
+const STDERR_TAIL_BYTES: usize = 8_192;
 
 /// Lines that are written at once.
 const BATCH: usize = 64;
@@ -44,62 +44,65 @@ pub(super) async fn write(mut stdin: impl AsyncWrite + Unpin, mut queue: mpsc::R
     }
 }
 
-/// Who hears what the child says.
+/// Reads what the child process writes.
 pub(super) struct Reader {
     pub(super) pending: Arc<Pending>,
     pub(super) outgoing: mpsc::Sender<Bytes>,
-    pub(super) news: Arc<News>,
-    /// Messages that are nobody's.
-    pub(super) odd: Arc<AtomicU64>,
+    pub(super) context: Arc<ServerContext>,
+    /// How many messages belonged to no request or could not be read.
+    pub(super) unexpected_messages: Arc<AtomicU64>,
     /// Whether several callers use this process.
     pub(super) shared: bool,
-    /// Whether it is the gateway's own process or a caller's.
-    pub(super) place: Place,
+    pub(super) channel: Channel,
 }
 
 impl Reader {
-    /// Reads to the end; says why it ended.
-    pub(super) async fn read(&self, mut stdout: impl AsyncBufRead + Unpin) -> Broken {
-        let mut line = Gathering::default();
+    /// Reads to the end, and returns why it ended.
+    pub(super) async fn read(&self, mut stdout: impl AsyncBufRead + Unpin) -> TransportError {
+        let mut line = MessageBuffer::default();
         loop {
             let read = match stdout.fill_buf().await {
-                Ok([]) if line.is_empty() => return Broken::lost("it closed its output"),
-                Ok([]) => return Broken::lost("it closed its output in the middle of a message"),
+                Ok([]) if line.is_empty() => return TransportError::lost("it closed its output"),
+                Ok([]) => {
+                    return TransportError::lost("it closed its output in the middle of a message");
+                }
                 Ok(read) => read,
-                Err(why) => return Broken::lost(format!("its output cannot be read: {why}")),
+                Err(why) => {
+                    return TransportError::lost(format!("its output cannot be read: {why}"));
+                }
             };
             let end = read.iter().position(|byte| *byte == b'\n');
             line.add_slice(&read[..end.unwrap_or(read.len())]);
             let used = end.map_or(read.len(), |end| end + 1);
             stdout.consume(used);
             if line.check().is_err() {
-                return Broken::TooLarge(MAX_ANSWER_BYTES as u64);
+                return TransportError::TooLarge(MAX_ANSWER_BYTES as u64);
             }
             if end.is_some() {
-                self.hear(line.take());
+                self.receive(line.take());
             }
         }
     }
 
-    fn hear(&self, mut line: Gathered) {
-        let unreadable = line.open(&self.news.scrubber, |message| match message {
+    fn receive(&self, mut line: RawMessage) {
+        let unreadable = line.open(&self.context.scrubber, |message| match message {
             Ok(Message::Answer { id: Some(id), answer }) => {
                 if !self.pending.settle(id, Ok(answer)) {
-                    self.odd.fetch_add(1, Ordering::Relaxed);
+                    self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
                 }
                 None
             }
             Ok(Message::Answer { id: None, .. }) => {
-                self.odd.fetch_add(1, Ordering::Relaxed);
+                self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
                 None
             }
             Ok(Message::Request { id, method, params }) => {
-                let client = self.pending.client_meant(self.shared);
+                let client = self.pending.latest_client(self.shared);
                 let answer = questions::answer(id, &method, params, client.as_ref());
                 let outgoing = self.outgoing.clone();
                 let sent = move |line: Bytes| {
-                    // A server that floods us with questions and does not read the answers loses them.
-                    let _ = outgoing.try_send(ended_line(&line));
+                    // Answers are dropped for a server that asks and does not read.
+                    let _ = outgoing.try_send(terminated_line(&line));
                 };
                 if client.is_some() {
                     tokio::spawn(async move { sent(answer.await) });
@@ -109,10 +112,11 @@ impl Reader {
                 None
             }
             Ok(Message::Notification { method, params }) => {
-                hearing::hear(&self.news, self.place, &method, params, |about| match about {
-                    About::Token(token) => self.pending.client_of(token),
-                    About::Anybody => self.pending.client_meant(self.shared),
-                });
+                let find = |recipient| match recipient {
+                    Recipient::Token(token) => self.pending.client_of(token),
+                    Recipient::Unspecified => self.pending.latest_client(self.shared),
+                };
+                notifications::dispatch(&self.context, self.channel, &method, params, find);
                 None
             }
             Err(why) => Some(why),
@@ -122,27 +126,26 @@ impl Reader {
         }
     }
 
-    /// Servers print all sorts of things. What was meant as an answer fails the call it was for, or, if that cannot
-    /// be known, all that wait; anything else is only counted.
+    /// Handles a line that is not a message. A broken answer fails its request, or all requests if it names none;
+    /// any other output is only counted.
     fn unreadable(&self, line: &[u8], why: String) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        self.odd.fetch_add(1, Ordering::Relaxed);
+        self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
         let text = String::from_utf8_lossy(line);
         if !text.contains("\"jsonrpc\"") {
             return;
         }
-        let broken = Broken::malformed(why);
-        let settled =
-            named_id(&text).is_some_and(|id| self.pending.settle(id, Err(broken.clone())));
+        let error = TransportError::malformed(why);
+        let settled = named_id(&text).is_some_and(|id| self.pending.settle(id, Err(error.clone())));
         if !settled {
-            self.pending.fail_all(&broken);
+            self.pending.fail_all(&error);
         }
     }
 }
 
-/// The first number that stands behind an `"id"` in a broken message.
+/// The first number after an `"id"` in a broken message.
 fn named_id(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once("\"id\"")?;
     let digits = rest.trim_start().strip_prefix(':')?.trim_start();
@@ -150,34 +153,34 @@ fn named_id(text: &str) -> Option<u64> {
     digits[..end].parse().ok()
 }
 
-/// The end of what a process wrote to stderr.
+/// The last bytes that a process wrote to stderr.
 #[derive(Debug, Default)]
 pub(super) struct StderrTail {
-    kept: Mutex<Vec<u8>>,
+    bytes: Mutex<Vec<u8>>,
     secrets: Scrubber,
 }
 
 impl StderrTail {
-    /// Nothing yet; the secrets are taken out of what comes.
+    /// Secrets are removed from the text.
     pub(super) fn new(secrets: Scrubber) -> Self {
-        Self { kept: Mutex::default(), secrets }
+        Self { bytes: Mutex::default(), secrets }
     }
 
-    /// Reads to the end, so that the process never blocks there.
+    /// Reads to the end, so that the process never blocks on stderr.
     pub(super) async fn fill(&self, mut stderr: impl AsyncRead + Unpin) {
         let mut piece = [0; 4_096];
         while let Ok(length @ 1..) = stderr.read(&mut piece).await {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend_from_slice(&piece[..length]);
-            let surplus = kept.len().saturating_sub(STDERR_KEPT);
-            kept.drain(..surplus);
+            let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            bytes.extend_from_slice(&piece[..length]);
+            let surplus = bytes.len().saturating_sub(STDERR_TAIL_BYTES);
+            bytes.drain(..surplus);
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without colours and cursor movements, which a terminal would obey. They go first: they could split a secret.
-        let text = clean::text(&String::from_utf8_lossy(&kept)).0.replace('\r', "\n");
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        // Control sequences are removed before secrets, because they could split one.
+        let text = clean::text(&String::from_utf8_lossy(&bytes)).0.replace('\r', "\n");
         scrubbed(&self.secrets.text(&text))
     }
 
@@ -210,7 +213,7 @@ mod tests {
         let tail = StderrTail::default();
         let text = format!("{}\nlast words\n\n", "x".repeat(100_000));
         tail.fill(text.as_bytes()).await;
-        assert_eq!(tail.text().len(), STDERR_KEPT);
+        assert_eq!(tail.text().len(), STDERR_TAIL_BYTES);
         assert_eq!(tail.last_line().as_deref(), Some("last words"));
         tail.fill(&b"cannot read http://h/v1/files/x/content?sig=Zm9vYmFyLWZvb2Jhci1mb29i\n"[..])
             .await;

@@ -1,18 +1,17 @@
-//! What a process complains about goes to logs and to status pages; links that open files, and the bytes of files, may be
-//! in it and have no place there.
+//! Removes signed links and the bytes of files from stderr, which is shown in logs and on status pages.
 
-/// Base64 of this length is no word and no path.
-const LONG: usize = 80;
+/// Shorter runs may be words or paths.
+const MIN_BASE64: usize = 80;
 
-/// The parameters by which a link opens a file.
-const SIGNS: [&str; 3] = ["sig=", "X-Amz-Signature=", "X-Amz-Security-Token="];
+/// Parameters of a signed link.
+const SIGNATURE_PARAMS: [&str; 3] = ["sig=", "X-Amz-Signature=", "X-Amz-Security-Token="];
 
-/// The text without what opens files, and without long runs of base64.
+/// The text without signatures of links and without long runs of base64.
 pub(super) fn scrubbed(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+        if let Some(sign) = SIGNATURE_PARAMS.iter().find(|sign| rest.starts_with(**sign)) {
             clean.push_str(sign);
             clean.push('…');
             rest = &rest[sign.len()..];
@@ -20,15 +19,15 @@ pub(super) fn scrubbed(text: &str) -> String {
             continue;
         }
         let run = end_of(rest, is_base64);
-        // What stands in a run may be the name of a parameter.
-        let named = SIGNS.iter().filter_map(|sign| rest[..run].find(sign)).min();
+        // A run may include the name of a parameter.
+        let named = SIGNATURE_PARAMS.iter().filter_map(|sign| rest[..run].find(sign)).min();
         let run = named.unwrap_or(run);
         match run {
             0 => {
                 clean.push(first);
                 rest = &rest[first.len_utf8()..];
             }
-            run if run >= LONG && is_mixed(&rest[..run]) => {
+            run if run >= MIN_BASE64 && is_mixed(&rest[..run]) => {
                 clean.push_str("[base64]");
                 rest = &rest[run..];
             }
@@ -49,7 +48,7 @@ fn is_base64(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_')
 }
 
-/// Bytes in base64 have letters of both kinds; a rule drawn with dashes has none.
+/// Base64 has upper and lower case; a ruler of dashes has neither.
 fn is_mixed(run: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| run.as_bytes().iter().any(kind);
     has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)

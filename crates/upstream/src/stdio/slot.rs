@@ -1,4 +1,4 @@
-//! One process's place: asleep, starting, up, or down until it is tried again.
+//! A slot for one process: asleep, starting, up, or down until it is tried again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,28 +10,28 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
-use super::launch::Launch;
+use super::launch::Launcher;
 use super::pipes::StderrTail;
-use crate::Timing;
 use crate::backoff::Backoff;
-use crate::broken::Broken;
+use crate::caller::Caller;
 use crate::config::Start;
-use crate::who::Who;
+use crate::error::TransportError;
+use crate::timing::Timing;
 
-/// How a slot's process is.
+/// The state of a slot's process.
 pub(super) enum Stage {
     Asleep,
     Starting,
     Up(Arc<Connection>),
     Down {
-        why: Broken,
+        why: TransportError,
         until: Instant,
     },
-    /// Given up; whoever comes next gets a new slot.
+    /// Given up; the next request gets a new slot.
     Gone,
 }
 
-/// A place for one process, and who looks after it.
+/// A slot for one process.
 pub(super) struct Slot {
     stage: watch::Sender<Stage>,
     wake: Notify,
@@ -39,19 +39,19 @@ pub(super) struct Slot {
     /// How many requests use the process or wait for it.
     users: AtomicUsize,
     stderr: Mutex<Arc<StderrTail>>,
-    /// Whose it is; the lists come from the one that is nobody's.
-    who: Option<Who>,
+    /// The caller it belongs to; none for the one that the tools are listed from.
+    caller: Option<Caller>,
 }
 
 impl Slot {
-    pub(super) fn new(who: Option<Who>) -> Self {
+    pub(super) fn new(caller: Option<Caller>) -> Self {
         Self {
             stage: watch::channel(Stage::Asleep).0,
             wake: Notify::new(),
             used: Mutex::new(Instant::now()),
             users: AtomicUsize::new(0),
             stderr: Mutex::default(),
-            who,
+            caller,
         }
     }
 
@@ -68,7 +68,7 @@ impl Slot {
         Some(tail.text()).filter(|text| !text.is_empty())
     }
 
-    /// Notes that somebody called.
+    /// Records a use of the process.
     pub(super) fn touch(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -94,7 +94,7 @@ impl Slot {
     }
 
     /// The connection, waited for while the process starts; `None` if the slot was given up.
-    pub(super) async fn connection(&self) -> Result<Option<Arc<Connection>>, Broken> {
+    pub(super) async fn connection(&self) -> Result<Option<Arc<Connection>>, TransportError> {
         let mut stages = self.stage.subscribe();
         loop {
             match &*stages.borrow_and_update() {
@@ -102,7 +102,10 @@ impl Slot {
                     return Ok(Some(Arc::clone(connection)));
                 }
                 Stage::Down { why, until } => {
-                    return Err(Broken::Down { why: why.to_string().into(), until: Some(*until) });
+                    return Err(TransportError::Down {
+                        why: why.to_string().into(),
+                        until: Some(*until),
+                    });
                 }
                 Stage::Gone => return Ok(None),
                 Stage::Asleep => self.wake(),
@@ -115,79 +118,85 @@ impl Slot {
     }
 
     /// Waits until the process is up.
-    pub(super) async fn risen(&self) {
+    pub(super) async fn wait_until_up(&self) {
         let mut stages = self.stage.subscribe();
         let _ = stages.wait_for(|stage| matches!(stage, Stage::Up(_))).await;
     }
 
     /// Waits until the process is not up.
-    pub(super) async fn fell(&self) {
+    pub(super) async fn wait_until_not_up(&self) {
         let mut stages = self.stage.subscribe();
         let _ = stages.wait_for(|stage| !matches!(stage, Stage::Up(_))).await;
     }
 
-    /// Looks after the process until the slot is given up or the gateway stops.
-    pub(super) async fn keep(&self, care: Care<'_>) {
-        let mut backoff = Backoff::new(care.timing.backoff, care.timing.backoff_max);
-        while self.wanted(&care).await {
-            let Err(why) = self.live(&care, &mut backoff).await else { continue };
+    /// Starts and restarts the process until the slot is given up or the gateway stops.
+    pub(super) async fn supervise(&self, supervision: Supervision<'_>) {
+        let mut backoff = Backoff::new(supervision.timing.backoff, supervision.timing.backoff_max);
+        while self.wait_until_needed(&supervision).await {
+            let Err(why) = self.run(&supervision, &mut backoff).await else { continue };
             let until = Instant::now() + backoff.next();
-            care.launch.falls.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(server = care.launch.name(), %why, "a server's process is down");
+            supervision.launcher.failures.fetch_add(1, Ordering::Relaxed);
+            tracing::warn!(server = supervision.launcher.name(), %why, "a server's process is down");
             self.stage.send_replace(Stage::Down { why, until });
-            care.stop.run_until_cancelled(sleep_until(until)).await;
+            supervision.stop.run_until_cancelled(sleep_until(until)).await;
             self.stage.send_replace(Stage::Asleep);
         }
         self.stage.send_replace(Stage::Gone);
     }
 
-    /// Waits until somebody needs the process; false if the slot can go.
-    async fn wanted(&self, care: &Care<'_>) -> bool {
+    /// Waits until a request needs the process; false if the slot can be given up.
+    async fn wait_until_needed(&self, supervision: &Supervision<'_>) -> bool {
         let needed = async {
-            if care.start == Start::Eager {
+            if supervision.start == Start::Eager {
                 return true;
             }
             let woken = self.wake.notified();
-            if self.who.is_none() {
+            if self.caller.is_none() {
                 woken.await;
                 return true;
             }
-            tokio::time::timeout(care.timing.idle, woken).await.is_ok()
+            tokio::time::timeout(supervision.timing.idle, woken).await.is_ok()
         };
-        care.stop.run_until_cancelled(needed).await.unwrap_or(false)
+        supervision.stop.run_until_cancelled(needed).await.unwrap_or(false)
     }
 
-    /// One life of the process. `Ok` is a life that ended because nobody needed it.
-    async fn live(&self, care: &Care<'_>, backoff: &mut Backoff) -> Result<(), Broken> {
+    /// Runs the process once. `Ok` means that it was stopped because it was idle.
+    async fn run(
+        &self,
+        supervision: &Supervision<'_>,
+        backoff: &mut Backoff,
+    ) -> Result<(), TransportError> {
         self.stage.send_replace(Stage::Starting);
-        let stderr = Arc::new(StderrTail::new(care.launch.secrets()));
+        let stderr = Arc::new(StderrTail::new(supervision.launcher.scrubber()));
         *self.stderr.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&stderr);
-        let started = care.launch.start(&stderr, care.timing, self.who.as_ref());
-        let Some(child) = care.stop.run_until_cancelled(started).await else { return Ok(()) };
+        let started = supervision.launcher.start(&stderr, supervision.timing, self.caller.as_ref());
+        let Some(child) = supervision.stop.run_until_cancelled(started).await else {
+            return Ok(());
+        };
         let mut child = child?;
-        let born = Instant::now();
+        let started_at = Instant::now();
         self.touch();
         let connection = Arc::clone(&child.connection);
         self.stage.send_replace(Stage::Up(Arc::clone(&connection)));
         let why = tokio::select! {
-            why = child.over() => Some(why),
-            () = self.idle(&connection, care.timing.idle), if care.start == Start::Lazy => None,
-            () = care.stop.cancelled() => None,
+            why = child.wait() => Some(why),
+            () = self.idle(&connection, supervision.timing.idle), if supervision.start == Start::Lazy => None,
+            () = supervision.stop.cancelled() => None,
         };
-        if born.elapsed() >= care.timing.stable {
+        if started_at.elapsed() >= supervision.timing.stable {
             backoff.reset();
         }
         if let Some(why) = why {
             return Err(why);
         }
-        // Calls from before this moment have been served and must not wake it again.
+        // Requests before this moment were served and must not start it again.
         let _ = self.wake.notified().now_or_never();
         self.stage.send_replace(Stage::Asleep);
         child.stop().await;
         Ok(())
     }
 
-    /// Ends when nobody has called for `allowed` and nobody waits for an answer; the connection is closed then.
+    /// Ends when the process was idle for `allowed`; the connection is closed then.
     async fn idle(&self, connection: &Connection, allowed: Duration) {
         loop {
             let until = self.idle_since() + allowed;
@@ -199,10 +208,10 @@ impl Slot {
     }
 }
 
-/// A request's hold on a slot, whose process is not ended for another caller meanwhile.
+/// A request's use of a slot. A claimed slot is not evicted for another caller.
 pub(super) struct Claim {
     pub(super) slot: Arc<Slot>,
-    /// Whether it is the gateway's own request, which keeps no process awake.
+    /// Whether it is the gateway's own request, which does not count as use.
     own: bool,
 }
 
@@ -228,10 +237,10 @@ impl Drop for Claim {
     }
 }
 
-/// What a slot is kept with.
+/// What a slot is supervised with.
 #[derive(Clone, Copy)]
-pub(super) struct Care<'a> {
-    pub(super) launch: &'a Launch,
+pub(super) struct Supervision<'a> {
+    pub(super) launcher: &'a Launcher,
     pub(super) start: Start,
     pub(super) timing: Timing,
     pub(super) stop: &'a CancellationToken,

@@ -1,9 +1,9 @@
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::{Operation, Parameter, Place, Style, build};
+use super::{Location, Operation, Parameter, Style, build};
 
-fn parameter(name: &str, place: Place, style: Style, explode: bool) -> Parameter {
+fn parameter(name: &str, place: Location, style: Style, explode: bool) -> Parameter {
     Parameter { input: name.to_owned(), name: name.to_owned(), place, style, explode }
 }
 
@@ -30,7 +30,7 @@ fn values_are_written_as_their_style_says() {
         (Style::Pipe, false, "?c=a%20b%7Cc%2Cd", "?c=a%7C1%7Cg%7Cx%26y"),
         (Style::Deep, true, "?c=a%20b&c=c%2Cd", "?c%5Ba%5D=1&c%5Bg%5D=x%26y"),
     ] {
-        let one = || parameter("c", Place::Query, style, explode);
+        let one = || parameter("c", Location::Query, style, explode);
         assert_eq!(url("", one(), list.clone()).expect("a URL"), of_list, "{style:?} {explode}");
         assert_eq!(url("", one(), map.clone()).expect("a URL"), of_map, "{style:?} {explode}");
     }
@@ -42,7 +42,7 @@ fn values_are_written_as_their_style_says() {
         (Style::Matrix, false, "/;c=5", "/;c=a%20b,c%2Cd", "/;c=a,1,g,x%26y"),
         (Style::Matrix, true, "/;c=5", "/;c=a%20b;c=c%2Cd", "/;a=1;g=x%26y"),
     ] {
-        let one = || parameter("c", Place::Path, style, explode);
+        let one = || parameter("c", Location::Path, style, explode);
         assert_eq!(url("/{c}", one(), json!(5)).expect("a URL"), of_one, "{style:?} {explode}");
         assert_eq!(
             url("/{c}", one(), list.clone()).expect("a URL"),
@@ -51,7 +51,7 @@ fn values_are_written_as_their_style_says() {
         );
         assert_eq!(url("/{c}", one(), map.clone()).expect("a URL"), of_map, "{style:?} {explode}");
     }
-    let json_text = parameter("c", Place::Query, Style::Json, false);
+    let json_text = parameter("c", Location::Query, Style::Json, false);
     assert_eq!(url("", json_text, json!({"a": [1]})).expect("a URL"), "?c=%7B%22a%22%3A%5B1%5D%7D");
 }
 
@@ -65,18 +65,18 @@ fn no_value_leaves_its_segment() {
         ("@evil.com:80", "/pets/%40evil.com%3A80/x"),
         ("é", "/pets/%C3%A9/x"),
     ] {
-        let one = parameter("id", Place::Path, Style::Simple, false);
+        let one = parameter("id", Location::Path, Style::Simple, false);
         assert_eq!(url("/pets/{id}/x", one, json!(value)).expect("a URL"), expected);
     }
     // Some servers decode a path before they resolve dots, some twice.
     for value in ["", ".", "..", "../../admin", "..\\..", "%2e%2e", "a/%2E."] {
-        let one = parameter("id", Place::Path, Style::Simple, false);
+        let one = parameter("id", Location::Path, Style::Simple, false);
         assert!(url("/pets/{id}/x", one.clone(), json!(value)).is_err(), "{value:?}");
         assert!(url("/pets/{id}", one, json!(value)).is_err(), "{value:?}");
     }
     // A label of one dot is `..` in the end.
-    let label = parameter("id", Place::Path, Style::Label, false);
+    let label = parameter("id", Location::Path, Style::Label, false);
     assert!(url("/pets/{id}", label, json!(".")).is_err());
-    let header = parameter("X-A", Place::Header, Style::Simple, false);
+    let header = parameter("X-A", Location::Header, Style::Simple, false);
     assert!(url("/", header, json!("a\r\nX-B: c")).is_err());
 }

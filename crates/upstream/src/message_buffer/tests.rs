@@ -20,8 +20,8 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(text, 0..5)
 }
 
-fn gathered(bytes: &[u8], cut: usize) -> Gathered {
-    let mut gathering = Gathering::default();
+fn gathered(bytes: &[u8], cut: usize) -> RawMessage {
+    let mut gathering = MessageBuffer::default();
     for chunk in bytes.chunks(cut) {
         gathering.add(&Bytes::copy_from_slice(chunk));
         gathering.check().unwrap();

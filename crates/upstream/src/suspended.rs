@@ -1,5 +1,5 @@
-//! Calls to legacy servers that wait for a person whose client asks in rounds: the call goes on here while its caller
-//! is away, and the caller's next request finds it again.
+//! Suspended calls to legacy servers: a client that answers questions in rounds leaves while a person decides. The call
+//! goes on here, and the client's next request finds it again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,81 +10,79 @@ use async_trait::async_trait;
 use proto::Principal;
 use serde_json::{Map, Value, json};
 use strip::files::Attachments;
-use strip::{Asking, Client, Job, LogLevel, Unasked};
+use strip::{Asking, Client, LogLevel, Unasked};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use crate::broken::Broken;
-use crate::conversation::Request;
-use crate::definition::HeaderParam;
-use crate::desk::PATIENCE;
-use crate::rpc::{Answer, Ask, Params};
-use crate::upstream::Shared;
-use crate::who::Who;
+use crate::caller::Caller;
+use crate::error::TransportError;
+use crate::request_state::ANSWER_TIMEOUT;
+use crate::rpc::{Answer, HeaderParam, Params, RpcRequest};
+use crate::transport::Transport;
 
-/// More calls than this of one server never wait at once.
-const MAX_PARKED: usize = 256;
+/// The most suspended calls of one server.
+const MAX_CALLS: usize = 256;
 
-/// As many of them may be one caller's: nobody takes all the places.
-const MAX_OF_ONE: usize = 32;
+/// The most suspended calls of one caller, so that no caller takes all slots.
+const MAX_OF_CALLER: usize = 32;
 
 /// Questions that one call may have open.
 const MAX_QUESTIONS: usize = 16;
 
-/// The waiting calls of one server.
+/// The suspended calls of one server.
 #[derive(Clone, Default)]
-pub(crate) struct Parked(Arc<Mutex<HashMap<String, Waiting>>>);
+pub(crate) struct SuspendedCalls(Arc<Mutex<HashMap<String, Entry>>>);
 
-struct Waiting {
-    live: Live,
-    of: Principal,
+struct Entry {
+    call: SuspendableCall,
+    owner: Principal,
 }
 
-impl Parked {
-    fn table(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+impl SuspendedCalls {
+    fn table(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a call of this caller wait; nothing if too many wait already. After a while it is ended.
-    pub(crate) fn put(&self, live: Live, of: &Principal) -> Option<String> {
+    /// Suspends a call and returns its handle; none if too many are suspended already. It ends after a timeout.
+    pub(crate) fn put(&self, call: SuspendableCall, owner: &Principal) -> Option<String> {
         let handle = Uuid::new_v4().simple().to_string();
         {
             let mut table = self.table();
-            let theirs = table.values().filter(|waiting| waiting.of.is_same_caller(of)).count();
-            if table.len() >= MAX_PARKED || theirs >= MAX_OF_ONE {
+            let of_owner = table.values().filter(|entry| entry.owner.is_same_caller(owner)).count();
+            if table.len() >= MAX_CALLS || of_owner >= MAX_OF_CALLER {
                 return None;
             }
-            table.insert(handle.clone(), Waiting { live, of: of.clone() });
+            table.insert(handle.clone(), Entry { call, owner: owner.clone() });
         }
-        let (parked, expired) = (self.clone(), handle.clone());
+        let (calls, expired) = (self.clone(), handle.clone());
         tokio::spawn(async move {
-            tokio::time::sleep(PATIENCE).await;
-            drop(parked.take(&expired));
+            tokio::time::sleep(ANSWER_TIMEOUT).await;
+            drop(calls.take(&expired));
         });
         Some(handle)
     }
 
-    /// Ends every waiting call.
+    /// Ends every suspended call.
     pub(crate) fn clear(&self) {
         let ended = std::mem::take(&mut *self.table());
         drop(ended);
     }
 
-    pub(crate) fn take(&self, handle: &str) -> Option<Live> {
-        self.table().remove(handle).map(|waiting| waiting.live)
+    pub(crate) fn take(&self, handle: &str) -> Option<SuspendableCall> {
+        self.table().remove(handle).map(|entry| entry.call)
     }
 }
 
-/// A request that outlives the caller's own.
+/// A request that outlives the one of the caller's client.
 pub(crate) struct OwnedRequest {
     method: String,
     params: OwnedParams,
     idempotency_key: Option<String>,
     header_params: Vec<HeaderParam>,
     repeatable: bool,
-    who: Option<Who>,
     attached: Option<Arc<Attachments>>,
+    caller: Option<Caller>,
 }
 
 enum OwnedParams {
@@ -93,7 +91,7 @@ enum OwnedParams {
 }
 
 impl OwnedRequest {
-    pub(crate) fn new(request: &Request<'_>, call: &Job, who: Option<Who>) -> Self {
+    pub(crate) fn new(request: &RpcRequest<'_>, caller: Option<Caller>) -> Self {
         let params = match request.params {
             Params::None => OwnedParams::Map(Map::new()),
             Params::Call { name, arguments } => {
@@ -104,16 +102,20 @@ impl OwnedRequest {
         Self {
             method: request.method.to_owned(),
             params,
-            idempotency_key: call.request.idempotency_key.clone(),
+            idempotency_key: request.idempotency_key.map(str::to_owned),
             header_params: request.header_params.to_vec(),
             repeatable: request.repeatable,
-            who,
-            attached: call.attachments.clone(),
+            attached: request.attached.cloned(),
+            caller,
         }
     }
 
-    async fn ask(&self, server: &Shared, client: &Arc<dyn Client>) -> Result<Answer, Broken> {
-        let ask = Ask {
+    async fn send(
+        &self,
+        transport: &Transport,
+        client: &Arc<dyn Client>,
+    ) -> Result<Answer, TransportError> {
+        let request = RpcRequest {
             method: &self.method,
             params: match &self.params {
                 OwnedParams::Call { name, arguments } => Params::Call { name, arguments },
@@ -127,76 +129,77 @@ impl OwnedRequest {
             answers: None,
             attached: self.attached.as_ref(),
         };
-        server.link.ask(self.who.as_ref(), &ask).await
+        transport.ask(self.caller.as_ref(), &request).await
     }
 }
 
-/// A call under way. Dropping it ends it, and the server is told.
-pub(crate) struct Live {
-    work: JoinHandle<Result<Answer, Broken>>,
+/// A call in progress that can be suspended. Dropping it cancels it at the server.
+pub(crate) struct SuspendableCall {
+    work: JoinHandle<Result<Answer, TransportError>>,
     relay: Arc<Relay>,
     questions: mpsc::Receiver<Question>,
     open: HashMap<String, Question>,
     count: usize,
 }
 
-/// What comes next of a call.
-pub(crate) enum Heard {
-    Answer(Result<Answer, Broken>),
+/// What happens next in a call.
+pub(crate) enum CallEvent {
+    Answer(Result<Answer, TransportError>),
     Questions(Map<String, Value>),
 }
 
-impl Live {
+impl SuspendableCall {
     pub(crate) fn begin(
-        server: Arc<Shared>,
+        transport: &Arc<Transport>,
         request: OwnedRequest,
         client: &Arc<dyn Client>,
     ) -> Self {
-        let (ask, questions) = mpsc::channel(MAX_QUESTIONS);
+        let (sender, questions) = mpsc::channel(MAX_QUESTIONS);
         let relay = Arc::new(Relay {
             capabilities: client.capabilities().clone(),
             meta: client.meta().clone(),
             progress: client.wants_progress(),
             log_level: client.log_level(),
             current: ArcSwap::from_pointee(Arc::clone(client)),
-            questions: ask,
+            questions: sender,
         });
-        let heard = Arc::clone(&relay) as Arc<dyn Client>;
-        let work = tokio::spawn(async move { request.ask(&server, &heard).await });
+        let (transport, client) = (Arc::clone(transport), Arc::clone(&relay) as Arc<dyn Client>);
+        let work = tokio::spawn(async move { request.send(&transport, &client).await });
         Self { work, relay, questions, open: HashMap::new(), count: 0 }
     }
 
-    /// Takes the caller's answers to what was asked; what it left out stays open.
+    /// Takes the client's answers to open questions; those it left out stay open.
     pub(crate) fn answer(&mut self, client: &Arc<dyn Client>, responses: Map<String, Value>) {
         self.relay.current.store(Arc::new(Arc::clone(client)));
         for (key, response) in responses {
             if let Some(question) = self.open.remove(&key) {
-                // A server that does not wait any more has its reasons.
+                // The server may have stopped waiting for the answer.
                 let _ = question.answer.send(response);
             }
         }
     }
 
-    /// Waits for the result, or for something that the server wants to know.
-    pub(crate) async fn hear(&mut self) -> Heard {
+    /// Waits for the result, or for questions of the server.
+    pub(crate) async fn next_event(&mut self) -> CallEvent {
         self.open.retain(|_, question| !question.answer.is_closed());
         if self.open.is_empty() {
             tokio::select! {
                 biased;
-                Some(question) = self.questions.recv() => self.note(question),
+                Some(question) = self.questions.recv() => self.add(question),
                 done = &mut self.work => {
-                    return Heard::Answer(done.unwrap_or_else(|_| Err(Broken::lost("it was given up"))));
+                    let lost = || TransportError::lost("the call was cancelled");
+                    return CallEvent::Answer(done.unwrap_or_else(|_| Err(lost())));
                 }
             }
         }
         while let Ok(question) = self.questions.try_recv() {
-            self.note(question);
+            self.add(question);
         }
-        let asked = self.open.iter().map(|(key, question)| (key.clone(), question.request.clone()));
-        Heard::Questions(asked.collect())
+        let open = self.open.iter().map(|(key, question)| (key.clone(), question.request.clone()));
+        CallEvent::Questions(open.collect())
     }
 
-    fn note(&mut self, question: Question) {
+    fn add(&mut self, question: Question) {
         self.count += 1;
         if self.open.len() < MAX_QUESTIONS {
             self.open.insert(format!("question-{}", self.count), question);
@@ -204,19 +207,20 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for SuspendableCall {
     fn drop(&mut self) {
         self.work.abort();
     }
 }
 
-/// Something that a server wants to know.
+/// A question of the server.
 struct Question {
     request: Value,
     answer: oneshot::Sender<Value>,
 }
 
-/// Stands for a caller who comes and goes: collects what it is asked, and tells it things while it is there.
+/// The client of a suspendable call: collects questions, and forwards progress and logs to the client that is
+/// connected at the moment.
 struct Relay {
     capabilities: Map<String, Value>,
     meta: Map<String, Value>,

@@ -4,24 +4,25 @@ use std::sync::Arc;
 use auth::client::Holder;
 use proto::{Principal, canonical};
 use serde_json::{Map, Value};
-use strip::Client;
+use strip::{Client, Request};
 
+use crate::config::{Instances, ServerConfig};
 use crate::rpc;
 
-/// For whom a session or process is kept, and what they can be asked there: a legacy server is told once. What a
-/// caller may do now is no part of it, who they are is.
+/// The caller that a session or process is kept for, with the capabilities declared in its handshake. Scopes are not
+/// part of the identity: they may change while the session lives.
 #[derive(Clone, Debug)]
-pub(crate) struct Who {
+pub(crate) struct Caller {
     principal: Arc<Principal>,
-    /// What the caller can be asked, in one form for equal promises; empty if nothing.
+    /// What the caller's client can be asked, as canonical JSON; empty if nothing.
     questions: Arc<[u8]>,
-    /// The session that it is kept for, where each session has its own.
+    /// The client session, where each one has its own process or session at the server.
     session: Option<Arc<str>>,
 }
 
-impl Who {
+impl Caller {
     pub(crate) fn new(principal: &Arc<Principal>, client: Option<&Arc<dyn Client>>) -> Self {
-        let questions = client.map(|client| rpc::questions(client.capabilities()));
+        let questions = client.map(|client| rpc::question_capabilities(client.capabilities()));
         let questions = match questions {
             Some(questions) if !questions.is_empty() => {
                 canonical::bytes(&Value::Object(questions)).into()
@@ -31,12 +32,24 @@ impl Who {
         Self { principal: Arc::clone(principal), questions, session: None }
     }
 
-    /// The same caller in one of its sessions.
-    pub(crate) fn in_session(self, session: Option<&str>) -> Self {
-        Self { session: session.map(Into::into), ..self }
+    /// The caller whose session or process serves a call; none where all callers share one.
+    pub(crate) fn of_request(request: &Request, config: &ServerConfig) -> Option<Self> {
+        let caller = || Self::new(&request.principal, request.client.as_ref());
+        match config.instances {
+            Instances::Caller => Some(caller()),
+            Instances::Session => {
+                Some(Self { session: request.run.session().map(Into::into), ..caller() })
+            }
+            Instances::Shared => None,
+        }
     }
 
-    /// Whether it is the same person or program, as whatever agent.
+    #[cfg(test)]
+    pub(crate) fn in_session(self, session: &str) -> Self {
+        Self { session: Some(session.into()), ..self }
+    }
+
+    /// Whether it is the same person or program, under any agent.
     pub(crate) fn is_same_person(&self, other: &Self) -> bool {
         self.is_same_tenant(other) && self.principal.subject == other.principal.subject
     }
@@ -50,8 +63,8 @@ impl Who {
         Holder::person(&self.principal)
     }
 
-    /// What may be promised in this caller's name.
-    pub(crate) fn promises(&self) -> Map<String, Value> {
+    /// The capabilities to declare on behalf of this caller.
+    pub(crate) fn capabilities(&self) -> Map<String, Value> {
         serde_json::from_slice(&self.questions).unwrap_or_default()
     }
 
@@ -61,13 +74,13 @@ impl Who {
         (tenant.as_str(), subject.as_str()) == (auth::LOCAL_TENANT, auth::LOCAL_SUBJECT)
     }
 
-    /// Whether nothing can be asked.
-    pub(crate) fn is_mute(&self) -> bool {
-        self.questions.is_empty()
+    /// Whether the caller's client can be asked anything.
+    pub(crate) fn can_be_asked(&self) -> bool {
+        !self.questions.is_empty()
     }
 
-    /// The same caller, of whom nothing is promised.
-    pub(crate) fn mute(&self) -> Self {
+    /// The same caller without capabilities.
+    pub(crate) fn without_capabilities(&self) -> Self {
         Self { questions: Arc::default(), ..self.clone() }
     }
 
@@ -79,15 +92,15 @@ impl Who {
     }
 }
 
-impl PartialEq for Who {
+impl PartialEq for Caller {
     fn eq(&self, other: &Self) -> bool {
         self.parts() == other.parts()
     }
 }
 
-impl Eq for Who {}
+impl Eq for Caller {}
 
-impl Hash for Who {
+impl Hash for Caller {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.parts().hash(state);
     }

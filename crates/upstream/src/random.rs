@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that nobody can be in step with (splitmix64 over a seeded counter).
+/// An unpredictable number (splitmix64 over a randomly seeded counter).
 pub(crate) fn number() -> u64 {
     static STATE: LazyLock<AtomicU64> =
         LazyLock::new(|| AtomicU64::new(RandomState::new().hash_one("powerstrip")));

@@ -1,4 +1,4 @@
-//! Why a server gave no answer, and what its caller is told. The one table of this crate.
+//! Why a server gave no answer, and the failure that its caller receives: the one mapping of this crate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,65 +11,66 @@ use tokio::time::Instant;
 
 use crate::rpc::RpcError;
 
-/// The longest text of a server's own that a caller is shown.
+/// The longest text of a server that a caller is shown.
 const MAX_MESSAGE_CHARS: usize = 2_000;
 
-/// The largest `data` of a server's error that is handed on.
+/// The largest `data` of a server's error that is forwarded.
 const MAX_DATA_BYTES: usize = 8_192;
 
-/// When a caller who found every session or process busy may try again.
-const BUSY: Duration = Duration::from_secs(1);
+/// When a caller may try again after every session or process was busy.
+const BUSY_RETRY: Duration = Duration::from_secs(1);
 
-/// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, callers never see them.
+/// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, so callers never see
+/// them.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(crate) enum Broken {
-    /// It is known to be down, so nothing was tried.
+pub(crate) enum TransportError {
+    /// It is known to be down, so nothing was sent.
     #[error("{why}")]
     Down { why: Arc<str>, until: Option<Instant> },
-    /// No connection came about: the server has not seen the request.
+    /// No connection could be made: the server has not seen the request.
     #[error("{0}")]
     Unreachable(Arc<str>),
-    /// The request may have been seen, but the connection ended before the answer.
+    /// The connection ended before the answer; the server may have seen the request.
     #[error("{0}")]
     Lost(Arc<str>),
-    /// It took too long.
+    /// No answer came in time.
     #[error("no answer within {} ms", .0.as_millis())]
     TimedOut(Duration),
-    /// The guard of `egress` refused where it leads.
+    /// The egress policy refused the address.
     #[error("{0}")]
     Forbidden(Arc<str>),
-    /// It wants to know who we are.
+    /// It did not accept the credentials.
     #[error("HTTP {0}: it wants other credentials")]
     Unauthorized(u16),
-    /// A person has to log in; the link is theirs.
+    /// A person has to log in, with this link.
     #[error("a person has to log in: `powerstrip login` gives them a link")]
     Login(Option<Arc<str>>),
-    /// It wants a token that could not be had.
+    /// It requires a token that could not be obtained.
     #[error("{why}")]
     NoToken { why: Arc<str>, passing: bool },
     /// An HTTP status without a JSON-RPC answer.
     #[error("HTTP {status}")]
     Status { status: u16, retry_after: Option<Duration> },
-    /// What came is not what the protocol allows.
+    /// The answer violates the protocol.
     #[error("{0}")]
     Malformed(Arc<str>),
     #[error("the answer has more than {0} bytes")]
     TooLarge(u64),
-    /// The session that the request named is gone; the request was not looked at.
+    /// The session of the request has expired; the request was not processed.
     #[error("the session has expired")]
     Expired,
-    /// The server does not speak the era that we took it for; the request was not looked at.
+    /// The server does not speak the assumed era; the request was not processed.
     #[error("it speaks another protocol version than before: {0}")]
     WrongEra(Arc<str>),
     /// All sessions or processes that callers may have of this server are busy.
     #[error("all {0} sessions or processes of callers are busy")]
-    Crowded(usize),
-    /// The caller keeps as many sessions or processes of this server busy as one caller may have.
+    AllBusy(usize),
+    /// The caller already uses as many sessions or processes of this server as one caller may have.
     #[error("one caller keeps {0} sessions or processes busy")]
-    ShareUsed(usize),
+    CallerLimit(usize),
 }
 
-impl Broken {
+impl TransportError {
     pub(crate) fn lost(why: impl Into<Arc<str>>) -> Self {
         Self::Lost(why.into())
     }
@@ -78,8 +79,8 @@ impl Broken {
         Self::Malformed(why.into())
     }
 
-    /// Whether another replica can be asked although the call may not run twice: this one never saw it.
-    pub(crate) fn never_seen(&self) -> bool {
+    /// Whether the server never saw the request, so that another replica can be asked even if it must not run twice.
+    pub(crate) fn was_never_seen(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::Down { .. } => true,
             Self::Status { status, .. } => *status == 503,
@@ -87,13 +88,13 @@ impl Broken {
         }
     }
 
-    /// Whether the failure came before the answer, so that a call that may run twice can be asked elsewhere.
+    /// Whether there is no answer at all, so that a repeatable call can be sent to another replica.
     pub(crate) fn before_answer(&self) -> bool {
-        self.is_sick() || self.never_seen()
+        self.is_unhealthy() || self.was_never_seen()
     }
 
-    /// Whether it speaks against the server's health. A strict or a lying answer is an answer.
-    pub(crate) fn is_sick(&self) -> bool {
+    /// Whether it counts against the server's health. A refusal or a malformed answer is still an answer.
+    pub(crate) fn is_unhealthy(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::Lost(_) | Self::TimedOut(_) => true,
             Self::Status { status, .. } => matches!(status, 502..=504),
@@ -101,7 +102,7 @@ impl Broken {
         }
     }
 
-    /// What the caller is told: the server's name and what to do, never where or what it is.
+    /// The failure for the caller: it names the server and what to do, never hosts or programs.
     pub(crate) fn failure(self, server: &str) -> Failure {
         let failure = match &self {
             Self::Down { until, .. } => {
@@ -177,11 +178,11 @@ impl Broken {
             Self::WrongEra(_) => {
                 unavailable(format!("server `{server}` and the gateway share no protocol version"))
             }
-            Self::Crowded(_) => unavailable(format!(
+            Self::AllBusy(_) => unavailable(format!(
                 "server `{server}` is busy for other callers; try again when one of them is done"
             ))
-            .retry_after(BUSY),
-            Self::ShareUsed(limit) => Failure::new(
+            .retry_after(BUSY_RETRY),
+            Self::CallerLimit(limit) => Failure::new(
                 Code::Unavailable,
                 format!(
                     "this caller keeps {limit} sessions or processes of server `{server}` busy, \
@@ -189,7 +190,7 @@ impl Broken {
                 ),
             )
             .blame(Blame::Caller)
-            .retry_after(BUSY),
+            .retry_after(BUSY_RETRY),
         };
         failure.caused_by(self)
     }
@@ -203,7 +204,7 @@ fn internal(message: String) -> Failure {
     Failure::new(Code::Internal, message)
 }
 
-impl From<FetchError> for Broken {
+impl From<FetchError> for TransportError {
     fn from(error: FetchError) -> Self {
         let why: Arc<str> = error.to_string().into();
         match error {
@@ -219,7 +220,7 @@ impl From<FetchError> for Broken {
     }
 }
 
-/// What the caller is told about an error that the server answered with.
+/// The failure for an error that the server answered with.
 pub(crate) fn rpc_failure(server: &str, error: RpcError) -> Failure {
     let said = shown(&error.message);
     let failure = match error.code {
@@ -243,7 +244,7 @@ pub(crate) fn rpc_failure(server: &str, error: RpcError) -> Failure {
     failure.details(json!({"server": server, "code": error.code, "data": data}))
 }
 
-/// A text of a server's own, without what a person would not see, and not longer than anyone reads.
+/// A text of a server, without invisible characters, and shortened.
 pub(crate) fn shown(text: &str) -> String {
     let (clean, _) = clean::text(text);
     match clean.char_indices().nth(MAX_MESSAGE_CHARS) {

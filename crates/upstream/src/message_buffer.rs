@@ -5,13 +5,15 @@ use bytes::Bytes;
 use proto::Scrubber;
 use strip::files::{Carved, Carver};
 
-use crate::link::MAX_ANSWER_BYTES;
 use crate::rpc::Message;
 
 /// Smaller messages are gathered as they are.
 const LARGE: usize = 64 * 1024;
 
-/// The most bytes of a message, with all that is set aside.
+/// The largest answer that is read, and the longest line or event.
+pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
+
+/// The largest message, including what is carved out of it.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// A message has more bytes than allowed.
@@ -20,19 +22,19 @@ pub(crate) struct TooLarge;
 
 /// What has arrived of a message.
 #[derive(Debug, Default)]
-pub(crate) struct Gathering {
+pub(crate) struct MessageBuffer {
     plain: Vec<u8>,
     carver: Option<Box<Carver>>,
 }
 
 /// A whole message, and what was set aside of it.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct RawMessage {
     pub(crate) json: Vec<u8>,
     pub(crate) carved: Option<Carved>,
 }
 
-impl Gathering {
+impl MessageBuffer {
     pub(crate) fn add(&mut self, chunk: &Bytes) {
         match &mut self.carver {
             Some(carver) => carver.feed(chunk),
@@ -67,18 +69,18 @@ impl Gathering {
     }
 
     /// The message, which is then gathered no more.
-    pub(crate) fn take(&mut self) -> Gathered {
+    pub(crate) fn take(&mut self) -> RawMessage {
         match self.carver.take() {
             Some(carver) => {
                 let (json, carved) = carver.finish();
-                Gathered { json, carved }
+                RawMessage { json, carved }
             }
-            None => Gathered { json: std::mem::take(&mut self.plain), carved: None },
+            None => RawMessage { json: std::mem::take(&mut self.plain), carved: None },
         }
     }
 }
 
-impl Gathered {
+impl RawMessage {
     /// Opens the message. Only a result is passed on with parts set aside; whatever else it is gets them back.
     /// Secrets of the server's config that it repeats are taken out before anything is read.
     pub(crate) fn open<T>(

@@ -1,0 +1,95 @@
+//! Prompts, resources, completions and tasks of a server: requests and results are forwarded unchanged.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use proto::Code;
+use serde_json::Value;
+use strip::servers::{Offering, Server as StripServer};
+use strip::{Failure, Job, Output, Reply};
+
+use crate::conversation::{ServerReply, ServerRequest};
+use crate::error::TransportError;
+use crate::rpc::{Params, RpcResult};
+use crate::server::Server;
+
+/// Methods that change nothing.
+const READERS: [&str; 4] = ["prompts/get", "resources/read", "completion/complete", "tasks/get"];
+
+#[async_trait]
+impl StripServer for Server {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn offering(&self) -> Arc<Offering> {
+        self.offering.load_full()
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.config.timeout
+    }
+
+    async fn request(&self, method: &str, job: &Job) -> Result<Output, Failure> {
+        let whole = self.forward(method, job, RpcResult::whole).await?;
+        Ok(Output { carved: None, ..whole })
+    }
+
+    async fn lend(&self, job: &Job) -> Result<Output, Failure> {
+        self.forward("resources/read", job, |result| result.get().into()).await
+    }
+
+    fn watch(&self, uris: BTreeSet<String>) {
+        self.context.watched.send_replace(uris);
+    }
+}
+
+impl Server {
+    /// Forwards a request; `text` decides whether the carved-out parts of the result are restored.
+    async fn forward(
+        &self,
+        method: &str,
+        job: &Job,
+        text: fn(&RpcResult) -> Cow<'_, str>,
+    ) -> Result<Output, Failure> {
+        let Value::Object(params) = &*job.request.input else {
+            return Err(Failure::new(Code::InvalidInput, "parameters are an object"));
+        };
+        let mut params = params.clone();
+        if method.starts_with("tasks/") {
+            self.signer.verify_task(&self.name, &job.request.principal, &mut params)?;
+        }
+        let request = ServerRequest {
+            method,
+            params: Params::Map(&params),
+            header_params: &[],
+            repeatable: READERS.contains(&method),
+        };
+        let reply = tokio::select! {
+            biased;
+            reply = self.converse(&request, job) => reply?,
+            () = job.request.cancel.cancelled() => {
+                return Err(Failure::new(Code::Unavailable, "the caller cancelled the request"));
+            }
+        };
+        let mut carved = None;
+        let (mut data, reply) = match reply {
+            ServerReply::Result(answer) => {
+                let result = serde_json::from_str(&text(&answer)).map_err(|why| {
+                    TransportError::malformed(why.to_string()).failure(&self.name)
+                })?;
+                carved = answer.carved;
+                (result, Reply::Done)
+            }
+            ServerReply::NeedsInput(question) => (question, Reply::NeedsInput),
+            ServerReply::Task(task) => (task, Reply::Pending),
+        };
+        if method.starts_with("tasks/") {
+            self.signer.sign_task(&self.name, &job.request.principal, &mut data);
+        }
+        Ok(Output { reply, carved, ..Output::new(data) })
+    }
+}

@@ -1,0 +1,190 @@
+//! The first exchange with a server: which era it speaks, and what it says about itself.
+
+use proto::canonical;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::caller::Caller;
+use crate::era::{Era, MODERN};
+use crate::rpc::{self, RpcError};
+
+/// Versions with a handshake, the newest first.
+const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// What a server says about itself in the handshake.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ServerInfo {
+    pub(crate) era: Era,
+    /// The version that both speak.
+    pub(crate) version: &'static str,
+    /// Whether it sends notifications when its lists or its resources change.
+    pub(crate) notifies_changes: bool,
+    /// Name and version.
+    pub(crate) server: Option<Value>,
+    /// Its capabilities, as it states them.
+    pub(crate) capabilities: Option<Value>,
+}
+
+impl ServerInfo {
+    /// What is assumed of a server before the handshake.
+    pub(crate) const UNKNOWN: Self = Self {
+        era: Era::Legacy,
+        version: "",
+        notifies_changes: false,
+        server: None,
+        capabilities: None,
+    };
+}
+
+/// What an answer to `server/discover` means.
+#[derive(Debug, PartialEq)]
+pub(crate) enum ProbeResult {
+    Modern(ServerInfo),
+    /// It needs an `initialize` request.
+    Legacy,
+}
+
+impl ProbeResult {
+    pub(crate) fn of_result(result: &RawValue) -> Self {
+        let Ok(result) = serde_json::from_str::<Value>(result.get()) else { return Self::Legacy };
+        let speaks = result["supportedVersions"]
+            .as_array()
+            .is_some_and(|versions| versions.iter().any(|version| version == MODERN));
+        if !speaks {
+            return Self::Legacy;
+        }
+        Self::Modern(ServerInfo {
+            era: Era::Modern,
+            version: MODERN,
+            notifies_changes: notifies_changes(&result),
+            server: about(&result["_meta"]["io.modelcontextprotocol/serverInfo"]),
+            capabilities: capabilities(&result),
+        })
+    }
+
+    /// An error code of the modern era means a modern server that rejects something else; all others a legacy one.
+    pub(crate) fn of_error(error: &RpcError) -> Self {
+        if !is_modern_error(error.code) {
+            return Self::Legacy;
+        }
+        Self::Modern(ServerInfo {
+            era: Era::Modern,
+            version: MODERN,
+            notifies_changes: false,
+            server: None,
+            capabilities: None,
+        })
+    }
+}
+
+/// Header mismatch and missing capability: codes that only a modern server answers with.
+fn is_modern_error(code: i64) -> bool {
+    matches!(code, -32020 | -32021)
+}
+
+/// Whether an error with HTTP status 400 or 404 is a modern server's answer to this very request.
+pub(crate) fn is_modern_answer(error: &RpcError) -> bool {
+    is_modern_error(error.code) || matches!(error.code, -32601 | -32602)
+}
+
+/// Whether a server says that it does not speak the version it was asked in.
+pub(crate) fn is_other_version(error: &RpcError) -> bool {
+    matches!(error.code, -32022 | -32020)
+}
+
+fn notifies_changes(result: &Value) -> bool {
+    let stated = &result["capabilities"];
+    let changing = ["tools", "prompts", "resources"];
+    changing.iter().any(|list| stated[list]["listChanged"] == true)
+        || stated["resources"]["subscribe"] == true
+}
+
+/// The parameters of `initialize`. For its own session the gateway declares every capability that it can forward, so
+/// that a server lists everything; for a caller's session it declares what the caller declared.
+pub(crate) fn initialize_params(caller: Option<&Caller>) -> Map<String, Value> {
+    let capabilities = match caller {
+        Some(caller) => caller.capabilities(),
+        None => rpc::QUESTION_CAPABILITIES.iter().map(|&can| (can.to_owned(), json!({}))).collect(),
+    };
+    Map::from_iter([
+        ("protocolVersion".to_owned(), LEGACY[0].into()),
+        ("capabilities".to_owned(), capabilities.into()),
+        ("clientInfo".to_owned(), json!(rpc::CLIENT)),
+    ])
+}
+
+/// Reads the answer to `initialize`; the error says why the two share no version.
+pub(crate) fn read_initialize(result: &RawValue) -> Result<ServerInfo, String> {
+    let result: Value = serde_json::from_str(result.get()).map_err(|why| why.to_string())?;
+    let Some(version) = result["protocolVersion"].as_str() else {
+        return Err("the answer to `initialize` names no protocol version".to_owned());
+    };
+    let known = LEGACY.iter().find(|known| **known == version).copied();
+    let version = known.ok_or_else(|| {
+        let shown: String = version.chars().take(40).collect();
+        format!("it answers in protocol version {shown:?}, which the gateway does not speak")
+    })?;
+    Ok(ServerInfo {
+        era: Era::Legacy,
+        version,
+        notifies_changes: notifies_changes(&result),
+        server: about(&result["serverInfo"]),
+        capabilities: capabilities(&result),
+    })
+}
+
+/// The stated capabilities, unless they are implausibly large.
+fn capabilities(result: &Value) -> Option<Value> {
+    const MAX_BYTES: usize = 16 * 1024;
+    let stated = &result["capabilities"];
+    (stated.is_object() && canonical::len(stated) <= MAX_BYTES).then(|| stated.clone())
+}
+
+/// Name and version, shortened.
+fn about(info: &Value) -> Option<Value> {
+    let part =
+        |key: &str| info[key].as_str().map(|text| text.chars().take(100).collect::<String>());
+    part("name").map(|name| json!({"name": name, "version": part("version")}))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn raw(value: &Value) -> Box<RawValue> {
+        serde_json::value::to_raw_value(value).unwrap()
+    }
+
+    #[test]
+    fn discovery_distinguishes_the_eras() {
+        let modern = json!({"supportedVersions": ["2025-11-25", "2026-07-28"],
+            "capabilities": {"tools": {"listChanged": true}},
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "n", "version": "2"}}});
+        let ProbeResult::Modern(facts) = ProbeResult::of_result(&raw(&modern)) else {
+            panic!("modern")
+        };
+        assert!(facts.notifies_changes);
+        assert_eq!(facts.server, Some(json!({"name": "n", "version": "2"})));
+        for legacy in
+            [json!({"supportedVersions": ["2025-11-25"]}), json!({}), json!(null), json!("x")]
+        {
+            assert_eq!(ProbeResult::of_result(&raw(&legacy)), ProbeResult::Legacy, "{legacy}");
+        }
+        let error = |code| RpcError { code, message: String::new(), data: None };
+        for code in [-32601, -32602, -32600, -32000, -32022, 0] {
+            assert_eq!(ProbeResult::of_error(&error(code)), ProbeResult::Legacy, "{code}");
+        }
+        assert!(matches!(ProbeResult::of_error(&error(-32021)), ProbeResult::Modern(_)));
+    }
+
+    #[test]
+    fn only_known_versions_are_agreed_on() {
+        let facts = read_initialize(&raw(&json!({"protocolVersion": "2025-03-26"}))).unwrap();
+        assert_eq!((facts.version, facts.notifies_changes), ("2025-03-26", false));
+        for bad in [json!({}), json!({"protocolVersion": "1999-01-01"}), json!([])] {
+            assert!(read_initialize(&raw(&bad)).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Notifications of a server: changes of its lists and resources, progress, log messages.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use strip::{Client, LogLevel};
+
+use crate::context::ServerContext;
+
+/// Which client a message is for.
+pub(crate) enum Recipient {
+    /// The client whose request was sent with this progress token.
+    Token(u64),
+    /// The message does not say which request it belongs to.
+    Unspecified,
+}
+
+/// Whose channel a notification arrived on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// The gateway's own stream or process, on which it has subscribed to resources.
+    Gateway,
+    /// One caller's exchange, session or process; what arrives there concerns only that caller.
+    Caller,
+}
+
+/// Delivers a notification to its recipient. Drops progress that no client asked for, messages that cannot be read, and
+/// updates of resources on a caller's channel, where the gateway has no subscription.
+pub(crate) fn dispatch(
+    context: &ServerContext,
+    channel: Channel,
+    method: &str,
+    params: Option<&RawValue>,
+    find_client: impl FnOnce(Recipient) -> Option<Arc<dyn Client>>,
+) {
+    match method {
+        "notifications/tools/list_changed"
+        | "notifications/prompts/list_changed"
+        | "notifications/resources/list_changed" => context.changed.notify_one(),
+        "notifications/resources/updated" => {
+            if channel == Channel::Gateway
+                && let Some(uri) = read(params).as_ref().and_then(|params| params["uri"].as_str())
+            {
+                context.resource_updated(uri);
+            }
+        }
+        "notifications/progress" => {
+            let Some(mut report) = read(params) else { return };
+            let token = report.remove("progressToken").and_then(|token| token.as_u64());
+            let client = token.and_then(|token| find_client(Recipient::Token(token)));
+            if let Some(client) = client.filter(|client| client.wants_progress()) {
+                client.progress(report);
+            }
+        }
+        "notifications/message" => {
+            let Some(message) = read(params) else { return };
+            let level = message.get("level").and_then(Value::as_str).and_then(LogLevel::named);
+            let Some(level) = level else { return };
+            let Some(client) = find_client(Recipient::Unspecified) else { return };
+            if client.log_level().is_some_and(|least| least <= level) {
+                client.log(message);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The log level that was set on a legacy session: the most verbose one that any of its callers asked for.
+#[derive(Debug, Default)]
+pub(crate) struct SessionLogLevel(Mutex<Option<LogLevel>>);
+
+impl SessionLogLevel {
+    /// The parameters of `logging/setLevel`, if the session must be made more verbose for this client.
+    pub(crate) fn raise(
+        &self,
+        client: Option<&Arc<dyn Client>>,
+        capabilities: Option<&Value>,
+    ) -> Option<Map<String, Value>> {
+        let requested = client?.log_level()?;
+        capabilities?.get("logging")?;
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.is_some_and(|current| current <= requested) {
+            return None;
+        }
+        *current = Some(requested);
+        Some(Map::from_iter([("level".to_owned(), requested.as_str().into())]))
+    }
+}
+
+fn read(params: Option<&RawValue>) -> Option<Map<String, Value>> {
+    serde_json::from_str(params?.get()).ok()
+}

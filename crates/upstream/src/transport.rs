@@ -1,0 +1,120 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::caller::Caller;
+use crate::config::{Kind, ServerConfig};
+use crate::context::ServerContext;
+use crate::deps::Deps;
+use crate::era::Era;
+use crate::error::TransportError;
+use crate::http::HttpTransport;
+use crate::openapi::OpenApiService;
+use crate::rpc::{Answer, RpcError, RpcRequest};
+use crate::status::Status;
+use crate::stdio::StdioTransport;
+
+/// How a server is reached.
+pub(crate) enum Transport {
+    Http(HttpTransport),
+    Stdio(StdioTransport),
+    OpenApi(OpenApiService),
+}
+
+impl Transport {
+    pub(crate) fn new(
+        name: &str,
+        config: &Arc<ServerConfig>,
+        deps: &Deps,
+        context: &Arc<ServerContext>,
+    ) -> Self {
+        if config.kind == Kind::Openapi {
+            Self::OpenApi(OpenApiService::new(name, config, deps))
+        } else if config.command.is_some() {
+            Self::Stdio(StdioTransport::new(name, config, deps, context))
+        } else {
+            Self::Http(HttpTransport::new(name, config, deps, context))
+        }
+    }
+
+    /// Sends a request and waits for the answer; dropping the future cancels the request at the server.
+    /// Without a caller it is sent for the gateway itself, or for all callers where they share a session.
+    pub(crate) async fn ask(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> Result<Answer, TransportError> {
+        match self {
+            Self::Http(http) => http.ask(caller, request).await,
+            Self::Stdio(stdio) => stdio.ask(caller, request).await,
+            // Its tools and its list have methods of their own; it has nothing else.
+            Self::OpenApi(_) => Ok(Err(RpcError::unknown_method(request.method))),
+        }
+    }
+
+    /// Whether the lists may show what only one of several people can see.
+    pub(crate) fn lists_with_personal_token(&self) -> bool {
+        matches!(self, Self::Http(http) if http.lists_with_personal_token())
+    }
+
+    /// The server's era, once it is known.
+    pub(crate) fn era(&self) -> Option<Era> {
+        match self {
+            Self::Http(http) => http.era(),
+            Self::Stdio(stdio) => stdio.era(),
+            Self::OpenApi(_) => None,
+        }
+    }
+
+    /// Restores the era that an earlier gateway found out. Only stdio servers are slow to probe.
+    pub(crate) fn expect(&self, era: Option<Era>) {
+        if let Self::Stdio(stdio) = self {
+            stdio.expect(era);
+        }
+    }
+
+    /// Waits until the server should be listed without a notification that its list has changed. `listed` says
+    /// whether there is a list at all, `wait` how long the timer runs.
+    pub(crate) async fn list_due(&self, listed: bool, wait: Duration) {
+        match self {
+            Self::Http(http) => http.list_due(wait).await,
+            Self::Stdio(stdio) => stdio.list_due(listed, wait).await,
+            Self::OpenApi(service) => service.list_due(wait).await,
+        }
+    }
+
+    /// Does the background work (health checks, listening, supervision) until the transport is stopped.
+    pub(crate) async fn maintain(&self) {
+        match self {
+            Self::Http(http) => http.maintain().await,
+            Self::Stdio(stdio) => stdio.maintain().await,
+            Self::OpenApi(_) => {}
+        }
+    }
+
+    /// Begins to end every process, without waiting for it.
+    pub(crate) fn abandon(&self) {
+        match self {
+            Self::Http(http) => http.abandon(),
+            Self::Stdio(stdio) => stdio.abandon(),
+            Self::OpenApi(_) => {}
+        }
+    }
+
+    /// Ends every process and session, and waits until they are gone.
+    pub(crate) async fn stop(&self) {
+        match self {
+            Self::Http(http) => http.stop().await,
+            Self::Stdio(stdio) => stdio.stop().await,
+            Self::OpenApi(_) => {}
+        }
+    }
+
+    /// Fills in what the transport knows.
+    pub(crate) fn describe(&self, status: &mut Status) {
+        match self {
+            Self::Http(http) => http.describe(status),
+            Self::Stdio(stdio) => stdio.describe(status),
+            Self::OpenApi(service) => service.describe(status),
+        }
+    }
+}

@@ -47,7 +47,7 @@ pub(crate) enum TransportError {
     Login(Option<Arc<str>>),
     /// It requires a token that could not be obtained.
     #[error("{why}")]
-    NoToken { why: Arc<str>, passing: bool },
+    NoToken { why: Arc<str>, transient: bool },
     /// An HTTP status without a JSON-RPC answer.
     #[error("HTTP {status}")]
     Status { status: u16, retry_after: Option<Duration> },
@@ -142,10 +142,10 @@ impl TransportError {
                 Failure::new(Code::Denied, message)
                     .details(json!({"server": server, "login": login}))
             }
-            Self::NoToken { passing, .. } => {
+            Self::NoToken { transient, .. } => {
                 unavailable(format!("the gateway has no token for server `{server}`"))
                     .blame(Blame::Gateway)
-                    .retryable(*passing)
+                    .retryable(*transient)
             }
             Self::Status { status: 429, retry_after } => {
                 let failure = Failure::new(

@@ -75,10 +75,10 @@ impl<'a> Authorizer<'a> {
         let answered = self.tokens.answer_challenge(&self.holder, url, challenge, self.sent.take());
         match answered.await {
             Ok(()) => Ok(()),
-            Err(Fault::Login { link, .. }) => Err(TransportError::Login(link)),
+            Err(Fault::LoginRequired { link, .. }) => Err(TransportError::Login(link)),
             Err(fault) => {
-                let passing = fault.is_passing();
-                Err(TransportError::NoToken { why: fault.to_string().into(), passing })
+                let transient = fault.is_transient();
+                Err(TransportError::NoToken { why: fault.to_string().into(), transient })
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use schema::yaml::{Step, show_path};
 use serde::Serialize;
 
 use crate::reader::{Misread, Why, nearest};
-use crate::tree::{self, Step};
 
 /// Documented keys that this version does not support yet; they are not reported as typing errors.
 const LATER: &[&str] = &[
@@ -30,7 +30,7 @@ pub struct Fault {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
+    pub line: Option<usize>,
     /// The key's path, or the flag or variable that set it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub key: String,
@@ -49,12 +49,12 @@ impl Fault {
         Self {
             file: Some(file.to_owned()),
             line: Some(misread.line),
-            key: tree::show(&misread.path),
+            key: show_path(&misread.path),
             message,
         }
     }
 
-    pub fn of_file(file: &Path, line: Option<u64>, message: impl Into<String>) -> Self {
+    pub fn of_file(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { file: Some(file.to_owned()), line, key: String::new(), message: message.into() }
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use auth::AccessOptions;
+use schema::yaml::{Limits, Node, Step};
 
 use crate::auth::check_public_url;
 use crate::environment::Environment;
@@ -13,11 +14,10 @@ use crate::loaded::{Loaded, Servers};
 use crate::overrides::Overrides;
 use crate::secret::Secret;
 use crate::settings::{Config, FILE_NAME};
-use crate::tree::{Node, Step};
 use crate::{agents, mcp_json, reader};
 
-/// The largest config file.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+/// How a config file is read.
+const YAML_LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: true, custom_tags: true };
 
 const EMPTY: &str =
     "is empty: write `{}` into it to run with the defaults, or remove it and restart";
@@ -77,9 +77,8 @@ fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfi
     let refused = |line, message: String| BadConfig(vec![Fault::of_file(path, line, message)]);
     let text =
         read_text(path).map_err(|error| refused(None, format!("cannot be read: {error}")))?;
-    let tree = Node::parse(&text).map_err(|error| {
-        refused(error.location().map(|at| at.line()), brief(&error.to_string()))
-    })?;
+    let tree =
+        Node::parse(&text, YAML_LIMITS).map_err(|error| refused(error.line, error.message))?;
     // Editors truncate a file before they write it. Falling back to defaults would drop `auth`, approvals and limits.
     let tree = tree.ok_or_else(|| refused(None, EMPTY.to_owned()))?;
     let (config, misread) = reader::read::<Config>(tree.clone());
@@ -112,18 +111,10 @@ fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
 
 fn read_text(path: &Path) -> io::Result<String> {
     let length = std::fs::metadata(path)?.len();
-    if length > MAX_FILE_BYTES {
+    if length > YAML_LIMITS.max_bytes as u64 {
         return Err(io::Error::other(format!("{length} bytes are too many for a config file")));
     }
     std::fs::read_to_string(path)
-}
-
-/// The first sentence of a parser error, without the position, which the fault already names.
-fn brief(message: &str) -> String {
-    let first = message.lines().next().unwrap_or(message);
-    let first = first.split(" at line ").next().unwrap_or(first);
-    // The rest is advice to users of the parser library.
-    first.split(", set ").next().unwrap_or(first).trim_end_matches(':').to_owned()
 }
 
 /// Checks what types alone cannot: settings that contradict each other or do not fit the machine.

@@ -23,7 +23,6 @@ mod servers;
 mod settings;
 mod sign_in;
 mod telemetry;
-mod tree;
 mod units;
 
 pub use crate::auth::Auth;

@@ -3,14 +3,13 @@
 
 use std::fmt;
 
+use schema::yaml::{Content, Entry, Node, Step};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer,
     MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
-
-use crate::tree::{Entry, Node, Step, Value};
 
 /// The most faults that are reported at once.
 const MAX_FAULTS: usize = 50;
@@ -19,7 +18,7 @@ const MAX_FAULTS: usize = 50;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Misread {
     pub(crate) path: Vec<Step>,
-    pub(crate) line: u64,
+    pub(crate) line: usize,
     pub(crate) why: Why,
 }
 
@@ -34,7 +33,7 @@ pub(crate) enum Why {
 pub(crate) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> (T, Vec<Misread>) {
     let mut faults = Vec::new();
     loop {
-        match T::deserialize(&tree) {
+        match T::deserialize(NodeReader(&tree)) {
             Ok(value) => return (value, faults),
             Err(error) => {
                 let mut path = error.path;
@@ -54,7 +53,7 @@ pub(crate) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> (T, Vec<Mis
 #[derive(Debug)]
 pub(crate) struct ReadError {
     path: Vec<Step>,
-    line: Option<u64>,
+    line: Option<usize>,
     why: Why,
 }
 
@@ -63,7 +62,7 @@ impl ReadError {
         Self { path: Vec::new(), line: None, why: Why::Other(why) }
     }
 
-    fn within(mut self, step: Step, line: u64) -> Self {
+    fn within(mut self, step: Step, line: usize) -> Self {
         self.line.get_or_insert(line);
         self.path.push(step);
         self
@@ -144,27 +143,30 @@ pub(crate) fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-impl<'de> Deserializer<'de> for &'de Node {
+/// Reads typed settings out of a node.
+struct NodeReader<'de>(&'de Node);
+
+impl<'de> Deserializer<'de> for NodeReader<'de> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        match &self.value {
-            Value::Null => visitor.visit_unit(),
-            Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Integer(value) => match u64::try_from(*value) {
-                Ok(value) => visitor.visit_u64(value),
-                Err(_) => visitor.visit_i64(*value),
+        match &self.0.content {
+            Content::Null => visitor.visit_unit(),
+            Content::Bool(value) => visitor.visit_bool(*value),
+            Content::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => visitor.visit_u64(number),
+                (None, Some(number)) => visitor.visit_i64(number),
+                (None, None) => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
             },
-            Value::Float(value) => visitor.visit_f64(*value),
-            Value::Text(value) => visitor.visit_borrowed_str(value),
-            Value::List(items) => visitor.visit_seq(Items { items, next: 0 }),
-            Value::Map(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            Content::Text(value) => visitor.visit_borrowed_str(value),
+            Content::List(items) => visitor.visit_seq(Items { items, next: 0 }),
+            Content::Map(entries) => visitor.visit_map(Entries { entries, next: 0 }),
         }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        match self.value {
-            Value::Null => visitor.visit_none(),
+        match self.0.content {
+            Content::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
@@ -176,10 +178,10 @@ impl<'de> Deserializer<'de> for &'de Node {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        match self.value {
-            Value::Null => visitor.visit_map(Entries { entries: &[], next: 0 }),
+        match self.0.content {
+            Content::Null => visitor.visit_map(Entries { entries: &[], next: 0 }),
             // Derived implementations would read a list as the fields in order.
-            Value::List(_) => Err(serde::de::Error::invalid_type(Unexpected::Seq, &visitor)),
+            Content::List(_) => Err(serde::de::Error::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -190,8 +192,8 @@ impl<'de> Deserializer<'de> for &'de Node {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        match &self.value {
-            Value::Text(name) => visitor.visit_enum(Word(name)),
+        match &self.0.content {
+            Content::Text(name) => visitor.visit_enum(Word(name)),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -217,7 +219,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
         let Some(item) = self.items.get(self.next) else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(item)
+        seed.deserialize(NodeReader(item))
             .map(Some)
             .map_err(|error| error.within(Step::Index(index), item.line))
     }
@@ -245,7 +247,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
         let entry = &self.entries[self.next];
         self.next += 1;
-        seed.deserialize(&entry.value)
+        seed.deserialize(NodeReader(&entry.value))
             .map_err(|error| error.within(Step::Key(entry.key.clone()), entry.value.line))
     }
 }

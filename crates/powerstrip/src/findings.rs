@@ -36,7 +36,7 @@ pub(crate) fn as_finding(fault: Fault) -> Finding {
     Finding {
         severity: Severity::Error,
         file: fault.file.unwrap_or_default(),
-        line: fault.line.and_then(|line| usize::try_from(line).ok()),
+        line: fault.line,
         message,
     }
 }

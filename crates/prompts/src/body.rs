@@ -2,9 +2,9 @@
 
 use proto::PromptRef;
 
+use super::fault::Fault;
 use super::files::Folder;
 use super::pins::{self, Pins};
-use super::yaml::Fault;
 
 /// The subfolder of the domains.
 pub(super) const PACKS: &str = "packs";

@@ -2,7 +2,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::yaml::Fault;
+use super::fault::Fault;
 
 /// The prompts folder. Nothing outside of it is ever read, whatever its links say.
 pub(super) struct Folder {

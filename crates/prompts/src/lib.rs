@@ -31,6 +31,7 @@
 
 mod body;
 mod error;
+mod fault;
 mod files;
 mod pins;
 mod prompt;
@@ -38,7 +39,6 @@ mod render;
 mod snapshot;
 mod spec;
 pub mod template;
-mod yaml;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -4,18 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use proto::{Digest, Finding, PromptRef, Severity, digest};
+use schema::yaml::{Limits, Node};
 use serde_json::Value;
 
 use super::body;
+use super::fault::Fault;
 use super::files::Folder;
 use super::snapshot::MAX_BODY_BYTES;
-use super::yaml::{self, Document, Fault};
 
 /// The file of the pins in the prompts folder.
 pub(super) const FILE: &str = "REGISTRY.yaml";
 
 /// Far more than the pins of thousands of prompts need.
-const MAX_BYTES: usize = 16 * yaml::MAX_BYTES;
+const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
 
 const HEADER: &str = "\
 # The SHA-256 of every prompt's body, as `sha256sum` prints it; `powerstrip prompts pin` adds new ones.
@@ -37,7 +38,7 @@ pub(super) struct Pin {
 impl Pins {
     /// Reads the registry of a folder; a folder without one pins nothing.
     pub(super) fn read(folder: &Folder) -> Result<Self, Vec<Fault>> {
-        match folder.read(FILE, MAX_BYTES) {
+        match folder.read(FILE, LIMITS.max_bytes) {
             Ok(Some(text)) => Self::parse(&text),
             Ok(None) => Ok(Self::default()),
             Err(fault) => Err(vec![fault]),
@@ -45,20 +46,18 @@ impl Pins {
     }
 
     fn parse(text: &str) -> Result<Self, Vec<Fault>> {
-        let document = Document::parse(text).map_err(|fault| vec![fault])?;
+        let document = Node::parse(text, LIMITS).map_err(|error| vec![error.into()])?;
+        let Some(document) = document else { return Ok(Self::default()) };
         let json = document.json();
-        let empty = serde_json::Map::new();
-        let prompts = match &json {
-            Value::Null => &empty,
-            Value::Object(prompts) => prompts,
-            _ => return Err(vec![Fault::new(Some(1), "a registry is a mapping of prompts")]),
+        let Value::Object(prompts) = &json else {
+            return Err(vec![Fault::new(Some(1), "a registry is a mapping of prompts")]);
         };
         let mut pins = Self::default();
         let mut faults = Vec::new();
         for (id, versions) in prompts {
             let place = format!("/{}", id.replace('~', "~0").replace('/', "~1"));
             let mut fault = |place: &str, message: String| {
-                faults.push(Fault { line: document.line(place), message });
+                faults.push(Fault::new(Some(document.line_at(place)), message));
             };
             if let Err(reason) = reference(id) {
                 fault(&place, reason);
@@ -74,7 +73,7 @@ impl Pins {
                 let digest = serde_json::from_value::<Digest>(digest.clone()).ok();
                 match (major, digest) {
                     (Some(major), Some(digest)) => {
-                        let pin = Pin { digest, line: document.line(&place) };
+                        let pin = Pin { digest, line: Some(document.line_at(&place)) };
                         pins.pins.insert((id.clone(), major), pin);
                     }
                     (None, _) => fault(&place, "a version is written `v1`, `v2`, …".to_owned()),

@@ -1,12 +1,14 @@
 use std::sync::Arc;
 
 use proto::{Digest, canonical};
+use schema::yaml::nearest;
 use schema::{Schema, Violation};
 use serde_json::{Map, Value};
 
 use super::error::PromptError;
-use super::render::{self, FaultKind, MAX_RENDERED_BYTES};
+use super::render::{self, MAX_RENDERED_BYTES};
 use super::spec::{Constraints, Spec};
+use super::template::TemplateErrorKind;
 
 /// What a caller may send in one request, as for a tool.
 const MAX_ARGUMENT_BYTES: usize = 65_536;
@@ -104,13 +106,15 @@ impl Prompt {
     /// MCP sends every argument as text.
     pub fn render(&self, arguments: &Value) -> Result<String, PromptError> {
         let arguments = self.accept(arguments)?;
-        let text =
-            render::render(&self.body, &arguments).map_err(|fault| PromptError::Template {
+        let text = render::render(&self.body, &arguments).map_err(|error| {
+            let too_long = error.kind == TemplateErrorKind::TooLong;
+            PromptError::Template {
                 prompt: format!("{}@{}", self.id(), self.major),
-                limit: (fault.kind == FaultKind::TooLong).then_some(MAX_RENDERED_BYTES),
-                line: fault.line,
-                message: fault.message,
-            })?;
+                limit: too_long.then_some(MAX_RENDERED_BYTES),
+                line: error.line,
+                message: error.message,
+            }
+        })?;
         if let Some(limit) = self.constraints.max_rendered_chars {
             let size = text.chars().count();
             if size > limit {
@@ -181,7 +185,7 @@ impl Prompt {
             return None;
         }
         let shown: String = name.chars().take(100).collect();
-        let hint = super::spec::nearest(&shown, names())
+        let hint = nearest(&shown, names())
             .map(|nearest| format!("; did you mean `{nearest}`?"))
             .unwrap_or_default();
         Some(violation(&shown, format!("there is no argument `{shown}`{hint}")))

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use proto::{Finding, ListedPrompt, ListedPromptVersion, PromptRef, Severity, digest};
+use schema::yaml::nearest;
 use serde_json::{Map, Value};
 
 use super::body::{Body, Kind, PACKS};
@@ -9,9 +10,9 @@ use super::error::PromptError;
 use super::files::Folder;
 use super::pins::{self, Pins};
 use super::prompt::Prompt;
-use super::render::{self, FaultKind};
-use super::spec::{Spec, nearest};
-use super::yaml;
+use super::render;
+use super::spec::{self, Spec};
+use super::template::TemplateErrorKind;
 
 /// The largest body that is read.
 pub(super) const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -252,7 +253,7 @@ impl Loading<'_> {
     }
 
     fn read_spec(&mut self, path: &str) -> Option<Spec> {
-        let text = match self.folder.read(path, yaml::MAX_BYTES) {
+        let text = match self.folder.read(path, spec::LIMITS.max_bytes) {
             Ok(text) => text?,
             Err(fault) => {
                 self.report(Severity::Error, path, fault.line, fault.message);
@@ -269,7 +270,7 @@ impl Loading<'_> {
                     if argument.description.is_none() {
                         let message =
                             format!("the argument `{}` has no description", argument.name);
-                        self.report(Severity::Advice, path, *line, message);
+                        self.report(Severity::Advice, path, Some(*line), message);
                     }
                 }
                 Some(spec)
@@ -362,16 +363,20 @@ impl Loading<'_> {
                 continue;
             };
             match fault.kind {
-                FaultKind::Broken | FaultKind::TooLong | FaultKind::TooSlow => {
+                TemplateErrorKind::Broken
+                | TemplateErrorKind::TooLong
+                | TemplateErrorKind::TooSlow => {
                     self.report(Severity::Error, &body.path, fault.line, fault.message);
                     return false;
                 }
-                FaultKind::Undefined if !all => {
+                TemplateErrorKind::Undefined if !all => {
                     let message = "prints an optional argument that may not be given: test it with `{% if … %}` or give it a `default`".to_owned();
                     self.report(Severity::Warning, &body.path, fault.line, message);
                 }
                 // The samples are guesses; real arguments may well do.
-                FaultKind::Undefined | FaultKind::Other => {}
+                TemplateErrorKind::Undefined
+                | TemplateErrorKind::FilterTooLarge
+                | TemplateErrorKind::Other => {}
             }
         }
         true

@@ -1,13 +1,18 @@
 use std::sync::Arc;
 
+use schema::yaml::{Content, Limits, Node, nearest};
 use schema::{Schema, SchemaFault};
 use serde_json::{Map, Value};
 
+use super::fault::Fault;
 use super::prompt::Argument;
 use super::render::MAX_RENDERED_BYTES;
-use super::yaml::{Document, Fault};
 
 const KEYS: [&str; 4] = ["title", "description", "inputSchema", "constraints"];
+/// How a spec file is read.
+pub(super) const LIMITS: Limits =
+    Limits { max_bytes: 64 * 1024, merge_keys: false, custom_tags: false };
+
 const CONSTRAINTS: [&str; 2] = ["maxRenderedChars", "maxArgumentChars"];
 
 /// How many local references in a row are followed to learn an argument's type.
@@ -24,7 +29,7 @@ pub(super) struct Spec {
     pub(super) open: bool,
     pub(super) hidden_characters: usize,
     /// The line of each argument, for what is found later.
-    pub(super) argument_lines: Vec<Option<usize>>,
+    pub(super) argument_lines: Vec<usize>,
 }
 
 /// What a spec asks beyond its schema.
@@ -37,7 +42,8 @@ pub(super) struct Constraints {
 impl Spec {
     /// Reads a spec, or lists everything that is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, Vec<Fault>> {
-        let document = Document::parse(text).map_err(|fault| vec![fault])?;
+        let document = Node::parse(text, LIMITS).map_err(|error| vec![error.into()])?;
+        let document = document.unwrap_or(Node { line: 1, content: Content::Null });
         let mut json = document.json();
         let hidden_characters = proto::clean::json_in_place(&mut json);
         let Value::Object(spec) = &json else {
@@ -61,7 +67,7 @@ impl Spec {
             .iter()
             .map(|argument| {
                 let step = argument.name.replace('~', "~0").replace('/', "~1");
-                document.line(&format!("/inputSchema/properties/{step}"))
+                document.line_at(&format!("/inputSchema/properties/{step}"))
             })
             .collect();
         let open = is_open(schema);
@@ -83,13 +89,13 @@ impl Spec {
 }
 
 struct Check<'a> {
-    document: &'a Document,
+    document: &'a Node,
     faults: Vec<Fault>,
 }
 
 impl Check<'_> {
     fn fault(&mut self, pointer: &str, message: String) {
-        self.faults.push(Fault { line: self.document.line(pointer), message });
+        self.faults.push(Fault::new(Some(self.document.line_at(pointer)), message));
     }
 
     fn known(&mut self, map: &Map<String, Value>, place: &str, keys: &[&str]) {
@@ -244,14 +250,4 @@ fn shown(value: &Value) -> Option<String> {
         Value::Null => None,
         other => Some(other.to_string()),
     }
-}
-
-/// The known name that comes closest, if one comes close.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known
-        .map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known))
-        .filter(|(score, _)| *score > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known)
 }

@@ -5,6 +5,7 @@ mod cost;
 mod document;
 mod graph;
 mod pattern;
+pub mod yaml;
 
 use std::fmt::{self, Write as _};
 

@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use proto::{Finding, Severity};
+use schema::yaml::YamlError;
 
 /// Why a pack cannot be used, and where the reason stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,6 +13,12 @@ pub struct Fault {
     pub message: String,
     /// The file that is not there.
     pub(crate) missing: Option<PathBuf>,
+}
+
+impl From<YamlError> for Fault {
+    fn from(error: YamlError) -> Self {
+        Self { line: error.line, ..Self::new(error.message) }
+    }
 }
 
 impl Fault {

@@ -17,7 +17,6 @@ mod template;
 mod tool;
 mod watch;
 mod workers;
-mod yaml;
 
 pub use fault::Fault;
 pub use lint::{CannedCall, canned_calls, lint, pack_ids};

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use egress::http::Scope;
 use proto::{Annotations, Caps, FileRule, RequestedLimits, ToolId};
+use schema::yaml::{self, Spanned};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_saphyr::Spanned;
 
 use crate::Fault;
+use crate::root::YAML_LIMITS;
 use crate::select::Selection;
 use crate::template::Template;
-use crate::yaml;
 use written::Written;
 
 pub(crate) use execution::{Argument, Cli, Execution, Http, Script, ScriptKind, Source};
@@ -75,7 +75,7 @@ pub struct Example {
 
 /// Reads the text of one `*.tool.yaml`; the files it refers to are not looked at.
 pub fn parse_pack(text: &str) -> Result<Manifest, Fault> {
-    yaml::parse::<Written>(text)?.check()
+    yaml::parse::<Written>(text, YAML_LIMITS)?.check()
 }
 
 impl Manifest {

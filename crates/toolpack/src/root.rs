@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use schema::yaml::Limits;
+
 use crate::Fault;
-use crate::yaml;
 
 /// A pack root: the parent of a tools folder, without links.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,12 +73,16 @@ fn joined(folder: &Path, relative: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
+/// How packs and schema files are read.
+pub(crate) const YAML_LIMITS: Limits =
+    Limits { max_bytes: 256 * 1024, merge_keys: true, custom_tags: false };
+
 /// The largest script that is read: bundlers make them large.
 const MAX_CODE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The text of a pack or a schema; a large file is refused before it is read.
 pub(crate) fn read_text(path: &Path) -> Result<String, Fault> {
-    let bytes = read(path, yaml::MAX_FILE_BYTES as u64)?;
+    let bytes = read(path, YAML_LIMITS.max_bytes as u64)?;
     String::from_utf8(bytes).map_err(|_| Fault::in_file(path, None, "the file is not UTF-8 text"))
 }
 

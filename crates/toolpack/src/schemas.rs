@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schema::yaml;
 use serde_json::{Map, Value};
 
 use crate::Fault;
-use crate::root::{Root, read_text};
-use crate::yaml;
+use crate::root::{Root, YAML_LIMITS, read_text};
 
 /// The most files that one schema may be made of.
 const MAX_FILES: usize = 64;
@@ -227,7 +227,8 @@ fn read_schema(file: &Path) -> Result<Value, Fault> {
     let text = read_text(file)?;
     let yaml = file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     let schema = if yaml {
-        yaml::parse(&text).map_err(|fault| Fault::in_file(file, fault.line, fault.message))?
+        yaml::parse(&text, YAML_LIMITS)
+            .map_err(|error| Fault::in_file(file, error.line, error.message))?
     } else {
         serde_json::from_str::<Value>(&text).map_err(|error| {
             Fault::in_file(file, Some(error.line()), format!("this is not JSON: {error}"))

@@ -1,13 +1,12 @@
 //! Templates that a pack's author writes. What a caller sends is only ever a value in them, never a template.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use egress::http::{encode_component, has_dot_segment};
-use minijinja::value::{Serde, ValueKind};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
-use prompts::template::bounded_engine;
+use minijinja::value::ValueKind;
+use minijinja::{AutoEscape, Error, ErrorKind, Value, context};
+use prompts::template::{self, Engine, TemplateErrorKind, UndefinedBehavior};
 use proto::Code;
 use strip::Failure;
 
@@ -19,47 +18,37 @@ const FUEL: u64 = 50_000;
 /// The names that a template may look up.
 const KNOWN: [&str; 4] = ["input", "id", "version", "env"];
 
-/// Functions of the engine that only compute.
-const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
-
-static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut engine = engine();
-    engine.set_auto_escape_callback(|_| AutoEscape::None);
-    engine
-});
+static ENGINE: LazyLock<Engine> = LazyLock::new(engine);
 
 /// The engine for URLs. Each value is percent-encoded when it is written, so that it stays in its segment or query
 /// value; only values of the environment, and those that `urlencode` has encoded, are written as they are.
-static URL_ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut engine = engine();
-    engine.set_auto_escape_callback(|_| AutoEscape::Custom("url".into()));
-    engine.set_formatter(|out, _, value| {
-        let text = value.to_string();
-        let written = match &text[..] {
-            "" => out.write_str(EMPTY),
-            text if value.is_safe() => out.write_str(text),
-            text => out.write_str(&encode_component(text)),
-        };
-        written.map_err(Error::from)
-    });
-    // Their results would count as encoded.
-    engine.remove_filter("safe");
-    engine.add_filter("tojson", |value: &Value| {
-        serde_json::to_string(value)
-            .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
-    });
-    engine
+static URL_ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    engine().customize(|engine| {
+        engine.set_auto_escape_callback(|_| AutoEscape::Custom("url".into()));
+        engine.set_formatter(|out, _, value| {
+            let text = value.to_string();
+            let written = match &text[..] {
+                "" => out.write_str(EMPTY),
+                text if value.is_safe() => out.write_str(text),
+                text => out.write_str(&encode_component(text)),
+            };
+            written.map_err(Error::from)
+        });
+        // Their results would count as encoded.
+        engine.remove_filter("safe");
+        engine.add_filter("tojson", |value: &Value| {
+            serde_json::to_string(value)
+                .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
+        });
+    })
 });
 
 /// Marks a value that is empty until the path is checked. No other value contains it, since values are encoded.
 const EMPTY: &str = "\0";
 
-fn engine() -> Environment<'static> {
-    let mut engine = bounded_engine(FUEL);
-    engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    engine.set_debug(false);
-    engine.add_filter("urlencode", urlencode);
-    engine
+fn engine() -> Engine {
+    Engine::new(FUEL, UndefinedBehavior::Strict)
+        .customize(|engine| engine.add_filter("urlencode", urlencode))
 }
 
 /// The engine's own filter leaves `/` as it is. A map becomes `key=value&…`.
@@ -100,16 +89,13 @@ impl Template {
         if !source.contains("{{") && !source.contains("{%") && !source.contains("{#") {
             return Ok(Self { source, names: BTreeSet::new(), filled: false });
         }
-        let names = {
-            let template = ENGINE.template_from_str(&source).map_err(|error| {
-                let at = line + error.line().unwrap_or(1).saturating_sub(1);
-                Fault::at(at, format!("the template cannot be read: {}", describe(&error)))
-            })?;
-            template.undeclared_variables(true).into_iter().collect::<BTreeSet<_>>()
-        };
+        let names = ENGINE.variables(&source, true).map_err(|error| {
+            let at = line + error.line.unwrap_or(1).saturating_sub(1);
+            Fault::at(at, format!("the template cannot be read: {error}"))
+        })?;
         for name in &names {
             let first = name.split('.').next().unwrap_or(name);
-            if !KNOWN.contains(&first) && !FUNCTIONS.contains(&first) {
+            if !KNOWN.contains(&first) {
                 return Err(Fault::at(
                     line,
                     format!(
@@ -190,25 +176,19 @@ impl Template {
         self.uses_input() && inside.is_some_and(|inside| !inside.contains("}}"))
     }
 
-    fn fill(
-        &self,
-        engine: &Environment<'_>,
-        values: &Values,
-        limit: usize,
-    ) -> Result<String, Failure> {
-        let mut out = Capped { bytes: Vec::new(), limit, full: false };
-        let rendered = engine.template_from_str(&self.source).and_then(|template| {
-            template.render_captured_to(values.root.clone(), &mut out).map(drop)
-        });
-        if out.full {
-            return Err(Failure::new(
-                Code::InvalidInput,
-                format!("a template's result exceeds {limit} bytes"),
-            ));
-        }
-        rendered.map_err(|error| self.failure(&error))?;
-        String::from_utf8(out.bytes).map_err(|error| {
-            Failure::new(Code::Internal, "a template gave no text").caused_by(error)
+    fn fill(&self, engine: &Engine, values: &Values, limit: usize) -> Result<String, Failure> {
+        engine.render(&self.source, values.root.clone(), limit).map_err(|error| {
+            let message = match error.kind {
+                TemplateErrorKind::TooLong => {
+                    format!("a template's result exceeds {limit} bytes")
+                }
+                TemplateErrorKind::Undefined => {
+                    format!("the template `{}` needs a value that the input lacks", self.shown())
+                }
+                TemplateErrorKind::TooSlow => "a template takes too many steps".to_owned(),
+                _ => format!("the template `{}`: {error}", self.shown()),
+            };
+            Failure::new(Code::InvalidInput, message)
         })
     }
 
@@ -224,17 +204,6 @@ impl Template {
 
     fn shown(&self) -> String {
         self.source.chars().take(80).collect()
-    }
-
-    fn failure(&self, error: &Error) -> Failure {
-        let message = match error.kind() {
-            ErrorKind::UndefinedError => {
-                format!("the template `{}` needs a value that the input lacks", self.shown())
-            }
-            ErrorKind::OutOfFuel => "a template did not come to an end".to_owned(),
-            _ => format!("the template `{}`: {}", self.shown(), describe(error)),
-        };
-        Failure::new(Code::InvalidInput, message)
     }
 }
 
@@ -260,7 +229,7 @@ impl Values {
         env: &BTreeMap<String, String>,
     ) -> Self {
         let root = context! {
-            input => Value::from(Serde(input)),
+            input => template::value(input),
             id => id,
             version => version,
             // Marked as safe: the operator's values are written into URLs as they are.
@@ -269,35 +238,6 @@ impl Values {
             ),
         };
         Self { root, env: env.keys().cloned().collect() }
-    }
-}
-
-/// A writer that refuses to hold more than its limit: fuel bounds steps, not what one step writes.
-struct Capped {
-    bytes: Vec<u8>,
-    limit: usize,
-    full: bool,
-}
-
-impl Write for Capped {
-    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + piece.len() > self.limit {
-            self.full = true;
-            return Err(io::Error::other("the result is too long"));
-        }
-        self.bytes.extend_from_slice(piece);
-        Ok(piece.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn describe(error: &Error) -> String {
-    match error.detail() {
-        Some(detail) => detail.to_owned(),
-        None => error.kind().to_string(),
     }
 }
 

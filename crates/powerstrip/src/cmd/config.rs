@@ -30,7 +30,7 @@ impl ConfigCommand {
                 if context.global.json {
                     output::json(&config)?;
                 } else {
-                    output::text(serde_saphyr::to_string(&config)?)?;
+                    output::text(schema::yaml::to_string(&config)?)?;
                 }
             }
             What::Schema => output::json(&config::schema())?,

@@ -41,7 +41,7 @@ impl Import {
         if context.global.json {
             output::json(&section)?;
         } else {
-            output::text(serde_saphyr::to_string(&section)?)?;
+            output::text(schema::yaml::to_string(&section)?)?;
         }
         Ok(ExitCode::SUCCESS)
     }

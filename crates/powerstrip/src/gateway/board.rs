@@ -44,7 +44,7 @@ impl DashboardService for Board {
             Ok(loaded) => {
                 let file = loaded.file.as_ref();
                 let file = file.map_or("none: defaults".to_owned(), |f| f.display().to_string());
-                let config = serde_saphyr::to_string(&loaded.config);
+                let config = schema::yaml::to_string(&loaded.config);
                 let facts = vec![
                     ("Config".to_owned(), true, file),
                     ("Data folder".to_owned(), true, loaded.config.data_dir.display().to_string()),

@@ -1,7 +1,7 @@
 //! The five ways to run a tool.
 
 use http::{HeaderName, Method};
-use serde_saphyr::Spanned;
+use schema::yaml::Spanned;
 
 use super::written::{self, Kind};
 use super::{MAX_WORKERS, line};

@@ -93,7 +93,7 @@ fn faults_name_the_line_and_the_nearest_name() {
         ("execution: {kind: cli, cmd: [x]}\nidempotency: {key: required}\n", 6, "deterministic"),
         ("execution: {kind: cli, cmd: [x]}\ncaps: {network: ['ftp://x']}\n", 6, "http"),
         ("execution: {kind: cli, cmd: [x]}\ndeterministic: NO\n", 6, "boolean"),
-        ("execution: {kind: cli, cmd: [x]}\nid: twice\n", 6, "twice"),
+        ("execution: {kind: cli, cmd: [x]}\nid: twice\n", 6, "duplicate mapping key: id"),
     ] {
         let fault = fault(rest);
         assert_eq!(fault.line, Some(line), "{rest}\n{fault}");

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use proto::{Annotations, Caps, FileStrategy, WrittenFileArgs};
+use schema::yaml::{Location, Spanned};
 use serde::Deserialize;
 use serde_json::Value;
-use serde_saphyr::{Location, Spanned};
 
 use super::Example;
 

@@ -3,11 +3,14 @@
 
 use std::fmt;
 
+use schema::yaml::{self, Limits};
 use serde_json::Value;
-use serde_saphyr::options::AliasLimits;
 
 /// The largest document that is read.
 pub(super) const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// How a document in YAML is read.
+const YAML_LIMITS: Limits = Limits { max_bytes: MAX_BYTES, merge_keys: true, custom_tags: true };
 
 /// How many references may lead to one another.
 const MAX_HOPS: usize = 32;
@@ -52,7 +55,10 @@ impl Document {
             serde_json::from_str(text)
                 .map_err(|why| Fault::new("the document", format!("it is not JSON: {why}")))?
         } else {
-            yaml(text)?
+            yaml::parse(text, YAML_LIMITS).map_err(|error| {
+                let line = error.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+                Fault::new("the document", format!("it is not YAML: {error}{line}"))
+            })?
         };
         Self::of(root)
     }
@@ -116,29 +122,6 @@ fn decoded(pointer: &str) -> String {
         rest = if hex.is_some() { &after[2..] } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn yaml(text: &str) -> Result<Value, Fault> {
-    let mut alias_limits = AliasLimits::default();
-    alias_limits.max_total_replayed_events = 20_000;
-    alias_limits.max_replay_stack_depth = 8;
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_events: 2_000_000,
-            max_nodes: 1_000_000,
-            max_aliases: 2_000,
-            max_anchors: 1_000,
-            max_depth: 100,
-            flow_nesting_limit: 100,
-            max_documents: 1,
-            max_total_scalar_bytes: MAX_BYTES,
-        },
-        alias_limits: alias_limits,
-        strict_booleans: true,
-        with_snippet: false,
-    };
-    serde_saphyr::from_str_with_options(text, options)
-        .map_err(|why| Fault::new("the document", format!("it is not YAML: {why}")))
 }
 
 /// A pointer to something below.

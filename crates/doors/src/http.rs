@@ -13,6 +13,7 @@ mod login;
 mod mcp;
 mod meter;
 mod openapi;
+mod operations;
 mod options;
 pub(crate) mod pages;
 mod registration;
@@ -99,7 +100,7 @@ fn router(shared: Shared) -> Router {
         shared: shared.clone(),
         routes: tool_routes().with_state(shared.clone()),
     };
-    tool_routes()
+    operations::mount(tool_routes(), &shared.options.operations)
         .route(routes::AGENT, any(agents::serve).with_state(agent_routes))
         .route(routes::CALLS, post(calls::batch))
         .route(routes::RUNS, get(runs::list))
@@ -119,11 +120,7 @@ fn router(shared: Shared) -> Router {
         .route(routes::FILE_LINK, get(files::link))
         .route(routes::UPLOADS, post(files::begin))
         .route(routes::UPLOAD, get(files::progress).patch(files::resume).delete(files::forget))
-        .route(routes::APPROVALS, get(approvals::list))
-        .route(routes::APPROVAL, get(approvals::show).post(approvals::decide))
         .route(routes::APPROVAL_EVENTS, get(approvals::events))
-        .route(routes::APPROVAL_RULES, get(approvals::rules))
-        .route(routes::APPROVAL_RULE, delete(approvals::remove_rule))
         .route(routes::APPROVAL_LINK, get(links::show).post(links::decide))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))

@@ -3,6 +3,7 @@
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
+use operations::Table;
 use proto::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
@@ -39,6 +40,7 @@ pub struct LocalDoor {
     state: Arc<McpState>,
     principal: Arc<Principal>,
     servers: Option<ServersReport>,
+    operations: Option<Arc<Table>>,
     operator: Option<Arc<dyn Operator>>,
     logins: Option<LoginService>,
     shutdown: CancellationToken,
@@ -48,7 +50,14 @@ impl LocalDoor {
     /// Opens the door. When `shutdown` is cancelled, running calls finish and sessions end.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let state = Arc::new(McpState::new(strip, shutdown.clone()));
-        Self { state, principal, servers: None, operator: None, logins: None, shutdown }
+        let (servers, operations, operator, logins) = (None, None, None, None);
+        Self { state, principal, servers, operations, operator, logins, shutdown }
+    }
+
+    /// Lets sessions run operations: those for the local user, and on the operator's door all.
+    pub fn with_operations(mut self, table: Arc<Table>) -> Self {
+        self.operations = Some(table);
+        self
     }
 
     /// Lets sessions read the state of the servers behind the strip.
@@ -74,7 +83,8 @@ impl LocalDoor {
         self.state.strip().agents().agents.get(agent)?;
         let principal = auth::as_agent(&self.principal, agent)?;
         // Agents have no operator methods.
-        Some(Self { principal, operator: None, logins: None, servers: None, ..self.clone() })
+        let (servers, operations, operator, logins) = (None, None, None, None);
+        Some(Self { principal, servers, operations, operator, logins, ..self.clone() })
     }
 
     /// Serves one session until the other side closes it. A first line `@NAME` makes it the session of an agent.
@@ -117,6 +127,7 @@ impl LocalDoor {
                 let caller = Arc::clone(&self.principal);
                 let methods = lsp::Methods::new(Arc::clone(self.state.strip()), caller)
                     .with_servers_report(self.servers.clone())
+                    .with_operations(self.operations.clone())
                     .with_operator(self.operator.clone())
                     .with_logins(self.logins.clone());
                 lsp::serve(methods, read, write, &self.shutdown).await

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use config::Loaded;
+use operations::Operation;
 use proto::{Discovery, Envelope, Principal, PromptRef};
 use serde_json::{Value, json};
 use strip::agents::AgentReport;
@@ -16,6 +17,7 @@ use url::Url;
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway};
 use crate::invocation::Invocation;
+use crate::operations::run_here;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 use crate::remote::Remote;
 
@@ -87,6 +89,18 @@ impl Access {
             }
         };
         Ok(serde_json::from_value(report)?)
+    }
+
+    /// Runs an operation as the operator.
+    pub(crate) async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output> {
+        match self {
+            Self::Here(gateway, _) => {
+                gateway.settle().await;
+                run_here::<O>(gateway.operations(), input).await
+            }
+            Self::Owner(owner) => owner.run::<O>(input).await,
+            Self::Remote(_) => bail!("a gateway can be operated only from its own host"),
+        }
     }
 
     /// Sends an operator request.

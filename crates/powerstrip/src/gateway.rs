@@ -27,6 +27,7 @@ use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
+use operations::Table;
 use proto::Clock;
 use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
@@ -46,7 +47,7 @@ use crate::finder::{self, Finder, Keeper};
 use crate::keys::KeyErrands;
 pub(crate) use crate::watch::Freshness;
 
-use approvals::{ApprovalErrands, Webhook};
+use approvals::Webhook;
 pub(crate) use board::Board;
 pub(crate) use names::{NAMES, RELEASE};
 use names::{NameDesk, StoredNames};
@@ -86,6 +87,7 @@ pub(crate) struct Gateway {
     keys: Arc<ApiKeys>,
     client: Client,
     desks: Arc<Desks>,
+    operations: Arc<Table>,
     approvals: Arc<Approvals>,
     /// Ends sessions and watches.
     ending: CancellationToken,
@@ -107,7 +109,6 @@ struct Desks {
     quarantine: Arc<Quarantine>,
     keys: KeyErrands,
     files: FileErrands<Arc<Strip>>,
-    approvals: ApprovalErrands,
     runs: RunDesk,
     names: NameDesk,
 }
@@ -115,8 +116,8 @@ struct Desks {
 #[async_trait]
 impl Operator for Desks {
     async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        let desks: [&dyn Operator; 6] =
-            [&self.keys, &self.files, &self.approvals, &self.runs, &self.names, &*self.quarantine];
+        let desks: [&dyn Operator; 5] =
+            [&self.keys, &self.files, &self.runs, &self.names, &*self.quarantine];
         for desk in desks {
             if let Some(answer) = desk.ask(method, params.clone()).await {
                 return Some(answer);
@@ -233,10 +234,11 @@ impl Gateway {
             quarantine: Arc::clone(&quarantine),
             keys: KeyErrands(Arc::clone(&keys)),
             files: FileErrands::new(Arc::clone(&strip)),
-            approvals: ApprovalErrands(Arc::clone(&approvals)),
             runs: RunDesk(Arc::clone(&strip)),
             names: NameDesk(Arc::clone(&registry)),
         });
+        let operations = Arc::new(strip::operations::table(&strip));
+        let door = door.with_operations(Arc::clone(&operations));
         let operated = door.clone().with_operator(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
         for (path, door) in [
@@ -266,6 +268,7 @@ impl Gateway {
             keys,
             client,
             desks,
+            operations,
             approvals,
             ending,
             closing,
@@ -338,6 +341,11 @@ impl Gateway {
     pub(crate) fn dashboard(&self, context: &Arc<Context>, flags: Overrides) -> Arc<Board> {
         let (quarantine, runner) = (Arc::clone(&self.desks.quarantine), Arc::clone(&self.runner));
         Arc::new(Board::new(Arc::clone(context), flags, quarantine, runner))
+    }
+
+    /// The operations of this gateway.
+    pub(crate) fn operations(&self) -> &Arc<Table> {
+        &self.operations
     }
 
     /// The operations of the operator.

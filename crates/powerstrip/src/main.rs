@@ -14,6 +14,7 @@ mod handover;
 mod invocation;
 mod keys;
 mod memory;
+mod operations;
 mod output;
 mod owner;
 mod programs;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use doors::{LspClient, LspError};
+use operations::{Operation, OperationError};
 use proto::PromptRef;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -85,6 +86,15 @@ impl OwnerProcess {
         request(&LspClient::connect(stream), method, params).await
     }
 
+    /// Runs an operation in the owner, over the operator socket.
+    pub(crate) async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output> {
+        let path = SocketPath::for_operator(&self.folder)?;
+        let stream = UnixStream::connect(path.path()).await;
+        let stream =
+            stream.context("the gateway on this data folder does not accept operator commands")?;
+        request(&LspClient::connect(stream), O::NAME, serde_json::to_value(input)?).await
+    }
+
     /// Renders a prompt through the MCP door on the same socket: the LSP door cannot.
     pub(crate) async fn render(
         &self,
@@ -120,7 +130,10 @@ async fn request<T: DeserializeOwned>(
     params: Value,
 ) -> anyhow::Result<T> {
     let answer = client.request(method, params).await.map_err(|error| match error {
-        LspError::Refused { message, .. } => anyhow::Error::msg(message),
+        LspError::Refused { message, data, .. } => {
+            let typed = data.and_then(|data| serde_json::from_value::<OperationError>(data).ok());
+            typed.map_or_else(|| anyhow::Error::msg(message), anyhow::Error::new)
+        }
         LspError::Closed => anyhow::Error::msg(
             "the process that owns the data folder ended before it answered; the request may have taken effect",
         ),

@@ -125,7 +125,7 @@ pub struct ApprovalFilter {
 }
 
 /// What a person said once for all calls of a kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalRuleRow {
     pub id: String,

@@ -9,6 +9,7 @@
 mod deciding;
 mod desk;
 mod leave;
+pub mod operations;
 pub(crate) mod question;
 mod rules;
 mod shown;
@@ -17,12 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::{ADMIN, Principal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use desk::Approvals;
 pub(crate) use leave::{Grounds, Leave};
 pub(crate) use rules::Asked;
-pub use shown::{ShownFile, inert, view};
+pub use shown::{ApprovalView, ShownFile, inert};
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
 
 /// Who decides.
@@ -71,7 +73,7 @@ pub fn reach(principal: &Principal) -> Option<&str> {
 }
 
 /// What is decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     Approve,
@@ -79,8 +81,7 @@ pub enum Verdict {
 }
 
 /// A decision and what comes with it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub decision: Verdict,
     /// What the caller is told.
@@ -97,7 +98,7 @@ impl Decision {
 }
 
 /// Which later calls of the same caller to the same tool need not be asked about.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
     #[serde(default)]
@@ -106,11 +107,12 @@ pub struct Standing {
     #[serde(default)]
     pub run: bool,
     /// For how long; an hour if nothing is said, thirty days at most.
+    #[schemars(range(min = 1, max = 2_592_000))]
     pub seconds: Option<u64>,
 }
 
 /// Which arguments a standing rule is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
     /// Exactly those that were shown.

@@ -16,6 +16,7 @@ mod guard;
 mod health;
 mod job;
 mod meter;
+pub mod operations;
 mod output;
 mod passing;
 mod refusal;

@@ -106,7 +106,7 @@ fn loggable(path: &str) -> &str {
 /// The route that a request is for.
 #[derive(Clone, Copy)]
 enum Target {
-    Route(&'static Route),
+    Route(Route),
     /// A route that is served but not listed in the table, so that nothing says who may use it.
     Unlisted,
     /// No route.

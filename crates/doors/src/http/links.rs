@@ -16,8 +16,8 @@ use strip::approval::{
 };
 use url::form_urlencoded;
 
+use super::Shared;
 use super::login::inert as escaped;
-use super::{Shared, approvals};
 
 /// A reason, and no more.
 const MAX_FORM_BYTES: usize = 32 * 1024;
@@ -50,8 +50,8 @@ pub(super) async fn decide(
     };
     let reason = form_urlencoded::parse(&form).find(|(name, _)| name == "reason");
     let decision = Decision::once(verdict, reason.map(|(_, reason)| reason.into_owned()));
-    let Ok(desk) = approvals::desk(&shared) else { return gone() };
-    match desk.decide(&row.id, &Decider::Link, decision).await {
+    let Some(approvals) = shared.strip.approvals() else { return gone() };
+    match approvals.decide(&row.id, &Decider::Link, decision).await {
         Ok(row) => page(StatusCode::OK, "Decided", &said(&format!("The call is {}.", row.state))),
         Err(Undecided::Over(row)) => {
             let words = format!("This call is {} already; nothing was changed.", row.state);
@@ -73,7 +73,7 @@ async fn opened(
         tracing::warn!(%trace, "a link was opened that is not ours, or not any more");
         return None;
     };
-    let row = approvals::desk(shared).ok()?.get(None, &id).await.ok()??;
+    let row = shared.strip.approvals()?.get(None, &id).await.ok()??;
     Some((row, if approves { Verdict::Approve } else { Verdict::Reject }))
 }
 

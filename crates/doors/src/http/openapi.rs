@@ -1,10 +1,11 @@
 //! The REST routes as OpenAPI 3.1, with a path of its own for every tool.
 
-mod approvals;
 mod files;
+mod operations;
 
 use std::sync::Arc;
 
+use ::operations::Table;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
@@ -21,14 +22,17 @@ pub(super) async fn document(
     State(shared): State<Shared>,
     Extension(principal): Extension<Arc<Principal>>,
 ) -> Response {
-    reply::json(StatusCode::OK, &describe(&shared.strip.view(&principal)))
+    reply::json(
+        StatusCode::OK,
+        &describe(&shared.strip.view(&principal), &shared.options.operations),
+    )
 }
 
-fn describe(view: &View) -> Value {
+fn describe(view: &View, table: &Table) -> Value {
     let mut paths = fixed_paths();
     paths.extend(files::paths());
-    paths.extend(approvals::paths());
     let mut schemas = shared_schemas();
+    operations::describe(table, &mut paths, &mut schemas);
     for entry in view.listed() {
         let (path, item) = tool_path(entry, &mut schemas);
         paths.insert(path, item);
@@ -228,6 +232,17 @@ fn fixed_paths() -> Map<String, Value> {
                     "additionalProperties": false,
                 }}}},
                 "responses": json_answer("The question, answered.", any_object()),
+            }}),
+        ),
+        (
+            routes::APPROVAL_EVENTS,
+            json!({"get": {
+                "operationId": "approvals.events", "summary": "Changes of approvals", "tags": ["approvals"],
+                "parameters": [],
+                "responses": {"200": {
+                    "description": "Server-sent events `created`, `decided`, `expired`, `consumed`.",
+                    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+                }},
             }}),
         ),
         (

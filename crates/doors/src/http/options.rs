@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use auth::client::OAuthClient;
 use auth::{AdminToken, ApprovalLinks};
+use operations::Table;
 use tokio_util::sync::CancellationToken;
 
 use super::body::BodyReader;
@@ -40,6 +41,8 @@ pub struct Options {
     pub session_park: Duration,
     /// How many event streams one caller may have open over MCP.
     pub streams_per_caller: usize,
+    /// The operations; those that have a route are served.
+    pub operations: Arc<Table>,
     /// Registers servers; without it they cannot register themselves.
     pub servers: Option<Arc<dyn ServerDesk>>,
     /// Pages for browsers, such as the dashboard.
@@ -61,6 +64,7 @@ impl Default for Options {
             session_idle: Duration::from_secs(10 * 60),
             session_park: Duration::from_secs(5),
             streams_per_caller: 1_024,
+            operations: Arc::default(),
             servers: None,
             pages: None,
         }

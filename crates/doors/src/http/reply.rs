@@ -1,7 +1,7 @@
 //! Renders answers as HTTP responses; the only code that maps envelopes to statuses.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::response::Response;
@@ -33,6 +33,29 @@ pub(super) fn answer(answer: Answer) -> Response {
         response.headers_mut().insert(RETRY_AFTER, wait);
     }
     response
+}
+
+/// An envelope around data that no tool has made.
+pub(super) fn enveloped(
+    status: StatusCode,
+    data: Value,
+    began: Instant,
+    trace: TraceId,
+) -> Response {
+    let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let envelope = Envelope {
+        ok: true,
+        data: Arc::new(data),
+        meta: Meta {
+            tool: "".into(),
+            version: "".into(),
+            duration_ms,
+            trace_id: trace,
+            warnings: Vec::new(),
+        },
+        errors: Vec::new(),
+    };
+    json(status, &envelope)
 }
 
 /// An envelope for a request that did not become a call.

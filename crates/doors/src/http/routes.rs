@@ -1,9 +1,10 @@
 //! The table of routes. A route that is not listed here is not served.
 
 use auth::scope::{
-    APPROVALS_DECIDE, APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER,
-    RUNS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
+    APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER, RUNS_READ,
+    SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
 };
+use operations::Row;
 
 pub(super) const MCP: &str = "/mcp";
 pub(super) const DISCOVER: &str = "/mcp/discover";
@@ -26,11 +27,7 @@ pub(super) const FILE_TEXT: &str = "/v1/files/{id}/text";
 pub(super) const FILE_LINK: &str = "/v1/files/{id}/link";
 pub(super) const UPLOADS: &str = "/v1/files/uploads";
 pub(super) const UPLOAD: &str = "/v1/files/uploads/{id}";
-pub(super) const APPROVALS: &str = "/v1/approvals";
-pub(super) const APPROVAL: &str = "/v1/approvals/{id}";
 pub(super) const APPROVAL_EVENTS: &str = "/v1/approvals/events";
-pub(super) const APPROVAL_RULES: &str = "/v1/approvals/rules";
-pub(super) const APPROVAL_RULE: &str = "/v1/approvals/rules/{id}";
 pub(super) const APPROVAL_LINK: &str = "/approve/{token}";
 pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
@@ -101,7 +98,7 @@ const fn files(
     Route { methods, pattern, path: pattern, purpose, needs: Needs::Scope(scope) }
 }
 
-/// All routes.
+/// The routes that are served by hand-written code; the operations table has the others.
 pub const ROUTES: &[Route] = &[
     Route {
         methods: "POST, GET, DELETE",
@@ -168,34 +165,12 @@ pub const ROUTES: &[Route] = &[
     files("GET", FILE_LINK, "a link that opens a file for a while", FILES_READ),
     files("POST", UPLOADS, "begin an upload in parts", FILES_WRITE),
     files("GET, HEAD, PATCH, DELETE", UPLOAD, "an upload in parts", FILES_WRITE),
-    get(APPROVALS, APPROVALS, "calls that wait for a person", Needs::Scope(APPROVALS_READ)),
-    get(APPROVAL, APPROVAL, "one of them, whole", Needs::Scope(APPROVALS_READ)),
-    Route {
-        methods: "POST",
-        pattern: APPROVAL,
-        path: APPROVAL,
-        purpose: "approve or reject it",
-        needs: Needs::Scope(APPROVALS_DECIDE),
-    },
     get(
         APPROVAL_EVENTS,
         APPROVAL_EVENTS,
-        "what happens to them, as server-sent events",
+        "changes of approvals, as server-sent events",
         Needs::Scope(APPROVALS_READ),
     ),
-    get(
-        APPROVAL_RULES,
-        APPROVAL_RULES,
-        "what was approved once for all",
-        Needs::Scope(APPROVALS_READ),
-    ),
-    Route {
-        methods: "DELETE",
-        pattern: APPROVAL_RULE,
-        path: APPROVAL_RULE,
-        purpose: "take such a rule out",
-        needs: Needs::Scope(APPROVALS_DECIDE),
-    },
     // Whoever was sent the link brings no token: the address is signed, for one call and one decision.
     Route {
         methods: "GET, POST",
@@ -231,3 +206,17 @@ pub const ROUTES: &[Route] = &[
         Needs::OurName,
     ),
 ];
+
+impl Route {
+    /// The route of an operation, if it has one.
+    pub(super) fn of(row: &'static Row) -> Option<Self> {
+        let route = row.route?;
+        Some(Self {
+            methods: route.method.as_str(),
+            pattern: route.path,
+            path: route.path,
+            purpose: row.summary,
+            needs: Needs::Scope(route.scope),
+        })
+    }
+}

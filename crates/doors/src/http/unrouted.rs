@@ -13,16 +13,17 @@ use super::routes::{ROUTES, Route};
 use super::state::Shared;
 
 /// The route of a pattern; where methods need different things, the one that takes the method.
-pub(super) fn find(shared: &Shared, pattern: &str, method: &Method) -> Option<&'static Route> {
+pub(super) fn find(shared: &Shared, pattern: &str, method: &Method) -> Option<Route> {
     let mut routes = all(shared).filter(|route| route.pattern == pattern);
-    let takes = |route: &&Route| route.methods.split(", ").any(|taken| taken == method.as_str());
+    let takes = |route: &Route| route.methods.split(", ").any(|taken| taken == method.as_str());
     routes.clone().find(takes).or_else(|| routes.next())
 }
 
-/// The routes of the API, then those of the pages.
-fn all(shared: &Shared) -> impl Iterator<Item = &'static Route> + Clone {
+/// The routes that are written by hand, those of the pages, and those of the operations table.
+fn all(shared: &Shared) -> impl Iterator<Item = Route> + Clone {
     let pages = shared.options.pages.as_ref().map_or(&[][..], |pages| pages.routes());
-    ROUTES.iter().chain(pages)
+    let operations = shared.options.operations.rows().filter_map(Route::of);
+    ROUTES.iter().chain(pages).copied().chain(operations)
 }
 
 pub(super) async fn unknown(

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use operations::{Audience, Caller, RawInput, Table};
 use proto::{Principal, PromptRef};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -25,6 +26,7 @@ pub(crate) struct Methods {
     /// The door that the other side claims to be, such as the command line.
     claimed: OnceLock<Door>,
     servers: Option<ServersReport>,
+    operations: Option<Arc<Table>>,
     operator: Option<Arc<dyn Operator>>,
     logins: Option<LoginService>,
 }
@@ -76,9 +78,14 @@ fn no_input() -> Value {
 
 impl Methods {
     pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
-        let (claimed, servers, operator, logins) = (OnceLock::new(), None, None, None);
-        let agent = OnceLock::new();
-        Self { strip, principal, agent, claimed, servers, operator, logins }
+        let (agent, claimed) = (OnceLock::new(), OnceLock::new());
+        let (servers, operations, operator, logins) = (None, None, None, None);
+        Self { strip, principal, agent, claimed, servers, operations, operator, logins }
+    }
+
+    pub(crate) fn with_operations(mut self, table: Option<Arc<Table>>) -> Self {
+        self.operations = table;
+        self
     }
 
     pub(crate) fn with_servers_report(mut self, report: Option<ServersReport>) -> Self {
@@ -127,7 +134,14 @@ impl Methods {
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
             other => {
-                // A session that claims to be an agent has no operator methods.
+                // No agent runs operations, nor does a session that claims to be one.
+                if self.caller().agent.is_none()
+                    && let Some(table) = &self.operations
+                    && let Some(row) = table.row(other)
+                    && (self.operator.is_some() || row.audience == Audience::LocalUser)
+                {
+                    return self.operate(table, row.name, params).await;
+                }
                 if self.caller().agent.is_none()
                     && let Some(operator) = &self.operator
                     && let Some(answer) = operator.ask(other, params).await
@@ -139,6 +153,19 @@ impl Methods {
                 Err(Fault::method_not_found(message))
             }
         }
+    }
+
+    async fn operate(&self, table: &Table, name: &str, params: Value) -> Result<Outcome, Fault> {
+        let principal = Arc::clone(&self.principal);
+        let caller = match self.operator.is_some() {
+            true => Caller::operator(principal),
+            false => Caller::local(principal),
+        };
+        let output = table.run(name, caller, RawInput::Params(params)).await;
+        output.map(Outcome::Json).map_err(|error| {
+            let data = serde_json::to_value(&error).unwrap_or_default();
+            Fault::invalid_params(error.message).with_data(data)
+        })
     }
 
     /// The first request of our own commands: checks that the owner answers, and claims to be the command line.

@@ -246,6 +246,7 @@ pub(crate) async fn gateway_draining(
     let (strip, gate, folder) = strip(settings).await;
     let shutdown = CancellationToken::new();
     options.shutdown = shutdown.clone();
+    options.operations = Arc::new(strip::operations::table(&strip));
     let door = HttpDoor::new(Arc::clone(&strip), LocalAccess::default(), options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -4,28 +4,36 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use config::Span;
+use operations::NoInput;
 use proto::clean;
-use serde_json::{Value, json};
+use serde_json::json;
+use strip::approval::operations::{
+    ApprovalQuery, ById, Decide, DecideInput, ListApprovals, ListRules, RemoveRule, ShowApproval,
+    WaitForChange,
+};
+use strip::approval::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Standing, Verdict};
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::gateway::approvals::{DECIDE, LIST, NEXT, REMOVE_RULE, RULES, SHOW};
-use crate::output::{self, Style, field as text};
+use crate::output::{self, Style, shown};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
 Examples:
-  powerstrip approvals                                 what waits for a decision
-  powerstrip approvals show 3f2a91c0                       all of one, with its whole arguments
+  powerstrip approvals                                 list calls that wait for a decision
+  powerstrip approvals show 3f2a91c0                   one approval with its whole arguments
   powerstrip approvals approve 3f2a91c0
   powerstrip approvals reject 3f2a91c0 --reason 'not this customer'
   powerstrip approvals approve 3f2a91c0 --standing --for 8h
-  powerstrip approvals watch                           tell what comes, until Ctrl-C
+  powerstrip approvals watch                           print changes until Ctrl-C
 
-The first eight letters of an id are enough. Arguments are shown whole; what could not be seen, or would act on the terminal,
-is written as escapes such as \\u202e.";
+The first eight characters of an id are enough. Arguments are shown whole; invisible characters, and those that would
+act on the terminal, are written as escapes such as \\u202e.";
 
-/// Decide about calls that wait for a person
+/// How many approvals are fetched at once.
+const PAGE: u32 = 100;
+
+/// Decide about calls that wait for approval
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ApprovalsCommand {
@@ -35,52 +43,52 @@ pub(crate) struct ApprovalsCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List what waits
+    /// List waiting calls
     Ls {
-        /// Also what was decided, the newest first.
+        /// Include decided calls, newest first.
         #[arg(long)]
         all: bool,
     },
-    /// Show one, whole
+    /// Show one with its whole arguments
     Show { id: String },
-    /// Let a call run, once
+    /// Approve a call, once
     Approve(Approve),
-    /// Refuse a call
+    /// Reject a call
     Reject {
         id: String,
         /// What the caller is told.
         #[arg(long)]
         reason: Option<String>,
     },
-    /// List standing rules, or take one out
+    /// List standing rules, or remove one
     Rules {
         #[command(subcommand)]
         action: Option<RulesAction>,
     },
-    /// Tell what comes and goes
+    /// Watch approvals
     Watch,
 }
 
 #[derive(Debug, Args)]
 struct Approve {
     id: String,
-    /// Let equal calls of this caller through without asking, until the rule ends.
+    /// Approve equal calls of this caller without asking, until the rule ends.
     #[arg(long)]
     standing: bool,
-    /// A standing rule for whatever arguments, not only these.
+    /// Make the standing rule hold for any arguments, not only these.
     #[arg(long, requires = "standing")]
     any_arguments: bool,
-    /// A standing rule for the run of this call only.
+    /// Make the standing rule hold for the run of this call only.
     #[arg(long, requires = "standing")]
     this_run: bool,
-    /// How long a standing rule holds, such as `8h` [default: 1h].
+    /// How long the standing rule holds, such as `8h` [default: 1h].
     #[arg(long = "for", value_name = "TIME", requires = "standing")]
     lasts: Option<Span>,
 }
 
 #[derive(Debug, Subcommand)]
 enum RulesAction {
-    /// Take a standing rule out
+    /// Remove a standing rule
     Rm { id: String },
 }
 
@@ -89,8 +97,10 @@ impl ApprovalsCommand {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, None).await?;
+        let printer =
+            Printer { style: Style::stdout(&context.environment), as_json: context.global.json };
         let action = self.action.unwrap_or(Action::Ls { all: false });
-        let done = action.run(&access, context).await;
+        let done = action.run(&access, printer).await;
         access.close().await;
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
@@ -98,177 +108,206 @@ impl ApprovalsCommand {
 }
 
 impl Action {
-    async fn run(self, access: &Access, context: &Context) -> anyhow::Result<()> {
-        let (style, as_json) = (Style::stdout(&context.environment), context.global.json);
-        let (method, params) = match &self {
-            Self::Ls { all } => (LIST, json!({"all": all})),
-            Self::Show { id } => (SHOW, json!({"id": id})),
-            Self::Approve(approve) => (DECIDE, approve.params()),
-            Self::Reject { id, reason } => {
-                (DECIDE, json!({"id": id, "decision": "reject", "reason": reason}))
-            }
-            Self::Rules { action: None } => (RULES, json!({})),
-            Self::Rules { action: Some(RulesAction::Rm { id }) } => {
-                (REMOVE_RULE, json!({"id": id}))
-            }
-            Self::Watch => return watch(access, style, as_json).await,
-        };
-        let answer = match &self {
-            Self::Ls { all: false } => waiting(access).await?,
-            _ => access.operate(method, params).await?,
-        };
-        if as_json {
-            output::json(&answer)?;
-            return Ok(());
-        }
+    async fn run(self, access: &Access, printer: Printer) -> anyhow::Result<()> {
         match self {
-            Self::Ls { .. } => {
-                let rows = answer.as_array().map_or(&[][..], Vec::as_slice);
-                if rows.is_empty() {
-                    output::line("nothing waits for a decision")?;
-                }
-                rows.iter().try_for_each(|row| brief(row, style))?;
+            Self::Ls { all } => {
+                let approvals = if all { newest(access).await? } else { waiting(access).await? };
+                printer.list(&approvals)
             }
-            Self::Show { .. } => whole(&answer, style)?,
-            Self::Approve(_) | Self::Reject { .. } => brief(&answer, style)?,
-            Self::Rules { action: None } => rules(&answer, style)?,
-            Self::Rules { action: Some(_) } => output::line("the rule is taken out")?,
-            Self::Watch => {}
+            Self::Show { id } => printer.whole(&access.run::<ShowApproval>(&ById { id }).await?),
+            Self::Approve(approve) => {
+                printer.one(&access.run::<Decide>(&approve.into_input()).await?)
+            }
+            Self::Reject { id, reason } => {
+                let input = DecideInput { id, decision: Verdict::Reject, reason, standing: None };
+                printer.one(&access.run::<Decide>(&input).await?)
+            }
+            Self::Rules { action: None } => {
+                printer.rules(&access.run::<ListRules>(&NoInput {}).await?.rules)
+            }
+            Self::Rules { action: Some(RulesAction::Rm { id }) } => {
+                let removed = access.run::<RemoveRule>(&ById { id }).await?;
+                match printer.as_json {
+                    true => output::json(&removed)?,
+                    false => output::line("the rule is removed")?,
+                }
+                Ok(())
+            }
+            Self::Watch => watch(access, printer).await,
+        }
+    }
+}
+
+impl Approve {
+    fn into_input(self) -> DecideInput {
+        let standing = self.standing.then(|| Standing {
+            arguments: if self.any_arguments { Extent::Any } else { Extent::These },
+            run: self.this_run,
+            seconds: self.lasts.map(|span| span.0.as_secs()),
+        });
+        DecideInput { id: self.id, decision: Verdict::Approve, reason: None, standing }
+    }
+}
+
+/// The newest approvals, decided or not.
+async fn newest(access: &Access) -> anyhow::Result<Vec<ApprovalView>> {
+    let query = ApprovalQuery { state: Some("all".to_owned()), after: None, limit: Some(PAGE) };
+    Ok(access.run::<ListApprovals>(&query).await?.approvals)
+}
+
+/// All waiting approvals, page by page: none is hidden behind those of other callers.
+async fn waiting(access: &Access) -> anyhow::Result<Vec<ApprovalView>> {
+    let mut approvals = Vec::new();
+    let mut query = ApprovalQuery { limit: Some(PAGE), ..ApprovalQuery::default() };
+    loop {
+        let page = access.run::<ListApprovals>(&query).await?;
+        approvals.extend(page.approvals);
+        query.after = page.next;
+        if query.after.is_none() {
+            return Ok(approvals);
+        }
+    }
+}
+
+/// Prints approvals that appear and those that no longer wait. Every round compares whole lists, so none is missed.
+async fn watch(access: &Access, printer: Printer) -> anyhow::Result<()> {
+    let mut known = BTreeSet::new();
+    loop {
+        let approvals = waiting(access).await?;
+        for approval in approvals.iter().filter(|approval| !known.contains(&approval.id)) {
+            printer.event(approval)?;
+        }
+        let now: BTreeSet<_> = approvals.into_iter().map(|approval| approval.id).collect();
+        for id in known.difference(&now).cloned() {
+            printer.event(&access.run::<ShowApproval>(&ById { id }).await?)?;
+        }
+        known = now;
+        access.run::<WaitForChange>(&NoInput {}).await?;
+    }
+}
+
+/// Prints approvals for people or programs.
+#[derive(Clone, Copy)]
+struct Printer {
+    style: Style,
+    as_json: bool,
+}
+
+impl Printer {
+    fn list(self, approvals: &[ApprovalView]) -> anyhow::Result<()> {
+        if self.as_json {
+            return Ok(output::json(&approvals)?);
+        }
+        if approvals.is_empty() {
+            output::line("no call waits for a decision")?;
+        }
+        approvals.iter().try_for_each(|approval| self.brief(approval))
+    }
+
+    fn one(self, approval: &ApprovalView) -> anyhow::Result<()> {
+        if self.as_json { Ok(output::json(approval)?) } else { self.brief(approval) }
+    }
+
+    /// One line, also as JSON.
+    fn event(self, approval: &ApprovalView) -> anyhow::Result<()> {
+        if self.as_json { Ok(output::line(json!(approval))?) } else { self.brief(approval) }
+    }
+
+    fn brief(self, approval: &ApprovalView) -> anyhow::Result<()> {
+        let state = match approval.state {
+            ApprovalState::Pending => {
+                let left = time_left(approval.deadline_unix_ms);
+                self.style.doubtful(format_args!("waits, {left} left"))
+            }
+            state @ (ApprovalState::Approved | ApprovalState::Consumed) => self.style.good(state),
+            state => self.style.bad(state),
+        };
+        let arguments = approval.shown.as_deref().map(one_line);
+        let arguments =
+            arguments.unwrap_or_else(|| format!("{} bytes of arguments", approval.arguments_bytes));
+        output::line(format_args!(
+            "{}  {}  {}  {}  {}",
+            shown(&approval.id),
+            self.style.bold(shown(&approval.tool)),
+            caller(&approval.tenant, &approval.owner, approval.agent.as_deref()),
+            state,
+            self.style.faint(arguments)
+        ))?;
+        Ok(())
+    }
+
+    fn whole(self, approval: &ApprovalView) -> anyhow::Result<()> {
+        if self.as_json {
+            return Ok(output::json(approval)?);
+        }
+        let head = |name: &str, value: String| output::line(format_args!("{name:<12}{value}"));
+        let title = format!("{} {}", shown(&approval.tool), shown(&approval.version));
+        output::line(self.style.bold(title))?;
+        head("id", shown(&approval.id))?;
+        head("state", approval.state.to_string())?;
+        head("caller", caller(&approval.tenant, &approval.owner, approval.agent.as_deref()))?;
+        head("door", shown(&approval.door))?;
+        head("trace", shown(&approval.trace))?;
+        head("definition", approval.definition.to_string())?;
+        if let Some(code) = &approval.code {
+            head("code", format!("sha256 {code}"))?;
+        }
+        if let Some(key) = &approval.idempotency_key {
+            head("key", clean::visible_json(&json!(key).to_string()))?;
+        }
+        if approval.state == ApprovalState::Pending {
+            head("time left", time_left(approval.deadline_unix_ms))?;
+        }
+        for (name, value) in [
+            ("run", &approval.run),
+            ("decided by", &approval.decided_by),
+            ("via", &approval.decided_via),
+            ("reason", &approval.reason),
+        ] {
+            if let Some(value) = value {
+                head(name, shown(value))?;
+            }
+        }
+        for file in &approval.files {
+            let (name, digest) = (shown(&file.name), shown(&file.sha256));
+            head("file", format!("{name}, {} bytes, sha256 {digest}", file.size))?;
+        }
+        head("arguments", format!("sha256 {}", approval.arguments_sum))?;
+        output::line(approval.shown.as_deref().unwrap_or_default())?;
+        Ok(())
+    }
+
+    fn rules(self, rules: &[ApprovalRuleRow]) -> anyhow::Result<()> {
+        if self.as_json {
+            return Ok(output::json(&rules)?);
+        }
+        if rules.is_empty() {
+            output::line("no standing rules: every gated call is asked about")?;
+        }
+        for rule in rules {
+            let arguments = match &rule.arguments {
+                Some(arguments) => one_line(&clean::visible_json(arguments)),
+                None => self.style.doubtful("any arguments"),
+            };
+            let run = rule.run.as_deref().map(|run| format!(", run {}", shown(run)));
+            output::line(format_args!(
+                "{}  {}  {}{}  {arguments}  by {}, used {} times, ends in {}",
+                shown(&rule.id),
+                self.style.bold(shown(&rule.tool)),
+                caller(&rule.tenant, &rule.owner, rule.agent.as_deref()),
+                run.unwrap_or_default(),
+                shown(&rule.created_by),
+                rule.uses,
+                time_left(rule.expires_unix_ms),
+            ))?;
         }
         Ok(())
     }
 }
 
-impl Approve {
-    fn params(&self) -> Value {
-        let standing = self.standing.then(|| {
-            json!({
-                "arguments": if self.any_arguments { "any" } else { "these" },
-                "run": self.this_run,
-                "seconds": self.lasts.as_ref().map(|span| span.0.as_secs()),
-            })
-        });
-        json!({"id": self.id, "decision": "approve", "standing": standing})
-    }
-}
-
-/// All that waits, page after page: nothing stands behind what others have sent.
-async fn waiting(access: &Access) -> anyhow::Result<Value> {
-    let (mut rows, mut after) = (Vec::new(), Value::Null);
-    loop {
-        let page = access.operate(LIST, json!({"all": false, "after": after})).await?;
-        let page = page.as_array().cloned().unwrap_or_default();
-        let Some(last) = page.last() else { return Ok(rows.into()) };
-        after = json!([last["createdUnixMs"], last["id"]]);
-        rows.extend(page);
-    }
-}
-
-/// Tells what comes and goes. What is listed is what counts: nothing is missed, however long a round takes.
-async fn watch(access: &Access, style: Style, as_json: bool) -> anyhow::Result<()> {
-    let mut known = BTreeSet::new();
-    loop {
-        let rows = waiting(access).await?;
-        let rows = rows.as_array().cloned().unwrap_or_default();
-        let now: BTreeSet<_> = rows.iter().map(|row| text(row, "id")).collect();
-        for row in rows.iter().filter(|row| !known.contains(&text(row, "id"))) {
-            if as_json { output::line(row)? } else { brief(row, style)? }
-        }
-        for gone in known.difference(&now) {
-            let row = access.operate(SHOW, json!({"id": gone})).await?;
-            if as_json { output::line(&row)? } else { brief(&row, style)? }
-        }
-        known = now;
-        access.operate(NEXT, json!({})).await?;
-    }
-}
-
-fn brief(row: &Value, style: Style) -> anyhow::Result<()> {
-    let state = match text(row, "state").as_str() {
-        "pending" => style.doubtful(format_args!("waits, {} left", left(row))),
-        state @ ("approved" | "consumed") => style.good(state),
-        state => style.bad(state),
-    };
-    let shown = row["shown"].as_str().map(one_line).unwrap_or_else(|| {
-        format!("{} bytes of arguments", row["argumentsBytes"].as_u64().unwrap_or_default())
-    });
-    output::line(format_args!(
-        "{}  {}  {}  {}  {}",
-        text(row, "id"),
-        style.bold(text(row, "tool")),
-        caller(row),
-        state,
-        style.faint(shown)
-    ))?;
-    Ok(())
-}
-
-fn whole(row: &Value, style: Style) -> anyhow::Result<()> {
-    let head = |name: &str, value: String| output::line(format_args!("{name:<12}{value}"));
-    output::line(style.bold(format_args!("{} {}", text(row, "tool"), text(row, "version"))))?;
-    head("id", text(row, "id"))?;
-    head("state", text(row, "state"))?;
-    head("caller", caller(row))?;
-    head("door", text(row, "door"))?;
-    head("trace", text(row, "trace"))?;
-    head("definition", text(row, "definition"))?;
-    if row["code"].is_string() {
-        head("code", format!("sha256 {}", text(row, "code")))?;
-    }
-    if let Some(key) = row["idempotencyKey"].as_str() {
-        head("key", clean::visible_json(&json!(key).to_string()))?;
-    }
-    if text(row, "state") == "pending" {
-        head("time left", left(row))?;
-    }
-    for (name, field) in
-        [("run", "run"), ("decided by", "decidedBy"), ("via", "decidedVia"), ("reason", "reason")]
-    {
-        if row[field].is_string() {
-            head(name, text(row, field))?;
-        }
-    }
-    for file in row["files"].as_array().into_iter().flatten() {
-        let size = file["size"].as_u64().unwrap_or_default();
-        let said = format!("{}, {size} bytes, sha256 {}", text(file, "name"), text(file, "sha256"));
-        head("file", said)?;
-    }
-    head("arguments", format!("sha256 {}", text(row, "argumentsSum")))?;
-    // Written as escapes where it could not be seen or would act; all of it is here.
-    output::line(row["shown"].as_str().unwrap_or_default())?;
-    Ok(())
-}
-
-fn rules(rules: &Value, style: Style) -> anyhow::Result<()> {
-    let rules = rules.as_array().map_or(&[][..], Vec::as_slice);
-    if rules.is_empty() {
-        output::line("no standing rules: every gated call is asked about")?;
-    }
-    for rule in rules {
-        let which = match rule["arguments"].as_str() {
-            Some(arguments) => one_line(&clean::visible_json(arguments)),
-            None => style.doubtful("any arguments"),
-        };
-        let run = rule["run"]
-            .as_str()
-            .map(|_| format!(", run {}", text(rule, "run")))
-            .unwrap_or_default();
-        output::line(format_args!(
-            "{}  {}  {}{run}  {which}  by {}, used {} times, ends in {}",
-            text(rule, "id"),
-            style.bold(text(rule, "tool")),
-            caller(rule),
-            text(rule, "createdBy"),
-            rule["uses"].as_u64().unwrap_or_default(),
-            span(rule["expiresUnixMs"].as_u64().unwrap_or_default()),
-        ))?;
-    }
-    Ok(())
-}
-
-/// Enough of the arguments to know which call it is; `show` has all.
-fn one_line(shown: &str) -> String {
-    let words: Vec<_> = shown.split_whitespace().collect();
+/// Enough of the arguments to recognise the call; `show` has all.
+fn one_line(arguments: &str) -> String {
+    let words: Vec<_> = arguments.split_whitespace().collect();
     let line = words.join(" ");
     match line.char_indices().nth(100) {
         Some((end, _)) => format!("{} …", &line[..end]),
@@ -276,16 +315,12 @@ fn one_line(shown: &str) -> String {
     }
 }
 
-fn caller(row: &Value) -> String {
-    let agent = row["agent"].as_str().map(|_| format!(" as {}", text(row, "agent")));
-    format!("{}/{}{}", text(row, "tenant"), text(row, "owner"), agent.unwrap_or_default())
+fn caller(tenant: &str, owner: &str, agent: Option<&str>) -> String {
+    let agent = agent.map(|agent| format!(" as {}", shown(agent))).unwrap_or_default();
+    format!("{}/{}{agent}", shown(tenant), shown(owner))
 }
 
-fn left(row: &Value) -> String {
-    span(row["deadlineUnixMs"].as_u64().unwrap_or_default())
-}
-
-fn span(until_unix_ms: u64) -> String {
+fn time_left(until_unix_ms: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = Duration::from_millis(until_unix_ms).saturating_sub(now).as_secs();
     match seconds {

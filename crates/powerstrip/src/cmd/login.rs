@@ -91,7 +91,8 @@ async fn listen(gateway: &Gateway, stop: &CancellationToken) -> anyhow::Result<(
     gateway.listeners().register(address);
     gateway.keyring().set_base_url(&format!("http://{address}"));
     let logins = Some(Arc::clone(gateway.keyring()));
-    let options = Options { shutdown: stop.clone(), logins, ..Options::default() };
+    let operations = Arc::clone(gateway.operations());
+    let options = Options { shutdown: stop.clone(), logins, operations, ..Options::default() };
     let door = HttpDoor::new(Arc::clone(gateway.strip()), LocalAccess::default(), options);
     tokio::spawn(doors::serve(listener, door, stop.clone(), Duration::from_secs(1)));
     Ok(())

@@ -106,6 +106,7 @@ impl Serve {
             logins,
             admin: Some(Arc::clone(&admin)),
             approval_links: webhook.as_ref().map(|webhook| Arc::clone(&webhook.links)),
+            operations: Arc::clone(gateway.operations()),
             servers: Some(servers),
             pages: Some(pages),
             ..limited

@@ -20,8 +20,8 @@ async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
     let forged = Caller::new(&house.gateway, Some("x".to_owned()));
     let mut closed = 0;
     let elsewhere = [("GET", "/no/such/route"), ("DELETE", "/mcp/discover"), ("PUT", "/")];
-    let routes = doors::ROUTES.iter().chain(dashboard::ROUTES);
-    let listed = routes.map(|route| (route.methods, route.pattern, route.needs));
+    let routes = house.routes().await;
+    let listed = routes.iter().map(|route| (route.methods, route.pattern, route.needs));
     let unlisted = elsewhere.map(|(method, path)| (method, path, Needs::Scope("any")));
     for (methods, pattern, needs) in listed.chain(unlisted) {
         let (method, path) = example(pattern, methods);

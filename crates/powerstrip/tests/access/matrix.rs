@@ -33,7 +33,7 @@ impl<'a> Cast<'a> {
 async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
     let house = House::open().await;
     let cast = Cast::of(&house);
-    for route in doors::ROUTES.iter().chain(dashboard::ROUTES) {
+    for route in &house.routes().await {
         match route.pattern {
             "/mcp" => sessions(&cast).await,
             "/mcp/tool/{*tool}" => recorded_answers(&cast).await,

@@ -1,5 +1,6 @@
 use std::process::Stdio;
 
+use doors::{Needs, Route};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use testkit::{Gateway, GatewayBuilder, Issuer, Response, Signer, powerstrip_binary};
@@ -59,6 +60,27 @@ impl House {
 
     pub(crate) fn caller(&self, changes: Value) -> Caller<'_> {
         Caller::new(&self.gateway, Some(self.token(changes)))
+    }
+
+    /// Every route that the running gateway serves, those of the operations table included: it lists them where there
+    /// is none.
+    pub(crate) async fn routes(&self) -> Vec<Route> {
+        let missing = self.caller(json!({})).get("/no/such/route").await;
+        let served = missing.body["errors"][0]["details"]["routes"].as_array().unwrap().clone();
+        let mut written: Vec<Route> =
+            doors::ROUTES.iter().chain(dashboard::ROUTES).copied().collect();
+        for route in served {
+            let text = |key: &str| -> &'static str {
+                Box::leak(route[key].as_str().unwrap().to_owned().into_boxed_str())
+            };
+            let (methods, path) = (text("methods"), text("path"));
+            if !written.iter().any(|known| (known.methods, known.path) == (methods, path)) {
+                // Operations are for callers with a scope; each test says which.
+                let (purpose, needs) = (text("purpose"), Needs::Scope("any"));
+                written.push(Route { methods, pattern: path, path, purpose, needs });
+            }
+        }
+        written
     }
 
     pub(crate) fn stranger(&self) -> Caller<'_> {

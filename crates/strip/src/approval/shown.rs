@@ -1,12 +1,13 @@
 //! What a reviewer is shown: everything, and nothing that acts on the screen it is shown on.
 
-use proto::clean;
+use proto::{Digest, clean};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use store::ApprovalRow;
+use serde_json::Value;
+use store::{ApprovalRow, ApprovalState};
 
 /// A file that the arguments of a call name, as a reviewer sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShownFile {
     pub id: String,
     pub name: String,
@@ -23,19 +24,84 @@ pub fn inert(canonical: &str) -> String {
     clean::visible_json(&laid_out)
 }
 
-/// A confirmation as doors and commands show it.
-pub fn view(row: &ApprovalRow) -> Value {
-    let mut view = serde_json::to_value(row).unwrap_or_default();
-    view["files"] = serde_json::from_str(&row.files).unwrap_or_else(|_| json!([]));
-    if let Some(arguments) = &row.arguments {
-        view["shown"] = inert(arguments).into();
+/// An approval as doors and commands show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalView {
+    pub id: String,
+    pub tenant: String,
+    /// Who called.
+    pub owner: String,
+    pub agent: Option<String>,
+    pub tool: String,
+    pub version: String,
+    #[schemars(with = "String")]
+    pub definition: Digest,
+    /// The digest of the code that the call would run; none if the tool runs no code of the gateway's host.
+    #[schemars(with = "Option<String>")]
+    pub code: Option<Digest>,
+    pub idempotency_key: Option<String>,
+    /// The canonical arguments; a list leaves long ones out.
+    pub arguments: Option<String>,
+    pub arguments_bytes: u64,
+    #[schemars(with = "String")]
+    pub arguments_sum: Digest,
+    pub files: Vec<ShownFile>,
+    /// The arguments laid out, with everything invisible as JSON escapes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
+    pub trace: String,
+    pub run: Option<String>,
+    pub door: String,
+    pub created_unix_ms: u64,
+    pub deadline_unix_ms: u64,
+    #[schemars(with = "String")]
+    pub state: ApprovalState,
+    pub decided_by: Option<String>,
+    pub decided_via: Option<String>,
+    pub reason: Option<String>,
+    pub decided_unix_ms: Option<u64>,
+    /// Until when an approval that no call has used yet may be used.
+    pub good_until_unix_ms: Option<u64>,
+}
+
+impl From<ApprovalRow> for ApprovalView {
+    fn from(row: ApprovalRow) -> Self {
+        Self {
+            id: row.id,
+            tenant: row.tenant,
+            owner: row.owner,
+            agent: row.agent,
+            tool: row.tool,
+            version: row.version,
+            definition: row.definition,
+            code: row.code,
+            idempotency_key: row.idempotency_key,
+            shown: row.arguments.as_deref().map(inert),
+            arguments: row.arguments,
+            arguments_bytes: row.arguments_bytes,
+            arguments_sum: row.arguments_sum,
+            files: serde_json::from_str(&row.files).unwrap_or_default(),
+            trace: row.trace,
+            run: row.run,
+            door: row.door,
+            created_unix_ms: row.created_unix_ms,
+            deadline_unix_ms: row.deadline_unix_ms,
+            state: row.state,
+            decided_by: row.decided_by,
+            decided_via: row.decided_via,
+            reason: row.reason,
+            decided_unix_ms: row.decided_unix_ms,
+            good_until_unix_ms: row.good_until_unix_ms,
+        }
     }
-    view
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::json;
 
     use super::*;
 

@@ -8,7 +8,7 @@ use egress::http::{Client, Limits, Request, Scope};
 use http::{HeaderMap, HeaderValue, Method};
 use proto::Clock;
 use serde_json::{Value, json};
-use strip::approval::{ApprovalRow, Approvals, EventKind, view};
+use strip::approval::{ApprovalRow, ApprovalView, Approvals, EventKind};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -85,7 +85,7 @@ impl Webhook {
         };
         json!({
             "event": "approval.created",
-            "approval": view(row),
+            "approval": ApprovalView::from(row.clone()),
             "links": {"approve": link(true), "reject": link(false), "expiresUnixMs": until},
         })
     }

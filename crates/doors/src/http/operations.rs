@@ -1,0 +1,131 @@
+//! Serves the routes of the operations table: reads the input from path, query or body, runs the operation, renders its
+//! answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request, State};
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use axum::{Extension, Router};
+use http::header::CACHE_CONTROL;
+use http::{HeaderValue, StatusCode};
+use operations::{Caller, Method, OperationError, RawInput, Reply, Route, Table};
+use proto::{Principal, TraceId};
+use strip::Failure;
+use url::form_urlencoded;
+
+use super::reply;
+use super::state::Shared;
+
+/// The largest body of an operation.
+const MAX_BODY_BYTES: usize = 128 * 1024;
+
+/// Adds the routes of the table.
+pub(super) fn mount(mut router: Router<Shared>, table: &Table) -> Router<Shared> {
+    for row in table.rows() {
+        let (name, Some(route)) = (row.name, row.route) else { continue };
+        let method = match route.method {
+            Method::Get => MethodFilter::GET,
+            Method::Post => MethodFilter::POST,
+            Method::Delete => MethodFilter::DELETE,
+        };
+        let serve = async move |State(shared): State<Shared>,
+                                Extension(principal): Extension<Arc<Principal>>,
+                                Extension(trace): Extension<TraceId>,
+                                path: Result<RawPathParams, RawPathParamsRejection>,
+                                request: Request| {
+            let began = Instant::now();
+            let answer = async {
+                let input = read(&shared, route, path, request).await?;
+                let caller = Caller::remote(principal, trace);
+                shared.options.operations.run(name, caller, input).await
+            };
+            match (answer.await, route.reply) {
+                (Ok(output), Reply::Plain) => unstored(reply::json(StatusCode::OK, &output)),
+                (Ok(output), Reply::Envelope) => {
+                    unstored(reply::enveloped(StatusCode::OK, output, began, trace))
+                }
+                (Err(error), _) => refuse(error, trace),
+            }
+        };
+        router = router.route(route.path, on(method, serve));
+    }
+    router
+}
+
+/// Fields of the path come first, so that a query or a body that names one of them again is refused as a duplicate.
+async fn read(
+    shared: &Shared,
+    route: Route,
+    path: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Result<RawInput, OperationError> {
+    let path = path.map_err(|rejection| OperationError::invalid(rejection.body_text()))?;
+    let mut fields: Vec<_> =
+        path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    if route.method != Method::Post {
+        let query = request.uri().query().unwrap_or_default();
+        fields.extend(form_urlencoded::parse(query.as_bytes()).into_owned());
+        return Ok(RawInput::Fields(fields));
+    }
+    let (parts, body) = request.into_parts();
+    let body = shared.bodies.read(&parts, body, MAX_BODY_BYTES).await;
+    let body = body.map_err(|fault| OperationError::from(fault.failure()))?;
+    splice(&fields, &body).ok_or_else(|| OperationError::invalid("the body is not a JSON object"))
+}
+
+/// The text of the body's object with these fields in front. The typed reader sees all of it, duplicates included.
+fn splice(fields: &[(String, String)], body: &[u8]) -> Option<RawInput> {
+    let inner = body.trim_ascii().strip_prefix(b"{")?;
+    let mut text = vec![b'{'];
+    for (index, (name, value)) in fields.iter().enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        text.extend(serde_json::to_vec(name).ok()?);
+        text.push(b':');
+        text.extend(serde_json::to_vec(value).ok()?);
+    }
+    if !fields.is_empty() && inner.trim_ascii_start().first() != Some(&b'}') {
+        text.push(b',');
+    }
+    text.extend(inner);
+    Some(RawInput::Json(text))
+}
+
+fn refuse(error: OperationError, trace: TraceId) -> Response {
+    let conflict = error.conflict;
+    let failure = Failure::from(error);
+    let status = if conflict { StatusCode::CONFLICT } else { reply::usual_status(&failure) };
+    reply::refuse(status, &failure, trace)
+}
+
+fn unstored(mut response: Response) -> Response {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_gets_the_fields_of_the_path() {
+        let fields = [("id".to_owned(), "a\"b".to_owned())];
+        for (body, expected) in [
+            ("{}", r#"{"id":"a\"b"}"#),
+            (r#" {"x": 1} "#, r#"{"id":"a\"b","x": 1}"#),
+            (r#"{"id": "c"}"#, r#"{"id":"a\"b","id": "c"}"#),
+        ] {
+            let Some(RawInput::Json(text)) = splice(&fields, body.as_bytes()) else {
+                panic!("{body}");
+            };
+            assert_eq!(String::from_utf8_lossy(&text), expected);
+        }
+        for body in ["", "[]", "3", "null"] {
+            assert!(splice(&fields, body.as_bytes()).is_none(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Operations: what people and programs may ask of a gateway apart from calling tools. Each is one typed row in the
+//! crate that owns its logic; REST route, scope, OpenAPI entry, socket method and typed client come from the row.
+
+mod caller;
+mod error;
+mod operation;
+mod schema;
+pub mod scope;
+mod table;
+
+pub use caller::Caller;
+pub use error::OperationError;
+pub use operation::{Audience, Method, NoInput, Operation, Reply, Route, Row};
+pub use schema::{input_schema, output_schema};
+pub use table::{RawInput, Table};

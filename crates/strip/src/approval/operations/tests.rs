@@ -1,0 +1,79 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use proto::{Clock, Principal, TenantId, digest};
+use store::{AuditTrail, Database};
+
+use super::*;
+
+fn row(id: &str) -> ApprovalRow {
+    ApprovalRow {
+        id: id.to_owned(),
+        tenant: "acme".to_owned(),
+        owner: "ann".to_owned(),
+        agent: None,
+        decider: false,
+        tool: "crm.write".to_owned(),
+        version: "1.0.0".to_owned(),
+        definition: digest(b"definition"),
+        code: None,
+        idempotency_key: None,
+        arguments_bytes: 2,
+        arguments_sum: digest(b"{}"),
+        fingerprint: digest(id.as_bytes()),
+        arguments: Some("{}".to_owned()),
+        files: "[]".to_owned(),
+        trace: "trace".to_owned(),
+        run: None,
+        door: "http".to_owned(),
+        created_unix_ms: 1_000,
+        deadline_unix_ms: 2_000_000,
+        state: ApprovalState::Pending,
+        decided_by: None,
+        decided_via: None,
+        reason: None,
+        decided_unix_ms: None,
+        good_until_unix_ms: None,
+    }
+}
+
+fn principal() -> Arc<Principal> {
+    let tenant = TenantId::new("acme");
+    Arc::new(Principal { tenant, subject: "amy".to_owned(), agent: None, scopes: Vec::new() })
+}
+
+#[tokio::test]
+async fn the_first_characters_of_an_id_name_one_approval_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    for id in ["3f2a91c0-1111", "3f2a91c0-2222", "77777777-3333"] {
+        assert!(database.add_approval(&row(id), 100).await.unwrap());
+    }
+    let trail = AuditTrail::start(database.clone());
+    let approvals = Approvals::open(database, Clock::manual(1_500), trail).await.unwrap();
+    let operator = Caller::operator(principal());
+    let resolve = async |id: &str| resolve(&approvals, &operator, id.to_owned()).await;
+    let several = resolve("3f2a91c0").await.unwrap_err();
+    assert!(several.message.contains("several"), "{several}");
+    assert_eq!(resolve("3f2a91c0-1111").await.unwrap(), "3f2a91c0-1111");
+    let reject = Decision::once(Verdict::Reject, None);
+    approvals.decide("3f2a91c0-1111", &Decider::Operator, reject).await.unwrap();
+    let several = resolve("3f2a91c0").await.unwrap_err();
+    assert!(several.message.contains("several"), "the decided one may be meant: {several}");
+    for few in ["", "7", "7777", "7777777"] {
+        let refused = resolve(few).await.unwrap_err();
+        assert!(refused.message.contains("at least 8"), "{refused}");
+    }
+    assert_eq!(resolve("77777777").await.unwrap(), "77777777-3333");
+    assert!(resolve("88888888").await.is_err());
+}
+
+#[tokio::test]
+async fn only_the_operator_may_abbreviate_an_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    assert!(database.add_approval(&row("77777777-3333"), 100).await.unwrap());
+    let trail = AuditTrail::start(database.clone());
+    let approvals = Approvals::open(database, Clock::manual(1_500), trail).await.unwrap();
+    let person = Caller::remote(principal(), proto::TraceId::random());
+    assert_eq!(resolve(&approvals, &person, "77777777".to_owned()).await.unwrap(), "77777777");
+}

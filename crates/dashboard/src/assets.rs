@@ -1,4 +1,4 @@
-//! The stylesheet and the script, part of the binary, under names that change when they do.
+//! The stylesheet and the script, part of the binary, under names with their digest.
 
 use std::sync::LazyLock;
 
@@ -27,12 +27,12 @@ pub(super) struct Asset {
 
 impl Asset {
     fn new(name: &str, kind: &'static str, text: &'static str) -> Self {
-        let sum = digest(text.as_bytes()).to_string();
-        let hex = sum.rsplit(':').next().unwrap_or(&sum);
+        let digest = digest(text.as_bytes()).to_string();
+        let hex = digest.rsplit(':').next().unwrap_or(&digest);
         Self { name: format!("{}-{name}", &hex[..hex.len().min(16)]), kind, text }
     }
 
-    /// Where it is served.
+    /// The path of the asset.
     pub(super) fn url(&self) -> String {
         format!("/dashboard/assets/{}", self.name)
     }

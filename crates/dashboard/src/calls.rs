@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use strip::{AuditFilter, AuditPage, AuditPlace, AuditRow};
 
-use crate::layout::{Page, Room, heading};
+use crate::layout::{Page, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{empty, in_url, inert, outcome, short, tool_page};
@@ -17,15 +17,15 @@ use crate::{chart, time};
 
 const PAGE_ROWS: u32 = 50;
 
-/// No trace has more calls that could be drawn.
+/// How many calls of a trace are shown.
 const MAX_TRACE_ROWS: u32 = 200;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// What somebody looks for; empty fields do not narrow the choice.
+/// The filters of the list; empty ones are not applied.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct Params {
     tool: String,
     outcome: String,
     caller: String,
@@ -34,17 +34,17 @@ pub(super) struct Wanted {
     after: String,
 }
 
-impl Wanted {
+impl Params {
     fn filter(&self, viewer: &Viewer) -> AuditFilter {
-        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let filter = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         AuditFilter {
             tenant: viewer.tenant(),
-            tool: given(&self.tool),
-            outcome: given(&self.outcome),
-            caller: given(&self.caller),
+            tool: filter(&self.tool),
+            outcome: filter(&self.outcome),
+            caller: filter(&self.caller),
             since_unix_ms: time::of_date(&self.from),
             until_unix_ms: time::of_date(&self.to).map(|day| day + DAY_MS),
-            after: place(&self.after),
+            after: position(&self.after),
             limit: PAGE_ROWS,
             ..AuditFilter::default()
         }
@@ -56,8 +56,8 @@ impl Wanted {
             .any(|f| !f.is_empty())
     }
 
-    /// The address of the page that goes on behind a place.
-    fn next(&self, place: AuditPlace) -> String {
+    /// The address of the next page.
+    fn next(&self, after: AuditPlace) -> String {
         let pairs = [
             ("tool", &self.tool),
             ("outcome", &self.outcome),
@@ -65,7 +65,7 @@ impl Wanted {
             ("from", &self.from),
             ("to", &self.to),
         ];
-        let mut url = format!("/dashboard/calls?after={}-{}", place.at_unix_ms, place.number);
+        let mut url = format!("/dashboard/calls?after={}-{}", after.at_unix_ms, after.number);
         for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
             url.push_str(&format!("&{name}={}", in_url(value)));
         }
@@ -73,64 +73,64 @@ impl Wanted {
     }
 }
 
-fn place(text: &str) -> Option<AuditPlace> {
+fn position(text: &str) -> Option<AuditPlace> {
     let (at, number) = text.split_once('-')?;
     Some(AuditPlace { at_unix_ms: at.parse().ok()?, number: number.parse().ok()? })
 }
 
 pub(super) async fn page(
-    State(board): State<Dashboard>,
-    Query(wanted): Query<Wanted>,
+    State(dashboard): State<Dashboard>,
+    Query(params): Query<Params>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    let found = board.parts.strip.calls(wanted.filter(&viewer)).await;
+    let found = dashboard.parts.strip.calls(params.filter(&viewer)).await;
     let body = html! {
-        (heading(html! { "Calls" }, html! { "Every call through any door, newest first." }, html! {}))
-        (filters(&wanted))
+        (heading(html! { "Calls" }, html! { "All calls, newest first." }, html! {}))
+        (filters(&params))
         div #results data-swap {
             @match &found {
-                Ok(page) => (results(page, &wanted, &viewer)),
+                Ok(page) => (results(page, &params, &viewer)),
                 Err(failure) => p.fault role="alert" { (failure.message) },
             }
         }
     };
-    Page::new("Calls", Room::Calls, body).show(&viewer)
+    Page::new("Calls", Section::Calls, body).show(&viewer)
 }
 
-fn filters(wanted: &Wanted) -> Markup {
+fn filters(params: &Params) -> Markup {
     html! {
         form.filters method="get" action="/dashboard/calls" {
-            label { "Tool" input type="search" name="tool" value=(wanted.tool) placeholder="any" data-search autocomplete="off"; }
+            label { "Tool" input type="search" name="tool" value=(params.tool) placeholder="any" data-search autocomplete="off"; }
             label {
                 "Outcome"
                 select name="outcome" {
                     option value="" { "any" }
                     @for word in ["OK"].into_iter().chain(Code::all().map(Code::as_str)).chain(["CANCELLED"]) {
-                        option value=(word) selected[wanted.outcome == word] { (word) }
+                        option value=(word) selected[params.outcome == word] { (word) }
                     }
                 }
             }
-            label { "Caller" input type="search" name="caller" value=(wanted.caller) placeholder="person or agent" autocomplete="off"; }
-            label { "From" input type="date" name="from" value=(wanted.from); }
-            label { "To" input type="date" name="to" value=(wanted.to); }
+            label { "Caller" input type="search" name="caller" value=(params.caller) placeholder="person or agent" autocomplete="off"; }
+            label { "From" input type="date" name="from" value=(params.from); }
+            label { "To" input type="date" name="to" value=(params.to); }
             button type="submit" { "Filter" }
-            @if wanted.narrows() { a href="/dashboard/calls" { "Clear" } }
+            @if params.narrows() { a href="/dashboard/calls" { "Clear" } }
         }
     }
 }
 
-fn results(page: &AuditPage, wanted: &Wanted, viewer: &Viewer) -> Markup {
+fn results(page: &AuditPage, params: &Params, viewer: &Viewer) -> Markup {
     if page.rows.is_empty() {
-        return if wanted.narrows() || !wanted.after.is_empty() {
-            empty("Nothing fits", html! { p { a href="/dashboard/calls" { "Show all calls" } } })
+        return if params.narrows() || !params.after.is_empty() {
+            empty("No results", html! { p { a href="/dashboard/calls" { "Show all calls" } } })
         } else {
             empty(
                 "No calls yet",
                 html! {
-                    p { "Call a tool and it stands here: who called what, by which door, and how it ended." }
+                    p { "Every call is listed here, with its caller and its outcome." }
                     p { a.button href="/dashboard/catalog" { "Open the catalog" } }
                 },
             )
@@ -139,12 +139,12 @@ fn results(page: &AuditPage, wanted: &Wanted, viewer: &Viewer) -> Markup {
     html! {
         (table(&page.rows, viewer))
         @if let Some(next) = page.next {
-            p.more { a.button rel="next" href=(wanted.next(next)) { "Older calls" } }
+            p.more { a.button rel="next" href=(params.next(next)) { "Older calls" } }
         }
     }
 }
 
-/// Calls as lines of a table; narrow screens show what matters most.
+/// A table of calls; narrow screens show fewer columns.
 pub(super) fn table(rows: &[AuditRow], viewer: &Viewer) -> Markup {
     html! {
         div.table {
@@ -174,7 +174,7 @@ pub(super) fn table(rows: &[AuditRow], viewer: &Viewer) -> Markup {
     }
 }
 
-/// Who called, by agent and person, and of which tenant where several are shown.
+/// The caller by agent and subject, with the tenant if it differs from the viewer's.
 pub(super) fn caller(principal: &Principal, viewer: &Viewer) -> Markup {
     let foreign = viewer.principal().tenant != principal.tenant;
     html! {
@@ -185,14 +185,15 @@ pub(super) fn caller(principal: &Principal, viewer: &Viewer) -> Markup {
 }
 
 pub(super) async fn trace(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    let none = "There is no such trace, or it is not yours. A call stands here a moment after it has ended.";
+    let none =
+        "This trace does not exist or is not yours. A call is listed shortly after it has ended.";
     let Ok(trace) = serde_json::from_value::<TraceId>(Value::String(id)) else {
         return viewer.missing(none);
     };
@@ -202,7 +203,7 @@ pub(super) async fn trace(
         limit: MAX_TRACE_ROWS,
         ..AuditFilter::default()
     };
-    let mut rows = match board.parts.strip.calls(filter).await {
+    let mut rows = match dashboard.parts.strip.calls(filter).await {
         Ok(page) => page.rows,
         Err(failure) => return viewer.missing(&failure.message),
     };
@@ -217,7 +218,7 @@ pub(super) async fn trace(
         (chart::waterfall(&rows))
         @for row in &rows { (facts(row, &viewer)) }
     };
-    Page::new("Trace", Room::Calls, body).show(&viewer)
+    Page::new("Trace", Section::Calls, body).show(&viewer)
 }
 
 fn facts(row: &AuditRow, viewer: &Viewer) -> Markup {
@@ -228,7 +229,7 @@ fn facts(row: &AuditRow, viewer: &Viewer) -> Markup {
             div { dt { "Decision" } dd { (inert(&row.decision)) } }
             div { dt { "Caller" } dd { (caller(&row.caller, viewer)) } }
             div { dt { "Door" } dd { (inert(&row.door)) } }
-            div { dt { "Began" } dd { (time::ago(row.at_unix_ms, viewer.now_ms)) " · " (time::exact(row.at_unix_ms)) } }
+            div { dt { "Started" } dd { (time::ago(row.at_unix_ms, viewer.now_ms)) " · " (time::exact(row.at_unix_ms)) } }
             div { dt { "Took" } dd { (time::span(row.duration_us)) } }
             div { dt { "Arguments" } dd { code.sum title="SHA-256 of the canonical arguments" { (row.arguments) } } }
             @if let Some(definition) = row.definition {

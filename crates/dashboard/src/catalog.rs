@@ -1,4 +1,4 @@
-//! Which tools there are, and a search among them.
+//! The catalog of tools, with a search.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use serde::Deserialize;
 use strip::agents::ApprovalRule;
 use strip::catalog::{Entry, Snapshot};
 
-use crate::layout::{Page, Room, heading};
+use crate::layout::{Page, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{count, empty, inert, short, tool_page};
+use crate::words::{Tone, count, empty, inert, mark, short, tool_page};
 
-/// More results than this are only counted.
+/// How many results are listed; further ones are only counted.
 const MAX_SHOWN: usize = 200;
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct Params {
     #[serde(default)]
     q: String,
     #[serde(default)]
@@ -27,35 +27,35 @@ pub(super) struct Wanted {
 }
 
 pub(super) async fn page(
-    State(board): State<Dashboard>,
-    Query(wanted): Query<Wanted>,
+    State(dashboard): State<Dashboard>,
+    Query(params): Query<Params>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    let view = board.parts.strip.view(viewer.principal());
+    let view = dashboard.parts.strip.view(viewer.principal());
     let tools = view.tools();
-    let found = search(tools, &wanted);
+    let found = search(tools, &params);
     let waiting: Vec<_> = tools
         .quarantined()
         .iter()
-        .filter(|held| wanted.server.is_empty() || held.server == wanted.server)
-        .filter(|held| wanted.q.is_empty() || held.id.as_str().contains(&wanted.q.to_lowercase()))
+        .filter(|held| params.server.is_empty() || held.server == params.server)
+        .filter(|held| params.q.is_empty() || held.id.as_str().contains(&params.q.to_lowercase()))
         .collect();
     let below = html! {
         (count(tools.entries().len(), "tool", "tools"))
         @if !tools.quarantined().is_empty() { " · " (tools.quarantined().len()) " in quarantine" }
-        @if !wanted.server.is_empty() {
-            " · of server " strong { (inert(&wanted.server)) } " · " a href="/dashboard/catalog" { "show all" }
+        @if !params.server.is_empty() {
+            " · of server " strong { (inert(&params.server)) } " · " a href="/dashboard/catalog" { "show all" }
         }
     };
     let body = html! {
         (heading(html! { "Catalog" }, below, html! {}))
         form.search method="get" action="/dashboard/catalog" role="search" data-instant {
-            @if !wanted.server.is_empty() { input type="hidden" name="server" value=(wanted.server); }
+            @if !params.server.is_empty() { input type="hidden" name="server" value=(params.server); }
             label.hidden for="q" { "Search tools" }
-            input #q type="search" name="q" value=(wanted.q) placeholder="Search tools by name or what they do" data-search autocomplete="off";
+            input #q type="search" name="q" value=(params.q) placeholder="Search tools by name or description" data-search autocomplete="off";
             kbd { "/" }
         }
         div #results data-swap {
@@ -66,28 +66,28 @@ pub(super) async fn page(
                         li { a.row href=(tool_page(held.id.as_str())) {
                             span.row-name { code { (inert(held.id.as_str())) } }
                             span.row-more { (inert(&held.reason())) }
-                            (super::words::mark(super::words::Tone::Doubtful, "waits for trust"))
+                            (mark(Tone::Doubtful, "not trusted"))
                         } }
                     }
                 }
                 h2 { "Served" }
             }
-            @if found.is_empty() { (nothing(&wanted, tools)) } @else {
+            @if found.is_empty() { (nothing(&params, tools)) } @else {
                 ul.rows {
-                    @for entry in found.iter().take(MAX_SHOWN) { (row(&board, entry)) }
+                    @for entry in found.iter().take(MAX_SHOWN) { (row(&dashboard, entry)) }
                 }
                 @if found.len() > MAX_SHOWN {
-                    p.soft { "And " (found.len() - MAX_SHOWN) " more: search for what you need." }
+                    p.soft { (found.len() - MAX_SHOWN) " more. Refine your search." }
                 }
             }
         }
     };
-    Page { live: "catalog", ..Page::new("Catalog", Room::Catalog, body) }.show(&viewer)
+    Page { live: "catalog", ..Page::new("Catalog", Section::Catalog, body) }.show(&viewer)
 }
 
-fn row(board: &Dashboard, entry: &Entry) -> Markup {
+fn row(dashboard: &Dashboard, entry: &Entry) -> Markup {
     let descriptor = &entry.descriptor;
-    let gated = board.parts.strip.approval_rule(&descriptor.id) != ApprovalRule::Free;
+    let gated = dashboard.parts.strip.approval_rule(&descriptor.id) != ApprovalRule::Free;
     html! {
         li {
             a.row href=(tool_page(descriptor.id.as_str())) {
@@ -97,40 +97,40 @@ fn row(board: &Dashboard, entry: &Entry) -> Markup {
                     @if gated { span.tag { "approval" } }
                     @if descriptor.annotations.destructive_hint == Some(true) { span.tag.bad { "destructive" } }
                     @else if descriptor.annotations.read_only_hint == Some(true) { span.tag { "read-only" } }
-                    @if entry.superseded_by.is_some() { span.tag { "old major" } }
+                    @if entry.superseded_by.is_some() { span.tag { "deprecated" } }
                 }
             }
         }
     }
 }
 
-fn nothing(wanted: &Wanted, tools: &Snapshot) -> Markup {
+fn nothing(params: &Params, tools: &Snapshot) -> Markup {
     if tools.entries().is_empty() {
         return empty(
             "No tools yet",
             html! {
-                p { "Drop a " code { "*.tool.yaml" } " into the tools folder, or name a server in the config." }
+                p { "Add a " code { "*.tool.yaml" } " file to the tools folder, or a server to the config." }
                 pre { code { "powerstrip new tool my.tool" } }
             },
         );
     }
     empty(
-        "Nothing fits",
+        "No results",
         html! {
-            p { "No tool is called or described like " strong { (short(&wanted.q, 80)) } "." }
+            p { "No tools match " strong { (short(&params.q, 80)) } "." }
             p { a href="/dashboard/catalog" { "Show all tools" } }
         },
     )
 }
 
-/// The tools in which every word stands, those with the words in their names first.
-fn search<'a>(tools: &'a Snapshot, wanted: &Wanted) -> Vec<&'a Arc<Entry>> {
-    let words: Vec<String> = wanted.q.split_whitespace().take(16).map(str::to_lowercase).collect();
+/// The tools that contain every word; those with the words in their names first.
+fn search<'a>(tools: &'a Snapshot, params: &Params) -> Vec<&'a Arc<Entry>> {
+    let words: Vec<String> = params.q.split_whitespace().take(16).map(str::to_lowercase).collect();
     let mut found: Vec<_> = tools
         .entries()
         .iter()
         .filter(|entry| {
-            wanted.server.is_empty() || entry.descriptor.id.server() == Some(wanted.server.as_str())
+            params.server.is_empty() || entry.descriptor.id.server() == Some(params.server.as_str())
         })
         .filter_map(|entry| Some((rank(entry, &words)?, entry)))
         .collect();
@@ -138,7 +138,7 @@ fn search<'a>(tools: &'a Snapshot, wanted: &Wanted) -> Vec<&'a Arc<Entry>> {
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// How far a tool is from the words; none if one of them does not stand in it.
+/// The rank of a tool for the words, lower is better; `None` if it lacks one of them.
 fn rank(entry: &Entry, words: &[String]) -> Option<usize> {
     let descriptor = &entry.descriptor;
     let id = descriptor.id.as_str().to_lowercase();

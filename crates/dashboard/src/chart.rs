@@ -1,4 +1,4 @@
-//! Pictures made of a few shapes, drawn on the server.
+//! SVG charts, drawn on the server.
 
 use maud::{Markup, html};
 use strip::{AuditCount, AuditRow};
@@ -6,7 +6,7 @@ use strip::{AuditCount, AuditRow};
 use crate::time;
 use crate::words::{inert, short, tool_page};
 
-/// Calls over time: one bar for each stretch, what failed at its foot.
+/// Calls over time: one bar per bucket, with the failed calls at its foot.
 pub(super) fn bars(counts: &[AuditCount], stretches: u64) -> Markup {
     const HEIGHT: u64 = 64;
     const STEP: u64 = 10;
@@ -29,7 +29,7 @@ pub(super) fn bars(counts: &[AuditCount], stretches: u64) -> Markup {
     }
 }
 
-/// The calls of one trace along the same time.
+/// The calls of one trace on a time axis.
 pub(super) fn waterfall(rows: &[AuditRow]) -> Markup {
     const LINE: usize = 44;
     const WIDE: f64 = 1000.0;

@@ -1,4 +1,4 @@
-//! Files and artifacts: what there is, what is in it, and a way to hand in more.
+//! Files and artifacts: the list, a preview, uploads and deletion.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use strip::files::{FileRecord, FileUse, Listing, NewFile, disposition, hex};
 
 use strip::{Door, Failure};
 
-use crate::layout::{Page, Room, csrf, heading, trouble};
-use crate::posted::{self, Posted, see_other};
+use crate::layout::{Page, Section, csrf, error_page, heading};
+use crate::posted::{self, PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
@@ -26,78 +26,83 @@ use crate::words::{empty, in_url, inert, short, size};
 
 const PAGE_FILES: u32 = 50;
 
-/// So much of a file's text is shown.
+/// How much of a file's text is shown.
 const PREVIEW_CHARS: usize = 20_000;
 
-/// Larger files are not turned into text for a look.
+/// The largest file with a preview.
 const PREVIEW_BYTES: u64 = 8 << 20;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct Params {
     kind: String,
     after: String,
 }
 
-/// What a viewer does with a file, for the audit trail.
-fn using<'a>(viewer: &Viewer, action: &'static str, id: &'a str) -> FileUse<'a> {
+/// The use of a file by a viewer, for the audit trail.
+fn file_use<'a>(viewer: &Viewer, action: &'static str, id: &'a str) -> FileUse<'a> {
     let principal = Arc::clone(viewer.principal());
     FileUse { action, id, principal, door: Door::Dashboard, trace: TraceId::random() }
 }
 
-fn place(file: &FileRecord) -> String {
+fn file_page(file: &FileRecord) -> String {
     format!("/dashboard/files/{}", in_url(file.id.as_str()))
 }
 
 pub(super) async fn page(
-    State(board): State<Dashboard>,
-    Query(wanted): Query<Wanted>,
+    State(dashboard): State<Dashboard>,
+    Query(params): Query<Params>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::FILES_READ) {
         return viewer.refused(scope::FILES_READ);
     }
     let listing = Listing {
-        kind: wanted.kind.parse().ok(),
+        kind: params.kind.parse().ok(),
         run: None,
-        cursor: Some(wanted.after.clone()).filter(|after| !after.is_empty()),
+        cursor: Some(params.after.clone()).filter(|after| !after.is_empty()),
         limit: Some(PAGE_FILES),
     };
-    let found = match board.parts.strip.files().list(viewer.principal(), listing).await {
+    let found = match dashboard.parts.strip.files().list(viewer.principal(), listing).await {
         Ok(found) => found,
         Err(failure) => {
-            return trouble(&viewer, StatusCode::BAD_REQUEST, "Not listed", &failure.message);
+            return error_page(
+                &viewer,
+                StatusCode::BAD_REQUEST,
+                "Listing failed",
+                &failure.message,
+            );
         }
     };
     let body = html! {
-        (heading(html! { "Files" }, html! { "What was handed in, what runs made, and large parts of answers." }, html! {}))
+        (heading(html! { "Files" }, html! { "Uploaded files, artifacts of runs, and large parts of answers." }, html! {}))
         @if viewer.may(scope::FILES_WRITE) { (upload_form(&viewer)) }
         nav.tabs aria-label="Kinds" {
             @for (word, name) in [("", "All"), ("file", "Files"), ("artifact", "Artifacts"), ("reference", "References")] {
                 a href=(if word.is_empty() { "/dashboard/files".to_owned() } else { format!("/dashboard/files?kind={word}") })
-                    aria-current=[(wanted.kind == word).then_some("page")] { (name) }
+                    aria-current=[(params.kind == word).then_some("page")] { (name) }
             }
         }
         @if found.files.is_empty() {
             (empty("No files here", html! {
-                p { "Hand one in above, by " code { "powerstrip files put" } ", or let a tool make one." }
+                p { "Upload one above or with " code { "powerstrip files put" } "." }
             }))
         } @else {
             ul.rows { @for file in &found.files { (row(file, &viewer)) } }
         }
         @if let Some(next) = &found.next {
-            p.more { a.button rel="next" href=(format!("/dashboard/files?kind={}&after={}", in_url(&wanted.kind), in_url(next))) { "Older files" } }
+            p.more { a.button rel="next" href=(format!("/dashboard/files?kind={}&after={}", in_url(&params.kind), in_url(next))) { "Older files" } }
         }
     };
-    Page::new("Files", Room::Files, body).show(&viewer)
+    Page::new("Files", Section::Files, body).show(&viewer)
 }
 
 fn upload_form(viewer: &Viewer) -> Markup {
     html! {
         form.upload method="post" action="/dashboard/files" enctype="multipart/form-data" {
-            // What proves the form comes before the file, so that nothing is stored for anybody else.
+            // The CSRF token precedes the file, so that it is checked before anything is stored.
             (csrf(viewer))
-            label for="file" { "Hand in a file" }
+            label for="file" { "Upload a file" }
             input #file type="file" name="file" required;
             button.primary type="submit" { "Upload" }
         }
@@ -106,7 +111,7 @@ fn upload_form(viewer: &Viewer) -> Markup {
 
 fn row(file: &FileRecord, viewer: &Viewer) -> Markup {
     html! {
-        li { a.row href=(place(file)) {
+        li { a.row href=(file_page(file)) {
             span.row-name { (short(&file.name, 80)) }
             span.row-more { (inert(&file.media_type)) " · " (size(file.size)) " · " (short(&file.owner, 40)) }
             span.row-end { @if file.kind != FileKind::File { span.tag { (kind(file.kind)) } " " } span.soft { (time::ago(file.created_ms, viewer.now_ms)) } }
@@ -123,14 +128,14 @@ fn kind(kind: FileKind) -> &'static str {
 }
 
 pub(super) async fn one(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::FILES_READ) {
         return viewer.refused(scope::FILES_READ);
     }
-    let files = board.parts.strip.files();
+    let files = dashboard.parts.strip.files();
     let file = match files.find(viewer.principal(), &id).await {
         Ok(file) => file,
         Err(failure) => return viewer.missing(&failure.message),
@@ -140,7 +145,7 @@ pub(super) async fn one(
         _ => None,
     };
     let actions =
-        html! { a.button href=(format!("{}/content", place(&file))) download { "Download" } };
+        html! { a.button href=(format!("{}/content", file_page(&file))) download { "Download" } };
     let below = html! { (inert(&file.media_type)) " · " (size(file.size)) " · " (time::ago(file.created_ms, viewer.now_ms)) };
     let body = html! {
         (heading(html! { (inert(&file.name)) }, below, actions))
@@ -150,27 +155,27 @@ pub(super) async fn one(
             div { dt { "Owner" } dd { (inert(&file.owner)) } }
             div { dt { "SHA-256" } dd { code.sum { (hex(&file.sha256)) } } }
             @if let Some(run) = &file.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
-            @if let Some(expires) = file.expires_ms { div { dt { "Stays until" } dd { (time::exact(expires)) } } }
+            @if let Some(expires) = file.expires_ms { div { dt { "Expires" } dd { (time::exact(expires)) } } }
         }
         h2 { "Text" }
         (preview(text))
         @if viewer.may(scope::FILES_WRITE) {
             details.block {
-                summary { "Delete it" }
-                form method="post" action=(place(&file)) {
+                summary { "Delete" }
+                form method="post" action=(file_page(&file)) {
                     (csrf(&viewer))
-                    p { "It is gone at once, for everybody of the tenant, and cannot be brought back." }
+                    p { "The file is deleted for everyone in the tenant. This cannot be undone." }
                     button.danger type="submit" { "Delete " (short(&file.name, 60)) }
                 }
             }
         }
     };
-    Page::new(&file.name, Room::Files, body).show(&viewer)
+    Page::new(&file.name, Section::Files, body).show(&viewer)
 }
 
 fn preview(text: Option<Result<Arc<str>, Failure>>) -> Markup {
     match text {
-        None => html! { p.soft { "The file is too large for a look; download it." } },
+        None => html! { p.soft { "The file is too large for a preview. Download it instead." } },
         Some(Err(failure)) => html! { p.soft { (inert(&failure.message)) } },
         Some(Ok(text)) => {
             let shown: String = text.chars().take(PREVIEW_CHARS).collect();
@@ -184,27 +189,27 @@ fn preview(text: Option<Result<Arc<str>, Failure>>) -> Markup {
 }
 
 pub(super) async fn content(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::FILES_READ) {
         return viewer.refused(scope::FILES_READ);
     }
-    let files = board.parts.strip.files();
+    let files = dashboard.parts.strip.files();
     let opened = async {
         let file = files.find(viewer.principal(), &id).await?;
         let bytes = files.open(&file, None).await?;
         Ok::<_, Failure>((file.id.to_string(), (file, bytes)))
     };
-    let opened = board.parts.strip.audited(using(&viewer, "download", &id), opened).await;
+    let opened = dashboard.parts.strip.audited(file_use(&viewer, "download", &id), opened).await;
     let (file, bytes) = match opened {
         Ok(opened) => opened,
         Err(failure) => return viewer.missing(&failure.message),
     };
     let mut response = Response::new(Body::from_stream(bytes));
     let headers = response.headers_mut();
-    // What strangers wrote is saved, never shown as a page of ours.
+    // Untrusted content is downloaded, never shown as one of our pages.
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     headers.insert(CONTENT_LENGTH, HeaderValue::from(file.size));
     let saved = HeaderValue::from_str(&disposition(&file));
@@ -213,67 +218,67 @@ pub(super) async fn content(
 }
 
 pub(super) async fn delete(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> Response {
     let viewer = &posted.viewer;
     if !viewer.may(scope::FILES_WRITE) {
         return viewer.refused(scope::FILES_WRITE);
     }
-    let strip = &board.parts.strip;
+    let strip = &dashboard.parts.strip;
     let deletion = async {
         let file = strip.files().delete(viewer.principal(), &id).await?;
         Ok((file.id.to_string(), file))
     };
-    match strip.audited(using(viewer, "delete", &id), deletion).await {
+    match strip.audited(file_use(viewer, "delete", &id), deletion).await {
         Ok(_) => see_other("/dashboard/files"),
         Err(failure) => viewer.missing(&failure.message),
     }
 }
 
-/// Takes a file in as it arrives.
-pub(super) async fn upload(State(board): State<Dashboard>, request: Request) -> Response {
+/// Stores an uploaded file as it arrives.
+pub(super) async fn upload(State(dashboard): State<Dashboard>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    let viewer = match Viewer::from_request_parts(&mut parts, &board).await {
+    let viewer = match Viewer::from_request_parts(&mut parts, &dashboard).await {
         Ok(viewer) => viewer,
         Err(refusal) => return refusal,
     };
     if !viewer.may(scope::FILES_WRITE) {
         return viewer.refused(scope::FILES_WRITE);
     }
-    let unfit = |text: &str| trouble(&viewer, StatusCode::BAD_REQUEST, "Not uploaded", text);
+    let failed = |text: &str| error_page(&viewer, StatusCode::BAD_REQUEST, "Upload failed", text);
     let request = Request::from_parts(parts, body);
-    let form = Form::of(request, board.parts.bodies.timeout()).await;
-    let Ok(mut form) = form else { return unfit("This is not a form with a file.") };
-    let mut proven = false;
+    let form = Form::of(request, dashboard.parts.bodies.timeout()).await;
+    let Ok(mut form) = form else { return failed("The request is not a form with a file.") };
+    let mut verified = false;
     loop {
         let field = match form.next().await {
             Ok(Some(field)) => field,
-            Ok(None) => return unfit("There is no file in the form."),
-            Err(failure) => return unfit(&failure.message),
+            Ok(None) => return failed("The form has no file."),
+            Err(failure) => return failed(&failure.message),
         };
         let FormField { name, file_name, mut bytes } = field;
         match (name.as_str(), file_name) {
             ("csrf", None) => {
                 let token = bytes.next().await.and_then(Result::ok).unwrap_or_default();
-                proven =
+                verified =
                     std::str::from_utf8(&token).is_ok_and(|token| viewer.session.owns_form(token));
             }
-            ("file", Some(file_name)) if proven => {
+            ("file", Some(file_name)) if verified => {
                 let new = NewFile::new(FileKind::File, file_name);
-                let strip = &board.parts.strip;
-                let taken = async {
+                let strip = &dashboard.parts.strip;
+                let stored = async {
                     let file = strip.files().put(viewer.principal(), new, bytes).await?;
                     Ok((file.id.to_string(), file))
                 };
-                return match strip.audited(using(&viewer, "upload", ""), taken).await {
-                    Ok(file) => see_other(&place(&file)),
-                    Err(failure) => unfit(&failure.message),
+                return match strip.audited(file_use(&viewer, "upload", ""), stored).await {
+                    Ok(file) => see_other(&file_page(&file)),
+                    Err(failure) => failed(&failure.message),
                 };
             }
-            _ if !proven => return posted::foreign(),
-            _ => return unfit("The form has a field that is not of ours."),
+            _ if !verified => return posted::foreign(),
+            _ => return failed("The form has an unknown field."),
         }
     }
 }

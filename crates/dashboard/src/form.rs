@@ -1,6 +1,5 @@
-//! A form made from a JSON Schema. It is read on the server: what somebody typed is a `Draft`, which becomes a value, or
-//! faults at the fields where they belong. Adding and removing items are forms, too, so that all of it works without
-//! script.
+//! A form generated from a JSON Schema. The server reads it: the typed texts are a `Draft`, which becomes a value, or
+//! faults at its fields. Adding and removing items posts the form, too, so that it works without scripts.
 
 mod draft;
 mod faults;
@@ -11,10 +10,10 @@ use serde_json::Value;
 pub(super) use draft::Draft;
 pub(super) use faults::Faults;
 
-/// Deeper parts are written as JSON.
+/// Fields nested deeper than this are edited as JSON.
 const MAX_DEPTH: usize = 5;
 
-/// So many references in a row are followed.
+/// How many references are followed in a row.
 const MAX_REFERENCES: usize = 8;
 
 /// A form for values of one schema.
@@ -22,17 +21,17 @@ pub(super) struct Form<'a> {
     root: &'a Value,
 }
 
-/// One place of a form.
+/// One field of a form.
 #[derive(Clone, Copy)]
 struct Field<'a> {
     schema: &'a Value,
     kind: Kind<'a>,
-    /// Whether nothing may be said by `null`.
+    /// Whether the value may be `null`.
     nullable: bool,
     depth: usize,
 }
 
-/// How a place is filled in.
+/// The kind of input of a field.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
     Text,
@@ -43,7 +42,7 @@ enum Kind<'a> {
     Choice(&'a [Value]),
     Object(&'a serde_json::Map<String, Value>),
     List(&'a Value),
-    /// What no simpler form fits.
+    /// Everything without a simpler input.
     Json,
 }
 
@@ -62,15 +61,15 @@ impl<'a> Form<'a> {
         Field { schema, kind, nullable, depth }
     }
 
-    /// The schema behind references, and behind a choice between something and nothing.
+    /// The schema after references and after a choice between a schema and `null`.
     fn plain(&self, schema: &'a Value) -> (&'a Value, bool) {
         let (mut schema, mut nullable) = (schema, false);
         for _ in 0..MAX_REFERENCES {
             let target = schema.get("$ref").and_then(Value::as_str);
-            let target = target.and_then(|place| place.strip_prefix('#'));
+            let target = target.and_then(|target| target.strip_prefix('#'));
             if let Some(next) = target.and_then(|pointer| self.root.pointer(pointer)) {
                 schema = next;
-            } else if let Some(next) = either_or_nothing(schema) {
+            } else if let Some(next) = non_null_choice(schema) {
                 (schema, nullable) = (next, true);
             } else {
                 break;
@@ -79,25 +78,24 @@ impl<'a> Form<'a> {
         (schema, nullable)
     }
 
-    /// The places below an object, in the schema's order, the required ones marked.
+    /// The properties of an object and whether each is required; required ones first.
     fn properties(&self, field: &Field<'a>) -> Vec<(&'a str, Field<'a>, bool)> {
         let Kind::Object(properties) = field.kind else { return Vec::new() };
         let required = field.schema.get("required").and_then(Value::as_array);
         let needs = |name: &str| {
-            required.is_some_and(|names| names.iter().any(|held| held.as_str() == Some(name)))
+            required.is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name)))
         };
         let listed = properties.iter().map(|(name, schema)| {
             (name.as_str(), self.field(schema, field.depth + 1), needs(name))
         });
         let mut listed: Vec<_> = listed.collect();
-        // Nobody should have to look for what must be filled in.
         listed.sort_by_key(|(_, _, required)| !required);
         listed
     }
 }
 
-/// `anyOf: [X, null]`, as many generators write what may be missing.
-fn either_or_nothing(schema: &Value) -> Option<&Value> {
+/// The `X` of `anyOf: [X, null]`, which many generators write for optional fields.
+fn non_null_choice(schema: &Value) -> Option<&Value> {
     let choices = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
     let is_null = |choice: &&Value| choice.get("type").and_then(Value::as_str) == Some("null");
     let something: Vec<_> = choices.iter().filter(|choice| !is_null(choice)).collect();
@@ -137,7 +135,7 @@ fn kind<'a>(schema: &'a Value, nullable: &mut bool) -> Kind<'a> {
         Some("boolean") => Kind::Flag,
         Some("object") => match schema.get("properties").and_then(Value::as_object) {
             Some(properties) if !properties.is_empty() => Kind::Object(properties),
-            // An object that takes nothing needs no field.
+            // An object without properties needs no input.
             _ if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
                 static NONE: std::sync::LazyLock<serde_json::Map<String, Value>> =
                     std::sync::LazyLock::new(serde_json::Map::new);
@@ -155,7 +153,7 @@ fn kind<'a>(schema: &'a Value, nullable: &mut bool) -> Kind<'a> {
     }
 }
 
-/// The place of a part below another.
+/// The pointer of a child.
 fn below(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }

@@ -1,4 +1,4 @@
-//! What every answer of the dashboard carries, and what its requests bring.
+//! Headers and cookies of the dashboard.
 
 use axum::response::Response;
 use http::header::{
@@ -8,12 +8,12 @@ use http::header::{
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Nothing from elsewhere, no inline script or style, no frames.
+/// Only our own resources, no inline scripts or styles, no frames.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// Adds what keeps a page inert. What an answer says itself about its keeping stands.
-pub(super) async fn guarded(mut response: Response) -> Response {
+/// Adds the security headers. A `Cache-Control` of the response is kept.
+pub(super) async fn guard_response(mut response: Response) -> Response {
     guard(response.headers_mut());
     response
 }
@@ -23,7 +23,7 @@ pub(super) fn guard(headers: &mut HeaderMap) {
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
-        // With less, browsers would not say where a form comes from.
+        // A stricter policy would remove the `Origin` of forms.
         (REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
@@ -33,7 +33,8 @@ pub(super) fn guard(headers: &mut HeaderMap) {
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// The name of the session's cookie. Cookies know no ports: two gateways on one host must not sign each other out.
+/// The name of the session cookie. It has the port, because cookies do not: two gateways on one host must not sign each
+/// other out.
 pub(super) fn session_cookie(headers: &HeaderMap, secure: bool) -> String {
     if secure {
         return "__Host-powerstrip".to_owned();
@@ -55,14 +56,13 @@ pub(super) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
     found.next().is_none().then_some(value)
 }
 
-/// The name of the cookie by which a browser is known that comes back from the identity provider, one for each time
-/// that it went.
+/// The name of the cookie that identifies a browser when the identity provider sends it back; one per sign-in.
 pub(super) fn sign_in_cookie(tag: &str, secure: bool) -> String {
     let prefix = if secure { "__Host-" } else { "" };
     format!("{prefix}powerstrip-sign-in-{tag}")
 }
 
-/// A `Set-Cookie` that also comes along when another site sends the browser to us; gone after so many seconds.
+/// A `Set-Cookie` that browsers also send when another site redirects to us; it expires after `seconds`.
 pub(super) fn set_returning_cookie(
     name: &str,
     value: &str,
@@ -74,7 +74,7 @@ pub(super) fn set_returning_cookie(
     HeaderValue::from_str(&text).ok()
 }
 
-/// A `Set-Cookie` that only we are sent, and only by our own pages; with no lifetime it goes with the browser.
+/// A `Set-Cookie` that browsers send only from our own pages; without `seconds` it ends with the browser.
 pub(super) fn set_cookie(
     name: &str,
     value: &str,
@@ -95,7 +95,7 @@ fn host(headers: &HeaderMap) -> Option<Authority> {
     headers.get(HOST)?.to_str().ok()?.parse().ok()
 }
 
-/// A place on our own pages that a person wanted to go to: anything else would send them elsewhere.
+/// The path of one of our pages to redirect to; `None` for anything else.
 pub(super) fn safe_next(next: &str) -> Option<&str> {
     let fits = next.len() <= 2_000
         && (next == crate::paths::HOME
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_sent_on_to_our_own_pages_only() {
+    fn redirects_lead_only_to_our_own_pages() {
         for good in ["/dashboard", "/dashboard/calls?tool=a%3Ab&page=2", "/dashboard?x=1"] {
             assert_eq!(safe_next(good), Some(good));
         }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_that_comes_twice_counts_for_nothing() {
+    fn a_cookie_that_occurs_twice_is_ignored() {
         let one = headers(&[(COOKIE, "a=1; powerstrip-7=x; b=2")]);
         assert_eq!(cookie(&one, "powerstrip-7"), Some("x"));
         assert_eq!(cookie(&one, "powerstrip"), None);

@@ -1,4 +1,4 @@
-//! The frame around every page.
+//! The layout of every page.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -7,13 +7,14 @@ use http::{HeaderValue, StatusCode};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::assets::{ICON, SCRIPT, STYLE};
+use crate::headers;
 use crate::theme::Theme;
 use crate::viewer::Viewer;
 use crate::words::inert;
 
-/// A room of the dashboard.
+/// A section of the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum Section {
     Overview,
     Catalog,
     Approvals,
@@ -24,35 +25,35 @@ pub(super) enum Room {
     Settings,
 }
 
-/// Each room: its name, its address, the key that goes there after `g`, and its picture.
-pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 8] = [
+/// Each section: its name, its path, its keyboard shortcut after `g`, and its icon.
+pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 8] = [
     (
-        Room::Overview,
+        Section::Overview,
         "Overview",
         "/dashboard",
         "o",
         "M3 3h7v9H3zM14 3h7v5h-7zM14 12h7v9h-7zM3 16h7v5H3z",
     ),
-    (Room::Catalog, "Catalog", "/dashboard/catalog", "c", "M4 5h16M4 12h16M4 19h10"),
+    (Section::Catalog, "Catalog", "/dashboard/catalog", "c", "M4 5h16M4 12h16M4 19h10"),
     (
-        Room::Approvals,
+        Section::Approvals,
         "Approvals",
         "/dashboard/approvals",
         "a",
         "M12 3a9 9 0 1 0 9 9M12 7v5l3 2M15 4l2 2 4-4",
     ),
     (
-        Room::Runs,
+        Section::Runs,
         "Runs",
         "/dashboard/runs",
         "r",
         "M4 6h5v5H4zM15 4h5v5h-5zM15 15h5v5h-5zM9 8h6M9 9l6 8",
     ),
-    (Room::Files, "Files", "/dashboard/files", "f", "M6 3h8l5 5v13H6zM14 3v5h5"),
-    (Room::Calls, "Calls", "/dashboard/calls", "l", "M3 12h4l3-8 4 16 3-8h4"),
-    (Room::Prompts, "Prompts", "/dashboard/prompts", "p", "M4 5h16v11H9l-5 4z"),
+    (Section::Files, "Files", "/dashboard/files", "f", "M6 3h8l5 5v13H6zM14 3v5h5"),
+    (Section::Calls, "Calls", "/dashboard/calls", "l", "M3 12h4l3-8 4 16 3-8h4"),
+    (Section::Prompts, "Prompts", "/dashboard/prompts", "p", "M4 5h16v11H9l-5 4z"),
     (
-        Room::Settings,
+        Section::Settings,
         "Settings check",
         "/dashboard/settings",
         "s",
@@ -63,18 +64,18 @@ pub(super) const ROOMS: [(Room, &str, &str, &str, &str); 8] = [
 /// One page.
 pub(super) struct Page<'a> {
     pub(super) title: &'a str,
-    pub(super) room: Option<Room>,
-    /// What the page is redrawn for; empty if it stands as it is.
+    pub(super) section: Option<Section>,
+    /// The topics whose changes redraw the page; empty for none.
     pub(super) live: &'a str,
-    /// Every so many seconds it is redrawn; zero for never.
+    /// The interval in seconds after which it is redrawn; zero for never.
     pub(super) poll: u32,
     pub(super) body: Markup,
 }
 
 impl<'a> Page<'a> {
-    /// A page that stands as it is.
-    pub(super) fn new(title: &'a str, room: Room, body: Markup) -> Self {
-        Self { title, room: Some(room), live: "", poll: 0, body }
+    /// A page that is not redrawn.
+    pub(super) fn new(title: &'a str, section: Section, body: Markup) -> Self {
+        Self { title, section: Some(section), live: "", poll: 0, body }
     }
 
     pub(super) fn show(self, viewer: &Viewer) -> Response {
@@ -87,17 +88,17 @@ impl<'a> Page<'a> {
             html lang="en" data-theme=(viewer.theme.word()) {
                 (head(self.title))
                 body data-live=(self.live) data-poll=(self.poll) {
-                    a.skip href="#main" { "Skip to the page" }
+                    a.skip href="#main" { "Skip to content" }
                     header.top {
                         (brand())
                         span #top-waiting data-swap {
-                            @if viewer.waiting > 0 {
-                                a.badge href="/dashboard/approvals" { (viewer.waiting) " waiting" }
+                            @if viewer.pending > 0 {
+                                a.badge href="/dashboard/approvals" { (viewer.pending) " pending" }
                             }
                         }
                         button.menu type="button" popovertarget="nav" aria-label="Menu" { (icon("M4 6h16M4 12h16M4 18h16")) }
                     }
-                    (navigation(viewer, self.room))
+                    (navigation(viewer, self.section))
                     main #main tabindex="-1" { (self.body) }
                     (keys())
                 }
@@ -107,19 +108,19 @@ impl<'a> Page<'a> {
     }
 }
 
-/// A page that says what went wrong.
-pub(super) fn trouble(viewer: &Viewer, status: StatusCode, title: &str, text: &str) -> Response {
+/// A page with an error message.
+pub(super) fn error_page(viewer: &Viewer, status: StatusCode, title: &str, text: &str) -> Response {
     let body = html! {
         div.empty {
             p.empty-title { (title) }
             div.empty-next { p { (inert(text)) } p { a href="/dashboard" { "Go to the overview" } } }
         }
     };
-    Page { title, room: None, live: "", poll: 0, body }.show_as(viewer, status)
+    Page { title, section: None, live: "", poll: 0, body }.show_as(viewer, status)
 }
 
-/// A page for somebody who has not signed in.
-pub(super) fn bare(title: &str, status: StatusCode, body: Markup) -> Response {
+/// A page without navigation, for browsers without a session.
+pub(super) fn bare_page(title: &str, status: StatusCode, body: Markup) -> Response {
     let markup = html! {
         (DOCTYPE)
         html lang="en" data-theme="system" {
@@ -128,6 +129,13 @@ pub(super) fn bare(title: &str, status: StatusCode, body: Markup) -> Response {
         }
     };
     respond(status, markup)
+}
+
+/// A page without navigation, with an error message.
+pub(super) fn bare_error(status: StatusCode, text: &str) -> Response {
+    let mut response = bare_page("Error", status, html! { h1 { "Request failed" } p { (text) } });
+    headers::guard(response.headers_mut());
+    response
 }
 
 fn respond(status: StatusCode, markup: Markup) -> Response {
@@ -161,17 +169,17 @@ fn brand() -> Markup {
     }
 }
 
-fn navigation(viewer: &Viewer, room: Option<Room>) -> Markup {
+fn navigation(viewer: &Viewer, current: Option<Section>) -> Markup {
     html! {
-        nav #nav popover aria-label="Rooms" {
+        nav #nav popover aria-label="Sections" {
             (brand())
-            ul.rooms #rooms data-swap {
-                @for (here, name, place, key, picture) in ROOMS {
+            ul.sections #sections data-swap {
+                @for (section, name, path, key, shape) in SECTIONS {
                     li {
-                        a href=(place) data-key=(key) aria-current=[(room == Some(here)).then_some("page")] {
-                            (icon(picture)) span { (name) }
-                            @if here == Room::Approvals && viewer.waiting > 0 {
-                                span.badge { (viewer.waiting) }
+                        a href=(path) data-key=(key) aria-current=[(current == Some(section)).then_some("page")] {
+                            (icon(shape)) span { (name) }
+                            @if section == Section::Approvals && viewer.pending > 0 {
+                                span.badge { (viewer.pending) }
                             }
                         }
                     }
@@ -182,7 +190,7 @@ fn navigation(viewer: &Viewer, room: Option<Room>) -> Markup {
                     (csrf(viewer))
                     input type="hidden" name="next" value=(viewer.here);
                     fieldset {
-                        legend.hidden { "Colours" }
+                        legend.hidden { "Theme" }
                         @for (theme, name) in Theme::ALL {
                             button type="submit" name="theme" value=(theme.word())
                                 aria-pressed=(if viewer.theme == theme { "true" } else { "false" }) { (name) }
@@ -198,7 +206,7 @@ fn navigation(viewer: &Viewer, room: Option<Room>) -> Markup {
                         button.link type="submit" { "Sign out" }
                     }
                 }
-                button.link.keys type="button" popovertarget="keys" { "Keyboard " kbd { "?" } }
+                button.link.keys type="button" popovertarget="keys" { "Shortcuts " kbd { "?" } }
             }
         }
     }
@@ -206,28 +214,28 @@ fn navigation(viewer: &Viewer, room: Option<Room>) -> Markup {
 
 fn keys() -> Markup {
     html! {
-        div #keys popover role="dialog" aria-label="Keyboard" {
-            h2 { "Keyboard" }
+        div #keys popover role="dialog" aria-label="Keyboard shortcuts" {
+            h2 { "Keyboard shortcuts" }
             dl.keys {
                 div { dt { kbd { "/" } } dd { "search" } }
-                @for (_, name, _, key, _) in ROOMS {
+                @for (_, name, _, key, _) in SECTIONS {
                     div { dt { kbd { "g" } " " kbd { (key) } } dd { (name) } }
                 }
-                div { dt { kbd { "?" } } dd { "this list" } }
-                div { dt { kbd { "Esc" } } dd { "close it" } }
+                div { dt { kbd { "?" } } dd { "show this list" } }
+                div { dt { kbd { "Esc" } } dd { "close" } }
             }
         }
     }
 }
 
-/// What proves that a form is of this session. Over plain HTTP no page says it, for browsers send cookies to every port
-/// of a host, and whoever listens there could read pages with them: the browser has it from when its person signed in.
+/// The CSRF token of the session. Over plain HTTP no page contains it: browsers send cookies to every port of a host, so
+/// another server on this host could fetch pages with them. The script has stored the token at sign-in.
 pub(super) fn csrf(viewer: &Viewer) -> Markup {
     let token = if viewer.secure { viewer.session.csrf() } else { "" };
     html! { input type="hidden" name="csrf" value=(token); }
 }
 
-/// A small picture; it says nothing that the words beside it do not.
+/// A decorative icon.
 pub(super) fn icon(path: &str) -> Markup {
     html! {
         svg.icon viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" focusable="false" {
@@ -237,7 +245,7 @@ pub(super) fn icon(path: &str) -> Markup {
     }
 }
 
-/// The head of a page: its title, a line below it, and what can be done.
+/// The head of a page: its title, a line below it, and its actions.
 pub(super) fn heading(title: Markup, below: Markup, actions: Markup) -> Markup {
     html! {
         header.page-head {

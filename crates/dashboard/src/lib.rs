@@ -3,11 +3,13 @@
 
 #![expect(clippy::result_large_err, reason = "the error of a page is another page")]
 
+mod admitted;
 mod approvals;
 mod assets;
 mod calls;
 mod catalog;
 mod chart;
+mod diff;
 mod files;
 mod form;
 mod headers;

@@ -1,4 +1,4 @@
-//! How everything is, at a glance.
+//! The overview page.
 
 use auth::scope;
 use axum::extract::State;
@@ -7,21 +7,21 @@ use maud::{Markup, html};
 use serde_json::Value;
 use strip::{AuditCount, AuditFilter, AuditRow};
 
-use crate::layout::{Page, Room, heading};
+use crate::layout::{Page, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark, short};
 use crate::{approvals, calls, chart, runs, time};
 
-/// The picture shows ten minutes.
+/// The chart shows ten minutes, in buckets of ten seconds.
 const STRETCHES: u64 = 60;
 const STRETCH_MS: u64 = 10_000;
 
-/// Rates are told for the last minute.
+/// Rates are of the last minute.
 const MINUTE_STRETCHES: u64 = 6;
 
-pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Response {
-    let strip = &board.parts.strip;
+pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
+    let strip = &dashboard.parts.strip;
     let tenant = viewer.tenant();
     let since = (viewer.now_ms / STRETCH_MS + 1) * STRETCH_MS - STRETCHES * STRETCH_MS;
     let counts = strip.call_counts(tenant.as_deref(), since, STRETCH_MS).await;
@@ -30,12 +30,12 @@ pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Resp
     let health = strip.health();
     let snapshot = strip.catalog().snapshot();
     let pending = match viewer.may(scope::APPROVALS_READ) {
-        true => approvals::waiting(&board, viewer.tenant()).await,
+        true => approvals::pending_approvals(&dashboard, viewer.tenant()).await,
         false => Vec::new(),
     };
-    let asking = runs::asking(&board, &viewer).await;
+    let asking = runs::asking(&dashboard, &viewer).await;
     let below = html! {
-        @if health.ready { (mark(Tone::Good, "all is well")) } @else { (mark(Tone::Bad, "not ready")) }
+        @if health.ready { (mark(Tone::Good, "healthy")) } @else { (mark(Tone::Bad, "not ready")) }
         " · up " (time::uptime(health.uptime.as_secs()))
         " · " (count(snapshot.entries().len(), "tool", "tools"))
     };
@@ -49,21 +49,25 @@ pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Resp
         }
         div #pending-list data-swap {
             @if !pending.is_empty() {
-                div.section-head { h2 { "Waiting for you" } a href="/dashboard/approvals" { "All approvals" } }
+                div.section-head { h2 { "Pending approvals" } a href="/dashboard/approvals" { "All approvals" } }
                 ul.rows { @for one in pending.iter().take(5) { (approvals::row(one, &viewer)) } }
             }
         }
         section aria-labelledby="servers" {
             div.section-head { h2 #servers { "Servers" } }
-            div #servers-list data-swap { (servers(&board, &viewer)) }
+            div #servers-list data-swap { (servers(&dashboard, &viewer)) }
         }
         section aria-labelledby="recent" {
             div.section-head { h2 #recent { "Recent calls" } a href="/dashboard/calls" { "All calls" } }
             div #recent-list data-swap { (latest(recent.map(|page| page.rows).unwrap_or_default(), &viewer)) }
         }
     };
-    Page { poll: 5, live: "catalog approvals runs", ..Page::new("Overview", Room::Overview, body) }
-        .show(&viewer)
+    Page {
+        poll: 5,
+        live: "catalog approvals runs",
+        ..Page::new("Overview", Section::Overview, body)
+    }
+    .show(&viewer)
 }
 
 fn traffic(counts: Vec<AuditCount>) -> Markup {
@@ -76,7 +80,7 @@ fn traffic(counts: Vec<AuditCount>) -> Markup {
             div.tile-head { h2 { "Calls" } span.soft { "last 10 minutes" } }
             div.numbers {
                 p.number { (rate(calls)) span.unit { "/s" } }
-                p.number.small title="calls of the last ten minutes" { (total) span.unit { " calls" } }
+                p.number.small title="calls in the last ten minutes" { (total) span.unit { " calls" } }
                 p.number.small class=(if failed > 0 { "number small bad" } else { "number small" }) {
                     (failed) span.unit { " failed in the last minute" }
                 }
@@ -90,8 +94,8 @@ fn people(viewer: &Viewer) -> Markup {
     html! {
         a.tile href="/dashboard/approvals" {
             div.tile-head { h2 { "Approvals" } }
-            p.number { (viewer.waiting) span.unit { " waiting" } }
-            p.soft { @if viewer.waiting == 0 { "Nobody waits for you." } @else { "Calls wait until you decide." } }
+            p.number { (viewer.pending) span.unit { " pending" } }
+            p.soft { @if viewer.pending == 0 { "No calls need a decision." } @else { "Calls wait for your decision." } }
         }
     }
 }
@@ -101,27 +105,28 @@ fn questions(asking: usize) -> Markup {
         a.tile href="/dashboard/runs" {
             div.tile-head { h2 { "Questions" } }
             p.number { (asking) span.unit { " open" } }
-            p.soft { @if asking == 0 { "No run asks you anything." } @else { "Runs wait for an answer." } }
+            p.soft { @if asking == 0 { "No run waits for an answer." } @else { "Runs wait for an answer." } }
         }
     }
 }
 
-/// Calls a second, from those of one minute.
+/// Calls per second, from the calls of one minute.
 fn rate(calls: u64) -> String {
     let rate = calls as f64 / 60.0;
     if rate >= 10.0 || calls == 0 { format!("{rate:.0}") } else { format!("{rate:.2}") }
 }
 
-fn servers(board: &Dashboard, viewer: &Viewer) -> Markup {
-    let told = board.parts.servers.as_ref().map(|desk| desk.report()).unwrap_or_default();
-    let servers = told.as_array().cloned().unwrap_or_default();
+fn servers(dashboard: &Dashboard, viewer: &Viewer) -> Markup {
+    let report =
+        dashboard.parts.servers.as_ref().map(|servers| servers.report()).unwrap_or_default();
+    let servers = report.as_array().cloned().unwrap_or_default();
     if servers.is_empty() {
         return empty(
             "No MCP servers yet",
             html! {
-                p { "Name one in " code { "powerstrip.yaml" } ", or bring those of a client along:" }
+                p { "Add one to " code { "powerstrip.yaml" } ", or use those of a client:" }
                 pre { code { "powerstrip serve --mcp-json ~/.cursor/mcp.json" } }
-                p { "The built-in tools and your tool packs work without any." }
+                p { "The built-in tools and your tool packs work without servers." }
             },
         );
     }
@@ -150,7 +155,7 @@ fn server_row(server: &Value, viewer: &Viewer) -> Markup {
                 span.row-more {
                     (text("transport")) " · " (count(usize::try_from(tools).unwrap_or(0), "tool", "tools"))
                     @if held > 0 { " · " span.warn { (count(held, "tool", "tools")) " in quarantine" } }
-                    // Errors of servers tell of hosts and paths.
+                    // Errors of servers contain hosts and paths.
                     @if viewer.may(scope::METRICS_READ) && !text("lastError").is_empty() && state != "ready" {
                         " · " (short(text("lastError"), 120))
                     }
@@ -166,8 +171,8 @@ fn latest(rows: Vec<AuditRow>, viewer: &Viewer) -> Markup {
         return empty(
             "No calls yet",
             html! {
-                p { "Every call leaves a line here, whichever door it came by." }
-                p { a.button href="/dashboard/tools/demo.echo" { "Try the echo" } }
+                p { "Every call is listed here." }
+                p { a.button href="/dashboard/tools/demo.echo" { "Try demo.echo" } }
             },
         );
     }

@@ -1,4 +1,4 @@
-//! The prompts of the registry: what each says, and what it becomes with arguments.
+//! The prompts of the registry, with a form to render them.
 
 use auth::scope;
 use axum::extract::{Path, State};
@@ -10,13 +10,13 @@ use serde_json::Value;
 use strip::prompts::Prompt;
 
 use crate::form::{Draft, Faults, Form};
-use crate::layout::{Page, Room, csrf, heading};
-use crate::posted::Posted;
+use crate::layout::{Page, Section, csrf, heading};
+use crate::posted::PostedForm;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{count, empty, in_url, inert, json, short};
 
-fn place(prompt: &Prompt) -> String {
+fn prompt_page(prompt: &Prompt) -> String {
     format!(
         "/dashboard/prompts/{}/{}/{}",
         in_url(&prompt.domain),
@@ -25,23 +25,23 @@ fn place(prompt: &Prompt) -> String {
     )
 }
 
-pub(super) async fn list(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+pub(super) async fn list(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    let registry = board.parts.strip.prompts().snapshot();
+    let registry = dashboard.parts.strip.prompts().snapshot();
     let prompts = registry.prompts();
     let body = html! {
         (heading(html! { "Prompts" }, html! { (count(prompts.len(), "prompt", "prompts")) " in the registry" }, html! {}))
         @if prompts.is_empty() {
             (empty("No prompts yet", html! {
-                p { "A prompt is a template and a spec in the prompts folder, pinned by its sum." }
+                p { "A prompt is a template and a spec in the prompts folder, pinned by its digest." }
                 pre { code { "powerstrip new prompt support/greeting" } }
             }))
         } @else {
             ul.rows {
                 @for prompt in prompts {
-                    li { a.row href=(place(prompt)) {
+                    li { a.row href=(prompt_page(prompt)) {
                         span.row-name { code { (inert(&prompt.wire_name())) } }
                         span.row-more { (short(&prompt.description, 140)) }
                         span.tags { span.tag { "v" (prompt.major) } }
@@ -50,36 +50,42 @@ pub(super) async fn list(State(board): State<Dashboard>, viewer: Viewer) -> Resp
             }
         }
     };
-    Page::new("Prompts", Room::Prompts, body).show(&viewer)
+    Page::new("Prompts", Section::Prompts, body).show(&viewer)
 }
 
 type Parts = Path<(String, String, String)>;
 
 fn with_prompt(
-    board: &Dashboard,
+    dashboard: &Dashboard,
     viewer: &Viewer,
     Path((domain, name, major)): Parts,
     then: impl FnOnce(&Prompt) -> Response,
 ) -> Response {
-    let Ok(major) = major.parse() else { return viewer.missing("A prompt's version is a number.") };
-    let registry = board.parts.strip.prompts().snapshot();
+    let Ok(major) = major.parse() else {
+        return viewer.missing("The version of a prompt is a number.");
+    };
+    let registry = dashboard.parts.strip.prompts().snapshot();
     match registry.get(&PromptRef { domain, name, major: Some(major) }) {
         Ok(prompt) => then(prompt),
         Err(error) => viewer.missing(&error.to_string()),
     }
 }
 
-/// The schema of a prompt's arguments; one that says nothing takes none.
+/// The schema of a prompt's arguments; without one, it takes none.
 fn schema(prompt: &Prompt) -> Value {
     let none = || serde_json::json!({"type": "object", "additionalProperties": false});
     prompt.spec.get("inputSchema").cloned().unwrap_or_else(none)
 }
 
-pub(super) async fn page(State(board): State<Dashboard>, parts: Parts, viewer: Viewer) -> Response {
+pub(super) async fn page(
+    State(dashboard): State<Dashboard>,
+    parts: Parts,
+    viewer: Viewer,
+) -> Response {
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    with_prompt(&board, &viewer, parts, |prompt| {
+    with_prompt(&dashboard, &viewer, parts, |prompt| {
         let schema = schema(prompt);
         let form = Form::of(&schema);
         let fields = form.show(&Draft::fresh(&form), &Faults::default());
@@ -88,15 +94,15 @@ pub(super) async fn page(State(board): State<Dashboard>, parts: Parts, viewer: V
 }
 
 pub(super) async fn render(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     parts: Parts,
-    posted: Posted,
+    posted: PostedForm,
 ) -> Response {
     let viewer = &posted.viewer;
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    with_prompt(&board, viewer, parts, |prompt| {
+    with_prompt(&dashboard, viewer, parts, |prompt| {
         let schema = schema(prompt);
         let form = Form::of(&schema);
         let mut draft = Draft::of_fields(posted.fields());
@@ -105,20 +111,20 @@ pub(super) async fn render(
             return show(viewer, prompt, fields, html! {}, StatusCode::OK);
         }
         let (value, faults) = draft.value(&form);
-        let unfit = StatusCode::UNPROCESSABLE_ENTITY;
-        let (told, status) = match value.filter(|_| !faults.is_unreadable()) {
-            None => (html! {}, unfit),
+        let invalid = StatusCode::UNPROCESSABLE_ENTITY;
+        let (rendered, status) = match value.filter(|_| !faults.is_unreadable()) {
+            None => (html! {}, invalid),
             Some(value) => match prompt.render(&value) {
                 Ok(text) => (
                     html! { h2 { "Rendered" } pre.code #rendered tabindex="0" { (inert(&text)) } },
                     StatusCode::OK,
                 ),
                 Err(error) => {
-                    (html! { p.fault role="alert" { (inert(&error.to_string())) } }, unfit)
+                    (html! { p.fault role="alert" { (inert(&error.to_string())) } }, invalid)
                 }
             },
         };
-        show(viewer, prompt, form.show(&draft, &faults), told, status)
+        show(viewer, prompt, form.show(&draft, &faults), rendered, status)
     })
 }
 
@@ -126,7 +132,7 @@ fn show(
     viewer: &Viewer,
     prompt: &Prompt,
     fields: Markup,
-    told: Markup,
+    rendered: Markup,
     status: StatusCode,
 ) -> Response {
     let name = prompt.wire_name();
@@ -136,14 +142,14 @@ fn show(
         p.prose { (inert(&prompt.description)) }
         div.columns {
             section aria-labelledby="render" {
-                h2 #render { "Render it" }
-                form.try #try data-swap method="post" action=(place(prompt)) {
+                h2 #render { "Render" }
+                form.try #try data-swap method="post" action=(prompt_page(prompt)) {
                     (csrf(viewer))
                     button.hidden type="submit" name="do" value="run" tabindex="-1" aria-hidden="true" { "Render" }
                     (fields)
                     div.buttons { button.primary type="submit" name="do" value="run" { "Render" } }
                 }
-                (told)
+                (rendered)
             }
             section aria-labelledby="body" {
                 h2 #body { "Template" }
@@ -152,5 +158,5 @@ fn show(
         }
         details.block { summary { "Spec" } pre.code tabindex="0" { (json(&prompt.spec)) } }
     };
-    Page::new(&name, Room::Prompts, body).show_as(viewer, status)
+    Page::new(&name, Section::Prompts, body).show_as(viewer, status)
 }

@@ -1,8 +1,8 @@
-//! Signing in at the identity provider: the browser is sent there, and comes back.
+//! Sign-in at the identity provider: the redirect to it, and its callback.
 //!
-//! Both ways lead over a page of ours that goes on by itself. A redirect after a form would be held to the policy for
-//! forms, wherever the provider leads in the end; and a redirect after the callback would still count as another site's
-//! doing, with which browsers do not send the session's cookie.
+//! Both use a page that refreshes to its target instead of a redirect. Browsers apply `form-action` to redirects after a
+//! form, and the provider may redirect to any host; and after a redirect from another site they would not send the cookie
+//! of the session.
 
 use std::sync::Arc;
 
@@ -15,22 +15,24 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use maud::{Markup, html};
 use proto::Principal;
 
+use crate::headers;
+use crate::layout::{bare_error, bare_page};
 use crate::paths::{HOME, SIGN_IN};
-use crate::posted::{MAX_SIGN_IN_BYTES, fields, foreign, trouble};
+use crate::posted::{MAX_SIGN_IN_BYTES, fields, foreign};
+use crate::sign_in::{self, Identity};
 use crate::state::Dashboard;
-use crate::{headers, layout, sign_in};
 
-pub(super) async fn start(State(board): State<Dashboard>, request: Request) -> Response {
+pub(super) async fn start(State(dashboard): State<Dashboard>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    // Only a page of ours sends somebody there: another site could otherwise sign them in while they look away.
-    if !board.is_own_form(&parts.headers) {
+    // Only our own pages start a sign-in: otherwise another site could sign a browser in unnoticed.
+    if !dashboard.is_own_form(&parts.headers) {
         return foreign();
     }
-    let Some(provider) = board.parts.access.sign_in() else { return nowhere() };
-    if let Some(elsewhere) = comes_back_elsewhere(&board, &parts.headers) {
-        return elsewhere;
+    let Some(provider) = dashboard.parts.access.sign_in() else { return no_provider() };
+    if let Some(refusal) = refuse_other_address(&dashboard, &parts.headers) {
+        return refusal;
     }
-    let fields = match fields(&parts, body, &board, MAX_SIGN_IN_BYTES).await {
+    let fields = match fields(&parts, body, &dashboard, MAX_SIGN_IN_BYTES).await {
         Ok(fields) => fields,
         Err(refusal) => return refusal,
     };
@@ -40,25 +42,26 @@ pub(super) async fn start(State(board): State<Dashboard>, request: Request) -> R
         Ok(redirect) => redirect,
         Err(fault) => return failed(fault),
     };
-    let secure = board.is_secure();
+    let secure = dashboard.is_secure();
     let name = headers::sign_in_cookie(&redirect.tag, secure);
     let (key, seconds) = (redirect.key.expose(), SIGN_IN_PATIENCE.as_secs());
     let Some(cookie) = headers::set_returning_cookie(&name, key, seconds, secure) else {
         return failed(SignInFault::Unavailable);
     };
-    let mut response = onward(&redirect.url, &format!("Going to {} …", provider.host()));
+    let mut response =
+        refresh_page(&redirect.url, &format!("Redirecting to {} …", provider.host()));
     response.headers_mut().append(SET_COOKIE, cookie);
     response
 }
 
-pub(super) async fn callback(State(board): State<Dashboard>, request: Request) -> Response {
-    let Some(provider) = board.parts.access.sign_in() else { return nowhere() };
+pub(super) async fn callback(State(dashboard): State<Dashboard>, request: Request) -> Response {
+    let Some(provider) = dashboard.parts.access.sign_in() else { return no_provider() };
     let query = request.uri().query().unwrap_or_default();
-    let secure = board.is_secure();
+    let secure = dashboard.is_secure();
     let name = SignIn::tag(query).map(|tag| headers::sign_in_cookie(&tag, secure));
     let key = name.as_ref().and_then(|name| headers::cookie(request.headers(), name));
     let mut response = match provider.finish(query, key).await {
-        Ok(signed_in) => welcome(&board, request.headers(), signed_in).await,
+        Ok(signed_in) => finish(&dashboard, request.headers(), signed_in).await,
         Err(fault) => failed(fault),
     };
     if let (Some(name), Some(_)) = (&name, key)
@@ -69,33 +72,36 @@ pub(super) async fn callback(State(board): State<Dashboard>, request: Request) -
     response
 }
 
-/// Looks at the token of somebody who came back as at any other, and begins their session.
-async fn welcome(board: &Dashboard, headers: &HeaderMap, signed_in: SignedIn) -> Response {
+/// Admits the token of the provider like any other, and begins the session.
+async fn finish(dashboard: &Dashboard, headers: &HeaderMap, signed_in: SignedIn) -> Response {
     let next = headers::safe_next(&signed_in.next).unwrap_or(HOME).to_owned();
     let credential = Credential::SignedIn(signed_in.tokens);
     let Some(token) = credential.token().await else { return failed(SignInFault::NoToken) };
-    match board.parts.access.admit_bearer(&token).await {
-        Ok(principal) if opens_nothing(&principal) => {
-            tracing::warn!(who = principal.subject, "somebody signed in whose token opens no page");
+    match dashboard.parts.access.admit_bearer(&token).await {
+        Ok(principal) if has_no_page(&principal) => {
+            tracing::warn!(
+                subject = principal.subject,
+                "sign-in with a token that has no scope for any page"
+            );
             refused(
                 StatusCode::FORBIDDEN,
-                "The identity provider knows you, but your token opens no page here.",
+                "The identity provider accepted you, but your token has no access to this dashboard.",
                 html! {
-                    "Whoever runs this gateway can give you a role or a scope, such as "
-                    code { (scope::TOOLS_READ) } ", and see to it that the token carries it ("
-                    code { "auth.roles" } ", " code { "auth.sign_in.scopes" } ")."
+                    "Ask an operator of this gateway for a role or a scope, such as "
+                    code { (scope::TOOLS_READ) } " (" code { "auth.roles" } ", " code { "auth.sign_in.scopes" } ")."
                 },
             )
         }
         Ok(principal) => {
-            let answer = onward(&next, "You are signed in.");
-            sign_in::begin(board, headers, (principal, Some(credential)), &next, answer)
+            let answer = refresh_page(&next, "You are signed in.");
+            let identity = Identity { principal, credential: Some(credential) };
+            sign_in::begin(dashboard, headers, identity, &next, answer)
         }
-        Err(refusal) => unfit(&refusal),
+        Err(refusal) => refuse_token(&refusal),
     }
 }
 
-fn opens_nothing(principal: &Arc<Principal>) -> bool {
+fn has_no_page(principal: &Arc<Principal>) -> bool {
     let pages = [
         scope::TOOLS_READ,
         scope::TOOLS_CALL,
@@ -107,25 +113,25 @@ fn opens_nothing(principal: &Arc<Principal>) -> bool {
     !pages.iter().any(|page| scope::covers(principal, page))
 }
 
-/// Whoever uses another address than the provider sends browsers back to would come back without their cookie.
-fn comes_back_elsewhere(board: &Dashboard, headers: &HeaderMap) -> Option<Response> {
-    let public = board.parts.access.origin()?;
+/// Refuses a browser that uses another address than the callback's, because it would return without its cookie.
+fn refuse_other_address(dashboard: &Dashboard, headers: &HeaderMap) -> Option<Response> {
+    let public = dashboard.parts.access.origin()?;
     let here = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
     if here == Some(public) {
         return None;
     }
-    let place = format!("{public}{SIGN_IN}");
+    let url = format!("{public}{SIGN_IN}");
     Some(refused(
         StatusCode::BAD_REQUEST,
-        "The identity provider sends browsers back to another address of this gateway than the one you use.",
-        html! { "Sign in at " a href=(place) { (place) } "." },
+        "The identity provider redirects to another address of this gateway than the one you use.",
+        html! { "Sign in at " a href=(url) { (url) } "." },
     ))
 }
 
-/// A page that goes on by itself; its link is for browsers that do not.
-fn onward(to: &str, text: &str) -> Response {
-    let body = html! { h1 { "Sign in" } p { (text) } p { a href=(to) { "Go on" } } };
-    let mut response = layout::bare("Sign in", StatusCode::OK, body);
+/// A page that refreshes to a target, with a link for browsers that do not.
+fn refresh_page(to: &str, text: &str) -> Response {
+    let body = html! { h1 { "Sign in" } p { (text) } p { a href=(to) { "Continue" } } };
+    let mut response = bare_page("Sign in", StatusCode::OK, body);
     if let Ok(refresh) = HeaderValue::from_str(&format!("0; url={to}")) {
         response.headers_mut().insert(REFRESH, refresh);
     }
@@ -135,48 +141,48 @@ fn onward(to: &str, text: &str) -> Response {
 fn failed(fault: SignInFault) -> Response {
     let (status, hint) = match fault {
         SignInFault::Unavailable | SignInFault::NoToken => {
-            (StatusCode::BAD_GATEWAY, "Try again in a while.")
+            (StatusCode::BAD_GATEWAY, "Try again later.")
         }
         SignInFault::Randomness => (StatusCode::SERVICE_UNAVAILABLE, ""),
         SignInFault::Denied | SignInFault::Refused(_) => (
             StatusCode::FORBIDDEN,
-            "Try again, perhaps with another account, or ask whoever runs this gateway.",
+            "Try again with another account, or ask an operator of this gateway.",
         ),
         SignInFault::OtherIssuer | SignInFault::Unproven => (
             StatusCode::FORBIDDEN,
-            "Begin anew, and tell whoever runs this gateway if it happens again.",
+            "Try again, and tell an operator of this gateway if it happens again.",
         ),
         SignInFault::Unknown
         | SignInFault::OtherBrowser
         | SignInFault::Unreadable
-        | SignInFault::NoCode => (StatusCode::BAD_REQUEST, "Begin anew, in this browser."),
+        | SignInFault::NoCode => (StatusCode::BAD_REQUEST, "Sign in again in this browser."),
     };
     refused(status, &fault.to_string(), html! { (hint) })
 }
 
-/// What is wrong with a token that the provider has just given, for whoever can mend it.
-fn unfit(refusal: &Refusal) -> Response {
+/// Explains why a token of the provider is not accepted.
+fn refuse_token(refusal: &Refusal) -> Response {
     match refusal {
         Refusal::Unreachable(_) => failed(SignInFault::Unavailable),
         Refusal::Agent => refused(
             StatusCode::FORBIDDEN,
-            "This is an agent's token, and agents do not sign in here.",
-            html! { "Sign in as yourself." },
+            "This is the token of an agent. Agents cannot sign in.",
+            html! { "Sign in as a user." },
         ),
         Refusal::BadToken(TokenFault::Audience) => refused(
             StatusCode::FORBIDDEN,
-            "The identity provider's token is meant for somebody else than this gateway.",
+            "The token of the identity provider has another audience than this gateway.",
             html! {
-                "Whoever runs this gateway: the provider must name its address as the audience (" code { "aud" } "), or "
-                code { "auth.audience" } " the one that it names; see also " code { "auth.sign_in.resource" } "."
+                "For operators: the audience (" code { "aud" } ") must be the address of this gateway or " code { "auth.audience" }
+                "; see also " code { "auth.sign_in.resource" } "."
             },
         ),
         Refusal::BadToken(fault) => {
-            tracing::warn!(%fault, "the token of a sign-in opens nothing");
+            tracing::warn!(%fault, "the token of a sign-in was refused");
             refused(
                 StatusCode::FORBIDDEN,
-                &format!("The identity provider's token does not open this gateway: {fault}."),
-                html! { "Whoever runs this gateway has to look at its settings for " code { "auth" } "." },
+                &format!("The token of the identity provider is not accepted: {fault}."),
+                html! { "Ask an operator of this gateway to check the settings under " code { "auth" } "." },
             )
         }
         _ => failed(SignInFault::NoToken),
@@ -185,15 +191,15 @@ fn unfit(refusal: &Refusal) -> Response {
 
 fn refused(status: StatusCode, text: &str, hint: Markup) -> Response {
     let body = html! {
-        h1 { "Not signed in" }
+        h1 { "Sign-in failed" }
         p.fault role="alert" { (text) }
         p.hint { (hint) }
         div.buttons { a.button href=(SIGN_IN) { "Back to the sign-in page" } }
     };
-    layout::bare("Not signed in", status, body)
+    bare_page("Sign-in failed", status, body)
 }
 
-/// The answer where nobody signs in so.
-fn nowhere() -> Response {
-    trouble(StatusCode::NOT_FOUND, "Nobody signs in to this gateway by an identity provider.")
+/// The answer without an identity provider.
+fn no_provider() -> Response {
+    bare_error(StatusCode::NOT_FOUND, "This gateway has no identity provider.")
 }

@@ -66,10 +66,10 @@ impl Pages for Dashboard {
     fn router(&self) -> Router {
         Router::new()
             .route(paths::HOME, get(overview::page))
-            .route(paths::SIGN_IN, get(sign_in::page).post(sign_in::enter))
+            .route(paths::SIGN_IN, get(sign_in::page).post(sign_in::sign_in))
             .route(paths::START, post(provider::start))
             .route(paths::CALLBACK, get(provider::callback))
-            .route(paths::SIGN_OUT, post(sign_in::leave))
+            .route(paths::SIGN_OUT, post(sign_in::sign_out))
             .route(paths::THEME, post(theme::choose))
             .route(paths::ASSET, get(assets::serve))
             .route(paths::LIVE, get(live::events))
@@ -79,7 +79,7 @@ impl Pages for Dashboard {
             .route(paths::TRY, get(tries::page).post(tries::cancel))
             .route(paths::APPROVALS, get(approvals::page))
             .route(paths::APPROVAL, get(approvals::one).post(approvals::decide))
-            .route(paths::RULES, get(approvals::rules).post(approvals::forget))
+            .route(paths::RULES, get(approvals::rules).post(approvals::delete))
             .route(paths::CALLS, get(calls::page))
             .route(paths::TRACE, get(calls::trace))
             .route(paths::RUNS, get(runs::page))
@@ -94,7 +94,7 @@ impl Pages for Dashboard {
             .route(paths::PROMPTS, get(prompts::list))
             .route(paths::PROMPT, get(prompts::page).post(prompts::render))
             .route(paths::SETTINGS, get(settings::page))
-            .layer(map_response(headers::guarded))
+            .layer(map_response(headers::guard_response))
             .with_state(self.clone())
     }
 

@@ -1,6 +1,7 @@
-//! Runs: which there are, what each has called, drawn in layers, and what it asks people.
+//! Runs: the list, the calls of one run as a graph, and its questions.
 
 mod graph;
+mod model;
 mod question;
 
 use auth::scope;
@@ -8,112 +9,69 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::Value;
 use strip::runs::{RunFilter, Shown};
 
-use crate::layout::{Page, Room, heading, trouble};
-use crate::posted::{Posted, see_other};
+use crate::layout::{Page, Section, error_page, heading};
+use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, in_url, inert, mark, outcome, short};
+use model::{RunCall, RunDetails};
 
 /// How many runs are listed.
 const MAX_RUNS: u32 = 100;
 
-/// A run with its calls and questions, as the strip shows it.
-#[derive(Deserialize)]
-struct Whole {
-    id: String,
-    name: Option<String>,
-    kind: String,
-    state: String,
-    owner: String,
-    agent: Option<String>,
-    summary: Option<String>,
-    artifacts: Vec<String>,
-    created_unix_ms: u64,
-    touched_unix_ms: u64,
-    questions: Vec<Question>,
-    calls: Vec<CallOf>,
-}
-
-/// A question of a run to a person.
-#[derive(Deserialize)]
-struct Question {
-    slot_id: String,
-    slot_type: String,
-    prompt: String,
-    options: Vec<String>,
-    state: String,
-    value: Option<Value>,
-    answered_by: Option<String>,
-    asked_unix_ms: u64,
-}
-
-/// A call of a run.
-#[derive(Deserialize)]
-struct CallOf {
-    trace_id: String,
-    tool: String,
-    started_unix_ms: u64,
-    ended_unix_ms: u64,
-    outcome: String,
-    made: Vec<String>,
-    used: Vec<String>,
-}
-
-fn place(id: &str) -> String {
+fn run_page(id: &str) -> String {
     format!("/dashboard/runs/{}", in_url(id))
 }
 
 /// How many runs wait for an answer.
-pub(super) async fn asking(board: &Dashboard, viewer: &Viewer) -> usize {
+pub(super) async fn asking(dashboard: &Dashboard, viewer: &Viewer) -> usize {
     if !viewer.may(scope::RUNS_READ) {
         return 0;
     }
     let state = Some("waiting".to_owned());
     let filter = RunFilter { tenant: viewer.tenant(), state, limit: Some(MAX_RUNS), offset: 0 };
-    board.parts.strip.runs().list(&filter).await.map_or(0, |runs| runs.len())
+    dashboard.parts.strip.runs().list(&filter).await.map_or(0, |runs| runs.len())
 }
 
-pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Response {
+pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
     if !viewer.may(scope::RUNS_READ) {
         return viewer.refused(scope::RUNS_READ);
     }
     let filter =
         RunFilter { tenant: viewer.tenant(), state: None, limit: Some(MAX_RUNS), offset: 0 };
-    let runs = match board.parts.strip.runs().list(&filter).await {
+    let runs = match dashboard.parts.strip.runs().list(&filter).await {
         Ok(runs) => runs,
         Err(failure) => {
-            return trouble(
+            return error_page(
                 &viewer,
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Not listed",
+                "Listing failed",
                 &failure.message,
             );
         }
     };
     let asking = runs.iter().filter(|run| run.state == "waiting").count();
     let below =
-        html! { span #asking data-swap { (count(asking, "run asks", "runs ask")) " a person" } };
+        html! { span #asking data-swap { (count(asking, "open question", "open questions")) } };
     let body = html! {
         (heading(html! { "Runs" }, below, html! {}))
         div #runs data-swap {
             @if runs.is_empty() {
                 (empty("No runs yet", html! {
-                    p { "Calls that belong together are a run: name it by " code { "_meta.run_id" } ", by the header " code { "Powerstrip-Run" } ", or send them as a batch to " code { "/v1/calls" } "." }
+                    p { "A run groups calls. Name it in " code { "_meta.run_id" } " or the header " code { "Powerstrip-Run" } ", or send a batch to " code { "/v1/calls" } "." }
                 }))
             } @else { ul.rows { @for run in &runs { (row(run, &viewer)) } } }
         }
     };
-    Page { live: "runs", ..Page::new("Runs", Room::Runs, body) }.show(&viewer)
+    Page { live: "runs", ..Page::new("Runs", Section::Runs, body) }.show(&viewer)
 }
 
 fn row(run: &Shown, viewer: &Viewer) -> Markup {
     html! {
-        li { a.row href=(place(&run.id)) {
+        li { a.row href=(run_page(&run.id)) {
             span.row-name { (short(run.name.as_deref().unwrap_or(&run.id), 60)) }
             span.row-more {
                 @if let Some(agent) = &run.agent { (short(agent, 40)) " for " } (short(&run.owner, 40))
@@ -127,31 +85,31 @@ fn row(run: &Shown, viewer: &Viewer) -> Markup {
 
 fn state(word: &str) -> Markup {
     match word {
-        "waiting" => mark(Tone::Doubtful, "asks a person"),
+        "waiting" => mark(Tone::Doubtful, "waiting for an answer"),
         "completed" => mark(Tone::Good, "completed"),
-        "expired" => mark(Tone::Quiet, "over"),
+        "expired" => mark(Tone::Quiet, "expired"),
         _ => mark(Tone::Quiet, "open"),
     }
 }
 
-async fn whole(board: &Dashboard, viewer: &Viewer, id: &str) -> Result<Whole, Response> {
-    let shown = board.parts.strip.runs().show(viewer.tenant().as_deref(), id).await;
+async fn load(dashboard: &Dashboard, viewer: &Viewer, id: &str) -> Result<RunDetails, Response> {
+    let shown = dashboard.parts.strip.runs().show(viewer.tenant().as_deref(), id).await;
     let shown = shown.map_err(|failure| viewer.missing(&failure.message))?;
     serde_json::from_value(shown).map_err(|error| {
-        tracing::error!(%error, "a run is told in another form than pages know");
+        tracing::error!(%error, "cannot read the format of a run");
         viewer.missing("The run cannot be shown.")
     })
 }
 
 pub(super) async fn one(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::RUNS_READ) {
         return viewer.refused(scope::RUNS_READ);
     }
-    match whole(&board, &viewer, &id).await {
+    match load(&dashboard, &viewer, &id).await {
         Ok(run) => show(&viewer, &run, None, StatusCode::OK),
         Err(refusal) => refusal,
     }
@@ -159,39 +117,39 @@ pub(super) async fn one(
 
 /// Answers a question of the run.
 pub(super) async fn answer(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> Response {
     let viewer = &posted.viewer;
     if !viewer.may(scope::RUNS_ANSWER) {
         return viewer.refused(scope::RUNS_ANSWER);
     }
-    let run = match whole(&board, viewer, &id).await {
+    let run = match load(&dashboard, viewer, &id).await {
         Ok(run) => run,
         Err(refusal) => return refusal,
     };
     let slot = posted.text("slot");
     let Some(question) = run.questions.iter().find(|question| question.slot_id == slot) else {
-        return viewer.missing("The run does not ask that.");
+        return viewer.missing("The run has no such question.");
     };
     let value = question::value(question, &posted);
     let (tenant, by) = (viewer.tenant(), viewer.principal());
-    let runs = board.parts.strip.runs();
+    let runs = dashboard.parts.strip.runs();
     match runs.answer(by, tenant.as_deref(), (&run.id, slot), &value).await {
-        Ok(_) => see_other(&place(&run.id)),
+        Ok(_) => see_other(&run_page(&run.id)),
         Err(failure) => {
             show(viewer, &run, Some(&failure.message), StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
 }
 
-fn show(viewer: &Viewer, run: &Whole, fault: Option<&str>, status: StatusCode) -> Response {
+fn show(viewer: &Viewer, run: &RunDetails, fault: Option<&str>, status: StatusCode) -> Response {
     let title = run.name.as_deref().unwrap_or(&run.id);
     let below = html! {
         span #state data-swap { (state(&run.state)) } " · "
         @if let Some(agent) = &run.agent { (inert(agent)) " for " } (inert(&run.owner))
-        " · began " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
+        " · started " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
     };
     let version =
         run.questions.iter().map(|question| question.state.as_str()).collect::<Vec<_>>().join(" ");
@@ -200,11 +158,11 @@ fn show(viewer: &Viewer, run: &Whole, fault: Option<&str>, status: StatusCode) -
         @if let Some(fault) = fault { p.fault role="alert" { (inert(fault)) } }
         @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
         div #questions data-swap data-version=(version) {
-            @for asked in &run.questions { (question::show(asked, &place(&run.id), viewer)) }
+            @for open in &run.questions { (question::show(open, &run_page(&run.id), viewer)) }
         }
         h2 { "Calls" }
         div #calls data-swap {
-            @if run.calls.is_empty() { p.soft { "None has ended yet." } }
+            @if run.calls.is_empty() { p.soft { "No call has ended yet." } }
             @else {
                 (graph::draw(&run.calls))
                 (calls(&run.calls, viewer))
@@ -216,10 +174,10 @@ fn show(viewer: &Viewer, run: &Whole, fault: Option<&str>, status: StatusCode) -
         }
         p.soft { "Kind: " (inert(&run.kind)) " · id " code { (inert(&run.id)) } }
     };
-    Page { live: "runs", ..Page::new("Run", Room::Runs, body) }.show_as(viewer, status)
+    Page { live: "runs", ..Page::new("Run", Section::Runs, body) }.show_as(viewer, status)
 }
 
-fn calls(calls: &[CallOf], viewer: &Viewer) -> Markup {
+fn calls(calls: &[RunCall], viewer: &Viewer) -> Markup {
     html! {
         div.table { table {
             thead { tr { th scope="col" { "Tool" } th scope="col" { "Outcome" } th.number scope="col" { "Took" } th.number scope="col" { "When" } } }

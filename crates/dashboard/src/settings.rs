@@ -1,4 +1,4 @@
-//! What a look over the settings finds: the same as `powerstrip check` and `powerstrip doctor` say.
+//! Findings about the settings and this machine, as `powerstrip check` and `powerstrip doctor` print them.
 
 use auth::scope;
 use axum::extract::State;
@@ -6,22 +6,22 @@ use axum::response::Response;
 use maud::{Markup, html};
 use proto::{Finding, Severity};
 
-use crate::layout::{Page, Room, heading};
+use crate::layout::{Page, Section, heading};
 use crate::service::Checkup;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark};
 
-pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Response {
-    // It tells of paths, hosts and programs of this machine.
+pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
+    // The page shows paths, hosts and programs of this machine.
     if !viewer.may(scope::METRICS_READ) {
         return viewer.refused(scope::METRICS_READ);
     }
-    let Some(service) = &board.parts.service else {
-        return viewer.missing("This process cannot look over its settings.");
+    let Some(service) = &dashboard.parts.service else {
+        return viewer.missing("This gateway cannot check its settings.");
     };
     let checkup = service.checkup().await;
-    let snapshot = board.parts.strip.catalog().snapshot();
+    let snapshot = dashboard.parts.strip.catalog().snapshot();
     let hidden: usize = snapshot.entries().iter().map(|entry| entry.hidden_characters).sum();
     let hiding = snapshot.entries().iter().filter(|entry| entry.hidden_characters > 0).count();
     let below = html! { "powerstrip " (env!("CARGO_PKG_VERSION")) " · " (count(checkup.findings.len(), "finding", "findings")) };
@@ -35,21 +35,21 @@ pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Resp
                 div { dt { (inert(what)) } dd { (mark(if *ok { Tone::Good } else { Tone::Bad }, if *ok { "ok" } else { "not ok" })) " " span.soft { (inert(more)) } } }
             }
             div { dt { "Hidden text" } dd {
-                @if hidden == 0 { (mark(Tone::Good, "none")) " " span.soft { "no tool hides characters in what it says" } }
+                @if hidden == 0 { (mark(Tone::Good, "none")) " " span.soft { "no tool has invisible characters in its definition" } }
                 @else { (mark(Tone::Doubtful, "found")) " " span.soft { (hidden) " invisible characters removed from " (count(hiding, "tool", "tools")) } }
             } }
             div { dt { "Quarantine" } dd {
                 @if snapshot.quarantined().is_empty() { (mark(Tone::Good, "empty")) }
-                @else { (mark(Tone::Doubtful, &count(snapshot.quarantined().len(), "tool", "tools"))) " " a href="/dashboard/catalog" { "look at them" } }
+                @else { (mark(Tone::Doubtful, &count(snapshot.quarantined().len(), "tool", "tools"))) " " a href="/dashboard/catalog" { "Review" } }
             } }
             div { dt { "Not served" } dd {
-                @if snapshot.faults().is_empty() { (mark(Tone::Good, "nothing")) }
+                @if snapshot.faults().is_empty() { (mark(Tone::Good, "none")) }
                 @else { ul.plain { @for fault in snapshot.faults() { li { code { (inert(fault.tool.as_str())) } ": " (inert(&fault.reason)) } } } }
             } }
         }
         (programs(&checkup))
         h2 { "Config in force" }
-        p.soft { "Defaults, file, environment and flags added up; secrets are left out." }
+        p.soft { "Defaults, file, environment and flags, without secrets." }
         pre.code tabindex="0" { (inert(&checkup.config)) }
         h2 { "Read more" }
         ul.plain {
@@ -58,14 +58,14 @@ pub(super) async fn page(State(board): State<Dashboard>, viewer: Viewer) -> Resp
             }
         }
     };
-    Page { live: "catalog", ..Page::new("Settings check", Room::Settings, body) }.show(&viewer)
+    Page { live: "catalog", ..Page::new("Settings check", Section::Settings, body) }.show(&viewer)
 }
 
 fn findings(findings: &[Finding]) -> Markup {
     if findings.is_empty() {
         return empty(
-            "Nothing is wrong",
-            html! { p { "Tools, prompts and config were looked over just now." } },
+            "No problems found",
+            html! { p { "Tools, prompts and config were checked just now." } },
         );
     }
     html! {
@@ -88,13 +88,13 @@ fn findings(findings: &[Finding]) -> Markup {
 
 fn programs(checkup: &Checkup) -> Markup {
     html! {
-        h2 { "Programs of this machine" }
-        p.soft { "None of them has to be installed." }
+        h2 { "Programs on this machine" }
+        p.soft { "All of them are optional." }
         dl.facts {
             @for (name, version, unlocks) in &checkup.programs {
                 div { dt { (name) } dd { @match version {
                     Some(version) => { (mark(Tone::Good, "found")) " " span.soft { (inert(version)) } }
-                    None => { (mark(Tone::Quiet, "missing")) " " span.soft { "would unlock " (unlocks) } }
+                    None => { (mark(Tone::Quiet, "missing")) " " span.soft { "needed for " (unlocks) } }
                 } } }
             }
         }

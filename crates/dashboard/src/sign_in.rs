@@ -1,4 +1,4 @@
-//! Signing in and out.
+//! Sign-in with a token, and sign-out.
 
 use std::sync::Arc;
 
@@ -12,41 +12,42 @@ use maud::{Markup, html};
 use proto::Principal;
 use serde::Deserialize;
 
+use crate::layout::{bare_error, bare_page};
 use crate::paths::{HOME, SIGN_IN, START};
-use crate::posted::{MAX_SIGN_IN_BYTES, Posted, fields, foreign, see_other, trouble};
+use crate::posted::{MAX_SIGN_IN_BYTES, PostedForm, fields, foreign, see_other};
 use crate::state::Dashboard;
-use crate::{headers, layout, words};
+use crate::{headers, words};
 
-/// No token that is ours is longer.
+/// The longest token.
 const MAX_TOKEN: usize = 16 * 1024;
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct Params {
     #[serde(default)]
     next: String,
-    /// Set by those who are signed in and want to be so anew.
+    /// Present if a signed-in viewer wants to sign in again.
     again: Option<String>,
 }
 
 pub(super) async fn page(
-    State(board): State<Dashboard>,
-    Query(wanted): Query<Wanted>,
+    State(dashboard): State<Dashboard>,
+    Query(params): Query<Params>,
     request: Request,
 ) -> Response {
-    let next = headers::safe_next(&wanted.next).unwrap_or(HOME);
-    match board.find_session(request.headers()) {
-        Some(_) if wanted.again.is_none() => see_other(next),
-        _ => form(&board, StatusCode::OK, next, None),
+    let next = headers::safe_next(&params.next).unwrap_or(HOME);
+    match dashboard.find_session(request.headers()) {
+        Some(_) if params.again.is_none() => see_other(next),
+        _ => form(&dashboard, StatusCode::OK, next, None),
     }
 }
 
-pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> Response {
+pub(super) async fn sign_in(State(dashboard): State<Dashboard>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    // Nobody is known yet, so there is no token of a session to ask for; where the form comes from, browsers say.
-    if !board.is_own_form(&parts.headers) {
+    // There is no session and no CSRF token yet, so the `Origin` is checked.
+    if !dashboard.is_own_form(&parts.headers) {
         return foreign();
     }
-    let fields = match fields(&parts, body, &board, MAX_SIGN_IN_BYTES).await {
+    let fields = match fields(&parts, body, &dashboard, MAX_SIGN_IN_BYTES).await {
         Ok(fields) => fields,
         Err(refusal) => return refusal,
     };
@@ -55,109 +56,112 @@ pub(super) async fn enter(State(board): State<Dashboard>, request: Request) -> R
     let token = field("token").trim();
     let address = parts.extensions.get::<Arc<Peer>>().map(|peer| peer.address());
     let source = Source::new(address, token);
-    // 256 bits are not guessed: whoever has them is not locked out by others who have not.
-    let operator = operator(&board, token);
+    // The admin token cannot be guessed, so wrong attempts of others do not lock the operator out.
+    let operator = operator(&dashboard, token);
     if operator.is_none()
-        && let Err(wait) = board.attempts.check(&source)
+        && let Err(wait) = dashboard.attempts.check(&source)
     {
         let seconds = wait.as_secs().max(1);
         let text = format!("Too many wrong tokens. Try again in {seconds} seconds.");
-        let mut response = form(&board, StatusCode::TOO_MANY_REQUESTS, next, Some(&text));
+        let mut response = form(&dashboard, StatusCode::TOO_MANY_REQUESTS, next, Some(&text));
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         return response;
     }
-    let known = match operator {
-        Some(operator) => Some((operator, None)),
-        None => known(&board, token).await,
+    let identity = match operator {
+        Some(principal) => Some(Identity { principal, credential: None }),
+        None => identify(&dashboard, token).await,
     };
-    let Some((principal, credential)) = known else {
-        board.attempts.note_failure(source);
-        tracing::warn!("somebody tried to sign in to the dashboard with a wrong token");
-        let text = "That is not a token that opens this dashboard.";
-        return form(&board, StatusCode::UNAUTHORIZED, next, Some(text));
+    let Some(identity) = identity else {
+        dashboard.attempts.note_failure(source);
+        tracing::warn!("sign-in to the dashboard with a wrong token");
+        let text = "This token is not valid.";
+        return form(&dashboard, StatusCode::UNAUTHORIZED, next, Some(text));
     };
-    begin(&board, &parts.headers, (principal, credential), next, see_other(next))
+    begin(&dashboard, &parts.headers, identity, next, see_other(next))
 }
 
-/// Begins a session; the answer takes its cookie along.
+/// Who signs in, and the credential that the session depends on; the admin token has none.
+pub(super) struct Identity {
+    pub(super) principal: Arc<Principal>,
+    pub(super) credential: Option<Credential>,
+}
+
+/// Begins a session and adds its cookie to the answer.
 pub(super) fn begin(
-    board: &Dashboard,
+    dashboard: &Dashboard,
     headers: &HeaderMap,
-    (principal, credential): (Arc<Principal>, Option<Credential>),
+    Identity { principal, credential }: Identity,
     next: &str,
     mut answer: Response,
 ) -> Response {
-    let (secure, who) = (board.is_secure(), principal.subject.clone());
-    let begun = board.sessions.begin(principal, credential).ok();
+    let (secure, subject) = (dashboard.is_secure(), principal.subject.clone());
+    let begun = dashboard.sessions.begin(principal, credential).ok();
     let cookie = begun.and_then(|id| {
         if !secure {
-            answer = keeping(board.sessions.find(&id)?.csrf(), next);
+            answer = store_token_page(dashboard.sessions.find(&id)?.csrf(), next);
         }
         let name = headers::session_cookie(headers, secure);
         headers::set_cookie(&name, &id, None, secure)
     });
     let Some(cookie) = cookie else {
-        return trouble(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "No session can be begun on this machine.",
-        );
+        return bare_error(StatusCode::SERVICE_UNAVAILABLE, "A session cannot be started.");
     };
-    tracing::info!(who, "somebody signed in to the dashboard");
+    tracing::info!(subject, "signed in to the dashboard");
     answer.headers_mut().append(SET_COOKIE, cookie);
     answer
 }
 
-/// A page that lets the browser keep what proves that forms are its own, where no other port can read it, and goes on.
-fn keeping(proof: &str, next: &str) -> Response {
+/// A page whose script stores the CSRF token where no other port can read it, and then redirects.
+fn store_token_page(proof: &str, next: &str) -> Response {
     let body = html! {
         h1 { "Sign in" }
         p data-proof=(proof) data-next=(next) { "You are signed in." }
-        p { a href=(next) { "Go on" } }
+        p { a href=(next) { "Continue" } }
         noscript {
-            p { "Without scripts you can look at all pages. To change something, allow them, or use HTTPS." }
+            p { "Without scripts all pages are read-only. To make changes, allow scripts or use HTTPS." }
         }
     };
-    layout::bare("Sign in", StatusCode::OK, body)
+    bare_page("Sign in", StatusCode::OK, body)
 }
 
-/// The operator, if it is their token.
-fn operator(board: &Dashboard, token: &str) -> Option<Arc<Principal>> {
-    let admin = board.parts.admin.as_ref().filter(|_| token.len() <= MAX_TOKEN)?;
+/// The operator, if the token is the admin token.
+fn operator(dashboard: &Dashboard, token: &str) -> Option<Arc<Principal>> {
+    let admin = dashboard.parts.admin.as_ref().filter(|_| token.len() <= MAX_TOKEN)?;
     admin.verify(token).map(Arc::clone)
 }
 
-/// Who a token stands for that is not the operator's: with `auth:`, the person whom a token or a key names.
-async fn known(board: &Dashboard, token: &str) -> Option<(Arc<Principal>, Option<Credential>)> {
+/// The caller that a token or a key identifies.
+async fn identify(dashboard: &Dashboard, token: &str) -> Option<Identity> {
     if token.is_empty() || token.len() > MAX_TOKEN {
         return None;
     }
     let credential = Secret::new(token);
-    let principal = board.parts.access.admit_bearer(&credential).await.ok()?;
-    Some((principal, Some(Credential::Entered(credential))))
+    let principal = dashboard.parts.access.admit_bearer(&credential).await.ok()?;
+    Some(Identity { principal, credential: Some(Credential::Entered(credential)) })
 }
 
-pub(super) async fn leave(State(board): State<Dashboard>, posted: Posted) -> Response {
-    board.sessions.end(posted.session());
-    board.tries.forget(posted.session());
+pub(super) async fn sign_out(State(dashboard): State<Dashboard>, posted: PostedForm) -> Response {
+    dashboard.sessions.end(posted.session());
+    dashboard.tries.remove_session(posted.session());
     see_other(SIGN_IN)
 }
 
-/// Sends somebody who has not signed in to where they can, and later back.
+/// Redirects to the sign-in page, and from there back to the requested page.
 pub(super) fn redirect(uri: &Uri) -> Response {
-    let wanted = uri.path_and_query().map_or(HOME, http::uri::PathAndQuery::as_str);
-    match headers::safe_next(wanted) {
+    let path = uri.path_and_query().map_or(HOME, http::uri::PathAndQuery::as_str);
+    match headers::safe_next(path) {
         Some(next) if next != HOME => see_other(&format!("{SIGN_IN}?next={}", words::in_url(next))),
         _ => see_other(SIGN_IN),
     }
 }
 
-/// The answer to a form of somebody who has not signed in.
+/// The answer to a form without a session.
 pub(super) fn refuse() -> Response {
-    trouble(StatusCode::UNAUTHORIZED, "You are not signed in, or no longer. Sign in and try again.")
+    bare_error(StatusCode::UNAUTHORIZED, "You are not signed in. Sign in and try again.")
 }
 
-fn form(board: &Dashboard, status: StatusCode, next: &str, fault: Option<&str>) -> Response {
-    let provider = board.parts.access.sign_in().map(|sign_in| sign_in.host());
+fn form(dashboard: &Dashboard, status: StatusCode, next: &str, fault: Option<&str>) -> Response {
+    let provider = dashboard.parts.access.sign_in().map(|sign_in| sign_in.host());
     let body: Markup = html! {
         h1 { "Sign in" }
         @if let Some(host) = &provider {
@@ -165,29 +169,29 @@ fn form(board: &Dashboard, status: StatusCode, next: &str, fault: Option<&str>) 
                 input type="hidden" name="next" value=(next);
                 button.primary type="submit" autofocus[fault.is_none()] { "Sign in with " (words::inert(host)) }
             }
-            @if board.parts.admin.is_some() { p.or { "or" } }
+            @if dashboard.parts.admin.is_some() { p.or { "or" } }
         }
-        @if board.parts.admin.is_some() {
+        @if dashboard.parts.admin.is_some() {
             form method="post" action=(SIGN_IN) {
                 input type="hidden" name="next" value=(next);
-                // Lets password managers keep the token under a name.
+                // Lets password managers store the token under a user name.
                 input.hidden type="text" name="username" value="admin" autocomplete="username" readonly tabindex="-1" aria-hidden="true";
-                label for="token" { @if board.parts.access.is_guarded() { "Token or key" } @else { "Admin token" } }
+                label for="token" { @if dashboard.parts.access.is_guarded() { "Token or key" } @else { "Admin token" } }
                 input #token type="password" name="token" required autofocus[provider.is_none() || fault.is_some()] autocomplete="current-password"
                     spellcheck="false" aria-describedby="hint" aria-invalid=[fault.map(|_| "true")];
                 @if let Some(fault) = fault { p.fault role="alert" { (fault) } }
                 button.primary[provider.is_none()] type="submit" { "Sign in" @if provider.is_some() { " with a token" } }
             }
             p.hint #hint {
-                @if board.parts.access.is_guarded() {
-                    "Your access token or a key of this gateway, and you see what it covers; or the admin token. "
+                @if dashboard.parts.access.is_guarded() {
+                    "Use an access token, a key of this gateway, or the admin token. "
                 }
-                "The gateway shows its admin token when it starts in a terminal, and keeps it in its data folder as "
-                code { "admin.token" } ", which only its owner can read."
+                "The gateway prints its admin token when it starts in a terminal, and stores it in its data folder as "
+                code { "admin.token" } "."
             }
         } @else {
-            p { "This process has no admin token, so nobody can sign in." }
+            p { "This gateway has no admin token, so sign-in is not possible." }
         }
     };
-    layout::bare("Sign in", status, body)
+    bare_page("Sign in", status, body)
 }

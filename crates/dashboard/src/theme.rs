@@ -1,17 +1,14 @@
-//! Light, dark, or as the system has it.
+//! The theme: light, dark, or the setting of the system.
 
-use axum::response::Response;
-use http::header::SET_COOKIE;
+mod form;
 
 use crate::headers;
-use crate::paths::HOME;
-use crate::posted::{Posted, see_other};
-use crate::state::Dashboard;
+
+pub(crate) use form::choose;
 
 const COOKIE: &str = "powerstrip-theme";
-const YEAR: u32 = 365 * 24 * 60 * 60;
 
-/// What somebody chose.
+/// The theme that a browser has chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Theme {
     #[default]
@@ -33,7 +30,7 @@ impl Theme {
         }
     }
 
-    /// The word that the page's root carries.
+    /// The value of `data-theme` and of the cookie.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -45,17 +42,4 @@ impl Theme {
     /// All choices, in the order of the switch.
     pub(super) const ALL: [(Theme, &'static str); 3] =
         [(Theme::System, "System"), (Theme::Light, "Light"), (Theme::Dark, "Dark")];
-}
-
-pub(super) async fn choose(
-    axum::extract::State(board): axum::extract::State<Dashboard>,
-    posted: Posted,
-) -> Response {
-    let theme = Theme::named(posted.text("theme")).word();
-    let next = headers::safe_next(posted.text("next")).unwrap_or(HOME);
-    let mut response = see_other(next);
-    if let Some(cookie) = headers::set_cookie(COOKIE, theme, Some(YEAR), board.is_secure()) {
-        response.headers_mut().append(SET_COOKIE, cookie);
-    }
-    response
 }

@@ -1,14 +1,14 @@
-//! Times as people read them: how long ago, with the exact moment at hand.
+//! Times for people: relative, with the exact time as a title.
 
 use maud::{Markup, html};
 
-/// How long ago a moment was, with the exact time in the title.
+/// How long ago a time was.
 pub(super) fn ago(at_ms: u64, now_ms: u64) -> Markup {
     let (iso, exact) = (iso(at_ms), exact(at_ms));
     html! { time datetime=(iso) title=(exact) data-ago=(at_ms) { (ago_words(at_ms, now_ms)) } }
 }
 
-/// How long there is left; the page counts it down.
+/// The time left, which the script counts down.
 pub(super) fn left(deadline_ms: u64, now_ms: u64) -> Markup {
     html! {
         time.countdown datetime=(iso(deadline_ms)) title=(exact(deadline_ms)) data-deadline=(deadline_ms) {
@@ -38,10 +38,10 @@ fn left_words(ms: u64) -> String {
     }
 }
 
-/// A length of time in the unit that fits it.
+/// A duration in a suitable unit.
 pub(super) fn span(us: u64) -> String {
     match us {
-        // Some clocks know milliseconds only.
+        // Some clocks have a resolution of milliseconds.
         0 => "< 1 ms".to_owned(),
         1..1_000 => format!("{us} µs"),
         1_000..10_000 => format!("{:.1} ms", us as f64 / 1e3),
@@ -66,13 +66,13 @@ fn iso(ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{:03}Z", ms % 1000)
 }
 
-/// The exact moment, for people.
+/// The exact time.
 pub(super) fn exact(ms: u64) -> String {
     let (year, month, day, h, m, s) = civil(ms);
     format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02} UTC")
 }
 
-/// The date and time of day of a moment, in UTC (Howard Hinnant's `civil_from_days`).
+/// The date and time of day in UTC (Howard Hinnant's `civil_from_days`).
 fn civil(ms: u64) -> (u64, u64, u64, u64, u64, u64) {
     let seconds = ms / 1000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
@@ -89,7 +89,7 @@ fn civil(ms: u64) -> (u64, u64, u64, u64, u64, u64) {
     (year, month, day, rest / 3_600, rest % 3_600 / 60, rest % 60)
 }
 
-/// The moment that a date field names, at its beginning.
+/// The beginning of the day of a date field.
 pub(super) fn of_date(text: &str) -> Option<u64> {
     let mut parts = text.split('-').map(|part| part.parse::<u64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_dates() {
+    fn times_are_dates() {
         assert_eq!(exact(0), "1970-01-01 00:00:00 UTC");
         assert_eq!(exact(951_782_400_000), "2000-02-29 00:00:00 UTC");
         assert_eq!(iso(1_794_730_831_042), "2026-11-15T08:20:31.042Z");
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time_are_told_in_the_unit_that_fits() {
+    fn durations_have_a_suitable_unit() {
         let spans = [5, 1_500, 42_000, 1_500_000, 61_000_000].map(span);
         assert_eq!(spans, ["5 µs", "1.5 ms", "42 ms", "1.5 s", "1 min 1 s"]);
         assert_eq!(ago_words(0, 125_000), "2 min ago");

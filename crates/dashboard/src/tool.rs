@@ -1,4 +1,4 @@
-//! One tool: what it says of itself, who has it, what must happen before it runs, and a form to try it.
+//! One tool: its description, its rules, and a form to try it.
 
 use std::sync::Arc;
 
@@ -12,9 +12,10 @@ use serde::Deserialize;
 use strip::agents::ApprovalRule;
 use strip::catalog::{Change, Entry};
 
+use crate::diff::changed_parts;
 use crate::form::{Draft, Faults, Form};
-use crate::layout::{Page, Room, csrf, heading};
-use crate::posted::{Posted, see_other};
+use crate::layout::{Page, Section, csrf, error_page, heading};
+use crate::posted::{PostedForm, see_other};
 use crate::service::QuarantinedTool;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
@@ -23,143 +24,127 @@ use crate::{time, tries};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
-    /// An earlier try whose input to begin with.
+pub(super) struct Params {
+    /// The id of an earlier try whose input fills the form.
     again: String,
 }
 
 pub(super) async fn page(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(name): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(params): Query<Params>,
     viewer: Viewer,
 ) -> Response {
     if !viewer.may(scope::TOOLS_READ) {
         return viewer.refused(scope::TOOLS_READ);
     }
-    let entry = match resolve(&board, &viewer, &name) {
+    let entry = match resolve(&dashboard, &viewer, &name) {
         Ok(entry) => entry,
-        Err(message) => return absent(&board, &viewer, &name, &message).await,
+        Err(message) => return absent(&dashboard, &viewer, &name, &message).await,
     };
     let form = Form::of(&entry.descriptor.input_schema);
-    let draft = match tries::input(&board, &wanted.again, &viewer) {
+    let draft = match tries::input(&dashboard, &params.again, &viewer) {
         Some(input) => Draft::of_value(&form, &input),
         None => Draft::fresh(&form),
     };
-    show(&board, &viewer, &entry, &form, &draft, &Faults::default(), StatusCode::OK)
+    show(&dashboard, &viewer, &entry, &form, &draft, &Faults::default(), StatusCode::OK)
 }
 
-fn resolve(board: &Dashboard, viewer: &Viewer, name: &str) -> Result<Arc<Entry>, String> {
-    let view = board.parts.strip.view(viewer.principal());
+fn resolve(dashboard: &Dashboard, viewer: &Viewer, name: &str) -> Result<Arc<Entry>, String> {
+    let view = dashboard.parts.strip.view(viewer.principal());
     view.tools().resolve(name).map(Arc::clone).map_err(|failure| failure.message)
 }
 
-/// A tool that is not served: quarantined, or not there at all.
-async fn absent(board: &Dashboard, viewer: &Viewer, name: &str, message: &str) -> Response {
-    let snapshot = board.parts.strip.catalog().snapshot();
-    let (Some(waiting), Some(service)) = (snapshot.waiting(name), &board.parts.service) else {
+/// A tool that is not served: it is in quarantine, or does not exist.
+async fn absent(dashboard: &Dashboard, viewer: &Viewer, name: &str, message: &str) -> Response {
+    let snapshot = dashboard.parts.strip.catalog().snapshot();
+    let (Some(held), Some(service)) = (snapshot.waiting(name), &dashboard.parts.service) else {
         return viewer.missing(message);
     };
-    let id = waiting.id.to_string();
-    let held = service.quarantined(&id).await;
-    let below = html! { "In quarantine: " (inert(&waiting.reason())) };
+    let id = held.id.to_string();
+    let quarantined = service.quarantined(&id).await;
+    let below = html! { "In quarantine: " (inert(&held.reason())) };
     let body = html! {
         (heading(html! { code { (inert(&id)) } }, below, html! {}))
-        @match &held {
-            Ok(held) => {
-                (differences(&held.changes, held.left_out))
-                @if viewer.is_operator() { (trust_form(viewer, &id, held)) }
-                @else { p.soft { "Only who runs this gateway can trust it." } }
+        @match &quarantined {
+            Ok(tool) => {
+                (differences(&tool.changes, tool.left_out))
+                @if viewer.is_operator() { (trust_form(viewer, &id, tool)) }
+                @else { p.soft { "Only an operator of this gateway can trust it." } }
             }
             Err(why) => p.fault { (inert(why)) },
         }
     };
-    Page { live: "catalog", ..Page::new(&id, Room::Catalog, body) }.show(viewer)
+    Page { live: "catalog", ..Page::new(&id, Section::Catalog, body) }.show(viewer)
 }
 
-fn trust_form(viewer: &Viewer, id: &str, held: &QuarantinedTool) -> Markup {
+fn trust_form(viewer: &Viewer, id: &str, tool: &QuarantinedTool) -> Markup {
     html! {
         form.decide method="post" action="/dashboard/trust" {
             (csrf(viewer))
             input type="hidden" name="tool" value=(id);
-            input type="hidden" name="definition" value=(held.definition);
-            p { "Trust the tool as it is shown here. If it changes again, it is held back again." }
+            input type="hidden" name="definition" value=(tool.definition);
+            p { "Trust this definition of the tool. If it changes again, it returns to quarantine." }
             button.primary type="submit" { "Trust this definition" }
         }
     }
 }
 
-/// What differs, part by part, with everything invisible written out.
+/// The changed parts of a tool's definition, with invisible characters shown.
 fn differences(changes: &[Change], left_out: usize) -> Markup {
     html! {
-        h2 { "What has changed" }
-        @if changes.is_empty() { p.soft { "Nothing that can be shown: the tool is new." } }
+        h2 { "Changes" }
+        @if changes.is_empty() { p.soft { "No changes: the tool is new." } }
         (changed_parts(changes, left_out))
     }
 }
 
-/// Differences one below the other, before and after.
-pub(super) fn changed_parts(changes: &[Change], left_out: usize) -> Markup {
-    html! {
-        div.diff {
-            @for change in changes {
-                div.change {
-                    p.at { code { (change.at) } }
-                    @if let Some(before) = &change.before { pre.before { (before) } }
-                    @if let Some(after) = &change.after { pre.after { (after) } }
-                }
-            }
-        }
-        @if left_out > 0 { p.soft { "And " (left_out) " changes more." } }
-    }
-}
-
-pub(super) async fn trust(State(board): State<Dashboard>, posted: Posted) -> Response {
+pub(super) async fn trust(State(dashboard): State<Dashboard>, posted: PostedForm) -> Response {
     let viewer = &posted.viewer;
     if !viewer.is_operator() {
         return viewer.refused(scope::ADMIN);
     }
-    let Some(service) = &board.parts.service else {
-        return viewer.missing("Nobody here can trust tools.");
+    let Some(service) = &dashboard.parts.service else {
+        return viewer.missing("This gateway has no quarantine.");
     };
     let (tool, definition) = (posted.text("tool"), posted.text("definition"));
     match service.trust(tool, definition).await {
         Ok(()) => see_other(&tool_page(tool)),
-        Err(why) => super::layout::trouble(viewer, StatusCode::CONFLICT, "Not trusted", &why),
+        Err(why) => error_page(viewer, StatusCode::CONFLICT, "Trust failed", &why),
     }
 }
 
-/// A form of the page: to run the call, or to change the form itself.
+/// Handles the form: runs the call, or changes the form itself.
 pub(super) async fn attempt(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(name): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> Response {
     let viewer = &posted.viewer;
     if !viewer.may(scope::TOOLS_CALL) {
         return viewer.refused(scope::TOOLS_CALL);
     }
-    let entry = match resolve(&board, viewer, &name) {
+    let entry = match resolve(&dashboard, viewer, &name) {
         Ok(entry) => entry,
         Err(message) => return viewer.missing(&message),
     };
     let form = Form::of(&entry.descriptor.input_schema);
     let mut draft = Draft::of_fields(posted.fields());
-    let asked = posted.text("do");
+    let action = posted.text("do");
     let again = |draft: &Draft, faults: &Faults, status| {
-        show(&board, viewer, &entry, &form, draft, faults, status)
+        show(&dashboard, viewer, &entry, &form, draft, faults, status)
     };
-    if draft.change(&form, asked) {
+    if draft.change(&form, action) {
         return again(&draft, &Faults::default(), StatusCode::OK);
     }
     let (value, mut faults) = draft.value(&form);
-    let value = match asked {
+    let value = match action {
         "raw" | "form" => {
-            // What cannot be read stays as it was typed.
+            // Text that cannot be parsed stays as it was typed.
             if faults.is_unreadable() {
                 return again(&draft, &faults, StatusCode::UNPROCESSABLE_ENTITY);
             }
-            let draft = match asked {
+            let draft = match action {
                 "raw" => Draft::raw(&value.unwrap_or_default()),
                 _ => Draft::of_value(&form, &value.unwrap_or_default()),
             };
@@ -174,11 +159,11 @@ pub(super) async fn attempt(
     if !faults.is_empty() {
         return again(&draft, &faults, StatusCode::UNPROCESSABLE_ENTITY);
     }
-    tries::begin(&board, viewer, entry.descriptor.id.as_str(), value).await
+    tries::begin(&dashboard, viewer, entry.descriptor.id.as_str(), value).await
 }
 
 fn show(
-    board: &Dashboard,
+    dashboard: &Dashboard,
     viewer: &Viewer,
     entry: &Entry,
     form: &Form<'_>,
@@ -200,14 +185,14 @@ fn show(
             section aria-labelledby="try-it" {
                 h2 #try-it { "Try it" }
                 @if viewer.may(scope::TOOLS_CALL) {
-                    (try_form(board, viewer, entry, form, draft, faults))
+                    (try_form(dashboard, viewer, entry, form, draft, faults))
                 } @else {
-                    p.soft { "To call tools you need the scope " code { (scope::TOOLS_CALL) } "." }
+                    p.soft { "You need the scope " code { (scope::TOOLS_CALL) } "." }
                 }
             }
             section aria-labelledby="about" {
-                h2 #about { "About it" }
-                (about(board, entry))
+                h2 #about { "About" }
+                (about(dashboard, entry))
             }
         }
         details.block {
@@ -218,32 +203,32 @@ fn show(
             details.block { summary { "Output schema" } pre.code tabindex="0" { (json(output)) } }
         }
     };
-    Page::new(id, Room::Catalog, body).show_as(viewer, status)
+    Page::new(id, Section::Catalog, body).show_as(viewer, status)
 }
 
 fn try_form(
-    board: &Dashboard,
+    dashboard: &Dashboard,
     viewer: &Viewer,
     entry: &Entry,
     form: &Form<'_>,
     draft: &Draft,
     faults: &Faults,
 ) -> Markup {
-    let rule = board.parts.strip.approval_rule(&entry.descriptor.id);
+    let rule = dashboard.parts.strip.approval_rule(&entry.descriptor.id);
     html! {
         form.try #try data-swap method="post" action=(tool_page(entry.descriptor.id.as_str())) {
             (csrf(viewer))
-            // The first button of a form is what Enter presses.
+            // Enter presses the first button of a form.
             button.hidden type="submit" name="do" value="run" tabindex="-1" aria-hidden="true" { "Run" }
             @if !faults.is_empty() {
                 div.fault role="alert" {
-                    p { "This does not fit the tool's schema:" }
+                    p { "The input does not match the schema:" }
                     ul { @for text in faults.lines() { li { (text) } } }
                 }
             }
             (form.show(draft, faults))
             @if let ApprovalRule::Asked { timeout } = rule {
-                p.hint { "A person must approve this call within " (time::uptime(timeout.as_secs())) ". It waits until then." }
+                p.hint { "This call needs approval within " (time::uptime(timeout.as_secs())) "." }
             }
             div.buttons {
                 button.primary type="submit" name="do" value="run" { "Run" }
@@ -257,9 +242,9 @@ fn try_form(
     }
 }
 
-fn about(board: &Dashboard, entry: &Entry) -> Markup {
+fn about(dashboard: &Dashboard, entry: &Entry) -> Markup {
     let descriptor = &entry.descriptor;
-    let profiles = board.parts.strip.agents();
+    let profiles = dashboard.parts.strip.agents();
     let skills: Vec<_> =
         profiles.skills.iter().filter(|(_, skill)| skill.holds(&descriptor.id)).collect();
     let agents: Vec<_> = profiles
@@ -271,39 +256,39 @@ fn about(board: &Dashboard, entry: &Entry) -> Markup {
     let names: Vec<_> = skills.iter().map(|(name, _)| name.as_str()).collect();
     html! {
         dl.facts {
-            div { dt { "From" } dd { (inert(&entry.source)) } }
+            div { dt { "Source" } dd { (inert(&entry.source)) } }
             div { dt { "MCP name" } dd { code { (inert(&entry.wire)) } } }
-            div { dt { "Approval" } dd { @match board.parts.strip.approval_rule(&descriptor.id) {
-                ApprovalRule::Free => "runs at once",
-                ApprovalRule::Asked { timeout } => { "a person must approve within " (time::uptime(timeout.as_secs())) }
+            div { dt { "Approval" } dd { @match dashboard.parts.strip.approval_rule(&descriptor.id) {
+                ApprovalRule::Free => "not required",
+                ApprovalRule::Asked { timeout } => { "required within " (time::uptime(timeout.as_secs())) }
             } } }
-            div { dt { "Skills" } dd { @if names.is_empty() { span.soft { "none names it" } } @else { (names.join(", ")) } } }
-            div { dt { "Agents" } dd { @if agents.is_empty() { span.soft { "none by a skill" } } @else { (agents.join(", ")) } } }
+            div { dt { "Skills" } dd { @if names.is_empty() { span.soft { "none" } } @else { (names.join(", ")) } } }
+            div { dt { "Agents" } dd { @if agents.is_empty() { span.soft { "none" } } @else { (agents.join(", ")) } } }
             div { dt { "Hints" } dd { (hints(&descriptor.annotations, descriptor.deterministic)) } }
             div { dt { "Limits" } dd {
                 (time::uptime(entry.limits.timeout.as_secs())) " · in "
                 (size(entry.limits.max_input_bytes as u64)) " · out " (size(entry.limits.max_output_bytes as u64))
             } }
             @if entry.hidden_characters > 0 {
-                div { dt { "Hidden text" } dd.warn { (entry.hidden_characters) " invisible characters were removed from what it says" } }
+                div { dt { "Hidden text" } dd.warn { (entry.hidden_characters) " invisible characters were removed from its definition" } }
             }
-            div { dt { "Definition" } dd { code.sum title="SHA-256 of all that a model is shown" { (entry.definition) } } }
+            div { dt { "Definition" } dd { code.sum title="SHA-256 of the definition that models see" { (entry.definition) } } }
         }
     }
 }
 
 fn hints(annotations: &Annotations, deterministic: bool) -> Markup {
-    let told: Vec<&str> = [
+    let hints: Vec<&str> = [
         (annotations.read_only_hint == Some(true), "read-only"),
         (annotations.destructive_hint == Some(true), "destructive"),
         (annotations.idempotent_hint == Some(true), "idempotent"),
-        (annotations.open_world_hint == Some(true), "reaches outside"),
+        (annotations.open_world_hint == Some(true), "open world"),
         (deterministic, "deterministic"),
     ]
     .into_iter()
-    .filter_map(|(holds, word)| holds.then_some(word))
+    .filter_map(|(set, name)| set.then_some(name))
     .collect();
-    html! { @if told.is_empty() { span.soft { "it gives none" } } @else { (told.join(", ")) } }
+    html! { @if hints.is_empty() { span.soft { "none" } } @else { (hints.join(", ")) } }
 }
 
 #[cfg(test)]
@@ -311,10 +296,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hints_are_told_in_words() {
+    fn hints_have_names() {
         let annotations = Annotations { read_only_hint: Some(true), ..Annotations::default() };
         assert_eq!(hints(&annotations, true).into_string(), "read-only, deterministic");
         let none = hints(&Annotations::default(), false).into_string();
-        assert!(none.contains("it gives none"), "{none}");
+        assert!(none.contains("none"), "{none}");
     }
 }

@@ -1,99 +1,41 @@
-//! Calls that people try from the dashboard: they go on in the background, so that a reload repeats nothing and a call
-//! that waits for approval keeps nobody's browser busy.
+//! Calls that people try from the dashboard. They run in the background, so that a reload does not repeat them and a call
+//! that waits for approval does not block the browser.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod table;
+
+use std::sync::Arc;
 use std::time::Duration;
 
-use auth::Session;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
-use proto::TraceId;
 use serde_json::Value;
 use strip::{Door, Request};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
-use crate::layout::{Page, Room, csrf, heading};
-use crate::posted::{Posted, see_other};
+use crate::approvals::pending_approvals;
+use crate::layout::{Page, Section, csrf, heading};
+use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
+use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, inert, json, mark, tool_page};
-use crate::{approvals, time};
+use crate::words::{Tone, approval_page, inert, json, mark, tool_page};
+use table::{Ended, Try};
 
-/// The oldest are forgotten first.
-const MAX_TRIES: usize = 100;
+pub(crate) use table::Tries;
 
-/// Most calls are over by then, and the next page shows the answer at once.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+/// How long to wait for the answer before the redirect; most calls have ended by then.
+const ANSWER_WAIT: Duration = Duration::from_millis(1_500);
 
-/// One call that somebody tried.
-pub(super) struct Try {
-    session: Arc<Session>,
-    tool: String,
-    input: Arc<Value>,
-    trace: TraceId,
-    began_ms: u64,
-    cancel: CancellationToken,
-    ended: watch::Sender<Option<Ended>>,
-}
-
-/// How it ended.
-#[derive(Clone)]
-struct Ended {
-    ok: bool,
-    code: &'static str,
-    message: Option<String>,
-    envelope: Arc<Value>,
-    took_us: u64,
-}
-
-/// The latest tries of everybody.
-#[derive(Default)]
-pub(super) struct Tries(Mutex<VecDeque<Arc<Try>>>);
-
-impl Tries {
-    fn list(&self) -> MutexGuard<'_, VecDeque<Arc<Try>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn keep(&self, new: &Arc<Try>) {
-        let mut list = self.list();
-        list.push_back(Arc::clone(new));
-        while list.len() > MAX_TRIES {
-            list.pop_front();
-        }
-    }
-
-    fn find(&self, id: &str, session: &Arc<Session>) -> Option<Arc<Try>> {
-        let list = self.list();
-        let own =
-            |one: &&Arc<Try>| Arc::ptr_eq(&one.session, session) && one.trace.to_string() == id;
-        list.iter().find(own).cloned()
-    }
-
-    /// Forgets what belongs to a session that has ended; calls under way are cancelled.
-    pub(super) fn forget(&self, session: &Arc<Session>) {
-        self.list().retain(|one| {
-            let own = Arc::ptr_eq(&one.session, session);
-            if own {
-                one.cancel.cancel();
-            }
-            !own
-        });
-    }
-}
-
-/// Begins a call as the person of a session, waits a moment for it, and says where its answer is shown.
+/// Starts a call in the name of the viewer, waits a moment for it, and redirects to the page of its answer.
 pub(super) async fn begin(
-    board: &Dashboard,
+    dashboard: &Dashboard,
     viewer: &Viewer,
     tool: &str,
     input: Value,
 ) -> Response {
     let mut call = Request::new(tool, input, Arc::clone(viewer.principal()), Door::Dashboard);
-    call.cancel = board.parts.shutdown.child_token();
+    call.cancel = dashboard.parts.shutdown.child_token();
     let one = Arc::new(Try {
         session: Arc::clone(&viewer.session),
         tool: tool.to_owned(),
@@ -103,8 +45,8 @@ pub(super) async fn begin(
         cancel: call.cancel.clone(),
         ended: watch::Sender::new(None),
     });
-    board.tries.keep(&one);
-    let (strip, trying) = (Arc::clone(&board.parts.strip), Arc::clone(&one));
+    dashboard.tries.add(&one);
+    let (strip, trying) = (Arc::clone(&dashboard.parts.strip), Arc::clone(&one));
     tokio::spawn(async move {
         let began = tokio::time::Instant::now();
         let answer = strip.call(call).await;
@@ -121,24 +63,24 @@ pub(super) async fn begin(
         trying.ended.send_replace(Some(ended));
     });
     let mut ended = one.ended.subscribe();
-    let _ = tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await;
+    let _ = tokio::time::timeout(ANSWER_WAIT, ended.wait_for(Option::is_some)).await;
     see_other(&format!("/dashboard/tries/{}", one.trace))
 }
 
 pub(super) async fn page(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
 ) -> Response {
-    let Some(one) = board.tries.find(&id, &viewer.session) else {
-        return viewer.missing("This try is forgotten, or was somebody else's. The audit trail keeps that it happened.");
+    let Some(one) = dashboard.tries.find(&id, &viewer.session) else {
+        return viewer.missing("This try has expired or belongs to another session. The audit trail still lists the call.");
     };
     let ended = one.ended.borrow().clone();
     let again = html! { a.button href=(format!("{}?again={}", tool_page(&one.tool), one.trace)) { "Try again" } };
     let below = html! { "Tried " (time::ago(one.began_ms, viewer.now_ms)) " · trace " code { (one.trace) } };
     let running = ended.is_none();
     let pending = if running {
-        waiting(&board, &one, &viewer).await
+        waiting(&dashboard, &one, &viewer).await
     } else {
         html! {}
     };
@@ -155,7 +97,7 @@ pub(super) async fn page(
             pre.code tabindex="0" { (json(&one.input)) }
         }
     };
-    let page = Page::new("Try", Room::Catalog, body);
+    let page = Page::new("Try", Section::Catalog, body);
     Page { poll: u32::from(running), live: if running { "approvals" } else { "" }, ..page }
         .show(&viewer)
 }
@@ -173,19 +115,19 @@ fn shown(ended: &Ended, one: &Try) -> Markup {
     }
 }
 
-async fn waiting(board: &Dashboard, one: &Try, viewer: &Viewer) -> Markup {
+async fn waiting(dashboard: &Dashboard, one: &Try, viewer: &Viewer) -> Markup {
     let trace = one.trace.to_string();
-    let asked = approvals::waiting(board, viewer.tenant()).await;
-    let asked = asked.iter().find(|row| row.trace == trace);
+    let pending = pending_approvals(dashboard, viewer.tenant()).await;
+    let pending = pending.iter().find(|row| row.trace == trace);
     html! {
         div.verdict {
-            @if let Some(asked) = asked {
-                (mark(Tone::Doubtful, "waits for approval"))
-                a.button href=(approvals::place(&asked.id)) { "Decide" }
-                (time::left(asked.deadline_unix_ms, viewer.now_ms))
+            @if let Some(approval) = pending {
+                (mark(Tone::Doubtful, "waiting for approval"))
+                a.button href=(approval_page(&approval.id)) { "Decide" }
+                (time::left(approval.deadline_unix_ms, viewer.now_ms))
             } @else {
                 (mark(Tone::Quiet, "running"))
-                span.soft { "This page shows the answer when it is there." }
+                span.soft { "The answer will appear here." }
             }
             form method="post" action=(format!("/dashboard/tries/{}", one.trace)) {
                 (csrf(viewer))
@@ -196,20 +138,20 @@ async fn waiting(board: &Dashboard, one: &Try, viewer: &Viewer) -> Markup {
 }
 
 pub(super) async fn cancel(
-    State(board): State<Dashboard>,
+    State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> Response {
-    if let Some(one) = board.tries.find(&id, posted.session()) {
+    if let Some(one) = dashboard.tries.find(&id, posted.session()) {
         one.cancel.cancel();
         let mut ended = one.ended.subscribe();
-        let _ = tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await;
+        let _ = tokio::time::timeout(ANSWER_WAIT, ended.wait_for(Option::is_some)).await;
         return see_other(&format!("/dashboard/tries/{}", one.trace));
     }
-    posted.viewer.missing("This try is forgotten.")
+    posted.viewer.missing("This try has expired.")
 }
 
 /// The input of an earlier try of the same session.
-pub(super) fn input(board: &Dashboard, id: &str, viewer: &Viewer) -> Option<Arc<Value>> {
-    board.tries.find(id, &viewer.session).map(|one| Arc::clone(&one.input))
+pub(super) fn input(dashboard: &Dashboard, id: &str, viewer: &Viewer) -> Option<Arc<Value>> {
+    dashboard.tries.find(id, &viewer.session).map(|one| Arc::clone(&one.input))
 }

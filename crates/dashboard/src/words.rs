@@ -1,24 +1,29 @@
-//! Small pieces of pages: texts that cannot do anything, marks, empty places.
+//! Small pieces of pages: safe texts, status marks, empty states.
 
 use maud::{Markup, html};
 use proto::clean;
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
-/// A text of strangers: nothing in it is hidden, and nothing of it acts.
+/// Untrusted text with invisible characters shown; the template escapes it.
 pub(super) fn inert(text: &str) -> String {
     clean::visible(text)
 }
 
-/// JSON for people to read, whole, with everything invisible written out.
+/// Indented JSON with invisible characters shown.
 pub(super) fn json(value: &Value) -> String {
     // A value always serialises.
     inert(&serde_json::to_string_pretty(value).unwrap_or_default())
 }
 
-/// A text for a path or a query.
+/// Text encoded for a path or a query.
 pub(super) fn in_url(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+/// The page of an approval.
+pub(super) fn approval_page(id: &str) -> String {
+    format!("/dashboard/approvals/{}", in_url(id))
 }
 
 /// The page of a tool.
@@ -41,12 +46,12 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// How something is, as a dot and a word: never by colour alone.
+/// A status as a dot and a word, never by colour alone.
 pub(super) fn mark(tone: Tone, word: &str) -> Markup {
     html! { span class=(format!("mark {}", tone.class())) { (word) } }
 }
 
-/// What a colour stands for.
+/// The meaning of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Good,
@@ -66,7 +71,7 @@ impl Tone {
     }
 }
 
-/// How a call ended, by the word of its audit row.
+/// The outcome of a call, as in its audit row.
 pub(super) fn outcome(outcome: &str) -> Markup {
     let tone = match outcome {
         "OK" => Tone::Good,
@@ -76,12 +81,12 @@ pub(super) fn outcome(outcome: &str) -> Markup {
     mark(tone, &inert(outcome))
 }
 
-/// A place where nothing is yet, and what to do about it.
+/// An empty state, and what to do about it.
 pub(super) fn empty(title: &str, what_next: Markup) -> Markup {
     html! { div.empty { p.empty-title { (title) } div.empty-next { (what_next) } } }
 }
 
-/// A short text, cut where it gets long.
+/// Text cut to a length.
 pub(super) fn short(text: &str, most: usize) -> String {
     let text = inert(text);
     if text.chars().count() <= most {

@@ -1,3 +1,5 @@
+//! The page of one approval.
+
 use auth::scope;
 use axum::response::Response;
 use http::StatusCode;
@@ -7,29 +9,30 @@ use strip::approval::{ShownFile, inert as laid_out};
 use strip::catalog::changes;
 use strip::{ApprovalRow, ApprovalState};
 
-use super::list::state;
-use super::{place, waiting};
-use crate::layout::{Page, Room, csrf, heading};
+use super::query::pending_approvals;
+use super::row::state;
+use crate::diff::changed_parts;
+use crate::layout::{Page, Section, csrf, heading};
 use crate::state::Dashboard;
+use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{inert, size, tool_page};
-use crate::{time, tool};
+use crate::words::{approval_page, inert, size, tool_page};
 
-/// One confirmation: everything that was asked, and a form to decide while it waits.
+/// One approval: everything about the call, and a form to decide while it is pending.
 pub(super) async fn page(
-    board: &Dashboard,
+    dashboard: &Dashboard,
     viewer: &Viewer,
     row: &ApprovalRow,
     before: Option<&ApprovalRow>,
     notice: Option<&str>,
     status: StatusCode,
 ) -> Response {
-    let rest = waiting(board, viewer.tenant()).await;
+    let rest = pending_approvals(dashboard, viewer.tenant()).await;
     let next = rest.iter().find(|other| other.id != row.id);
     let files: Vec<ShownFile> = serde_json::from_str(&row.files).unwrap_or_default();
     let below = html! {
         @if let Some(agent) = &row.agent { strong { (inert(agent)) } " for " }
-        strong { (inert(&row.owner)) } " wants to call it · " (time::ago(row.created_unix_ms, viewer.now_ms))
+        strong { (inert(&row.owner)) } " requested this call · " (time::ago(row.created_unix_ms, viewer.now_ms))
     };
     let actions = html! { a href="/dashboard/approvals" { "All approvals" } };
     let arguments = row.arguments.as_deref().unwrap_or("{}");
@@ -55,7 +58,7 @@ pub(super) async fn page(
                 }
                 @if let Some(key) = &row.idempotency_key {
                     h2 { "Idempotency key" }
-                    p { code #idempotency-key { (laid_out(&Value::from(key.as_str()).to_string())) } " " span.soft { "reaches the tool" } }
+                    p { code #idempotency-key { (laid_out(&Value::from(key.as_str()).to_string())) } " " span.soft { "sent to the tool" } }
                 }
                 (difference(arguments, before, viewer))
             }
@@ -67,7 +70,7 @@ pub(super) async fn page(
             }
         }
     };
-    let page = Page::new("Approval", Room::Approvals, body);
+    let page = Page::new("Approval", Section::Approvals, body);
     Page { live: "approvals", ..page }.show_as(viewer, status)
 }
 
@@ -79,7 +82,7 @@ fn decided(row: &ApprovalRow, next: Option<&ApprovalRow>, viewer: &Viewer) -> Ma
                 span { "by " (inert(by)) @if let Some(via) = &row.decided_via { span.soft { " (" (inert(via)) ")" } } }
             }
             @if let Some(at) = row.decided_unix_ms { span.soft { (time::ago(at, viewer.now_ms)) } }
-            @if let Some(next) = next { a href=(place(&next.id)) { "Next that waits" } }
+            @if let Some(next) = next { a href=(approval_page(&next.id)) { "Next pending" } }
         }
         @if let Some(reason) = &row.reason { blockquote { (inert(reason)) } }
     }
@@ -87,20 +90,20 @@ fn decided(row: &ApprovalRow, next: Option<&ApprovalRow>, viewer: &Viewer) -> Ma
 
 fn decision(row: &ApprovalRow, viewer: &Viewer) -> Markup {
     if row.state != ApprovalState::Pending {
-        return html! { p.soft { "It is decided. A new call is asked about anew." } };
+        return html! { p.soft { "Decided. A new call needs a new decision." } };
     }
     if !viewer.may(scope::APPROVALS_DECIDE) {
-        return html! { p.soft { "To decide you need the scope " code { (scope::APPROVALS_DECIDE) } "." } };
+        return html! { p.soft { "You need the scope " code { (scope::APPROVALS_DECIDE) } "." } };
     }
     html! {
-        form.decide method="post" action=(place(&row.id)) {
+        form.decide method="post" action=(approval_page(&row.id)) {
             (csrf(viewer))
             div.field {
-                label for="reason" { "Words for the caller" }
+                label for="reason" { "Comment for the caller" }
                 textarea #reason name="reason" rows="3" maxlength="2000" placeholder="Why, or what to do instead" {}
             }
             div.field {
-                label for="standing" { "An approval holds for" }
+                label for="standing" { "Approve" }
                 select #standing name="standing" {
                     option value="once" { "this call only" }
                     option value="these-hour" { "these arguments, one hour" }
@@ -120,21 +123,21 @@ fn decision(row: &ApprovalRow, viewer: &Viewer) -> Markup {
     }
 }
 
-/// What differs from the last call of this tool that somebody said yes to.
+/// The differences from the last approved call of this tool.
 fn difference(arguments: &str, before: Option<&ApprovalRow>, viewer: &Viewer) -> Markup {
     let Some((before, text)) = before.and_then(|row| Some((row, row.arguments.as_deref()?))) else {
-        return html! { h2 { "Compared with before" } p.soft { "No call of this tool has been approved before." } };
+        return html! { h2 { "Changes since the last approval" } p.soft { "No call of this tool has been approved before." } };
     };
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let (found, left_out) = changes(&read(text), &read(arguments));
     html! {
-        h2 { "Compared with before" }
+        h2 { "Changes since the last approval" }
         p.soft {
-            "The " a href=(place(&before.id)) { "last approved call" } " was "
+            "The " a href=(approval_page(&before.id)) { "last approved call" } " was "
             @if let Some(at) = before.decided_unix_ms { (time::ago(at, viewer.now_ms)) } @else { "earlier" } "."
         }
         @if found.is_empty() { p { "The arguments are the same." } }
-        (tool::changed_parts(&found, left_out))
+        (changed_parts(&found, left_out))
     }
 }
 

@@ -1,26 +1,26 @@
-// What pages do beyond plain HTML: they stay fresh, count down, and listen to the keyboard. Every page can be read
-// without it; over plain HTTP, forms need it.
+// Keeps pages up to date, counts down and handles keyboard shortcuts. Every page can be read without it; over plain
+// HTTP, forms need it.
 "use strict";
 
 (() => {
   const all = (query, root = document) => Array.from(root.querySelectorAll(query));
 
-  // -- What proves that a form is ours. Browsers send cookies to every port of a host; this is kept where only pages of
-  // our own origin can read it, and nobody else can make them send it.
-  const KEPT = "powerstrip-forms";
+  // -- The CSRF token. Browsers send cookies to every port of a host, so it is stored where only pages of our own origin
+  // can read it.
+  const TOKEN_KEY = "powerstrip-forms";
   const proof = document.querySelector("[data-proof]");
   if (proof) {
-    localStorage.setItem(KEPT, proof.dataset.proof);
+    localStorage.setItem(TOKEN_KEY, proof.dataset.proof);
     location.replace(proof.dataset.next);
     return;
   }
   document.addEventListener("submit", (event) => {
     for (const field of all("input[name=csrf]", event.target)) {
-      field.value ||= localStorage.getItem(KEPT) ?? "";
+      field.value ||= localStorage.getItem(TOKEN_KEY) ?? "";
     }
   }, true);
 
-  // -- Redrawing: a page fetches itself anew and takes over the parts that are marked for it.
+  // -- Redrawing: a page fetches itself again and replaces its parts with `data-swap`.
   let drawing = false;
   let again = false;
 
@@ -68,7 +68,7 @@
         swap(await parsed(response), document.activeElement);
       }
     } catch {
-      // The gateway is away; the next beat tries again.
+      // The gateway is unreachable; the next interval tries again.
     } finally {
       drawing = false;
       if (again) {
@@ -94,7 +94,7 @@
       stream = new EventSource("/dashboard/live");
       stream.addEventListener("open", () => {
         document.body.dataset.listening = "yes";
-        // What happened between the page and the stream, or while nobody listened.
+        // Changes may have happened before the stream was open.
         redraw();
       });
       stream.addEventListener("change", (event) => {
@@ -104,7 +104,7 @@
       });
     };
     listen();
-    // A page that is left must not hold one of the few connections that a browser has.
+    // A hidden page must not keep one of the few connections of a browser open.
     addEventListener("pagehide", () => stream.close());
     addEventListener("pageshow", (event) => event.persisted && listen());
   }
@@ -135,7 +135,7 @@
   };
   setInterval(tick, 1000);
 
-  // -- Parts of a form that come and go without a new page.
+  // -- Adding and removing parts of a form without a new page.
   document.addEventListener("submit", async (event) => {
     const button = event.submitter;
     if (!button?.matches("[data-soft]")) {
@@ -151,18 +151,18 @@
       form.requestSubmit();
       return;
     }
-    const asked = button.value;
+    const action = button.value;
     form.replaceWith(document.importNode(next, true));
     const now = document.getElementById(form.id);
-    if (asked.startsWith("add:")) {
-      const list = now.querySelector(`button[value="${CSS.escape(asked)}"]`)?.closest("fieldset");
+    if (action.startsWith("add:")) {
+      const list = now.querySelector(`button[value="${CSS.escape(action)}"]`)?.closest("fieldset");
       all(".item", list ?? now).at(-1)?.querySelector("input:not([type=hidden]), textarea, select")?.focus();
     } else {
       now.querySelector("input:not([type=hidden]), textarea, select")?.focus();
     }
   });
 
-  // -- Search as one types.
+  // -- Search while typing.
   let typing = 0;
   document.addEventListener("input", (event) => {
     const form = event.target.closest?.("form[data-instant]");
@@ -190,10 +190,10 @@
     }
     if (Date.now() - going < 1500) {
       going = 0;
-      const room = all("nav a[data-key]").find((link) => link.dataset.key === event.key);
-      if (room) {
+      const section = all("nav a[data-key]").find((link) => link.dataset.key === event.key);
+      if (section) {
         event.preventDefault();
-        location.assign(room.href);
+        location.assign(section.href);
         return;
       }
     }

@@ -1,3 +1,5 @@
+//! The typed texts of a form.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
@@ -5,15 +7,15 @@ use serde_json::{Map, Value};
 use super::faults::Faults;
 use super::{Field, Form, Kind, below};
 
-/// A form shows no longer lists; longer ones are written as JSON.
+/// The longest list in a form; a longer one is edited as JSON.
 const MAX_ITEMS: usize = 200;
 
-/// What somebody has typed so far: texts and lengths of lists, by JSON pointer.
+/// The typed texts and the lengths of lists, by JSON pointer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Draft {
     texts: BTreeMap<String, String>,
     lengths: BTreeMap<String, usize>,
-    /// The whole value as JSON, if it is edited so.
+    /// The whole value as JSON, if it is edited as such.
     raw: Option<String>,
 }
 
@@ -28,7 +30,7 @@ impl Draft {
         draft
     }
 
-    /// A draft of this value; as JSON if the form has no place for a part of it.
+    /// A draft of a value; as JSON if the form has no field for a part of it.
     pub(crate) fn of_value(form: &Form<'_>, value: &Value) -> Self {
         let mut draft = Self::default();
         match draft.fill(form, form.top(), "", value) {
@@ -43,7 +45,7 @@ impl Draft {
         Self { raw: Some(text), ..Self::default() }
     }
 
-    /// What a browser sent: `v/path` for texts, `n/path` for lengths, `raw` for the whole.
+    /// Reads the fields of a browser: `v/path` for texts, `n/path` for lengths, `raw` for the whole value.
     pub(crate) fn of_fields(fields: &[(String, String)]) -> Self {
         let mut draft = Self::default();
         for (name, value) in fields {
@@ -59,7 +61,7 @@ impl Draft {
         draft
     }
 
-    /// Whether the whole is edited as JSON.
+    /// Whether the whole value is edited as JSON.
     pub(crate) fn is_raw(&self) -> bool {
         self.raw.is_some()
     }
@@ -76,9 +78,9 @@ impl Draft {
         self.lengths.get(pointer).copied().unwrap_or(0)
     }
 
-    /// Adds an item to a list or removes one, if that is what was asked for.
-    pub(crate) fn change(&mut self, form: &Form<'_>, asked: &str) -> bool {
-        if let Some(list) = asked.strip_prefix("add:") {
+    /// Adds an item to a list or removes one, if the action is to do so.
+    pub(crate) fn change(&mut self, form: &Form<'_>, action: &str) -> bool {
+        if let Some(list) = action.strip_prefix("add:") {
             let index = self.length(list);
             if index < MAX_ITEMS {
                 self.lengths.insert(list.to_owned(), index + 1);
@@ -88,20 +90,20 @@ impl Draft {
             }
             return true;
         }
-        let Some((list, index)) = asked.strip_prefix("remove:").and_then(|at| at.rsplit_once('/'))
+        let Some((list, index)) = action.strip_prefix("remove:").and_then(|at| at.rsplit_once('/'))
         else {
             return false;
         };
         let (length, Ok(index)) = (self.length(list), index.parse::<usize>()) else { return true };
         if index < length {
             self.lengths.insert(list.to_owned(), length - 1);
-            self.texts = closed_up(&self.texts, list, index);
-            self.lengths = closed_up(&self.lengths, list, index);
+            self.texts = without_item(&self.texts, list, index);
+            self.lengths = without_item(&self.lengths, list, index);
         }
         true
     }
 
-    /// What an item of the list at this place looks like.
+    /// The field of an item of a list.
     fn item<'a>(&self, form: &Form<'a>, list: &str) -> Option<Field<'a>> {
         let mut field = form.top();
         for step in list.split('/').skip(1) {
@@ -109,7 +111,7 @@ impl Draft {
                 Kind::List(items) => form.field(items, field.depth + 1),
                 Kind::Object(_) => {
                     let name = step.replace("~1", "/").replace("~0", "~");
-                    form.properties(&field).into_iter().find(|(held, _, _)| *held == name)?.1
+                    form.properties(&field).into_iter().find(|(one, _, _)| *one == name)?.1
                 }
                 _ => return None,
             };
@@ -145,22 +147,22 @@ impl Draft {
         }
     }
 
-    /// Writes a value into the form; says no if a part of it has no place there.
+    /// Fills the form with a value; false if it has no field for a part of it.
     fn fill(&mut self, form: &Form<'_>, field: Field<'_>, pointer: &str, value: &Value) -> bool {
         let text = match (field.kind, value) {
             (_, Value::Null) if field.nullable => return true,
             (Kind::Text, Value::String(text)) if !text.is_empty() => text.clone(),
             (Kind::Number { .. }, Value::Number(number)) => number.to_string(),
             (Kind::Flag, Value::Bool(flag)) => flag.to_string(),
-            (Kind::Choice(values), value) => match values.iter().position(|held| held == value) {
+            (Kind::Choice(values), value) => match values.iter().position(|one| one == value) {
                 Some(index) => index.to_string(),
                 None => return false,
             },
             (Kind::Object(_), Value::Object(map)) => {
-                let places = form.properties(&field);
-                let known = |name: &str| places.iter().any(|(held, _, _)| *held == name);
+                let properties = form.properties(&field);
+                let known = |name: &str| properties.iter().any(|(one, _, _)| *one == name);
                 return map.keys().all(|name| known(name))
-                    && places.iter().all(|(name, child, _)| match map.get(*name) {
+                    && properties.iter().all(|(name, child, _)| match map.get(*name) {
                         Some(value) => self.fill(form, *child, &below(pointer, name), value),
                         None => true,
                     });
@@ -169,7 +171,7 @@ impl Draft {
                 self.lengths.insert(pointer.to_owned(), values.len());
                 let item = form.field(items, field.depth + 1);
                 return values.iter().enumerate().all(|(index, value)| {
-                    // Only in a list does an empty text stand for itself.
+                    // Only in a list is an empty text a value.
                     value.as_str() == Some("") && matches!(item.kind, Kind::Text)
                         || self.fill(form, item, &below(pointer, &index.to_string()), value)
                 });
@@ -181,14 +183,14 @@ impl Draft {
         true
     }
 
-    /// The value that was typed, as far as there is one, and what is wrong with it.
+    /// The typed value, if there is one, and its faults.
     pub(crate) fn value(&self, form: &Form<'_>) -> (Option<Value>, Faults) {
         let mut faults = Faults::default();
         let value = match &self.raw {
             Some(text) => json(text, "", &mut faults),
             None => {
-                let place = Place { pointer: "", required: true, in_list: false };
-                self.read(form, form.top(), place, &mut faults)
+                let position = Position { pointer: "", required: true, in_list: false };
+                self.read(form, form.top(), position, &mut faults)
             }
         };
         (value, faults)
@@ -198,41 +200,41 @@ impl Draft {
         &self,
         form: &Form<'_>,
         field: Field<'_>,
-        place: Place<'_>,
+        position: Position<'_>,
         faults: &mut Faults,
     ) -> Option<Value> {
-        let text = self.text(place.pointer);
+        let text = self.text(position.pointer);
         let value = match field.kind {
-            Kind::Text if text.is_empty() && !place.in_list => None,
+            Kind::Text if text.is_empty() && !position.in_list => None,
             Kind::Text => Some(Value::String(text.to_owned())),
-            Kind::Number { whole } => number(text, whole, place.pointer, faults),
+            Kind::Number { whole } => number(text, whole, position.pointer, faults),
             Kind::Flag => match text {
                 "true" => Some(Value::Bool(true)),
                 "false" => Some(Value::Bool(false)),
                 _ => None,
             },
             Kind::Choice(values) => text.parse().ok().and_then(|i: usize| values.get(i)).cloned(),
-            Kind::Json => json(text, place.pointer, faults),
-            Kind::Object(_) => return self.object(form, field, place, faults),
+            Kind::Json => json(text, position.pointer, faults),
+            Kind::Object(_) => return self.object(form, field, position, faults),
             Kind::List(items) => {
-                let length = self.length(place.pointer);
-                if length == 0 && !place.required {
+                let length = self.length(position.pointer);
+                if length == 0 && !position.required {
                     return None;
                 }
                 let item = form.field(items, field.depth + 1);
                 let read = |index: usize| {
-                    let pointer = below(place.pointer, &index.to_string());
-                    let place = Place { pointer: &pointer, required: true, in_list: true };
-                    self.read(form, item, place, faults).unwrap_or_default()
+                    let pointer = below(position.pointer, &index.to_string());
+                    let position = Position { pointer: &pointer, required: true, in_list: true };
+                    self.read(form, item, position, faults).unwrap_or_default()
                 };
                 return Some(Value::Array((0..length).map(read).collect()));
             }
         };
         match value {
-            None if place.required && field.nullable => Some(Value::Null),
+            None if position.required && field.nullable => Some(Value::Null),
             None => {
-                if place.required && faults.at(place.pointer).is_empty() {
-                    faults.missing(place.pointer);
+                if position.required && faults.at(position.pointer).is_empty() {
+                    faults.missing(position.pointer);
                 }
                 None
             }
@@ -244,32 +246,32 @@ impl Draft {
         &self,
         form: &Form<'_>,
         field: Field<'_>,
-        place: Place<'_>,
+        position: Position<'_>,
         faults: &mut Faults,
     ) -> Option<Value> {
         let (mut map, mut inner) = (Map::new(), Faults::default());
         for (name, child, required) in form.properties(&field) {
-            let pointer = below(place.pointer, name);
-            let place = Place { pointer: &pointer, required, in_list: false };
-            // Nothing typed into a part that nobody has to give leaves all of it out: null is not typed.
-            let read = self.read(form, child, place, &mut inner);
+            let pointer = below(position.pointer, name);
+            let position = Position { pointer: &pointer, required, in_list: false };
+            // An optional object without any typed value is left out; `null` is not typed.
+            let read = self.read(form, child, position, &mut inner);
             if let Some(value) = read {
                 map.insert(name.to_owned(), value);
             }
         }
         let typed =
             map.values().any(|value| !value.is_null() && *value != Value::Array(Vec::new()));
-        if !typed && !place.required {
-            faults.take_in(inner.only_unreadable());
+        if !typed && !position.required {
+            faults.append(inner.only_unreadable());
             return None;
         }
-        faults.take_in(inner);
+        faults.append(inner);
         Some(Value::Object(map))
     }
 }
 
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Position<'a> {
     pointer: &'a str,
     required: bool,
     in_list: bool,
@@ -279,19 +281,19 @@ fn is_pointer(text: &str) -> bool {
     text.is_empty() || text.starts_with('/')
 }
 
-/// The entries of a list below which one item is gone: those behind it move up.
-fn closed_up<T: Clone>(
+/// The entries without one item of a list; later items move up.
+fn without_item<T: Clone>(
     entries: &BTreeMap<String, T>,
     list: &str,
-    gone: usize,
+    removed: usize,
 ) -> BTreeMap<String, T> {
     let moved = |pointer: &String| -> Option<String> {
         let inside = pointer.strip_prefix(list).and_then(|rest| rest.strip_prefix('/'));
         let Some(inside) = inside else { return Some(pointer.clone()) };
         let (index, rest) = inside.split_at(inside.find('/').unwrap_or(inside.len()));
         match index.parse::<usize>() {
-            Ok(index) if index == gone => None,
-            Ok(index) if index > gone => Some(format!("{list}/{}{rest}", index - 1)),
+            Ok(index) if index == removed => None,
+            Ok(index) if index > removed => Some(format!("{list}/{}{rest}", index - 1)),
             _ => Some(pointer.clone()),
         }
     };

@@ -1,3 +1,5 @@
+//! The faults of a draft.
+
 use strip::Violation;
 
 use crate::words::short;
@@ -10,7 +12,7 @@ struct Fault {
     /// A JSON pointer into the value.
     at: String,
     text: String,
-    /// The text cannot be read as a value at all.
+    /// Whether the text cannot be parsed as a value.
     unreadable: bool,
 }
 
@@ -19,7 +21,7 @@ impl Faults {
         self.0.is_empty()
     }
 
-    /// Whether there is a text from which no value could be made.
+    /// Whether a text cannot be parsed as a value.
     pub(crate) fn is_unreadable(&self) -> bool {
         self.0.iter().any(|fault| fault.unreadable)
     }
@@ -32,45 +34,45 @@ impl Faults {
         self.0.push(Fault { at: at.to_owned(), text: "is required".to_owned(), unreadable: false });
     }
 
-    pub(super) fn take_in(&mut self, other: Faults) {
+    pub(super) fn append(&mut self, other: Faults) {
         self.0.extend(other.0);
     }
 
-    /// Those that stand although the part they are in was left out.
+    /// The faults that remain when their object is left out.
     pub(super) fn only_unreadable(mut self) -> Self {
         self.0.retain(|fault| fault.unreadable);
         self
     }
 
-    /// Adds what the schema itself says; what was found missing before is not told twice.
+    /// Adds the violations of the schema, except for fields that are already known to be missing.
     pub(crate) fn add_violations(&mut self, violations: Vec<Violation>) {
         for violation in violations {
             let missing = violation.message.contains("is a required property");
-            let told = |fault: &Fault| {
+            let known = |fault: &Fault| {
                 fault.at.strip_prefix(&*violation.path).is_some_and(|rest| {
                     let name = rest.trim_start_matches('/');
                     !name.is_empty() && violation.message.starts_with(&format!("\"{name}\""))
                 })
             };
-            if !(missing && self.0.iter().any(told)) {
+            if !(missing && self.0.iter().any(known)) {
                 let Violation { path, message } = violation;
                 self.0.push(Fault { at: path, text: short(&message, 300), unreadable: false });
             }
         }
     }
 
-    /// What is wrong at exactly this place.
+    /// The faults of exactly this field.
     pub(super) fn at(&self, pointer: &str) -> Vec<&str> {
         self.0.iter().filter(|fault| fault.at == pointer).map(|fault| &*fault.text).collect()
     }
 
-    /// Everything, for the head of the form.
+    /// All faults, for the top of the form.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |fault: &Fault| {
-            let place: Vec<_> = fault.at.split('/').skip(1).map(|s| s.replace("~1", "/")).collect();
-            match place.is_empty() {
+            let path: Vec<_> = fault.at.split('/').skip(1).map(|s| s.replace("~1", "/")).collect();
+            match path.is_empty() {
                 true => fault.text.clone(),
-                false => format!("{}: {}", short(&place.join(" › "), 200), fault.text),
+                false => format!("{}: {}", short(&path.join(" › "), 200), fault.text),
             }
         };
         self.0.iter().map(line).collect()

@@ -1,18 +1,20 @@
+//! Renders a form.
+
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{Draft, Faults, Field, Form, Kind, below};
 use crate::words::{inert, short};
 
-/// One place as it is shown.
-struct Place<'a> {
+/// The position and label of a field.
+struct Shown<'a> {
     pointer: &'a str,
     label: &'a str,
     required: bool,
 }
 
 impl Form<'_> {
-    /// The fields, filled with what was typed.
+    /// The fields, filled with the typed texts.
     pub(crate) fn show(&self, draft: &Draft, faults: &Faults) -> Markup {
         if let Some(text) = draft.raw_text() {
             return html! {
@@ -20,51 +22,57 @@ impl Form<'_> {
                     label for="raw" { "Input as JSON" }
                     textarea.code #raw name="raw" rows="12" spellcheck="false"
                         aria-invalid=[(!faults.at("").is_empty()).then_some("true")] { (typed(text)) }
-                    (told(faults, ""))
+                    (fault_text(faults, ""))
                 }
             };
         }
         let top = self.top();
         match top.kind {
             Kind::Object(properties) if properties.is_empty() => {
-                html! { p.soft { "It takes no input." } }
+                html! { p.soft { "This tool takes no input." } }
             }
             Kind::Object(_) => html! {
-                (told(faults, ""))
+                (fault_text(faults, ""))
                 @for (name, child, required) in self.properties(&top) {
-                    (self.place(child, &Place { pointer: &below("", name), label: name, required }, draft, faults))
+                    (self.field_markup(child, &Shown { pointer: &below("", name), label: name, required }, draft, faults))
                 }
             },
-            _ => self.place(
+            _ => self.field_markup(
                 top,
-                &Place { pointer: "", label: "Input", required: true },
+                &Shown { pointer: "", label: "Input", required: true },
                 draft,
                 faults,
             ),
         }
     }
 
-    fn place(&self, field: Field<'_>, place: &Place<'_>, draft: &Draft, faults: &Faults) -> Markup {
+    fn field_markup(
+        &self,
+        field: Field<'_>,
+        shown: &Shown<'_>,
+        draft: &Draft,
+        faults: &Faults,
+    ) -> Markup {
         match field.kind {
             Kind::Object(_) => html! {
                 fieldset {
-                    legend { (label(field, place)) }
-                    (hint(field, place))
-                    (told(faults, place.pointer))
+                    legend { (label(field, shown)) }
+                    (hint(field, shown))
+                    (fault_text(faults, shown.pointer))
                     @for (name, child, required) in self.properties(&field) {
-                        (self.place(child, &Place { pointer: &below(place.pointer, name), label: name, required }, draft, faults))
+                        (self.field_markup(child, &Shown { pointer: &below(shown.pointer, name), label: name, required }, draft, faults))
                     }
                 }
             },
             Kind::List(items) => {
-                self.list(field, self.field(items, field.depth + 1), place, draft, faults)
+                self.list(field, self.field(items, field.depth + 1), shown, draft, faults)
             }
             _ => html! {
                 div.field {
-                    label for=(id(place.pointer)) { (label(field, place)) }
-                    (input(field, place, draft.text(place.pointer), faults))
-                    (hint(field, place))
-                    (told(faults, place.pointer))
+                    label for=(id(shown.pointer)) { (label(field, shown)) }
+                    (input(field, shown, draft.text(shown.pointer), faults))
+                    (hint(field, shown))
+                    (fault_text(faults, shown.pointer))
                 }
             },
         }
@@ -74,62 +82,62 @@ impl Form<'_> {
         &self,
         field: Field<'_>,
         item: Field<'_>,
-        place: &Place<'_>,
+        shown: &Shown<'_>,
         draft: &Draft,
         faults: &Faults,
     ) -> Markup {
-        let length = draft.length(place.pointer);
+        let length = draft.length(shown.pointer);
         html! {
             fieldset.list {
-                legend { (label(field, place)) }
-                (hint(field, place))
-                (told(faults, place.pointer))
-                input type="hidden" name=(format!("n{}", place.pointer)) value=(length);
+                legend { (label(field, shown)) }
+                (hint(field, shown))
+                (fault_text(faults, shown.pointer))
+                input type="hidden" name=(format!("n{}", shown.pointer)) value=(length);
                 @for index in 0..length {
-                    @let pointer = below(place.pointer, &index.to_string());
-                    @let name = format!("{} {}", place.label, index + 1);
+                    @let pointer = below(shown.pointer, &index.to_string());
+                    @let name = format!("{} {}", shown.label, index + 1);
                     div.item {
-                        (self.place(item, &Place { pointer: &pointer, label: &name, required: false }, draft, faults))
+                        (self.field_markup(item, &Shown { pointer: &pointer, label: &name, required: false }, draft, faults))
                         button.link type="submit" name="do" value=(format!("remove:{pointer}")) formnovalidate data-soft
                             aria-label=(format!("Remove {}", inert(&name))) { "Remove" }
                     }
                 }
-                button type="submit" name="do" value=(format!("add:{}", place.pointer)) formnovalidate data-soft {
-                    "Add " (short(place.label, 40))
+                button type="submit" name="do" value=(format!("add:{}", shown.pointer)) formnovalidate data-soft {
+                    "Add " (short(shown.label, 40))
                 }
             }
         }
     }
 }
 
-fn label(field: Field<'_>, place: &Place<'_>) -> Markup {
+fn label(field: Field<'_>, shown: &Shown<'_>) -> Markup {
     let title = field.schema.get("title").and_then(Value::as_str);
     html! {
-        (short(place.label, 80))
-        @if let Some(title) = title.filter(|title| !title.eq_ignore_ascii_case(place.label)) {
+        (short(shown.label, 80))
+        @if let Some(title) = title.filter(|title| !title.eq_ignore_ascii_case(shown.label)) {
             span.soft { " " (short(title, 80)) }
         }
-        @if place.required { span.required { " required" } }
+        @if shown.required { span.required { " required" } }
     }
 }
 
-fn hint(field: Field<'_>, place: &Place<'_>) -> Markup {
+fn hint(field: Field<'_>, shown: &Shown<'_>) -> Markup {
     let description = field.schema.get("description").and_then(Value::as_str);
     html! {
         @if let Some(description) = description {
-            p.hint id=(format!("h{}", id(place.pointer))) { (short(description, 400)) }
+            p.hint id=(format!("h{}", id(shown.pointer))) { (short(description, 400)) }
         }
     }
 }
 
-fn told(faults: &Faults, pointer: &str) -> Markup {
-    let told = faults.at(pointer);
-    html! { @if !told.is_empty() { p.fault id=(format!("e{}", id(pointer))) { (told.join("; ")) } } }
+fn fault_text(faults: &Faults, pointer: &str) -> Markup {
+    let faults = faults.at(pointer);
+    html! { @if !faults.is_empty() { p.fault id=(format!("e{}", id(pointer))) { (faults.join("; ")) } } }
 }
 
-fn input(field: Field<'_>, place: &Place<'_>, text: &str, faults: &Faults) -> Markup {
-    let (name, id) = (format!("v{}", place.pointer), id(place.pointer));
-    let invalid = (!faults.at(place.pointer).is_empty()).then_some("true");
+fn input(field: Field<'_>, shown: &Shown<'_>, text: &str, faults: &Faults) -> Markup {
+    let (name, id) = (format!("v{}", shown.pointer), id(shown.pointer));
+    let invalid = (!faults.at(shown.pointer).is_empty()).then_some("true");
     let described = if invalid.is_some() { format!("e{id}") } else { format!("h{id}") };
     let number =
         |key: &str| field.schema.get(key).and_then(Value::as_number).map(ToString::to_string);
@@ -138,14 +146,14 @@ fn input(field: Field<'_>, place: &Place<'_>, text: &str, faults: &Faults) -> Ma
     match field.kind {
         Kind::Flag => html! {
             select id=(id) name=(name) aria-invalid=[invalid] aria-describedby=(described) {
-                option value="" { "not given" }
+                option value="" { "not set" }
                 option value="true" selected[text == "true"] { "true" }
                 option value="false" selected[text == "false"] { "false" }
             }
         },
         Kind::Choice(values) => html! {
             select id=(id) name=(name) aria-invalid=[invalid] aria-describedby=(described) {
-                option value="" { "not given" }
+                option value="" { "not set" }
                 @for (index, value) in values.iter().enumerate() {
                     option value=(index) selected[text == index.to_string()] { (short(&plain(value), 120)) }
                 }
@@ -175,7 +183,7 @@ fn is_secret(field: Field<'_>) -> bool {
     field.schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
-/// HTML drops a newline that begins a text area.
+/// Keeps a leading newline, which HTML would drop from a text area.
 fn typed(text: &str) -> String {
     if text.starts_with('\n') { format!("\n{text}") } else { text.to_owned() }
 }

@@ -31,7 +31,7 @@ fn typed(pairs: &[(&str, &str)]) -> Draft {
 }
 
 #[test]
-fn what_is_typed_becomes_a_value() {
+fn typed_texts_become_a_value() {
     let schema = order();
     let form = Form::of(&schema);
     let draft = typed(&[
@@ -62,7 +62,7 @@ fn what_is_typed_becomes_a_value() {
 }
 
 #[test]
-fn faults_stand_at_their_fields() {
+fn faults_belong_to_their_fields() {
     let schema = order();
     let form = Form::of(&schema);
     let draft = typed(&[
@@ -85,7 +85,7 @@ fn faults_stand_at_their_fields() {
 }
 
 #[test]
-fn parts_that_nobody_has_to_give_are_left_out() {
+fn optional_parts_without_input_are_left_out() {
     let schema = order();
     let form = Form::of(&schema);
     let (value, faults) = typed(&[("v/note", "x"), ("v/amount", "1")]).value(&form);
@@ -94,7 +94,7 @@ fn parts_that_nobody_has_to_give_are_left_out() {
 }
 
 #[test]
-fn the_schema_does_not_repeat_what_was_found_missing() {
+fn missing_fields_are_reported_once() {
     let schema = order();
     let form = Form::of(&schema);
     let checker = schema::Schema::compile(&schema).unwrap();
@@ -107,7 +107,7 @@ fn the_schema_does_not_repeat_what_was_found_missing() {
 }
 
 #[test]
-fn items_come_and_go() {
+fn items_can_be_added_and_removed() {
     let schema = order();
     let form = Form::of(&schema);
     let mut draft = typed(&[
@@ -129,12 +129,12 @@ fn items_come_and_go() {
 }
 
 #[test]
-fn defaults_are_filled_in_and_strange_values_edited_as_json() {
+fn defaults_are_filled_in_and_unknown_values_are_edited_as_json() {
     let schema = order();
     let form = Form::of(&schema);
     let fresh = Draft::fresh(&form);
     assert_eq!(fresh.text("/count"), "3");
-    assert!(Draft::of_value(&form, &json!({"unheard_of": 1})).is_raw());
+    assert!(Draft::of_value(&form, &json!({"unknown": 1})).is_raw());
     assert!(Draft::of_value(&form, &json!({"amount": "text"})).is_raw());
     let raw = typed(&[("raw", "{\"amount\": 1}")]);
     assert_eq!(raw.value(&form).0.unwrap(), json!({"amount": 1}));
@@ -142,7 +142,7 @@ fn defaults_are_filled_in_and_strange_values_edited_as_json() {
 }
 
 #[test]
-fn schemas_that_go_round_in_circles_have_a_form() {
+fn recursive_schemas_have_a_form() {
     let schema = json!({"$ref": "#/$defs/node", "$defs": {
         "node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "name": {"type": "string"}}},
         "loop": {"$ref": "#/$defs/loop"}}});
@@ -160,7 +160,7 @@ fn schemas_that_go_round_in_circles_have_a_form() {
 }
 
 #[test]
-fn nothing_that_a_schema_says_is_markup() {
+fn texts_of_a_schema_are_escaped() {
     let nasty = "<script>alert(1)</script>\"'\u{202e}";
     let schema = json!({"type": "object", "properties": {
         nasty: {"type": "string", "title": nasty, "description": nasty, "examples": [nasty]},

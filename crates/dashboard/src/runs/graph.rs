@@ -1,14 +1,14 @@
-//! The calls of a run in layers: a call stands behind those whose references it took in, or else behind those that had
-//! ended when it began.
+//! The calls of a run as a layered graph. A call follows those whose references it uses, or otherwise the last call that
+//! had ended when it started.
 
 use std::collections::HashMap;
 
 use maud::{Markup, html};
 
-use super::CallOf;
+use super::model::RunCall;
 use crate::words::{in_url, inert, short};
 
-/// More calls than this are a list and no picture.
+/// With more calls than this, no graph is drawn.
 const MAX_DRAWN: usize = 120;
 
 const WIDE: usize = 210;
@@ -16,14 +16,14 @@ const TALL: usize = 34;
 const GAP_X: usize = 60;
 const GAP_Y: usize = 16;
 
-/// A call's place, and the calls that it stands behind.
+/// The position of a call, and the calls that it follows.
 struct Node {
     layer: usize,
     line: usize,
-    behind: Vec<usize>,
+    follows: Vec<usize>,
 }
 
-fn laid_out(calls: &[CallOf]) -> Vec<Node> {
+fn lay_out(calls: &[RunCall]) -> Vec<Node> {
     let mut order: Vec<usize> = (0..calls.len()).collect();
     order.sort_by_key(|index| (calls[*index].started_unix_ms, calls[*index].ended_unix_ms));
     let mut maker: HashMap<&str, usize> = HashMap::new();
@@ -32,22 +32,22 @@ fn laid_out(calls: &[CallOf]) -> Vec<Node> {
     let mut nodes: HashMap<usize, Node> = HashMap::new();
     for (rank, index) in order.iter().enumerate() {
         let call = &calls[*index];
-        let mut behind: Vec<usize> =
+        let mut follows: Vec<usize> =
             call.used.iter().filter_map(|used| maker.get(used.as_str()).copied()).collect();
-        behind.sort_unstable();
-        behind.dedup();
-        if behind.is_empty() {
-            // Nothing flows into it: it came after the last that was over by then.
+        follows.sort_unstable();
+        follows.dedup();
+        if follows.is_empty() {
+            // Without references, it follows the last call that had ended.
             let before =
                 order[..rank].iter().filter(|at| calls[**at].ended_unix_ms <= call.started_unix_ms);
-            behind.extend(
+            follows.extend(
                 before.max_by_key(|at| (calls[**at].ended_unix_ms, layers.get(*at).copied())),
             );
         }
         let layer =
-            behind.iter().filter_map(|at| layers.get(at)).max().map_or(0, |layer| layer + 1);
+            follows.iter().filter_map(|at| layers.get(at)).max().map_or(0, |layer| layer + 1);
         let line = filled.entry(layer).or_default();
-        nodes.insert(*index, Node { layer, line: *line, behind });
+        nodes.insert(*index, Node { layer, line: *line, follows });
         *line += 1;
         layers.insert(*index, layer);
         for made in &call.made {
@@ -57,12 +57,12 @@ fn laid_out(calls: &[CallOf]) -> Vec<Node> {
     (0..calls.len()).filter_map(|index| nodes.remove(&index)).collect()
 }
 
-/// The picture; it scrolls where it is wider than the page.
-pub(super) fn draw(calls: &[CallOf]) -> Markup {
+/// Draws the graph, which scrolls if it is wider than the page.
+pub(super) fn draw(calls: &[RunCall]) -> Markup {
     if calls.len() > MAX_DRAWN {
         return html! {};
     }
-    let nodes = laid_out(calls);
+    let nodes = lay_out(calls);
     let deepest = nodes.iter().map(|node| node.layer).max().unwrap_or(0);
     let lowest = nodes.iter().map(|node| node.line).max().unwrap_or(0);
     let (width, height) = (deepest * (WIDE + GAP_X) + WIDE + 4, lowest * (TALL + GAP_Y) + TALL + 4);
@@ -73,7 +73,7 @@ pub(super) fn draw(calls: &[CallOf]) -> Markup {
             svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="img"
                 aria-label=(format!("{} calls in {} layers", calls.len(), deepest + 1)) {
                 @for (node, call) in nodes.iter().zip(calls) {
-                    @for from in node.behind.iter().filter_map(|at| nodes.get(*at)) {
+                    @for from in node.follows.iter().filter_map(|at| nodes.get(*at)) {
                         @let (x1, y1, x2, y2) = (x(from) + WIDE, y(from) + TALL / 2, x(node), y(node) + TALL / 2);
                         path class=(if call.used.is_empty() { "edge order" } else { "edge" })
                             d=(format!("M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}", x1 + GAP_X / 2, x2.saturating_sub(GAP_X / 2))) fill="none" {}
@@ -98,9 +98,9 @@ pub(super) fn draw(calls: &[CallOf]) -> Markup {
 mod tests {
     use super::*;
 
-    fn call(tool: &str, (from, to): (u64, u64), made: &[&str], used: &[&str]) -> CallOf {
+    fn call(tool: &str, (from, to): (u64, u64), made: &[&str], used: &[&str]) -> RunCall {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        CallOf {
+        RunCall {
             trace_id: tool.to_owned(),
             tool: tool.to_owned(),
             started_unix_ms: from,
@@ -120,11 +120,11 @@ mod tests {
             call("store", (40, 50), &[], &["b", "a"]),
             call("after", (60, 70), &[], &[]),
         ];
-        let nodes = laid_out(&calls);
+        let nodes = lay_out(&calls);
         let layers: Vec<_> = nodes.iter().map(|node| node.layer).collect();
         assert_eq!(layers, [0, 0, 1, 2, 3]);
-        assert_eq!(nodes[3].behind, [0, 2]);
-        assert_eq!(nodes[4].behind, [3], "the last that was over when it began");
+        assert_eq!(nodes[3].follows, [0, 2]);
+        assert_eq!(nodes[4].follows, [3], "the last call that had ended when it started");
         assert_ne!(nodes[0].line, nodes[1].line);
         let drawn = draw(&calls).into_string();
         assert_eq!(drawn.matches("<rect").count(), 5);

@@ -1,16 +1,18 @@
+//! The questions of a run.
+
 use auth::scope;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::Question;
+use super::model::Question;
 use crate::layout::csrf;
-use crate::posted::Posted;
+use crate::posted::PostedForm;
 use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, inert, json, mark};
 
-/// A question, with a form for its type while it is open.
-pub(super) fn show(question: &Question, place: &str, viewer: &Viewer) -> Markup {
+/// A question, with a form while it is open.
+pub(super) fn show(question: &Question, action: &str, viewer: &Viewer) -> Markup {
     let id = format!("answer-{}", question.slot_id);
     html! {
         article.rule {
@@ -27,13 +29,13 @@ pub(super) fn show(question: &Question, place: &str, viewer: &Viewer) -> Markup 
             @if let Some(value) = &question.value { pre.code { (json(value)) } }
             @if question.state == "open" {
                 @if viewer.may(scope::RUNS_ANSWER) {
-                    form.try method="post" action=(place) {
+                    form.try method="post" action=(action) {
                         (csrf(viewer))
                         input type="hidden" name="slot" value=(question.slot_id);
                         (field(question, &id))
                         div.buttons { button.primary type="submit" { "Answer" } }
                     }
-                } @else { p.soft { "To answer you need the scope " code { (scope::RUNS_ANSWER) } "." } }
+                } @else { p.soft { "You need the scope " code { (scope::RUNS_ANSWER) } "." } }
             }
         }
     }
@@ -60,14 +62,14 @@ fn field(question: &Question, id: &str) -> Markup {
                 label.option { input type="radio" name="answer" value="false"; " No" }
             },
             "number" => div.field { label for=(id) { "Answer" } input id=(id) type="number" step="any" name="answer" required; },
-            "file" => div.field { label for=(id) { "Id of a file" } input id=(id) type="text" name="answer" required placeholder="from the page of files" autocomplete="off"; },
+            "file" => div.field { label for=(id) { "File id" } input id=(id) type="text" name="answer" required placeholder="file_…" autocomplete="off"; },
             _ => div.field { label for=(id) { "Answer" } textarea id=(id) name="answer" rows="3" required {} },
         }
     }
 }
 
-/// The answer that a form gives; what does not fit the type is refused by the run, which says why.
-pub(super) fn value(question: &Question, posted: &Posted) -> Value {
+/// The answer in a form. The run validates it.
+pub(super) fn value(question: &Question, posted: &PostedForm) -> Value {
     let text = posted.text("answer");
     let option = |index: &str| {
         let option = index.parse::<usize>().ok().and_then(|index| question.options.get(index));

@@ -4,7 +4,7 @@ await play(async (context) => {
   const one = await signedIn(context, "/dashboard/approvals");
   const two = await context.newPage();
   await two.goto(`${GATEWAY}/dashboard/approvals`);
-  assert.match(await one.textContent("#waiting"), /Nothing waits/);
+  assert.match(await one.textContent("#waiting"), /No pending approvals/);
   await Promise.all([listening(one), listening(two)]);
 
   // Approved in one tab, seen in the other.
@@ -24,7 +24,7 @@ await play(async (context) => {
   assert.equal((await first).ok, true);
   await one.waitForSelector("#verdict:has-text('approved')");
   await two.bringToFront();
-  await two.waitForSelector("#waiting:has-text('Nothing waits')");
+  await two.waitForSelector("#waiting:has-text('No pending approvals')");
   await two.waitForSelector("#decided a.row:has-text('approved')");
 
   // Rejected with words, which the caller hears; the other tab's open form goes away.
@@ -60,7 +60,7 @@ await play(async (context) => {
   assert.equal((await call("mail.send", { to: "carol@example.com", subject: "Hello" })).ok, true, "the rule stands");
   await one.goto(`${GATEWAY}/dashboard/rules`);
   assert.match(await one.textContent("article.rule"), /carol@example.com/);
-  await one.click("text=Take it out");
+  await one.click("text=Delete rule");
   await one.waitForSelector("text=No standing rules");
 
   // Nobody decides: both tabs see it end.
@@ -74,6 +74,6 @@ await play(async (context) => {
   for (const page of [one, two]) {
     await page.bringToFront();
     await page.waitForSelector("#decided a.row:has-text('expired')");
-    await page.waitForSelector("#waiting:has-text('Nothing waits')");
+    await page.waitForSelector("#waiting:has-text('No pending approvals')");
   }
 });

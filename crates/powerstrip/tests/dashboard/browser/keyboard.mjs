@@ -12,7 +12,7 @@ await play(async (context) => {
     await Promise.all([page.keyboard.press("g"), page.keyboard.press(key)]);
     await arrived;
     await page.waitForURL(`${GATEWAY}${place}`);
-    assert.equal(await page.getAttribute(`nav .rooms a[href='${place}']`, "aria-current"), "page");
+    assert.equal(await page.getAttribute(`nav .sections a[href='${place}']`, "aria-current"), "page");
   }
 
   await page.goto(`${GATEWAY}/dashboard/catalog`);
@@ -20,7 +20,7 @@ await play(async (context) => {
   assert.equal(await page.evaluate(() => document.activeElement.id), "q");
   await page.keyboard.type("order go");
   assert.equal(at(), "/dashboard/catalog", "typing goes nowhere");
-  await page.waitForSelector(".empty:has-text('Nothing fits')");
+  await page.waitForSelector(".empty:has-text('No results')");
   await page.fill("#q", "creates order");
   await page.waitForSelector("#results a[href='/dashboard/tools/orders.create']");
   assert.equal(await page.locator("#results a.row").count(), 1);

@@ -6,7 +6,7 @@ await play(async (context, errors) => {
   assert.equal(new URL(page.url()).pathname, "/dashboard/sign-in", "strangers are asked who they are");
   await page.fill("#token", "psa_not_this_one");
   await page.click("button.primary");
-  assert.match(await page.textContent("[role=alert]"), /not a token that opens/);
+  assert.match(await page.textContent("[role=alert]"), /token is not valid/);
   assert.equal(await page.inputValue("#token"), "", "a wrong token is not shown again");
   await complained(errors);
 

@@ -1,0 +1,60 @@
+//! Finds the viewer of a request, and answers viewers who may not see a page.
+
+use std::sync::Arc;
+
+use auth::{Session, scope};
+use axum::extract::FromRequestParts;
+use axum::response::Response;
+use http::StatusCode;
+use http::request::Parts;
+
+use crate::approvals::pending_approvals;
+use crate::layout::{bare_error, error_page};
+use crate::state::Dashboard;
+use crate::theme::Theme;
+use crate::viewer::Viewer;
+
+impl Viewer {
+    /// The page for a missing scope.
+    pub(super) fn refused(&self, scope: &str) -> Response {
+        error_page(
+            self,
+            StatusCode::FORBIDDEN,
+            "Access denied",
+            &format!("This page needs the scope `{scope}`, which your sign-in does not have."),
+        )
+    }
+
+    /// The page for something that does not exist or belongs to another tenant.
+    pub(super) fn missing(&self, what: &str) -> Response {
+        error_page(self, StatusCode::NOT_FOUND, "Not found", what)
+    }
+}
+
+impl FromRequestParts<Dashboard> for Viewer {
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        dashboard: &Dashboard,
+    ) -> Result<Self, Response> {
+        // Admission has added the session.
+        let session = parts.extensions.get::<Arc<Session>>().cloned();
+        let session =
+            session.ok_or_else(|| bare_error(StatusCode::UNAUTHORIZED, "Sign in first."))?;
+        let operator = scope::covers(&session.principal, scope::ADMIN);
+        let tenant = (!operator).then(|| session.principal.tenant.to_string());
+        let pending = match scope::covers(&session.principal, scope::APPROVALS_READ) {
+            true => pending_approvals(dashboard, tenant).await.len(),
+            false => 0,
+        };
+        Ok(Self {
+            theme: Theme::of(&parts.headers),
+            here: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
+            now_ms: dashboard.clock.unix_ms(),
+            secure: dashboard.is_secure(),
+            pending,
+            session,
+        })
+    }
+}

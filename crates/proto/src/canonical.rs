@@ -1,4 +1,4 @@
-//! One byte form for equal JSON values, so that hashes of them can be compared.
+//! Canonical bytes of JSON values, so that equal values have equal digests.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -8,23 +8,23 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// A SHA-256 sum; shown as hex.
+/// A SHA-256 digest, displayed as hex.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The raw sum.
+    /// The raw bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// The SHA-256 sum of some bytes.
+/// The SHA-256 digest of bytes.
 pub fn digest(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
 
-/// The SHA-256 sum of several parts, each with its length before it, so that no two lists of parts run together.
+/// The SHA-256 digest of several parts, each prefixed with its length, so that different lists have different digests.
 pub fn digest_of_parts<const N: usize>(parts: [&[u8]; N]) -> Digest {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -42,7 +42,7 @@ pub fn bytes(value: &Value) -> Vec<u8> {
     out
 }
 
-/// How long a value is as JSON without white space. It is counted, not written: answers may be long.
+/// The length of a value as JSON without white space. Counted without writing it, because answers may be long.
 pub fn len(value: &Value) -> usize {
     let list = |items: usize, inner: usize| 2 + items.saturating_sub(1) + inner;
     match value {
@@ -72,7 +72,7 @@ impl fmt::Write for Count {
     }
 }
 
-/// How long a text is between its quotes, these included.
+/// The length of a string as JSON, with its quotes.
 fn text_len(text: &str) -> usize {
     let long = |byte| byte < 0x20 && !matches!(byte, 0x08 | 0x09 | 0x0a | 0x0c | 0x0d);
     match count(text, is_escaped) {
@@ -85,13 +85,13 @@ fn is_escaped(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// How many bytes of a text are so. Counted in parts, each in a byte, so that the compiler looks at many at once.
+/// How many bytes of a text satisfy the predicate. Counted in blocks with byte counters, so that the loop is vectorized.
 fn count(text: &str, so: impl Fn(u8) -> bool) -> usize {
     let parts = text.as_bytes().chunks(usize::from(u8::MAX));
     parts.map(|part| usize::from(part.iter().map(|byte| u8::from(so(*byte))).sum::<u8>())).sum()
 }
 
-/// Writes a text with its quotes. Most stand there as they are, which is much sooner seen than written byte by byte.
+/// Writes a string with its quotes. Most need no escapes; checking that first is much faster than writing byte by byte.
 fn write_text(text: &str, out: &mut Vec<u8>) -> io::Result<()> {
     if count(text, is_escaped) > 0 {
         return Ok(serde_json::to_writer(out, text)?);
@@ -154,22 +154,22 @@ impl Serialize for Digest {
     }
 }
 
-/// A text that is no sum.
+/// A text that is not a digest.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is 64 hexadecimal digits")]
-pub struct NoDigest;
+pub struct InvalidDigest;
 
 impl FromStr for Digest {
-    type Err = NoDigest;
+    type Err = InvalidDigest;
 
-    fn from_str(text: &str) -> Result<Self, NoDigest> {
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(NoDigest);
+            return Err(InvalidDigest);
         }
         let mut sum = [0; 32];
         for (index, byte) in sum.iter_mut().enumerate() {
-            *byte =
-                u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| NoDigest)?;
+            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16)
+                .map_err(|_| InvalidDigest)?;
         }
         Ok(Digest(sum))
     }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = String> {
-        // Every kind of byte that JSON writes otherwise, and some that only look like it.
+        // Every kind of byte that JSON escapes, and some that look similar.
         let odd = r#"[\x00-\x20"\\/\x7fa\u{80}\u{2028}\u{1f600}]{0,20}"#;
         prop_oneof![any::<String>(), odd.prop_map(String::from)]
     }

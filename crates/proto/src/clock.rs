@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Where the time comes from, so that expiry can be tested without waiting for it.
+/// The source of time, replaceable so that expiry can be tested without waiting.
 #[derive(Clone, Debug, Default)]
 pub struct Clock(Source);
 
@@ -14,7 +14,7 @@ enum Source {
 }
 
 impl Clock {
-    /// A clock that stands still until it is moved.
+    /// A clock that only [`Self::advance`] moves.
     pub fn manual(unix_ms: u64) -> Self {
         Self(Source::Manual(Arc::new(AtomicU64::new(unix_ms))))
     }
@@ -29,7 +29,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock forward; a system clock goes its own way.
+    /// Moves a manual clock forward; has no effect on the system clock.
     pub fn advance(&self, by: Duration) {
         if let Source::Manual(now) = &self.0 {
             now.fetch_add(u64::try_from(by.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);

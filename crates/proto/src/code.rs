@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, in the one vocabulary that every door speaks.
+/// An error code, the same at every door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {
@@ -26,7 +26,7 @@ struct Row {
     blame: Blame,
 }
 
-/// One row per code; every door reads its mapping from here and nowhere else.
+/// One row per code; the only mapping of codes, for every door.
 const TABLE: [Row; 9] = [
     row(Code::InvalidInput, "INVALID_INPUT", 400, false, Blame::Caller),
     row(Code::NotFound, "NOT_FOUND", 404, false, Blame::Caller),
@@ -81,7 +81,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// A text that is none of the codes.
+/// A text that is not a code.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not an error code")]
 pub struct UnknownCode(String);
@@ -98,7 +98,7 @@ impl FromStr for Code {
     }
 }
 
-/// Whose fault a failure is.
+/// The party at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Blame {
@@ -108,7 +108,7 @@ pub enum Blame {
 }
 
 impl Blame {
-    /// The word that logs and audit rows carry.
+    /// Its name in logs and audit rows.
     pub fn as_str(self) -> &'static str {
         match self {
             Blame::Caller => "caller",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::canonical::{self, Digest, digest};
 use crate::{FileRule, ToolId, clean};
 
-/// Everything that can be said about a tool without running it.
+/// The definition of a tool.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
     pub id: ToolId,
@@ -23,13 +23,13 @@ pub struct Descriptor {
     pub limits: RequestedLimits,
     pub caps: Caps,
     pub annotations: Annotations,
-    /// The sum of what runs behind the description (a script, a command), where it can be known.
+    /// The digest of the tool's code (a script, a command), if it is known.
     pub implementation: Option<Digest>,
-    /// How it takes files, where it says so.
+    /// How it takes files, if declared.
     pub files: Option<FileRule>,
 }
 
-/// Limits that a tool asks for; what it gets is decided by the operator's bounds.
+/// Limits that a tool requests, within the operator's bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestedLimits {
     pub timeout: Option<Duration>,
@@ -56,7 +56,7 @@ impl Default for Limits {
 }
 
 impl RequestedLimits {
-    /// The limits in force: the operator's default where the tool is silent, never above the operator's maximum.
+    /// The limits in force: the tool's or the operator's default, never above the operator's maximum.
     pub fn within(self, default: Limits, max: Limits) -> Limits {
         Limits {
             timeout: self.timeout.unwrap_or(default.timeout).min(max.timeout),
@@ -72,7 +72,7 @@ impl RequestedLimits {
     }
 }
 
-/// What a tool may reach outside itself; everything else is refused by the sandbox.
+/// The network and files that a tool may access; the sandbox refuses everything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Caps {
@@ -81,7 +81,7 @@ pub struct Caps {
     pub files: FileCaps,
 }
 
-/// Folders and files outside its own working folder that a tool may touch.
+/// Folders and files outside its own working folder that a tool may access.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileCaps {
@@ -106,12 +106,12 @@ pub struct Annotations {
 }
 
 impl Descriptor {
-    /// Whether a call may change something outside: its answer then waits for its audit row.
+    /// Whether a call may have side effects; its answer then waits for its audit row.
     pub fn side_effecting(&self) -> bool {
         !self.deterministic && self.annotations.read_only_hint != Some(true)
     }
 
-    /// The sum over all that a model or a reviewer is shown, and over what runs behind it.
+    /// The digest of the definition that a model or a reviewer sees, and of the tool's code.
     pub fn definition_hash(&self) -> Digest {
         let mut definition = json!({
             "id": self.id,
@@ -129,7 +129,7 @@ impl Descriptor {
         digest(&canonical::bytes(&definition))
     }
 
-    /// Removes invisible and control characters from all text that reaches a model; returns how many there were.
+    /// Removes invisible and control characters from all text for models; returns how many were removed.
     pub fn clean(&mut self) -> usize {
         let mut removed = clean::text_in_place(&mut self.description);
         for text in [&mut self.title, &mut self.annotations.title].into_iter().flatten() {

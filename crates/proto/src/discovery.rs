@@ -1,18 +1,18 @@
 use serde::{Deserialize, Serialize};
 
-/// What `GET /mcp/discover`, `mcp.discover` and `powerstrip tools --json` answer.
+/// The answer of `GET /mcp/discover`, `mcp.discover` and `powerstrip tools --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Discovery {
     pub server: ServerInfo,
     pub tools: Vec<ListedTool>,
-    /// Tools that are not served until somebody has approved what they say of themselves.
+    /// Tools that are not served until their definitions are approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined: Vec<ListedQuarantine>,
     pub prompts: Vec<ListedPrompt>,
     pub health: Health,
 }
 
-/// Who answers.
+/// The gateway that answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerInfo {
     pub name: String,
@@ -33,14 +33,14 @@ pub struct ListedTool {
     pub deprecated: bool,
 }
 
-/// A tool that waits for approval. What it says of itself is not told: that is what nobody has approved.
+/// A tool that waits for approval. Its definition is not included, because it is not approved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedQuarantine {
     pub name: String,
     pub reason: String,
-    /// The parts of its definition that are not as they were.
+    /// The parts of its definition that changed.
     pub changed: Vec<String>,
-    /// The sum of the definition that waits.
+    /// The digest of the pending definition.
     pub definition: String,
 }
 
@@ -70,7 +70,7 @@ pub struct ListedPromptVersion {
     pub spec_ref: String,
 }
 
-/// Whether the gateway is well.
+/// The gateway's health.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {

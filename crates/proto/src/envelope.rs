@@ -9,7 +9,7 @@ use crate::{Code, TraceId};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Envelope {
     pub ok: bool,
-    /// Shared, because a recorded answer is handed to many callers.
+    /// Shared, because a recorded answer is returned to many callers.
     pub data: Arc<Value>,
     pub meta: Meta,
     pub errors: Vec<ErrorItem>,
@@ -26,7 +26,7 @@ pub struct Meta {
     pub warnings: Vec<String>,
 }
 
-/// One thing that went wrong.
+/// One error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorItem {
     pub code: Code,
@@ -42,7 +42,7 @@ impl Envelope {
         self.errors.first().map(|error| error.code)
     }
 
-    /// The HTTP status that this envelope travels under.
+    /// The HTTP status of this envelope.
     pub fn http_status(&self) -> u16 {
         self.code().map_or(200, Code::http_status)
     }

@@ -10,20 +10,20 @@ const FILE: &str = "file_";
 const REFERENCE: &str = "ref_";
 const UPLOAD: &str = "upload_";
 
-/// What a stored file is for.
+/// The purpose of a stored file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
-    /// What somebody handed in.
+    /// An upload.
     File,
-    /// What a run made and keeps.
+    /// A result that a run stores.
     Artifact,
-    /// A part of a tool's answer that was too large to be passed on, kept for a while.
+    /// A part of a tool's answer that is too large to return, stored for a while.
     Reference,
 }
 
 impl FileKind {
-    /// The word that rows and answers carry.
+    /// Its name in rows and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -57,7 +57,7 @@ impl FromStr for FileKind {
     }
 }
 
-/// A text that names no file. It does not repeat the text, which may be anything.
+/// A text that is not a file id. The message does not repeat the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "an id of a file is `file_`, `ref_` or, for an upload, `upload_`, and 32 hexadecimal digits"
@@ -107,7 +107,7 @@ fn written(prefix: &str, bytes: [u8; FILE_ID_BYTES]) -> String {
     format!("{prefix}{:032x}", u128::from_be_bytes(bytes))
 }
 
-/// Whether a text is the prefix and 32 lower-case digits: one id has one spelling.
+/// Whether a text is the prefix and 32 lower-case hex digits, the only spelling of an id.
 fn is_written(text: &str, prefix: &str) -> bool {
     let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     text.strip_prefix(prefix)

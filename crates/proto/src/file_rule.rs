@@ -1,14 +1,14 @@
-//! How a file reaches a tool whose caller only names it.
+//! How a tool receives a file that its caller names by id.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a server's listing says in which form a tool takes files, in the tool's `_meta`.
+/// The `_meta` key of a tool's listing for the form in which it takes files.
 pub const FILE_STRATEGY_META: &str = "powerstrip/file_strategy";
 
-/// Where it says under which names.
+/// The `_meta` key for the names of the arguments.
 pub const FILE_ARGS_META: &str = "powerstrip/file_args";
 
-/// In which form a tool takes a file.
+/// The form in which a tool takes a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileStrategy {
@@ -20,15 +20,15 @@ pub enum FileStrategy {
     PlainTextText,
     /// The bytes of an image in base64, and its media type.
     ImageBase64,
-    /// A link to the file that holds for an hour.
+    /// A link to the file that is valid for an hour.
     VideoS3PresignedUrl,
-    /// Nothing is put in.
+    /// The id is passed through unchanged.
     #[default]
     Passthrough,
 }
 
 impl FileStrategy {
-    /// The arguments that are put in where nobody chose other names: what the file becomes, and its media type.
+    /// The default names of the arguments for the file's content and its media type.
     pub fn names(self) -> Option<(&'static str, Option<&'static str>)> {
         match self {
             Self::BinaryBase64 => Some(("file_data", Some("file_type"))),
@@ -41,11 +41,11 @@ impl FileStrategy {
     }
 }
 
-/// How a tool takes files: in which form, and under which names.
+/// How a tool takes files: the form, and the names of the arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRule {
     pub strategy: FileStrategy,
-    /// One for each file that the tool takes; none where the usual names do.
+    /// One for each file that the tool takes; empty for the default names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<FileArgs>,
 }
@@ -56,7 +56,7 @@ impl From<FileStrategy> for FileRule {
     }
 }
 
-/// The names of the arguments for one file; where one is missing, the usual one holds.
+/// The names of the arguments for one file; a missing one has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileArgs {
@@ -71,7 +71,7 @@ pub struct FileArgs {
     pub media_type: Option<String>,
 }
 
-/// The names of the arguments as they are written: for one file, or for several.
+/// The names of the arguments in a config: for one file, or for several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum WrittenFileArgs {

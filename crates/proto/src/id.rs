@@ -40,12 +40,12 @@ impl ToolId {
         &self.0
     }
 
-    /// The whole id, to be kept without a copy.
+    /// The whole id, shared without a copy.
     pub fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
     }
 
-    /// The server's name, for a tool that lives in a server.
+    /// The server's name, for a tool of a server.
     pub fn server(&self) -> Option<&str> {
         self.0.split_once(':').map(|(server, _)| server)
     }
@@ -63,7 +63,7 @@ fn check_dotted(id: &str, part: &str) -> Result<(), InvalidId> {
         return Err(InvalidId::Character {
             id: id.to_owned(),
             character,
-            allowed: "letters, digits, `_`, `-` and `.` are allowed",
+            allowed: "A-Z, a-z, 0-9, `_`, `-` and `.` are allowed",
         });
     }
     if part.split('.').any(str::is_empty) {
@@ -92,7 +92,7 @@ impl FromStr for ToolId {
                 if server.contains("__") {
                     return Err(InvalidId::DoubleUnderscore(server.to_owned()));
                 }
-                // Servers name their tools as they like; only what would break a reference is refused.
+                // Servers choose their tools' names; only characters that would break a reference are refused.
                 if let Some(character) = tool.chars().find(|c| !c.is_ascii_graphic() || *c == '@') {
                     return Err(InvalidId::Character {
                         id: text.to_owned(),
@@ -136,14 +136,14 @@ impl fmt::Debug for ToolId {
     }
 }
 
-/// What a caller asks for: an id, and a major version if it pins one.
+/// A reference to a tool: an id, and a major version if it pins one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ToolRef {
     pub id: ToolId,
     pub major: Option<u64>,
 }
 
-/// Short names from the first days of the strip; they keep resolving.
+/// Short names of early versions, which keep resolving.
 const SHORT_URIS: [(&str, &str); 5] = [
     ("web.search", "web.search.query"),
     ("docs.load", "docs.load.fetch"),
@@ -223,7 +223,7 @@ impl fmt::Display for PromptRef {
     }
 }
 
-/// The id that ties a call's answer, log lines and audit row together: a UUID v4.
+/// The id that links a call's answer, log lines and audit row: a UUID v4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TraceId(Uuid);

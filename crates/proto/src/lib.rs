@@ -1,6 +1,6 @@
-//! The words that every part of Powerstrip shares: ids, descriptors, envelopes, error codes, principals.
+//! Types that all crates share: ids, descriptors, envelopes, error codes, principals.
 //!
-//! Pure data: no runtime, no I/O. Whatever needs a clock, a socket or a task lives further up.
+//! Pure data: no runtime, no I/O.
 
 pub mod canonical;
 pub mod clean;
@@ -17,7 +17,7 @@ mod principal;
 mod scrub;
 pub mod wire;
 
-pub use canonical::{Digest, NoDigest, digest, digest_of_parts};
+pub use canonical::{Digest, InvalidDigest, digest, digest_of_parts};
 pub use clock::Clock;
 pub use code::{Blame, Code};
 pub use descriptor::{Annotations, Caps, Descriptor, FileCaps, Limits, RequestedLimits};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct TenantId(String);
 
 impl TenantId {
-    /// Takes a tenant's name as validated claims gave it.
+    /// A tenant by its name, from validated claims.
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
@@ -25,29 +25,29 @@ impl fmt::Display for TenantId {
     }
 }
 
-/// The scope of those who decide about calls that wait for a person.
+/// The scope for deciding about calls that wait for a person.
 pub const APPROVALS_DECIDE: &str = "approvals:decide";
 
-/// The scope of whoever runs the gateway, which no token or key can carry.
+/// The operator's scope, which no token or key can carry.
 pub const ADMIN: &str = "admin";
 
-/// Who is asking. Only the `auth` crate makes one; a header never does.
+/// The authenticated caller. Only the `auth` crate makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Principal {
     pub tenant: TenantId,
     pub subject: String,
-    /// The agent profile the caller came as, if any.
+    /// The caller's agent profile, if any.
     pub agent: Option<String>,
     pub scopes: Vec<String>,
 }
 
 impl Principal {
-    /// Whether the caller may do what a scope stands for.
+    /// Whether the caller has a scope.
     pub fn holds(&self, scope: &str) -> bool {
         self.scopes.iter().any(|held| held == scope)
     }
 
-    /// Whether this is the same caller, whatever each may do: what one began, the other may go on with.
+    /// Whether both are the same caller, regardless of scopes: one may continue what the other began.
     pub fn is_same_caller(&self, other: &Self) -> bool {
         (&self.tenant, &self.subject, &self.agent) == (&other.tenant, &other.subject, &other.agent)
     }

@@ -1,4 +1,4 @@
-//! Takes secret values out of text before it leaves the gateway.
+//! Removes secret values from text before it leaves the gateway.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,16 +9,16 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::Value;
 
-/// What is written instead of a secret.
+/// The replacement for a secret.
 pub const MASK: &str = "****";
 
-/// Shorter values are settings, and would be found in any text.
+/// Shorter values are settings, which occur in any text.
 const MIN_LENGTH: usize = 6;
 
-/// A shorter value of lowercase letters only is a word, which would be found in any text.
+/// A shorter value of a-z only is a word, which occurs in any text.
 const MIN_WORD: usize = 12;
 
-/// A shorter part of base64 would be found in any base64.
+/// A shorter part of base64 occurs in any base64.
 const MIN_ENCODED: usize = 8;
 
 /// Parts of names whose values are secrets.
@@ -41,10 +41,10 @@ const CERTAIN_NAMES: [&str; 12] = [
     "COOKIE",
 ];
 
-/// Ends of names whose values are places.
+/// Ends of names whose values are paths or URLs.
 const PLACE_NAMES: [&str; 6] = ["FILE", "PATH", "DIR", "SOCK", "HOME", "FOLDER"];
 
-/// Ends of names whose values are settings, which belong into answers.
+/// Ends of names whose values are settings, which may occur in answers.
 const SETTING_NAMES: [&str; 21] = [
     "REGION",
     "ZONE",
@@ -69,8 +69,7 @@ const SETTING_NAMES: [&str; 21] = [
     "ACCEPT",
 ];
 
-/// Finds secret values in text, in the forms in which they travel: as they are, escaped in JSON, percent-encoded, in
-/// base64.
+/// Finds secret values in text in all their encodings: plain, escaped in JSON, percent-encoded, in base64.
 #[derive(Clone, Default)]
 pub struct Scrubber(Option<Arc<AhoCorasick>>);
 
@@ -81,7 +80,7 @@ impl fmt::Debug for Scrubber {
 }
 
 impl Scrubber {
-    /// Finds these values. Those that would be found in any text, short ones and numbers, are left out.
+    /// Finds these values, except short ones and numbers, which occur in any text.
     pub fn new<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> Self {
         let mut forms = Vec::new();
         for value in values {
@@ -95,7 +94,7 @@ impl Scrubber {
         if forms.is_empty() {
             return Self::default();
         }
-        // Too many or too long patterns are the only fault, and more than any config can hold.
+        // Building fails only for more or longer patterns than any config can hold.
         Self(
             AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
@@ -121,7 +120,7 @@ impl Scrubber {
         }
     }
 
-    /// Takes secrets out of bytes, such as those of a JSON document, which stays one.
+    /// Removes secrets from bytes, such as a JSON document, which stays valid.
     pub fn bytes(&self, bytes: &mut Vec<u8>) {
         if let Some(finder) = self.0.as_ref().filter(|finder| finder.is_match(&bytes[..])) {
             let masks = vec![MASK; finder.patterns_len()];
@@ -129,7 +128,7 @@ impl Scrubber {
         }
     }
 
-    /// Overwrites secrets in bytes whose length must not change; whether there were any.
+    /// Overwrites secrets in bytes whose length must not change; returns whether there were any.
     pub fn overwrite(&self, bytes: &mut [u8]) -> bool {
         let Some(finder) = &self.0 else { return false };
         let found: Vec<_> = finder.find_iter(&*bytes).map(|found| found.range()).collect();
@@ -139,7 +138,7 @@ impl Scrubber {
         !found.is_empty()
     }
 
-    /// Takes secrets out of every text and key of a value.
+    /// Removes secrets from every string and key of a value.
     pub fn json(&self, value: &mut Value) {
         let Some(finder) = &self.0 else { return };
         match value {
@@ -160,8 +159,8 @@ impl Scrubber {
     }
 }
 
-/// The secrets in a setting: the value itself unless its name or form says that it is none, the credentials of a header,
-/// the password in a URL.
+/// The secrets in a setting: the value itself unless its name or form shows that it is not one, the credentials of a
+/// header, the password in a URL.
 pub fn secrets_of(name: &str, value: &str) -> Vec<String> {
     let name = name.to_ascii_uppercase();
     let value = value.trim();

@@ -4,7 +4,7 @@
 
 use crate::{ToolId, digest};
 
-/// Cursor counts server and tool together and stops at 60; 50 leaves it room for the gateway's own name.
+/// Cursor limits server and tool name together to 60 characters; 50 leaves space for the gateway's own name.
 pub const MAX_LEN: usize = 50;
 
 const HASH_LEN: usize = 8;
@@ -15,7 +15,7 @@ pub fn preferred(id: &ToolId, older_major: Option<u64>) -> String {
     if name.len() <= MAX_LEN { name } else { hashed(id, older_major) }
 }
 
-/// The wire name of a server's tool without its server; nothing where that would be too long or empty.
+/// The wire name of a server's tool without its server; `None` if that is too long or empty.
 pub fn unprefixed(id: &ToolId, older_major: Option<u64>) -> Option<String> {
     let (_, tool) = id.as_str().split_once(':')?;
     let name = cleaned(tool) + &version_suffix(older_major);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_and_told_apart() {
+    fn long_names_are_cut_and_stay_distinct() {
         let a = preferred(&id(&format!("server:{}a", "x".repeat(80))), None);
         let b = preferred(&id(&format!("server:{}b", "x".repeat(80))), None);
         assert_eq!(a.len(), MAX_LEN);

@@ -1,4 +1,4 @@
-//! What the gateway is measured against, or in front of: the same echo on axum and on rmcp, without a single guard.
+//! Servers that the gateway is compared with or put in front of: the same echo on axum and on rmcp, without guards.
 
 mod files;
 
@@ -30,7 +30,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// How many tools a page of `tools/list` holds.
 const PAGE: usize = 1_000;
 
-/// Serves the envelope of an echo, and any number of bytes that lie ready.
+/// Serves the envelope of an echo, and any number of prepared bytes.
 pub(crate) async fn http() -> anyhow::Result<()> {
     let ready_made = Bytes::from(vec![b' '; MOST_BYTES]);
     let bytes =
@@ -55,7 +55,7 @@ async fn echo(Path(tool): Path<String>, Json(input): Json<Value>) -> Json<Value>
     }))
 }
 
-/// The MCP server that is to be served.
+/// Options of the bare MCP server.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct McpServer {
     /// How many tools it lists; the first is the echo.
@@ -81,7 +81,7 @@ pub(crate) async fn mcp(server: McpServer) -> anyhow::Result<()> {
     serve(Router::new().route_service("/mcp", service)).await
 }
 
-/// The echo, and after it tools of the usual size, which echo as well but do not say that they change nothing.
+/// The echo, and after it tools of the usual size, which echo as well but have no `readOnlyHint`.
 fn tool(number: usize) -> Tool {
     let mut schema = json!({
         "type": "object",
@@ -90,7 +90,7 @@ fn tool(number: usize) -> Tool {
     });
     if number == 0 {
         let described = "Answers with the message that it was given, unchanged.";
-        // Who answers a call that may change something waits until its audit row is on the disk.
+        // The gateway answers calls without this hint only after their audit row is on disk.
         return Tool::new("echo", described, rmcp::model::object(schema))
             .with_annotations(ToolAnnotations::new().read_only(true));
     }

@@ -73,7 +73,7 @@ pub(crate) struct GatewayRun {
     pub(crate) peers: Vec<PathBuf>,
 }
 
-/// Measure files: a large one handed in and read back, against axum that copies it to the disk and back.
+/// Measure files: upload and download of a large one, against axum that copies it to the disk and back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Build both first, in the same profile:
@@ -84,7 +84,7 @@ pub(crate) struct FilesRun {
     pub(crate) how: How,
 }
 
-/// Measure a chain: a large paper through five tools of two servers, what an agent reads and what the gateway holds.
+/// Measure a chain: a large document through five tools of two servers, what an agent reads and the gateway's memory.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Build all first, in the same profile:
@@ -95,7 +95,7 @@ pub(crate) struct ChainRun {
     pub(crate) how: How,
 }
 
-/// Load the gateway for a long time and look at its memory: 500 sessions call by turns, and others are left behind.
+/// Load the gateway for a long time and sample its memory: 500 sessions call by turns, and others are abandoned.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Build both first, in the same profile:
@@ -116,16 +116,16 @@ impl SoakRun {
     }
 }
 
-/// What every run is told.
+/// Options of every run.
 #[derive(Debug, Args)]
 pub(crate) struct How {
-    /// The gateway's binary [default: `powerstrip` beside this program].
+    /// The gateway's binary [default: `powerstrip` in the folder of this program].
     #[arg(long, value_name = "FILE")]
     powerstrip: Option<PathBuf>,
     /// How long each side of each row is under load.
     #[arg(long, value_name = "N", default_value_t = 6.0, value_parser = seconds)]
     seconds: f64,
-    /// A short look: short rounds, few repeats, at most 1,000 tools and 200 sessions.
+    /// A quick run: short rounds, few repeats, at most 1,000 tools and 200 sessions.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Print one line of JSON instead of a table.
@@ -184,7 +184,7 @@ impl How {
     pub(crate) fn binary(&self) -> anyhow::Result<PathBuf> {
         let binary = match &self.powerstrip {
             Some(binary) => binary.clone(),
-            None => beside_this_program()?,
+            None => in_own_folder()?,
         };
         if !binary.is_file() {
             bail!(
@@ -192,12 +192,12 @@ impl How {
                 binary.display()
             );
         }
-        // Gateways are started in folders of their own, where a relative path would lead elsewhere.
+        // Gateways are started in other folders, so a relative path would not be found.
         std::path::absolute(&binary).context("the path of the gateway cannot be used")
     }
 }
 
-fn beside_this_program() -> anyhow::Result<PathBuf> {
+fn in_own_folder() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("this program cannot find itself")?;
     let folder = own.parent().unwrap_or(Path::new("."));
     Ok(folder.join(format!("powerstrip{}", std::env::consts::EXE_SUFFIX)))
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_soak_lasts_half_an_hour_unless_told_otherwise() {
+    fn a_soak_lasts_half_an_hour_by_default() {
         for (line, seconds) in
             [(&["powerstrip-bench", "soak"][..], 1_800), (&["powerstrip-bench", "soak", "2"], 120)]
         {

@@ -1,4 +1,4 @@
-//! A real gateway: its folder, its start, and the memory that it holds.
+//! A real gateway: its folder, its start and its memory.
 
 use std::net::SocketAddr;
 use std::ops::Add as _;
@@ -12,13 +12,13 @@ use tokio::process::Command;
 use crate::load::Connection;
 use crate::process::Process;
 
-/// Where the gateway keeps its data, below its folder.
+/// The gateway's data folder, below its folder.
 const DATA: &str = ".powerstrip";
 
-/// How long memory is watched at most until it is at rest.
+/// The longest wait for memory to settle.
 const RESTLESS: Duration = Duration::from_secs(8);
 
-/// The folder that a gateway lives in; gone when dropped.
+/// The folder of a gateway; removed on drop.
 pub(crate) struct Home(TempDir);
 
 impl Home {
@@ -36,7 +36,7 @@ impl Home {
         self.path().join("tools")
     }
 
-    /// Where the gateway puts what is temporary: a run that is cut short leaves nothing behind.
+    /// The gateway's folder for temporary files, so that an interrupted run leaves none behind.
     fn scratch(&self) -> PathBuf {
         self.path().join("scratch")
     }
@@ -54,7 +54,7 @@ impl Home {
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
     }
 
-    /// Makes the next start the first one.
+    /// Removes the data, so that the next start is a first start.
     pub(crate) fn forget_data(&self) -> anyhow::Result<()> {
         let data = self.path().join(DATA);
         if data.exists() {
@@ -67,12 +67,12 @@ impl Home {
 /// A gateway that is ready for calls.
 pub(crate) struct Gateway {
     process: Process,
-    /// From the start of the process to its first word of being ready.
+    /// The time from the start of the process until it reports that it is ready.
     pub(crate) ready_after: Duration,
 }
 
 impl Gateway {
-    /// Starts a gateway and waits until it says that it is ready.
+    /// Starts a gateway and waits until it reports that it is ready.
     pub(crate) async fn start(binary: &Path, home: &Home) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
         command.args(["serve", "--config", "powerstrip.yaml"]).current_dir(home.path());
@@ -99,7 +99,7 @@ impl Gateway {
         Ok(Memory::of(self.process.id()?)?.own_mb)
     }
 
-    /// The resident memory in MB once it has come to rest: of the gateway, and of the processes that it keeps.
+    /// The resident memory in MB once it has settled: of the gateway, and of its child processes.
     pub(crate) async fn memory_at_rest(&self) -> anyhow::Result<Memory> {
         let pid = self.process.id()?;
         let begun = tokio::time::Instant::now();
@@ -124,7 +124,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// What a process holds, and those that it has started.
+    /// The memory of a process and of its descendants.
     pub(crate) fn of(pid: u32) -> anyhow::Result<Self> {
         let own_mb =
             resident_mb(pid).context("the system does not tell how much memory a process holds")?;

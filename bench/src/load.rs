@@ -1,5 +1,5 @@
-//! The load: the same requests over the same number of kept-alive connections, in rounds that take turns between two
-//! servers, so that whatever else the machine does hits both.
+//! The load: the same requests over the same number of kept-alive connections, in rounds that alternate between two
+//! servers, so that other load on the machine affects both.
 
 mod connection;
 mod front;
@@ -44,12 +44,12 @@ impl Inputs {
     }
 }
 
-/// How a side's time under load is cut.
+/// How a side's time under load is divided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     rounds: u32,
     round: Duration,
-    /// What is not counted, before the first round.
+    /// The time before the first round, which is not counted.
     warm_up: Duration,
 }
 
@@ -88,14 +88,14 @@ pub(crate) struct Figures {
     pub(crate) p99_ms: f64,
 }
 
-/// Two sides that took turns.
+/// The result of loading two sides in turns.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Duel {
+pub(crate) struct Comparison {
     pub(crate) ours: Figures,
     pub(crate) base: Figures,
-    /// Our calls per second by theirs: the median over the pairs of rounds.
+    /// Our calls per second relative to the base: the median over the pairs of rounds.
     pub(crate) ratio: f64,
-    /// What our calls took longer at the middle and at the slow end: again the median over the pairs.
+    /// The added latency of our calls: again the median over the pairs.
     pub(crate) added_p50_ms: f64,
     pub(crate) added_p99_ms: f64,
 }
@@ -139,10 +139,10 @@ impl Client {
         sessions: usize,
     ) -> anyhow::Result<Self> {
         let mut callers = Vec::with_capacity(connections);
-        for place in 0..connections {
+        for index in 0..connections {
             let mut connection = Connection::open(front.address).await?;
             let mut requests = Vec::new();
-            for _ in (place..sessions.max(connections)).step_by(connections) {
+            for _ in (index..sessions.max(connections)).step_by(connections) {
                 requests.push(front.call(era, &mut connection).await?);
             }
             callers.push(Caller { connection, requests, next: 0 });
@@ -182,16 +182,16 @@ async fn call_until(
     inputs: Inputs,
 ) -> anyhow::Result<(Caller, Vec<f64>)> {
     let mut latencies = Vec::new();
-    let mut place = 0;
+    let mut offset = 0;
     loop {
         let request = &mut caller.requests[caller.next];
         request.number(inputs.next());
         let begun = Instant::now();
         let answer = caller.connection.ask(request.bytes()).await?;
         let ended = Instant::now();
-        // Answers have the same shape each time, so the echo is looked for where the last one stood.
-        match request.echo_in(answer.body, place) {
-            Some(found) if answer.status == 200 => place = found,
+        // Answers have the same shape each time, so the echo is first looked for at the last offset.
+        match request.echo_in(answer.body, offset) {
+            Some(found) if answer.status == 200 => offset = found,
             _ => bail!("a call went wrong: {answer}"),
         }
         latencies.push((ended - begun).as_secs_f64() * 1_000.0);
@@ -203,12 +203,12 @@ async fn call_until(
 }
 
 /// Loads two servers in turns.
-pub(crate) async fn duel(
+pub(crate) async fn compare(
     ours: &mut Client,
     base: &mut Client,
     plan: Plan,
     inputs: Inputs,
-) -> anyhow::Result<Duel> {
+) -> anyhow::Result<Comparison> {
     ours.round(plan.warm_up, inputs).await?;
     base.round(plan.warm_up, inputs).await?;
     let mut pairs = Vec::new();
@@ -217,10 +217,10 @@ pub(crate) async fn duel(
         let second = base.round(plan.round, inputs).await?;
         pairs.push((first, second));
     }
-    Ok(Duel::between(pairs))
+    Ok(Comparison::between(pairs))
 }
 
-impl Duel {
+impl Comparison {
     fn between(mut pairs: Vec<(Round, Round)>) -> Self {
         let mut over_pairs = |compare: &dyn Fn(&mut Round, &mut Round) -> f64| {
             let mut all: Vec<_> =

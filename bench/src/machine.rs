@@ -1,4 +1,4 @@
-//! Where the figures come from: the machine, and how the measured binary was built.
+//! The machine, and the build profile of the measured binary.
 
 use std::fmt;
 use std::path::Path;
@@ -7,16 +7,16 @@ use std::process::Command;
 use anyhow::{Context as _, ensure};
 use serde::Serialize;
 
-/// The facts that stand above the table.
+/// The facts above the table.
 #[derive(Debug, Serialize)]
 pub(crate) struct Machine {
     cores: usize,
     cpu: String,
     system: String,
-    /// How busy the machine was before the run, in processes that wanted a core over the last minute.
+    /// The load average of the last minute before the run.
     load: Option<f64>,
     powerstrip: String,
-    /// The folder that Cargo built the gateway into, where that tells its profile.
+    /// The folder that Cargo built the gateway into, which is named after the profile.
     profile: Option<String>,
     /// Whether this program, and with it the bare servers, was built without optimisation.
     bench_unoptimised: bool,
@@ -100,7 +100,7 @@ mod tests {
     use super::profile;
 
     #[test]
-    fn the_profile_is_told_by_the_folder() {
+    fn the_profile_is_read_from_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         for (name, expected) in [("release", Some("release")), ("bin", None)] {
             let binary = folder.path().join(name).join("powerstrip");

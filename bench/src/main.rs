@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A bare server gets the runtime that the gateway has: a thread for every core.
+/// A bare server has the same runtime as the gateway: a thread for every core.
 fn serve(server: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
     Builder::new_multi_thread().enable_all().build()?.block_on(server)
 }
@@ -65,7 +65,7 @@ fn measure(how: &How, rows: impl AsyncFnOnce(&Path) -> Report) -> anyhow::Result
     let report = client_runtime()?.block_on(async {
         tokio::select! {
             report = rows(&binary) => Ok(report),
-            // Leaving this future ends every process that it has started.
+            // Dropping the other future kills every process that it has started.
             _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
         }
     })?;
@@ -74,7 +74,7 @@ fn measure(how: &How, rows: impl AsyncFnOnce(&Path) -> Report) -> anyhow::Result
     Ok(())
 }
 
-/// One thread: the load must cost as little as it can of the cores that it shares with what it measures.
+/// One thread, so that the load takes little of the cores that it shares with the measured servers.
 fn client_runtime() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }

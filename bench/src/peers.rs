@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     McpProxy,
     FastMcp,
     ContextForge,
-    /// No gateway, but what everything between a client and a server is measured by.
+    /// Not a gateway, but the reference for anything between a client and a server.
     Nginx,
 }
 
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// How many times its calls per second ours are to be.
+    /// The target for our calls per second, relative to its own.
     pub(crate) fn bound(self) -> Option<f64> {
         match self {
             Self::McpProxy => Some(2.0),
@@ -90,7 +90,7 @@ impl Kind {
             .and_then(|file| std::path::absolute(file).ok())
     }
 
-    /// What the program says it is, if it is the one we mean: others have the same name.
+    /// The program's version, if it is the expected program: others have the same name.
     async fn introduce(self, program: &Path) -> anyhow::Result<String> {
         let mut command = Command::new(program);
         command.kill_on_drop(true).arg(match self {
@@ -125,18 +125,18 @@ impl fmt::Display for Kind {
 
 /// Another gateway, in front of a server.
 pub(crate) struct Peer {
-    /// Its name, and its version if it tells.
+    /// Its name, and its version if it reports one.
     pub(crate) name: String,
     pub(crate) front: Front,
     /// Which clients it answers, ours in the same way.
     pub(crate) eras: Vec<Era>,
     process: Process,
-    /// Gone when dropped.
+    /// Removed on drop.
     _home: TempDir,
 }
 
 impl Peer {
-    /// Starts a gateway and waits until it passes the echo of the server on.
+    /// Starts a gateway and waits until it forwards the echo of the server.
     pub(crate) async fn start(
         kind: Kind,
         program: &Path,

@@ -1,4 +1,4 @@
-//! Servers under measurement: started in a process of their own, found by the address that they tell, and ended.
+//! Processes of servers under measurement: started, found by the address that they print, and stopped.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -11,14 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-/// A server that says nothing for so long will not start. (Unoptimised builds with 10,000 tools are slow.)
+/// The longest start of a server. (Unoptimised builds with 10,000 tools are slow.)
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a server may take to end by itself.
-const FAREWELL: Duration = Duration::from_secs(15);
+/// How long a server may take to stop after SIGTERM.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How often the log is looked at while a server starts: the error of a start time.
-const GLANCE: Duration = Duration::from_millis(1);
+/// The poll interval while a server starts, and so the error of its start time.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A running server; dropping it ends it at once.
 pub(crate) struct Process {
@@ -28,18 +28,17 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a server that tells its address (`http://…`) on stderr, and waits until it does.
+    /// Starts a server and waits until it prints its address (`http://…`) on stderr.
     ///
     /// Stderr goes to a file: a pipe would have to be emptied by the process that makes the load.
     pub(crate) async fn start(mut command: Command, log: PathBuf) -> anyhow::Result<Self> {
         let stderr = File::create(&log).context("a log cannot be written")?;
         command.stdout(Stdio::null()).stderr(stderr);
-        let (child, address, begun) = spawn(command, &log, async || told_address(&log)).await?;
+        let (child, address, begun) = spawn(command, &log, async || printed_address(&log)).await?;
         Ok(Self { child, address, begun })
     }
 
-    /// Starts a server that was told its address, and waits until something listens there. All that it says goes to
-    /// the log.
+    /// Starts a server with a given address, and waits until it listens there. Its output goes to the log.
     pub(crate) async fn start_at(
         mut command: Command,
         address: SocketAddr,
@@ -57,18 +56,18 @@ impl Process {
         self.child.id().context("a server has ended by itself")
     }
 
-    /// Ends it as an operator would, so that what it keeps on the disk is whole.
+    /// Stops it with SIGTERM, so that its files on disk are complete.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         let pid = Pid::from_raw(self.id()?.cast_signed()).context("a process without an id")?;
-        kill_process(pid, Signal::TERM).context("a server cannot be told to end")?;
-        if tokio::time::timeout(FAREWELL, self.child.wait()).await.is_err() {
+        kill_process(pid, Signal::TERM).context("a server cannot be signalled")?;
+        if tokio::time::timeout(STOP_TIMEOUT, self.child.wait()).await.is_err() {
             self.child.kill().await.context("a server cannot be ended")?;
         }
         Ok(())
     }
 }
 
-/// Starts a program and waits until it is seen where it is.
+/// Starts a program and waits until `seen` returns its address.
 async fn spawn(
     mut command: Command,
     log: &Path,
@@ -87,22 +86,22 @@ async fn spawn(
             return Ok((child, address, begun));
         }
         if let Some(status) = child.try_wait()? {
-            bail!("a server ended early, {status}: {}", last_words(log));
+            bail!("a server ended early, {status}: {}", log_tail(log));
         }
         if begun.elapsed() > PATIENCE {
-            bail!("a server did not start in time: {}", last_words(log));
+            bail!("a server did not start in time: {}", log_tail(log));
         }
-        tokio::time::sleep(GLANCE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// An address that nothing listened at a moment ago, for servers that cannot choose one themselves.
+/// An address with a port that was just free, for servers that cannot choose one themselves.
 pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").context("there is no free port")?;
     Ok(listener.local_addr()?)
 }
 
-fn told_address(log: &Path) -> Option<SocketAddr> {
+fn printed_address(log: &Path) -> Option<SocketAddr> {
     address_in(&std::fs::read_to_string(log).ok()?)
 }
 
@@ -114,7 +113,7 @@ fn address_in(log: &str) -> Option<SocketAddr> {
     rest[..end].trim_end_matches('.').parse().ok()
 }
 
-fn last_words(log: &Path) -> String {
+fn log_tail(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(10)..].join(" / ")
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_is_told_to_end() {
+    async fn a_server_is_stopped_with_a_signal() {
         let folder = tempfile::tempdir().unwrap();
         let ended = folder.path().join("ended");
         let script = format!(

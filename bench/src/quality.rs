@@ -1,4 +1,4 @@
-//! Quality runs: how good an answer is, where speed is not the question.
+//! Quality runs, which measure answers instead of speed.
 
 mod retrieval;
 
@@ -12,15 +12,15 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 pub(crate) struct QualityRun {
     #[command(subcommand)]
-    of: Of,
+    measure: Measure,
 }
 
 #[derive(Debug, Subcommand)]
-enum Of {
+enum Measure {
     ToolRetrieval(ToolRetrieval),
 }
 
-/// Whether a request finds the right tools; prints one line of JSON, shares in percent.
+/// Measure whether requests find the right tools; prints one line of JSON, shares in percent.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A tool is a line `{\"name\": …, \"description\": …, \"parameters\": {NAME: {\"description\": …}}}`, a query a line \
@@ -37,10 +37,10 @@ pub(crate) struct ToolRetrieval {
     model: Option<PathBuf>,
 }
 
-/// Runs what was asked for and prints its figures.
+/// Runs the requested measurement and prints its figures.
 pub(crate) fn run(run: &QualityRun) -> anyhow::Result<()> {
-    let Of::ToolRetrieval(asked) = &run.of;
-    let figures = retrieval::measure(asked)?;
+    let Measure::ToolRetrieval(options) = &run.measure;
+    let figures = retrieval::measure(options)?;
     let line = serde_json::to_string(&figures)?;
     writeln!(std::io::stdout().lock(), "{line}").context("the figures cannot be written")
 }

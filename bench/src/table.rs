@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde::{Serialize, Serializer};
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unit {
@@ -23,7 +23,7 @@ pub(crate) struct Figure {
     pub(crate) unit: Unit,
 }
 
-/// The bound that a figure is to keep.
+/// The target for a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Target {
@@ -32,16 +32,16 @@ pub(crate) enum Target {
     Below(f64),
 }
 
-/// What became of a row.
+/// The outcome of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     Ok,
     Miss,
-    /// A figure to know, without a target.
-    Told,
+    /// A figure without a target.
+    NoTarget,
     NotMeasured,
-    /// What it needs is not installed here.
+    /// A program that it needs is not installed.
     Skipped,
 }
 
@@ -87,25 +87,25 @@ impl Row {
         Self { target: Some(target), ..self }
     }
 
-    /// Adds a number that the figure was worked out from.
+    /// Adds a number that the figure is based on.
     pub(crate) fn fact(mut self, name: impl Into<String>, value: f64, unit: Unit) -> Self {
         self.facts.push((name.into(), Figure { value, unit }));
         self
     }
 
-    /// Whether the figure keeps its bound.
+    /// Whether the figure meets its target.
     pub(crate) fn verdict(&self) -> Verdict {
         let value = match &self.outcome {
             Ok(figure) => &figure.value,
             Err(nothing) => return nothing.verdict,
         };
-        let kept = match self.target {
-            None => return Verdict::Told,
+        let met = match self.target {
+            None => return Verdict::NoTarget,
             Some(Target::AtLeast(bound)) => *value >= bound,
             Some(Target::AtMost(bound)) => *value <= bound,
             Some(Target::Below(bound)) => *value < bound,
         };
-        if kept { Verdict::Ok } else { Verdict::Miss }
+        if met { Verdict::Ok } else { Verdict::Miss }
     }
 }
 
@@ -118,7 +118,7 @@ impl Serialize for Row {
             figure: Figure,
         }
         #[derive(Serialize)]
-        struct Written<'a> {
+        struct SerializedRow<'a> {
             row: &'a str,
             #[serde(flatten)]
             figure: Option<&'a Figure>,
@@ -128,7 +128,7 @@ impl Serialize for Row {
             verdict: Verdict,
             facts: Vec<Fact<'a>>,
         }
-        Written {
+        SerializedRow {
             row: &self.name,
             figure: self.outcome.as_ref().ok(),
             why: self.outcome.as_ref().err().map(|nothing| &nothing.why),
@@ -153,7 +153,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
         let verdict = match row.verdict() {
             Verdict::Ok => "ok",
             Verdict::Miss => "**miss**",
-            Verdict::Told => "",
+            Verdict::NoTarget => "",
             Verdict::NotMeasured => "not measured",
             Verdict::Skipped => "skipped",
         };
@@ -172,7 +172,7 @@ fn facts(facts: &[(String, Figure)]) -> String {
     cell(&written.join(" · "))
 }
 
-/// Text that stays in its cell.
+/// Escapes text for a cell.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
@@ -202,7 +202,7 @@ impl fmt::Display for Figure {
     }
 }
 
-/// Three digits that matter, and commas between thousands.
+/// Three significant digits, with thousands separators.
 fn number(value: f64) -> String {
     let size = value.abs();
     if size < 1.0 {
@@ -217,8 +217,8 @@ fn number(value: f64) -> String {
     let digits = format!("{size:.0}");
     let sign = if value < 0.0 { "-" } else { "" };
     let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);

@@ -8,10 +8,10 @@ use anyhow::{Context as _, bail, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// An answer that takes longer than this will not come.
+/// The longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// As much of a wrong answer as a message repeats.
+/// The most bytes of a wrong answer that an error message repeats.
 const SHOWN: usize = 400;
 
 /// How a body in chunks ends, unless something follows the last chunk, which no server here sends.
@@ -43,7 +43,7 @@ pub(super) struct Head {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     Known(usize),
-    /// It tells as it comes.
+    /// Chunked encoding.
     Chunks,
 }
 
@@ -121,10 +121,10 @@ impl Head {
 }
 
 /// The value of a header.
-fn value<'a>(head: &'a str, wanted: &str) -> Option<&'a str> {
+fn value<'a>(head: &'a str, header: &str) -> Option<&'a str> {
     head.split("\r\n")
         .filter_map(|line| line.split_once(':'))
-        .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+        .find(|(name, _)| name.eq_ignore_ascii_case(header))
         .map(|(_, value)| value.trim())
 }
 

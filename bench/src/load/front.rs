@@ -16,7 +16,7 @@ const LEGACY: &str = "2025-11-25";
 /// Which of the two kinds of MCP a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
-    /// 2026-07-28: each request stands for itself.
+    /// 2026-07-28: stateless requests.
     Modern,
     /// 2025-11-25: `initialize`, then calls in a session if the server gives one.
     Legacy,
@@ -36,19 +36,19 @@ impl fmt::Display for Era {
 pub(crate) struct Front {
     pub(crate) address: SocketAddr,
     pub(crate) path: String,
-    /// What every request must carry besides what the protocol asks for.
+    /// Headers in addition to those of the protocol.
     pub(crate) headers: Vec<(String, String)>,
     /// The name of the echo there.
     pub(crate) tool: String,
-    /// So many letters are sent and come back beside the message.
-    pub(crate) letters: usize,
+    /// The characters that are sent and returned in addition to the message.
+    pub(crate) padding: usize,
 }
 
 impl Front {
     /// A server at the usual path.
     pub(crate) fn new(address: SocketAddr, tool: &str) -> Self {
         let (path, tool) = ("/mcp".to_owned(), tool.to_owned());
-        Self { address, path, headers: Vec::new(), tool, letters: 0 }
+        Self { address, path, headers: Vec::new(), tool, padding: 0 }
     }
 
     /// A call of the echo, in a session of its own if this is the era of sessions.
@@ -58,8 +58,8 @@ impl Front {
         connection: &mut Connection,
     ) -> anyhow::Result<Request> {
         let mut arguments = json!({"message": MESSAGE});
-        if self.letters > 0 {
-            arguments["more"] = "x".repeat(self.letters).into();
+        if self.padding > 0 {
+            arguments["more"] = "x".repeat(self.padding).into();
         }
         let params = json!({"name": self.tool, "arguments": arguments});
         match era {

@@ -1,4 +1,4 @@
-//! Requests written once and only numbered anew for each call, so that making them costs the client nothing.
+//! Requests that are written once and only renumbered for each call, so that they cost the client nothing.
 
 use std::net::SocketAddr;
 

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use super::connection::{Head, Length, join};
 use super::front::message;
-use super::{Client, Duel, Era, Front, Inputs, Plan, Request, Round, duel};
+use super::{Client, Comparison, Era, Front, Inputs, Plan, Request, Round, compare};
 
 fn nowhere() -> SocketAddr {
     ([127, 0, 0, 1], 9).into()
@@ -130,12 +130,12 @@ fn one_disturbed_round_does_not_decide() {
         latencies_ms: (0..calls).map(|n| n as f64).collect(),
     };
     let pairs = vec![(round(80), round(100)), (round(8), round(100)), (round(80), round(100))];
-    let duel = Duel::between(pairs);
-    assert_eq!(duel.ratio, 0.8);
-    assert_eq!(duel.base.calls_per_second, 100.0);
-    assert_eq!(duel.base.p50_ms, 49.0);
-    assert_eq!(duel.ours.calls_per_second, 56.0);
-    assert_eq!((duel.added_p50_ms, duel.added_p99_ms), (39.0 - 49.0, 79.0 - 98.0));
+    let comparison = Comparison::between(pairs);
+    assert_eq!(comparison.ratio, 0.8);
+    assert_eq!(comparison.base.calls_per_second, 100.0);
+    assert_eq!(comparison.base.p50_ms, 49.0);
+    assert_eq!(comparison.ours.calls_per_second, 56.0);
+    assert_eq!((comparison.added_p50_ms, comparison.added_p99_ms), (39.0 - 49.0, 79.0 - 98.0));
 }
 
 /// A server that sends each body back, or always the same answer.
@@ -170,9 +170,9 @@ async fn both_sides_are_measured() {
     let [ours, base] = &mut clients[..] else { unreachable!() };
     // Long enough for a call in each round, on a busy machine too.
     let plan = Plan::lasting(Duration::from_secs(1));
-    let duel = duel(ours, base, plan, Inputs::Distinct).await.unwrap();
-    assert!(duel.ours.calls_per_second > 0.0 && duel.base.calls_per_second > 0.0);
-    assert!(duel.ours.p50_ms <= duel.ours.p99_ms && duel.ratio > 0.0);
+    let comparison = compare(ours, base, plan, Inputs::Distinct).await.unwrap();
+    assert!(comparison.ours.calls_per_second > 0.0 && comparison.base.calls_per_second > 0.0);
+    assert!(comparison.ours.p50_ms <= comparison.ours.p99_ms && comparison.ratio > 0.0);
 }
 
 #[tokio::test]
@@ -234,6 +234,6 @@ async fn sessions_are_opened_and_take_turns() {
     assert!(requests[0].contains("mcp-protocol-version: 2025-06-18\r\n"), "{}", requests[0]);
     client.round(Duration::from_millis(20), Inputs::Distinct).await.unwrap();
 
-    let nobody = Front { path: "/elsewhere".to_owned(), ..front };
-    assert!(nobody.echoes(Era::Legacy).await.is_err());
+    let missing = Front { path: "/elsewhere".to_owned(), ..front };
+    assert!(missing.echoes(Era::Legacy).await.is_err());
 }

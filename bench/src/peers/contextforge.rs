@@ -1,5 +1,5 @@
-//! ContextForge, alone on loopback: a database in its folder, nobody asked for a password, and no limit on the rate.
-//! The server is registered over its API.
+//! ContextForge on loopback: a database in its folder, no authentication and no rate limit. The server is registered over
+//! its API.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::process::{Process, free_address};
 /// How long it may take until it takes requests, after it listens.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// It refuses to start with fewer characters. Nothing outside loopback can reach what these guard.
+/// It refuses to start with shorter secrets. Only loopback can reach it.
 const SECRET: &str = "powerstrip-bench-powerstrip-bench-powerstrip-bench";
 
 pub(super) async fn start(

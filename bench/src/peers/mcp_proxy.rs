@@ -1,6 +1,5 @@
 //! The crate `mcp-proxy`. It answers at `/`, puts the server's name before the tool's, and, if built with the feature
-//! `protocol-2026-07-28`, answers clients of both eras. Left to itself it writes lines about every call, which would
-//! count against it.
+//! `protocol-2026-07-28`, answers clients of both eras. By default it logs every call, which would slow it down.
 
 use std::path::Path;
 
@@ -29,7 +28,7 @@ pub(super) async fn start(
     Ok((process, front))
 }
 
-/// It does not tell its version; the same name on PyPI and npm is another program.
+/// It does not report its version; the same name on PyPI and npm is another program.
 pub(super) fn introduction(help: &str) -> Option<String> {
     (help.contains("Standalone MCP proxy") && help.contains("--from-mcp-json")).then(String::new)
 }

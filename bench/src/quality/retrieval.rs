@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::ToolRetrieval;
 use crate::stats::percentile;
 
-/// How far down a ranking is read.
+/// The cut-off rank.
 const DEPTH: usize = 10;
 
 #[derive(Debug, Deserialize)]
@@ -55,7 +55,7 @@ pub(super) struct Figures {
     build_ms: f64,
 }
 
-/// Builds the index and puts every request to it.
+/// Builds the index and searches for every request.
 pub(super) fn measure(asked: &ToolRetrieval) -> anyhow::Result<Figures> {
     let tools: Vec<Tool> = lines(&asked.tools)?;
     let requests: Vec<Request> = lines(&asked.queries)?;
@@ -66,7 +66,7 @@ pub(super) fn measure(asked: &ToolRetrieval) -> anyhow::Result<Figures> {
     let index = index(&tools, model);
     let build_ms = millis(start);
     let mut spent = Vec::with_capacity(requests.len());
-    let mut sums = [0.0; 4];
+    let mut totals = [0.0; 4];
     for Request { query, relevant } in &requests {
         let start = Instant::now();
         let hits = index.search(query, DEPTH);
@@ -79,13 +79,13 @@ pub(super) fn measure(asked: &ToolRetrieval) -> anyhow::Result<Figures> {
             recall(&ranked, &relevant, 10),
         ];
         for (sum, score) in
-            sums.iter_mut().zip(scores.into_iter().chain([ndcg(&ranked, &relevant)]))
+            totals.iter_mut().zip(scores.into_iter().chain([ndcg(&ranked, &relevant)]))
         {
             *sum += score;
         }
     }
     let [recall1, recall5, recall10, ndcg10] =
-        sums.map(|sum| rounded(100.0 * sum / requests.len() as f64));
+        totals.map(|sum| rounded(100.0 * sum / requests.len() as f64));
     Ok(Figures {
         recall1,
         recall5,

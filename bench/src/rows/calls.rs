@@ -1,14 +1,14 @@
-//! Calls of the built-in echo through the doors, every guard on, against the same handler with none.
+//! Calls of the built-in echo through the doors with every guard, against the same handler without.
 
 use std::path::Path;
 
 use anyhow::Context as _;
 use tokio::process::Command;
 
-use super::{duel_row, say};
+use super::report::{comparison_row, say};
 use crate::cli::StripRun;
 use crate::gateway::{Gateway, Home};
-use crate::load::{Client, Inputs, Request, duel};
+use crate::load::{Client, Inputs, Request, compare};
 use crate::process::Process;
 use crate::table::{Row, Target};
 
@@ -17,7 +17,7 @@ const TARGET: Target = Target::AtLeast(0.6);
 /// One caller that waits for each answer, and enough of them to keep every core busy.
 const CONNECTIONS: [usize; 2] = [1, 16];
 
-/// A door, and the bare server that does the same.
+/// A door, and the equivalent bare server.
 #[derive(Clone, Copy)]
 pub(super) enum Door {
     Envelope,
@@ -63,7 +63,7 @@ impl Door {
     }
 }
 
-/// Starts a bare server: this program under another name.
+/// Starts a bare server: this program with another subcommand.
 pub(super) async fn bare(subcommand: &str, home: &Home) -> anyhow::Result<Process> {
     let own = std::env::current_exe().context("this program cannot find itself")?;
     let mut command = Command::new(own);
@@ -86,16 +86,17 @@ pub(super) async fn measure(
             say(&name);
             let mut ours = door.client(gateway.address(), connections).await?;
             let mut base = door.client(bare.address, connections).await?;
-            let duel = duel(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
-            rows.push(duel_row(name, &duel, "gateway", door.base()).target(TARGET));
+            let comparison =
+                compare(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
+            rows.push(comparison_row(name, &comparison, "gateway", door.base()).target(TARGET));
         }
         let most = CONNECTIONS[CONNECTIONS.len() - 1];
         let name = format!("`{}`, equal inputs, {most} connections", door.path());
         say(&name);
         let mut ours = door.client(gateway.address(), most).await?;
         let mut base = door.client(bare.address, most).await?;
-        let duel = duel(&mut ours, &mut base, run.how.plan(), Inputs::Equal).await?;
-        rows.push(duel_row(name, &duel, "gateway", door.base()));
+        let comparison = compare(&mut ours, &mut base, run.how.plan(), Inputs::Equal).await?;
+        rows.push(comparison_row(name, &comparison, "gateway", door.base()));
         bare.stop().await?;
     }
     gateway.stop().await

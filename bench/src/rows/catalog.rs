@@ -1,4 +1,4 @@
-//! Many tools: how long the gateway takes to start, to list them, and to call one, and what they weigh.
+//! Many tools: time to start, to list and to call, and memory.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use super::calls::{Door, bare};
 use super::packs::{time_reading, write_many};
-use super::{duel_row, say, shown};
+use super::report::{comparison_row, say, shown};
 use crate::cli::StripRun;
 use crate::gateway::{Gateway, Home};
-use crate::load::{Connection, Inputs, Request, duel};
+use crate::load::{Connection, Inputs, Request, compare};
 use crate::stats::median;
 use crate::table::{Row, Target, Unit};
 
 const COUNTS: [usize; 4] = [10, 100, 1_000, 10_000];
 const QUICK_COUNTS: [usize; 3] = [10, 100, 1_000];
 
-/// Where the spec sets the bounds of start and memory.
+/// The numbers of tools for which the spec sets targets.
 const MANY: usize = 10_000;
 const USUAL: usize = 100;
 
@@ -214,8 +214,8 @@ async fn flat(run: &StripRun, stocked: &[Stocked], rows: &mut Vec<Row>) -> anyho
         say(&name);
         let mut ours = door.client(many.gateway.address(), CONNECTIONS).await?;
         let mut base = door.client(few.gateway.address(), CONNECTIONS).await?;
-        let duel = duel(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
-        let row = duel_row(name, &duel, &shown(many.count), &shown(few.count));
+        let comparison = compare(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
+        let row = comparison_row(name, &comparison, &shown(many.count), &shown(few.count));
         rows.push(row.target(Target::AtLeast(0.9)));
     }
     Ok(())
@@ -244,7 +244,7 @@ impl Reader {
             first_bytes: 0,
             all_ms: Vec::new(),
         };
-        // `server/discover` opens the way without touching the list.
+        // `server/discover` prepares the connection without touching the list.
         let request = Request::mcp(address, "server/discover", json!({}));
         let answer = reader.connection.ask(request.bytes()).await?;
         ensure!(answer.status == 200, "MCP does not answer: {answer}");

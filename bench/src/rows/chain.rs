@@ -1,5 +1,5 @@
-//! A large paper that goes from server to server: how much of it an agent reads on the way, and how much of it the
-//! gateway holds.
+//! A large document that is passed from server to server: how much of it an agent reads, and how much the gateway holds
+//! in memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::files::{upload, watched};
-use super::{Report, close};
+use super::report::{Report, close};
 use crate::cli::ChainRun;
 use crate::gateway::{Gateway, Home};
 use crate::load::Connection;
 use crate::process::Process;
 use crate::table::{Row, Target, Unit};
 
-/// The server of papers, which Cargo puts beside the gateway.
+/// The documents fixture, which Cargo builds into the gateway's folder.
 const SERVER: &str = "powerstrip-documents";
 
-/// A server whose tools are not there by then has none.
+/// How long the servers may take to list their tools.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Room for the paper in base64.
+/// Limits that admit the document in base64.
 const ROOM: [&str; 4] = ["--max-body-bytes", "134217728", "--max-output-bytes", "134217728"];
 
-/// Measures chains over one large paper.
+/// Measures chains over one large document.
 pub(crate) async fn measure(run: &ChainRun, binary: &Path) -> Report {
     let mut rows = Vec::new();
     let measured = chains(run, binary, &mut rows).await;
@@ -54,9 +54,9 @@ async fn chains(run: &ChainRun, binary: &Path, rows: &mut Vec<Row>) -> anyhow::R
         offered(&gateway, name).await?;
     }
     let mut chunk = noise(1 << 20);
-    // The first bytes say what it is; every megabyte begins so, which does no harm.
+    // The first bytes give its media type; every megabyte begins the same, which does not matter.
     chunk[..9].copy_from_slice(b"%PDF-1.4\n");
-    // The first chain pays for what is only needed once; it is short.
+    // A first, short chain warms up.
     chain(&gateway, &chunk, 1).await?;
     let before = gateway.memory_at_rest().await?.own_mb;
     let (mut read, mut peak) = (0, 0.0_f64);
@@ -97,7 +97,7 @@ async fn offered(gateway: &Gateway, server: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Hands a paper in and sends it through five tools of two servers; gives how many bytes of answers the agent reads.
+/// Uploads a document and passes it through five tools of two servers; returns the bytes of answers that the agent reads.
 async fn chain(gateway: &Gateway, chunk: &[u8], megabytes: usize) -> anyhow::Result<usize> {
     let (_, answer) =
         upload(gateway.address(), "POST /v1/files?name=cv.pdf", chunk, megabytes).await?;
@@ -119,7 +119,7 @@ struct Agent {
 }
 
 impl Agent {
-    /// Calls a tool; gives the first reference in its answer.
+    /// Calls a tool; returns the first reference in its answer.
     async fn call(&mut self, tool: &str, input: Value) -> anyhow::Result<String> {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {}});
@@ -139,15 +139,15 @@ impl Agent {
             .with_context(|| format!("{tool} answered with no JSON: {answer}"))?;
         let result = &message["result"];
         ensure!(result.is_object() && result["isError"] != true, "{tool} failed: {message}");
-        // Structured answers say the same again; a model reads one of them.
+        // Structured content repeats the text; a model reads one of them.
         self.read += result["content"].to_string().len();
-        let told = result.to_string().replace('\\', "");
-        let start = told.find("\"ref_id\":\"").context("no reference")? + 10;
-        Ok(told[start..].chars().take_while(|c| *c != '"').collect())
+        let text = result.to_string().replace('\\', "");
+        let start = text.find("\"ref_id\":\"").context("no reference")? + 10;
+        Ok(text[start..].chars().take_while(|c| *c != '"').collect())
     }
 }
 
-/// Bytes that no two places have in common.
+/// Bytes without repetition.
 fn noise(size: usize) -> Vec<u8> {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let step = |_| {

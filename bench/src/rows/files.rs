@@ -1,4 +1,4 @@
-//! Files handed in and read back, against a bare axum server that copies the same bytes to and from the disk.
+//! Files uploaded and downloaded, against a bare axum server that copies the same bytes to and from the disk.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
-use super::{Report, close};
+use super::report::{Report, close};
 use crate::cli::FilesRun;
 use crate::gateway::{Gateway, Home};
 use crate::process::Process;
@@ -18,7 +18,7 @@ use crate::table::{Row, Target, Unit};
 
 const MEGABYTE: usize = 1 << 20;
 
-/// How often memory is looked at while an upload runs.
+/// How often memory is sampled during an upload.
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Measures uploads and downloads of one large file.
@@ -41,7 +41,7 @@ async fn sides(run: &FilesRun, binary: &Path, rows: &mut Vec<Row>) -> anyhow::Re
     let bare = Process::start(command, home.path().join("bare.log")).await?;
 
     let chunk: Vec<u8> = (0..MEGABYTE).map(|place| (place * 31 % 251) as u8).collect();
-    // The first round of each side pays for what is only needed once.
+    // The first round of each side is a warm-up.
     let mut id = String::new();
     let (mut up, mut up_bare, mut down, mut down_bare) = (vec![], vec![], vec![], vec![]);
     let (mut before, mut peak) = (0.0_f64, 0.0_f64);
@@ -98,7 +98,7 @@ async fn sides(run: &FilesRun, binary: &Path, rows: &mut Vec<Row>) -> anyhow::Re
     gateway.stop().await
 }
 
-/// Does something while looking at how much memory the gateway holds; gives the most.
+/// Runs some work while sampling the gateway's memory; returns the peak.
 pub(super) async fn watched<T>(
     gateway: &Gateway,
     work: impl Future<Output = T>,

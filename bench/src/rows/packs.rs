@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::gateway::Home;
 
-/// Packs in one folder: nobody keeps thousands of files in one.
+/// The packs in one folder, so that no folder has thousands of files.
 const TOGETHER: usize = 100;
 
 /// An echo that runs alone, in a fresh interpreter, and in a warm worker.
@@ -83,7 +83,7 @@ execution:
     Ok(())
 }
 
-/// How long it takes merely to read all packs, and to read them and take their YAML apart.
+/// The time to read all packs, and to read them and parse their YAML.
 pub(super) fn time_reading(tools: &Path, count: usize) -> anyhow::Result<(Duration, Duration)> {
     let begun = Instant::now();
     let texts = read_all(tools)?;

@@ -9,17 +9,17 @@ use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
 use super::packs::{ECHO, echo_pack};
-use super::{duel_row, say};
+use super::report::{comparison_row, say};
 use crate::cli::StripRun;
 use crate::gateway::{Gateway, Home};
-use crate::load::{Client, Connection, Inputs, Request, duel};
+use crate::load::{Client, Connection, Inputs, Request, compare};
 use crate::stats::{median, percentile};
 use crate::table::{Row, Target, Unit};
 
 /// As many callers as the warm pack has workers.
 const WORKERS: usize = 2;
 
-/// A round of fresh interpreters must hold enough calls to be counted.
+/// Long enough for a meaningful number of calls with fresh interpreters.
 const SHORTEST: Duration = Duration::from_secs(2);
 
 const WARM: &str = "bench.warm";
@@ -43,8 +43,8 @@ pub(super) async fn measure(
     let mut warm = Client::connect(address, Request::envelope(address, WARM), WORKERS).await?;
     let mut fresh = Client::connect(address, Request::envelope(address, FRESH), WORKERS).await?;
     let plan = run.how.plan().at_least(SHORTEST);
-    let duel = duel(&mut warm, &mut fresh, plan, Inputs::Distinct).await?;
-    rows.push(duel_row(name, &duel, "warm", "fresh").target(Target::AtLeast(20.0)));
+    let comparison = compare(&mut warm, &mut fresh, plan, Inputs::Distinct).await?;
+    rows.push(comparison_row(name, &comparison, "warm", "fresh").target(Target::AtLeast(20.0)));
 
     say("cold Python call versus `python3 tool.py` alone");
     let pairs = if run.how.quick { 10 } else { 60 };
@@ -52,7 +52,7 @@ pub(super) async fn measure(
     gateway.stop().await
 }
 
-/// What a cold call adds to the interpreter run by hand.
+/// The time that a cold call adds to running the interpreter directly.
 async fn cold(
     gateway: &Gateway,
     python: &Path,
@@ -62,7 +62,7 @@ async fn cold(
     let mut connection = Connection::open(gateway.address()).await?;
     let mut request = Request::envelope(gateway.address(), FRESH);
     let (mut through, mut alone) = (Vec::new(), Vec::new());
-    // The first pair finds caches cold that every later one finds warm.
+    // The first pair runs with cold caches and is not counted.
     for pair in 0..=pairs {
         let number = Inputs::Distinct.next();
         request.number(number);
@@ -89,7 +89,7 @@ async fn cold(
         .fact("p99", percentile(&mut alone, 99.0), Unit::Millis))
 }
 
-/// Runs the script by hand. Blocking, because nothing is cheaper and nothing else is under way.
+/// Runs the script directly. Blocking, because that is cheapest and nothing else runs.
 fn run_alone(python: &Path, script: &Path, message: &str) -> anyhow::Result<Duration> {
     let line = json!({"input": {"message": message}}).to_string() + "\n";
     let begun = Instant::now();
@@ -108,14 +108,14 @@ fn run_alone(python: &Path, script: &Path, message: &str) -> anyhow::Result<Dura
     Ok(took)
 }
 
-/// The interpreter itself, not the shim of a version manager, which the gateway sees through as well.
+/// The interpreter itself, not the shim of a version manager; the gateway resolves shims as well.
 fn interpreter() -> anyhow::Result<PathBuf> {
     let output = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])
         .output()
         .context("python3 cannot be started")?;
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    ensure!(path.is_absolute(), "python3 does not say where it lies");
+    ensure!(path.is_absolute(), "python3 does not report its path");
     Ok(path)
 }
 
@@ -126,7 +126,7 @@ mod tests {
     use super::{ECHO, interpreter, run_alone};
 
     #[test]
-    fn the_script_runs_by_hand() {
+    fn the_script_runs_directly() {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("echo.py");
         let python = interpreter().unwrap();

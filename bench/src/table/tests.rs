@@ -31,7 +31,7 @@ fn bounds_are_judged_at_their_edge() {
     assert_eq!(judged(5.01, Target::AtMost(5.0)), Verdict::Miss);
     assert_eq!(judged(40.0, Target::Below(40.0)), Verdict::Miss);
     assert_eq!(judged(f64::NAN, Target::AtLeast(0.6)), Verdict::Miss);
-    assert_eq!(Row::new("r", 1.0, Unit::Ratio).verdict(), Verdict::Told);
+    assert_eq!(Row::new("r", 1.0, Unit::Ratio).verdict(), Verdict::NoTarget);
     assert_eq!(Row::not_measured("r", "why").verdict(), Verdict::NotMeasured);
     assert_eq!(Row::skipped("r", "why").verdict(), Verdict::Skipped);
 }

@@ -1,4 +1,4 @@
-//! One server hangs while its callers keep calling it: what do the callers of another notice?
+//! One server hangs while it is being called: does that slow down calls of another?
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use anyhow::ensure;
 use tokio::task::JoinSet;
 
-use super::calls::compete;
-use super::{CONNECTIONS, answering, gateway, upstream};
+use super::calls::compare_fronts;
+use super::setup::{CONNECTIONS, answering, gateway, upstream};
 use crate::cli::GatewayRun;
 use crate::gateway::Home;
 use crate::load::{Connection, Era, Front};
-use crate::rows::{duel_row, say};
+use crate::rows::report::{comparison_row, say};
 use crate::table::{Row, Target};
 
-/// How long a caller lets a server rest that did not answer: as one would, so that refusals make no load.
+/// The pause of a caller after a failed call, so that refusals make no load.
 const PAUSE: Duration = Duration::from_millis(250);
 
-const KEPT: Target = Target::AtLeast(0.95);
+const SHARE: Target = Target::AtLeast(0.95);
 
 pub(super) async fn measure(
     run: &GatewayRun,
@@ -30,11 +30,11 @@ pub(super) async fn measure(
     let well = upstream(&calm, "well", &[]).await?;
     let (ours, front) = gateway(binary, &troubled, &[("up", &up), ("hung", &hung)]).await?;
     let (base, calm_front) = gateway(binary, &calm, &[("up", &up), ("well", &well)]).await?;
-    // The other server is well before anyone waits for it.
+    // The other server must answer before the comparison starts.
     answering(&Front::new(base.address(), "well__echo"), Era::Modern).await?;
 
     let name = format!(
-        "`tools/call` of {}, {CONNECTIONS} connections, {CONNECTIONS} callers of a hung server beside",
+        "`tools/call` of {}, {CONNECTIONS} connections, with {CONNECTIONS} callers of a hung server",
         Era::Modern
     );
     say(&name);
@@ -42,11 +42,11 @@ pub(super) async fn measure(
     for _ in 0..CONNECTIONS {
         waiting.spawn(keep_calling(Front::new(ours.address(), "hung__echo")));
     }
-    let duel = tokio::select! {
-        duel = compete(run, Era::Modern, &front, &calm_front, CONNECTIONS) => duel?,
+    let comparison = tokio::select! {
+        comparison = compare_fronts(run, Era::Modern, &front, &calm_front, CONNECTIONS) => comparison?,
         Some(ended) = waiting.join_next() => ended??,
     };
-    rows.push(duel_row(name, &duel, "one hangs", "all are well").target(KEPT));
+    rows.push(comparison_row(name, &comparison, "one hangs", "all are well").target(SHARE));
     waiting.shutdown().await;
     ours.stop().await?;
     base.stop().await?;

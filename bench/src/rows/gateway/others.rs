@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::calls::{compete, p99_row};
-use super::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
+use super::calls::{compare_fronts, p99_row};
+use super::setup::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
 use crate::cli::GatewayRun;
 use crate::gateway::{Home, Memory};
 use crate::load::Era;
 use crate::peers::{Kind, Peer};
 use crate::process::Process;
-use crate::rows::{duel_row, say};
+use crate::rows::report::{comparison_row, say};
 use crate::table::{Row, Target, Unit};
 
 pub(super) async fn measure(
@@ -25,7 +25,7 @@ pub(super) async fn measure(
             rows.push(Row::skipped(kind.to_string(), kind.how_to_install()));
             continue;
         };
-        // One that cannot be set up here does not take the others with it.
+        // A gateway that cannot be set up does not stop the others.
         if let Err(error) = against(run, binary, kind, &program, &up, rows).await {
             rows.push(Row::not_measured(format!("{kind}: the rest"), format!("{error:#}")));
         }
@@ -33,7 +33,7 @@ pub(super) async fn measure(
     up.stop().await
 }
 
-/// Compares a gateway with one of ours that is as fresh.
+/// Compares a gateway with a freshly started one of ours.
 async fn against(
     run: &GatewayRun,
     binary: &Path,
@@ -58,13 +58,13 @@ async fn against(
                 peer.name
             );
             say(&name);
-            let duel = compete(run, *era, &front, &peer.front, connections).await?;
-            let row = duel_row(name.clone(), &duel, "Powerstrip", kind.name());
+            let comparison = compare_fronts(run, *era, &front, &peer.front, connections).await?;
+            let row = comparison_row(name.clone(), &comparison, "Powerstrip", kind.name());
             if connections == 1 {
                 rows.push(row);
             } else {
                 rows.push(judged(row));
-                rows.push(judged(p99_row(&name, &duel, "Powerstrip", kind.name())));
+                rows.push(judged(p99_row(&name, &comparison, "Powerstrip", kind.name())));
             }
         }
     }
@@ -77,13 +77,13 @@ async fn against(
     peer.stop().await
 }
 
-/// Memory after the calls, of each with all processes that it keeps.
-fn memory_row(peer: &str, ours: Memory, theirs: Memory) -> Row {
-    let [ours, theirs] = [ours, theirs].map(|memory| memory.own_mb + memory.children_mb);
+/// Memory after the calls, including child processes.
+fn memory_row(peer: &str, ours: Memory, other: Memory) -> Row {
+    let [ours, other] = [ours, other].map(|memory| memory.own_mb + memory.children_mb);
     let name = format!("versus {peer}: resident memory, a server of {USUAL_TOOLS} tools");
-    Row::new(name, ours / theirs, Unit::Ratio).fact("Powerstrip", ours, Unit::Megabytes).fact(
-        "theirs",
-        theirs,
+    Row::new(name, ours / other, Unit::Ratio).fact("Powerstrip", ours, Unit::Megabytes).fact(
+        "other",
+        other,
         Unit::Megabytes,
     )
 }
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn memory_counts_all_processes() {
         let ours = Memory { own_mb: 20.0, children_mb: 5.0 };
-        let theirs = Memory { own_mb: 60.0, children_mb: 40.0 };
-        let row = serde_json::to_value(memory_row("another", ours, theirs)).unwrap();
-        assert_eq!((&row["value"], &row["verdict"]), (&0.25.into(), &"told".into()));
+        let other = Memory { own_mb: 60.0, children_mb: 40.0 };
+        let row = serde_json::to_value(memory_row("another", ours, other)).unwrap();
+        assert_eq!((&row["value"], &row["verdict"]), (&0.25.into(), &"no_target".into()));
         assert_eq!(row["facts"][1]["value"], 100.0);
     }
 }

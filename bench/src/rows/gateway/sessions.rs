@@ -1,21 +1,21 @@
-//! Sessions of clients before 2026-07-28: what each of them weighs, and whether many of them slow a call down.
+//! Sessions of clients before 2026-07-28: the memory of each, and whether many of them slow a call down.
 
 use std::path::Path;
 
 use anyhow::Context as _;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use super::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
+use super::setup::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
 use crate::cli::GatewayRun;
 use crate::gateway::{Gateway, Home};
-use crate::load::{Client, Era, Front, Inputs, duel};
-use crate::rows::{duel_row, say, shown};
+use crate::load::{Client, Era, Front, Inputs, compare};
+use crate::rows::report::{comparison_row, say, shown};
 use crate::table::{Row, Target, Unit};
 
 const COUNTS: [usize; 5] = [1, 500, 1_000, 1_500, 2_000];
 const QUICK_COUNTS: [usize; 3] = [1, 100, 200];
 
-/// Sessions and what the gateway held with them.
+/// A number of sessions, and the gateway's memory with them.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     sessions: usize,
@@ -35,10 +35,10 @@ pub(super) async fn measure(
     let (full, front) = gateway(binary, &home, &[("up", &up)]).await?;
 
     say(&format!("1 to {} sessions, each on a connection of its own", shown(most)));
-    let mut held = Held::default();
+    let mut idle = IdleSessions::default();
     let mut weights = Vec::new();
     for &count in counts {
-        held.grow(&front, count).await?;
+        idle.grow(&front, count).await?;
         let mb = full.memory_at_rest().await?.own_mb;
         weights.push(Weight { sessions: count, mb });
     }
@@ -47,13 +47,12 @@ pub(super) async fn measure(
     let other = Home::new()?;
     let (few, few_front) = gateway(binary, &other, &[("up", &up)]).await?;
     rows.push(calling(run, &front, &few_front, most).await?);
-    drop(held);
+    drop(idle);
     stop([full, few]).await?;
     up.stop().await
 }
 
-/// A connection for each session takes more files than some systems allow a program that does not ask, this one and
-/// the gateway, which inherits what is raised here.
+/// Raises the limit of open files for this program and the gateway, which inherits it: each session has a connection.
 fn raise_open_files() -> anyhow::Result<()> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
@@ -67,11 +66,11 @@ async fn stop(gateways: [Gateway; 2]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sessions that have called once and now rest, with their connections.
+/// Sessions that have called once and are now idle, with their connections.
 #[derive(Default)]
-struct Held(Vec<Client>);
+struct IdleSessions(Vec<Client>);
 
-impl Held {
+impl IdleSessions {
     async fn grow(&mut self, front: &Front, count: usize) -> anyhow::Result<()> {
         while self.0.len() < count {
             let mut client = Client::greet(front, Era::Legacy, 1, 1).await?;
@@ -82,7 +81,7 @@ impl Held {
     }
 }
 
-/// What a session weighs, and whether the last ones weigh as much as the first.
+/// The memory per session, and whether it stays constant.
 fn weight_rows(weights: &[Weight]) -> Vec<Row> {
     let [none, first, .., last] = weights else { return Vec::new() };
     let each = |from: &Weight, to: &Weight| {
@@ -102,7 +101,7 @@ fn weight_rows(weights: &[Weight]) -> Vec<Row> {
     vec![weight, flat]
 }
 
-/// Calls in many sessions by turns, against calls in few: beside the ones that rest.
+/// Calls in many sessions by turns, against calls in few, in addition to the idle sessions.
 async fn calling(
     run: &GatewayRun,
     many: &Front,
@@ -117,8 +116,8 @@ async fn calling(
     say(&name);
     let mut ours = Client::greet(many, Era::Legacy, CONNECTIONS, sessions).await?;
     let mut base = Client::greet(few, Era::Legacy, CONNECTIONS, CONNECTIONS).await?;
-    let duel = duel(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
-    let row = duel_row(name, &duel, &shown(sessions), &shown(CONNECTIONS));
+    let comparison = compare(&mut ours, &mut base, run.how.plan(), Inputs::Distinct).await?;
+    let row = comparison_row(name, &comparison, &shown(sessions), &shown(CONNECTIONS));
     Ok(row.target(Target::AtLeast(0.9)))
 }
 

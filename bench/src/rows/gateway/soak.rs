@@ -1,27 +1,26 @@
-//! A long load: whether the memory of the gateway stays where it is, and comes back afterwards.
+//! A long load: whether the gateway's memory stays flat, and returns to its level afterwards.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::super::{Report, close};
-use super::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
+use super::setup::{CONNECTIONS, USUAL_TOOLS, gateway, upstream};
 use crate::cli::SoakRun;
 use crate::gateway::{Gateway, Home};
 use crate::load::{Client, Era, Front, Inputs};
-use crate::rows::{say, shown};
+use crate::rows::report::{Report, close, say, shown};
 use crate::stats::median;
 use crate::table::{Row, Target, Unit};
 
 /// The sessions that call by turns all the time.
 const SESSIONS: usize = 500;
 
-/// The sessions that are opened in each round, call once, and are then left alone.
-const LEFT: usize = 10;
+/// The sessions that are opened in each round, call once, and are then abandoned.
+const ABANDONED: usize = 10;
 
-/// How often memory is looked at.
+/// How often memory is sampled.
 const SAMPLES: u32 = 120;
 
-/// Loads one gateway for as long as was asked for.
+/// Loads one gateway for the requested time.
 pub(crate) async fn measure(run: &SoakRun, binary: &Path) -> Report {
     let mut rows = Vec::new();
     let measured = soak(run.time(), binary, &mut rows).await;
@@ -55,7 +54,7 @@ async fn load(time: Duration, gateway: &Gateway, front: &Front) -> anyhow::Resul
         for caller in &mut callers {
             caller.call_for(round / 2, Inputs::Distinct).await?;
         }
-        Client::greet(front, Era::Legacy, 1, LEFT).await?.call_once().await?;
+        Client::greet(front, Era::Legacy, 1, ABANDONED).await?.call_once().await?;
         under.push(gateway.memory()?);
     }
     Ok(under)

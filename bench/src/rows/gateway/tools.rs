@@ -1,4 +1,4 @@
-//! A server of few and of many tools: what they weigh in the gateway, and that a call does not notice them.
+//! A server with few and with many tools: memory in the gateway, and the speed of a call.
 
 use std::path::Path;
 use std::time::Instant;
@@ -6,13 +6,13 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
-use super::calls::compete;
-use super::{CONNECTIONS, PATIENCE, USUAL_TOOLS, gateway, upstream};
+use super::calls::compare_fronts;
+use super::setup::{CONNECTIONS, PATIENCE, USUAL_TOOLS, gateway, upstream};
 use crate::cli::GatewayRun;
 use crate::gateway::{Gateway, Home};
 use crate::load::{Connection, Era, Front, Request};
 use crate::process::Process;
-use crate::rows::{duel_row, say, shown};
+use crate::rows::report::{comparison_row, say, shown};
 use crate::table::{Row, Target, Unit};
 
 const COUNTS: [usize; 4] = [10, 100, 1_000, 10_000];
@@ -21,7 +21,7 @@ const QUICK_COUNTS: [usize; 3] = [10, 100, 1_000];
 /// A gateway in front of a server of so many tools.
 struct Stocked {
     count: usize,
-    /// Gone when dropped.
+    /// Removed on drop.
     _home: Home,
     up: Process,
     gateway: Gateway,
@@ -49,8 +49,8 @@ pub(super) async fn measure(
         shown(few.count)
     );
     say(&name);
-    let duel = compete(run, Era::Modern, &many.front, &few.front, CONNECTIONS).await?;
-    let row = duel_row(name, &duel, &shown(many.count), &shown(few.count));
+    let comparison = compare_fronts(run, Era::Modern, &many.front, &few.front, CONNECTIONS).await?;
+    let row = comparison_row(name, &comparison, &shown(many.count), &shown(few.count));
     rows.push(row.target(Target::AtLeast(0.9)));
     for Stocked { gateway, up, .. } in stocked {
         gateway.stop().await?;

@@ -169,7 +169,7 @@ impl Gateway {
         };
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
-        strip.catalog().publish(control::SOURCE, control::tools(&strip));
+        strip.catalog().publish(control::SOURCE, strip.control_tools());
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let ending = CancellationToken::new();

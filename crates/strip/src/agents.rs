@@ -12,15 +12,15 @@ pub use report::AgentReport;
 pub use view::View;
 pub(crate) use views::Views;
 
-/// Finds tools by what is wanted.
+/// Finds tools by a description of the task.
 pub const SEARCH_TOOLS: &str = "powerstrip:search_tools";
-/// Tells all about one tool.
+/// Returns the whole definition of one tool.
 pub const DESCRIBE_TOOL: &str = "powerstrip:describe_tool";
-/// Calls a tool that a client was not shown in its list.
+/// Calls a tool that is not in the client's list.
 pub const CALL_TOOL: &str = "powerstrip:call_tool";
 
-/// What an agent that searches is shown instead of a list.
-const FINDERS: [&str; 3] = [SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL];
+/// The tools that an agent with `discovery: search` is shown instead of a list.
+pub const FINDERS: [&str; 3] = [SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL];
 
 #[cfg(test)]
 mod tests;

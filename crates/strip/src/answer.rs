@@ -3,18 +3,21 @@ use std::sync::Arc;
 use proto::{Envelope, Meta};
 use serde_json::Value;
 
+use crate::catalog::Entry;
 use crate::files::Reference;
 use crate::{Failure, Reply};
 
-/// The end of one call, ready for any door to render.
+/// The result of one call, ready for any door to render.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub result: Result<Arc<Value>, Failure>,
-    /// The result as an MCP server gave it, good or bad, for doors that can pass it on whole.
+    /// The result as an MCP server gave it, success or failure, for doors that can forward it unchanged.
     pub native: Option<Arc<Value>>,
     pub reply: Reply,
-    /// What was kept of the answer, for doors that can link to it.
+    /// The parts of the answer that were stored, for doors that can link to them.
     pub references: Vec<Reference>,
+    /// The catalog entry of the tool that the caller named; none if the caller has no such tool.
+    pub entry: Option<Arc<Entry>>,
     pub meta: Meta,
 }
 

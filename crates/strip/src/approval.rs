@@ -8,7 +8,7 @@
 
 mod deciding;
 mod desk;
-mod leave;
+mod grant;
 pub mod operations;
 pub(crate) mod question;
 mod rules;
@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use desk::Approvals;
-pub(crate) use leave::{Grounds, Leave};
+pub(crate) use grant::{Grant, Grounds};
 pub(crate) use rules::Asked;
 pub use shown::{ApprovalView, ShownFile, inert};
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};

@@ -110,6 +110,7 @@ fn skipped(plan: &Plan, place: usize, because: usize) -> Answer {
         native: None,
         reply: Reply::Done,
         references: Vec::new(),
+        entry: None,
         meta: Meta {
             tool: call.tool.as_str().into(),
             version: Arc::default(),

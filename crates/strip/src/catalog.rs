@@ -8,6 +8,7 @@ mod quarantine;
 mod snapshot;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -51,6 +52,12 @@ pub struct Entry {
     pub hidden_characters: usize,
     /// Who published it.
     pub source: String,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Entry").field(&self.descriptor.id).field(&self.version).finish()
+    }
 }
 
 /// A tool that was offered but is not in the catalog, and why.

@@ -4,33 +4,33 @@ use serde_json::Value;
 
 use crate::files::{Carved, Reference};
 
-/// How far a call has come with its answer.
+/// Whether an output answers the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reply {
-    /// The answer is there.
+    /// The answer is complete.
     #[default]
     Done,
     /// The caller is asked something; `native` says what. It repeats the call with the answers.
     NeedsInput,
-    /// The work goes on as a task; `native` names it.
+    /// The work continues as a task; `native` names it.
     Pending,
 }
 
-/// What a tool hands back.
+/// What a tool returns.
 #[derive(Clone, Debug)]
 pub struct Output {
     pub data: Arc<Value>,
     pub warnings: Vec<String>,
-    /// The result as an MCP server gave it, for doors that can pass it on whole.
+    /// The result as an MCP server gave it, for doors that can forward it unchanged.
     pub native: Option<Arc<Value>>,
     pub reply: Reply,
-    /// Long runs of base64 that stand in the data and the result by their marks.
+    /// Long runs of base64 that the data and the result only have placeholders of.
     pub carved: Option<Carved>,
-    /// What was kept of the answer.
+    /// The parts of the answer that were stored.
     pub references: Vec<Reference>,
 }
 
-/// Two outputs are the same if they say the same; what was kept of them stands in the data.
+/// Compares everything that a caller sees; references are part of the data.
 impl PartialEq for Output {
     fn eq(&self, other: &Self) -> bool {
         self.data == other.data

@@ -20,8 +20,8 @@ use store::{Database, RunCallRow, RunName, RunRow, StoreError};
 use tokio::sync::{Notify, broadcast};
 
 use crate::Failure;
+pub(crate) use answers::NewQuestion;
 pub use answers::Shown;
-pub(crate) use answers::Wanted;
 use kind::Kind;
 use known::{Key, Known};
 pub use run::Run;

@@ -9,50 +9,66 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::ApprovalRule;
-use crate::approval::Leave;
+use crate::approval::Grant;
 use crate::catalog::{Entry, Snapshot};
-use crate::client::Terse;
-use crate::control::Part;
-use crate::guard::approval::{Gated, Passage};
+use crate::client::{Client, ToolClient};
+use crate::guard::approval::{Gate, Passage};
 use crate::guard::arguments::Arguments;
-use crate::guard::audit::{Begin, OpenRow};
-use crate::guard::idempotency::{Decision, Idempotency, Key, Unanswered, Worked};
+use crate::guard::audit::{Begin, Decision, OpenRow};
+use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
 use crate::guard::{deadline, determinism, shape, size};
+use crate::guards::Guards;
 use crate::runs::Ticket;
 use crate::stop::Stop;
-use crate::strip::Guards;
-use crate::{Answer, Failure, Job, Output, Reply, Request, Strip};
+use crate::{Answer, Failure, Job, Output, Reply, Request};
 
-/// How much longer than its caller's timeout a control-flow tool is waited for.
+/// How much longer than its caller's timeout a control-flow tool may take: it keeps to the timeout itself, and has an
+/// answer when it ends.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// A call that all guards before idempotency have admitted.
+struct Admission {
+    entry: Arc<Entry>,
+    key: Option<Key>,
+    /// Set if a person had to approve the call.
+    grant: Option<Arc<Grant>>,
+}
+
+enum Admitted {
+    Run(Admission),
+    /// The caller is asked for its person's decision.
+    Ask(Output),
+}
 
 impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
-    pub(crate) async fn pass(&self, strip: &Strip, mut job: Job) -> Answer {
-        let view = strip.view(&job.request.principal);
-        let found = meant(view.tools(), &mut job.request);
+    pub(crate) async fn answer(&self, mut job: Job) -> Answer {
+        let (forwarder, found) = {
+            let view = self.view(&job.request.principal);
+            resolve(view.tools(), &mut job.request)
+        };
         let arguments = Arguments::of(&job.request.input);
-        let entry = found.as_ref().ok().map(|entry| Arc::clone(entry));
+        let entry = found.as_ref().ok().map(Arc::clone);
         let mut row = self.audit.open(&job.request, &arguments, entry.as_ref());
         let began = row.began();
 
         let (mut ticket, mut key) = (None, None);
-        let (mut result, mut decision) = match found.map(Arc::clone) {
+        let (mut result, mut decision) = match found {
             _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
             Err(unknown) => {
                 let refusal = self.rate().check(&job.request.principal, None).and(Err(unknown));
                 (refusal, Decision::Refused)
             }
-            Ok(entry) => match self.let_in(strip, &mut job, entry, &arguments, &mut ticket).await {
+            Ok(entry) => match self.admit(&mut job, entry, &arguments, &mut ticket).await {
                 Err(refusal) => (Err(refusal), Decision::Refused),
-                Ok(Admitted::Asked(output)) => (Ok(output), Decision::Asked),
-                Ok(Admitted::To(place)) => {
-                    key = place.key.as_ref().map(Key::sum);
-                    match self.begun(&job, place, &mut row).await {
+                Ok(Admitted::Ask(output)) => (Ok(output), Decision::Asked),
+                Ok(Admitted::Run(admission)) => {
+                    key = admission.key.as_ref().map(Key::digest);
+                    match self.begin(&job, admission, &mut row).await {
                         Ok((output, decision)) => (Ok(output), decision),
-                        Err(Unanswered::Refused(failure)) => (Err(failure), Decision::Refused),
-                        Err(Unanswered::Failed(failure)) => (Err(failure), Decision::Failed),
+                        Err(CallError::Refused(failure)) => (Err(failure), Decision::Refused),
+                        Err(CallError::Failed(failure)) => (Err(failure), Decision::Failed),
                     }
                 }
             },
@@ -63,9 +79,9 @@ impl Guards {
         if cancelled && self.stop.is_stopping() {
             (result, decision) = (Err(Stop::failure(changes)), Decision::Failed);
         } else if cancelled {
-            // Its row says that the caller left.
+            // A dropped row says that the caller left.
             drop(row);
-            return self.answer(&job.request, entry.as_deref(), began, result);
+            return self.finish(&job.request, entry, forwarder, began, result);
         }
         let wait = result.is_ok() && changes;
         let failure = result.as_ref().err();
@@ -73,61 +89,62 @@ impl Guards {
             // A failed call keeps its own failure: it says more about what happened.
             result = result.and(Err(unwritten));
         }
-        if let Some(ticket) = ticket
-            && let Some(entry) = &entry
-        {
-            ticket.close(&job.request, entry.descriptor.id.as_str(), (decision, key), &result);
+        if let Some(entry) = &entry {
+            if let Some(ticket) = ticket {
+                ticket.close(&job.request, entry, decision, key, &result);
+            }
+            if result.is_ok() {
+                self.history.note(&job.request.principal, &entry.descriptor.id);
+            }
         }
-        if result.is_ok()
-            && let Some(entry) = &entry
-        {
-            self.usage.note(&job.request.principal, &entry.descriptor.id);
-        }
-        self.answer(&job.request, entry.as_deref(), began, result)
+        self.finish(&job.request, entry, forwarder, began, result)
     }
 
-    /// All that happens before a recorded answer is looked for. A person is asked only about a call that could run.
-    async fn let_in(
+    /// Everything before the look-up of a recorded answer. A person is asked only about a call that could run.
+    async fn admit(
         &self,
-        strip: &Strip,
         job: &mut Job,
         entry: Arc<Entry>,
         arguments: &Arguments,
         ticket: &mut Option<Ticket>,
     ) -> Result<Admitted, Failure> {
-        self.checked(&job.request, &entry, arguments)?;
+        self.check(&job.request, &entry, arguments)?;
         *ticket = self.runs.enter(&mut job.request, &entry).await?;
-        // The gateway's own tools ask people, or ask nothing of them.
-        let rule = match Part::of(&entry.descriptor.id).is_control() {
-            true => ApprovalRule::Free,
-            false => strip.approval_rule(&entry.descriptor.id),
+        // Control-flow tools need no approval: one of them asks people itself, the others only concern the run.
+        let rule = if entry.tool.part().is_control() {
+            ApprovalRule::Free
+        } else {
+            self.approval_rule(&entry.descriptor.id)
         };
-        let (entry, leave) = match rule {
+        let (entry, grant) = match rule {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {
                 if job.request.verify {
                     return Err(determinism::refuse_gated());
                 }
-                let nobody = || {
+                let unavailable = || {
                     Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
                 };
-                let approvals = self.approvals.get().ok_or_else(nobody)?;
+                let approvals = self.approvals.get().ok_or_else(unavailable)?;
                 if job.request.idempotency_key.is_some()
                     && let Some(key) = Idempotency::key(&job.request, &entry, arguments)?
                 {
                     Box::pin(self.idempotency.check_outcome(&key)).await?;
                 }
-                job.shown_files = Some(Box::pin(self.bench.shown(&entry, &job.request)).await?);
-                // What a reviewer does not see, the tool does not, either.
-                job.request.client = job.request.client.take().map(Terse::of);
+                let shown = Box::pin(self.executor.shown_files(&entry, &job.request)).await?;
+                job.shown_files = Some(shown);
+                if let Some(client) = job.request.client.take() {
+                    let client = Arc::new(ToolClient::new(client).trace_only());
+                    job.request.client = Some(client as Arc<dyn Client>);
+                }
                 let revision = entry.tool.revision();
-                let code = Box::pin(code_of(&entry, &job.request)).await?;
-                let gated = Gated { approvals, entry: &entry, revision, code, arguments, timeout };
-                match Box::pin(gated.passage(job)).await? {
-                    Passage::Asked(output) => return Ok(Admitted::Asked(output)),
-                    Passage::Granted(leave) => {
+                let code = Box::pin(digest_code(&entry, &job.request)).await?;
+                let gate = Gate { approvals, entry: &entry, revision, code, arguments, timeout };
+                match Box::pin(gate.pass(job)).await? {
+                    Passage::Asked(output) => return Ok(Admitted::Ask(output)),
+                    Passage::Granted(grant) => {
                         job.approved_code = code;
-                        (readmitted(strip, &job.request, (&entry, revision))?, Some(leave))
+                        (self.readmit(&job.request, &entry, revision)?, Some(grant))
                     }
                 }
             }
@@ -138,107 +155,125 @@ impl Guards {
             && job.shown_files.is_none()
             && entry.files.is_some()
         {
-            // What was once answered about a file is not said again when the file is gone.
-            Box::pin(self.bench.shown(&entry, &job.request)).await?;
+            // A recorded answer about a file is not given again when the file is gone.
+            Box::pin(self.executor.shown_files(&entry, &job.request)).await?;
         }
-        Ok(Admitted::To(Place { entry, key, leave }))
+        Ok(Admitted::Run(Admission { entry, key, grant }))
     }
 
-    fn checked(&self, call: &Request, entry: &Entry, arguments: &Arguments) -> Result<(), Failure> {
-        self.rate().check(&call.principal, Some(entry))?;
+    fn check(
+        &self,
+        request: &Request,
+        entry: &Entry,
+        arguments: &Arguments,
+    ) -> Result<(), Failure> {
+        self.rate().check(&request.principal, Some(entry))?;
         size::check_input(entry, arguments)?;
-        shape::check_input(entry, &call.input)?;
-        if call.verify {
+        shape::check_input(entry, &request.input)?;
+        if request.verify {
             determinism::check_claimed(entry)?;
         }
         Ok(())
     }
 
-    /// Notes that a call begins which may change something, and answers it.
-    async fn begun(
+    /// Resolves the tool again after a person has decided: this caller must still have it, and it must be what they saw.
+    fn readmit(
+        &self,
+        request: &Request,
+        seen: &Entry,
+        revision: u64,
+    ) -> Result<Arc<Entry>, Failure> {
+        let view = self.view(&request.principal);
+        let entry = view.tools().resolve(&request.tool)?;
+        if entry.definition != seen.definition || entry.tool.revision() != revision {
+            let message = "the tool changed while a person decided about the call, so it was not run; call again to ask again";
+            return Err(Failure::new(Code::Denied, message).retryable(true));
+        }
+        Ok(Arc::clone(entry))
+    }
+
+    /// Records that a call begins which may change something, and runs it.
+    async fn begin(
         &self,
         job: &Job,
-        place: Place,
+        admission: Admission,
         row: &mut OpenRow<'_>,
-    ) -> Result<(Output, Decision), Unanswered> {
-        let begin = match &place {
-            Place { leave: Some(_), .. } => Some(Begin::Durable),
-            Place { key: Some(key), .. } if key.is_durable() => Some(Begin::Queued),
-            _ => place.entry.descriptor.side_effecting().then_some(Begin::Trailing),
+    ) -> Result<(Output, Decision), CallError> {
+        let begin = match &admission {
+            Admission { grant: Some(_), .. } => Some(Begin::Durable),
+            Admission { key: Some(key), .. } if key.is_durable() => Some(Begin::Queued),
+            _ => admission.entry.descriptor.side_effecting().then_some(Begin::Trailing),
         };
         if let Some(begin) = begin {
             // Boxed to keep the future of read-only calls small.
-            Box::pin(row.begin(begin)).await.map_err(Unanswered::Refused)?;
+            Box::pin(row.begin(begin)).await.map_err(CallError::Refused)?;
         }
-        self.answered(job, place).await
+        self.run_within_timeout(job, admission).await
     }
 
-    async fn answered(&self, job: &Job, place: Place) -> Result<(Output, Decision), Unanswered> {
-        let Place { entry, key, leave } = place;
-        let worked = |job: Job| self.worked(job, &entry, leave.clone());
+    async fn run_within_timeout(
+        &self,
+        job: &Job,
+        admission: Admission,
+    ) -> Result<(Output, Decision), CallError> {
+        let Admission { entry, key, grant } = admission;
+        let run = |job: Job| self.executor.run(job, &entry, grant.clone(), self.keep_rules());
         let work = pin!(async {
             match key {
-                None => ran(worked(job.clone()).await),
-                // Boxed, as is all that few calls need: every call would carry the room for it.
-                Some(key) => Box::pin(self.answered_once(job, key, worked)).await,
+                None => ran(run(job.clone()).await),
+                // Boxed to keep the future of calls without a key small.
+                Some(key) => Box::pin(self.run_once(job, key, run)).await,
             }
         });
-        // A control-flow tool keeps to the caller's timeout itself, and has something to say when it ends.
-        let control = Part::of(&entry.descriptor.id).is_control();
-        let timeout = job.request.timeout.map(|limit| if control { limit + GRACE } else { limit });
-        deadline::patient(timeout, &job.request.cancel, work).await
+        let grace = if entry.tool.part().is_control() { GRACE } else { Duration::ZERO };
+        let timeout = job.request.timeout.map(|timeout| timeout + grace);
+        deadline::wait(timeout, &job.request.cancel, work).await
     }
 
     /// The answer of a call that has a key: recorded, shared, or fresh.
-    async fn answered_once<W>(
+    async fn run_once<W>(
         &self,
         job: &Job,
         key: Key,
-        worked: impl Fn(Job) -> W,
-    ) -> Result<(Output, Decision), Unanswered>
+        run: impl Fn(Job) -> W,
+    ) -> Result<(Output, Decision), CallError>
     where
-        W: Future<Output = Worked> + Send + 'static,
+        W: Future<Output = ToolResult> + Send + 'static,
     {
         // Shared work must not end because the caller who began it cancelled.
         let mut unbound = job.clone();
         unbound.request.cancel = CancellationToken::new();
         if job.request.resume.is_some() {
-            // It was let in as a first call; it goes on where it was interrupted.
-            return self.idempotency.alone(key, self.window(), worked(unbound)).await;
+            // A call that continues after a question is never answered from a record.
+            return self.idempotency.alone(key, self.window(), run(unbound)).await;
         }
-        let begin = || worked(unbound.clone());
+        let begin = || run(unbound.clone());
         let once = self.idempotency.once(key.clone(), self.window(), begin);
         let (mut output, mut decision) = once.await?;
         if decision == Decision::Shared && output.reply != Reply::Done {
-            // What another caller was asked says nothing to this one.
-            let again = self.idempotency.alone(key, self.window(), worked(job.clone()));
+            // A question to another caller is no answer to this one.
+            let again = self.idempotency.alone(key, self.window(), run(job.clone()));
             (output, decision) = again.await?;
         }
         if job.request.verify && output.reply == Reply::Done {
-            let (fresh, _) = ran(worked(unbound).await)?;
-            determinism::check_same(&output.data, &fresh.data).map_err(Unanswered::Failed)?;
+            let (fresh, _) = ran(run(unbound).await)?;
+            determinism::check_same(&output.data, &fresh.data).map_err(CallError::Failed)?;
         }
         Ok((output, decision))
     }
 
-    pub(crate) fn unaccountable(&self) -> Failure {
-        let why = self.audit.failing().unwrap_or_default();
-        Failure::new(
-            Code::Unavailable,
-            format!("the audit trail cannot be written ({why}), so nothing is run until it can"),
-        )
-    }
-
-    fn answer(
+    /// Makes the answer, and counts and logs the call.
+    fn finish(
         &self,
-        call: &Request,
-        entry: Option<&Entry>,
+        request: &Request,
+        entry: Option<Arc<Entry>>,
+        forwarder: Option<Arc<Entry>>,
         began: Instant,
         result: Result<Output, Failure>,
     ) -> Answer {
         let duration = began.elapsed();
         let mut warnings = Vec::new();
-        if let Some(entry) = entry
+        if let Some(entry) = &entry
             && let Some(newer) = entry.superseded_by
         {
             warnings.push(format!(
@@ -263,81 +298,52 @@ impl Guards {
             }
         };
         let outcome = result.as_ref().map_or_else(|failure| failure.code.as_str(), |_| "OK");
-        self.meter.count(entry, call.door, outcome, duration);
+        self.metrics.count(entry.as_deref(), request.door, outcome, duration);
         if let Err(failure) = &result {
-            // A caller's or a server's words may be in all of them.
+            // All of these texts may come from a caller or a server.
             let source = failure.source.as_ref().map(|source| clean::line(&source.to_string()));
             let source = source.as_ref().map(tracing::field::display);
-            tracing::warn!(trace = %call.trace, tool = %clean::line(&call.tool), door = %call.door,
+            tracing::warn!(trace = %request.trace, tool = %clean::line(&request.tool), door = %request.door,
                 code = %failure.code, blame = failure.blame.as_str(), source,
                 "{}", clean::line(&failure.message));
         } else {
-            tracing::debug!(trace = %call.trace, tool = %clean::line(&call.tool), door = %call.door, ?duration, "call answered");
+            tracing::debug!(trace = %request.trace, tool = %clean::line(&request.tool), door = %request.door, ?duration, "call answered");
         }
-        Answer {
-            result,
-            native,
-            reply,
-            references,
-            meta: Meta {
-                tool: entry.map_or_else(
-                    || call.tool.as_str().into(),
-                    |entry| entry.descriptor.id.shared(),
-                ),
-                version: entry.map(|entry| Arc::clone(&entry.version)).unwrap_or_default(),
-                duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-                trace_id: call.trace,
-                warnings,
-            },
-        }
+        let (tool, version) = match &entry {
+            Some(entry) => (entry.descriptor.id.shared(), Arc::clone(&entry.version)),
+            None => (request.tool.as_str().into(), Arc::default()),
+        };
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let meta = Meta { tool, version, duration_ms, trace_id: request.trace, warnings };
+        Answer { result, native, reply, references, entry: forwarder.or(entry), meta }
     }
 }
 
-/// The outcome of work that was done for this call alone.
-fn ran(worked: Worked) -> Result<(Output, Decision), Unanswered> {
-    let (output, _) = worked.map_err(Unanswered::Failed)?;
+/// The outcome of a run for this call alone.
+fn ran(result: ToolResult) -> Result<(Output, Decision), CallError> {
+    let (output, _) = result.map_err(CallError::Failed)?;
     Ok((output, Decision::Ran))
 }
 
-/// Finds the tool of a call. A call that stands for another becomes that other, once: no tool is a way round a guard.
-fn meant<'a>(snapshot: &'a Snapshot, call: &mut Request) -> Result<&'a Arc<Entry>, Failure> {
-    let entry = snapshot.resolve(&call.tool)?;
-    let Some((tool, input)) = entry.tool.stands_for(&call.input) else { return Ok(entry) };
-    call.tool = tool;
-    call.input = Arc::new(input);
-    snapshot.resolve(&call.tool)
+/// Finds the tool of a call, and the tool that forwarded to it if there is one. A call is forwarded once: the guards of
+/// the tool that runs apply.
+fn resolve(
+    tools: &Snapshot,
+    request: &mut Request,
+) -> (Option<Arc<Entry>>, Result<Arc<Entry>, Failure>) {
+    let entry = match tools.resolve(&request.tool) {
+        Ok(entry) => entry,
+        Err(unknown) => return (None, Err(unknown)),
+    };
+    let Some((tool, input)) = entry.tool.forwards_to(&request.input) else {
+        return (None, Ok(Arc::clone(entry)));
+    };
+    request.tool = tool;
+    request.input = Arc::new(input);
+    (Some(Arc::clone(entry)), tools.resolve(&request.tool).map(Arc::clone))
 }
 
-/// A call that got as far as its tool, and what it brings.
-struct Place {
-    entry: Arc<Entry>,
-    key: Option<Key>,
-    /// A person's leave, where one is needed.
-    leave: Option<Arc<Leave>>,
-}
-
-enum Admitted {
-    To(Place),
-    /// The caller is asked for its person's decision.
-    Asked(Output),
-}
-
-/// The digest of the code that the call would run, within the tool's own time.
-async fn code_of(entry: &Entry, call: &Request) -> Result<Option<Digest>, Failure> {
-    deadline::bound(entry.limits.timeout, None, pin!(entry.tool.code_digest(call))).await
-}
-
-/// The tool once more, after a person has thought: it must still be there for this caller, and be what they saw.
-fn readmitted(
-    strip: &Strip,
-    call: &Request,
-    (seen, revision): (&Entry, u64),
-) -> Result<Arc<Entry>, Failure> {
-    let view = strip.view(&call.principal);
-    let entry = view.tools().resolve(&call.tool)?;
-    if entry.definition != seen.definition || entry.tool.revision() != revision {
-        let message = "the tool changed while a person thought about the call, so it was not run; call again to ask anew";
-        return Err(Failure::new(Code::Denied, message).retryable(true));
-    }
-    Ok(Arc::clone(entry))
+/// The digest of the code that the call would run, computed within the tool's timeout.
+async fn digest_code(entry: &Entry, request: &Request) -> Result<Option<Digest>, Failure> {
+    deadline::bound(entry.limits.timeout, None, pin!(entry.tool.code_digest(request))).await
 }

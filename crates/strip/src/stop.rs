@@ -1,4 +1,4 @@
-//! Ending the calls under way when the gateway stops before they have finished.
+//! Ends the calls in progress when the gateway stops before they have finished.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -7,9 +7,9 @@ use proto::{Blame, Code, TraceId};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Failure, Strip};
+use crate::Failure;
 
-/// Calls register at one of several tokens, so that they do not all wait for one lock.
+/// Calls register at one of several tokens, to spread the lock contention.
 const TOKENS: usize = 16;
 
 #[derive(Default)]
@@ -19,6 +19,17 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
+    /// A token that is cancelled when the gateway stops.
+    pub(crate) fn token(&self, trace: TraceId) -> CancellationToken {
+        let token = usize::from(trace.as_bytes()[0]) % TOKENS;
+        self.tokens[token].child_token()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.tokens.iter().for_each(CancellationToken::cancel);
+    }
+
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
@@ -34,20 +45,5 @@ impl Stop {
             return failure(message).retryable(false).details(json!({"outcome": "unknown"}));
         }
         failure("the gateway shut down before the call had finished; call again when it is back")
-    }
-}
-
-impl Strip {
-    /// A token for a call's `cancel`, which is also cancelled when the gateway stops.
-    pub fn call_token(&self, trace: TraceId) -> CancellationToken {
-        let token = usize::from(trace.as_bytes()[0]) % TOKENS;
-        self.guards().stop.tokens[token].child_token()
-    }
-
-    /// Ends every call that has such a token. Each is answered with `UNAVAILABLE`, for which the gateway is to blame.
-    pub fn stop_calls(&self) {
-        let stop = &self.guards().stop;
-        stop.stopping.store(true, Ordering::Release);
-        stop.tokens.iter().for_each(CancellationToken::cancel);
     }
 }

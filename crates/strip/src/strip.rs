@@ -1,49 +1,35 @@
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use prompts::Prompts;
-use proto::{Clock, Discovery, Limits, Principal, ToolId};
+use proto::{Clock, Discovery, Principal, ToolId, TraceId};
 use store::{AuditTrail, Cache, Database};
+use tokio_util::sync::CancellationToken;
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::approval::Approvals;
-use crate::catalog::{LimitBounds, NameStyle, Pins, Terms, WireNames};
-use crate::files::{Files, KeepRules, Lenders, Strategies};
+use crate::catalog::{NameStyle, Pins, WireNames};
+use crate::control;
+use crate::execution::Executor;
+use crate::files::{Files, Lenders};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
-use crate::guard::rate::{RateGuard, RateRules};
+use crate::guard::rate::RateGuard;
 use crate::guard::records::Records;
-use crate::meter::Meter;
+use crate::guards::Guards;
+use crate::history::History;
+use crate::metrics::CallMetrics;
 use crate::runs::Runs;
 use crate::servers::{Server, Servers};
+use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::usage::Usage;
-use crate::work::Bench;
-use crate::{Answer, Catalog, Failure, Health, Job, Output, Request, discovery};
-
-/// What an operator may set, also while the strip runs.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    pub limits: LimitBounds,
-    /// How long a recorded answer stands.
-    pub idempotency: Duration,
-    pub rate: RateRules,
-    pub name_style: NameStyle,
-    pub files: Strategies,
-    pub keep: KeepRules,
-}
-
-impl Settings {
-    fn terms(&self) -> Terms {
-        Terms { bounds: self.limits, files: self.files.clone() }
-    }
-}
+use crate::{Answer, Catalog, Failure, Health, Job, Output, Request, Tool, discovery};
 
 /// What the strip is built from.
 pub struct Parts {
     pub audit: AuditTrail,
-    /// What stands behind runs.
+    /// Where runs are stored.
     pub database: Database,
     pub cache: Cache,
     pub clock: Clock,
@@ -54,47 +40,11 @@ pub struct Parts {
 
 /// One core behind every door: the catalog, the prompts, and the guard stack.
 pub struct Strip {
-    catalog: Arc<Catalog>,
-    prompts: Prompts,
-    views: Arc<Views>,
+    prompts: Arc<Prompts>,
     servers: Arc<Servers>,
-    files: Arc<Files>,
+    control: Arc<control::Context>,
     guards: Guards,
     started: Instant,
-}
-
-/// The guards and what the operator set for them.
-pub(crate) struct Guards {
-    pub(crate) audit: Arc<Audit>,
-    pub(crate) idempotency: Idempotency,
-    pub(crate) runs: Runs,
-    pub(crate) meter: Meter,
-    pub(crate) usage: Usage,
-    pub(crate) bench: Bench,
-    pub(crate) stop: Stop,
-    /// Without it, a call that needs to be approved is refused.
-    pub(crate) approvals: OnceLock<Arc<Approvals>>,
-    rate: ArcSwap<RateGuard>,
-    settings: ArcSwap<Settings>,
-}
-
-impl Guards {
-    pub(crate) fn rate(&self) -> Arc<RateGuard> {
-        self.rate.load_full()
-    }
-
-    pub(crate) fn window(&self) -> Duration {
-        self.settings.load().idempotency
-    }
-
-    pub(crate) fn keep_rules(&self) -> KeepRules {
-        self.settings.load().keep
-    }
-
-    /// The limits where nobody set others.
-    pub(crate) fn limits(&self) -> Limits {
-        self.settings.load().limits.default
-    }
 }
 
 impl Strip {
@@ -113,19 +63,27 @@ impl Strip {
             catalog: Arc::clone(&catalog),
             audit: Arc::clone(&audit),
         });
-        Arc::new(Self {
-            catalog,
-            prompts: Prompts::empty(),
-            views,
-            servers,
+        let prompts = Arc::new(Prompts::empty());
+        let runs = Runs::new(parts.database, parts.clock);
+        let control = control::Context {
+            runs: runs.clone(),
             files: Arc::clone(&files),
+            lenders: Arc::clone(&lenders),
+            prompts: Arc::clone(&prompts),
+        };
+        Arc::new(Self {
+            prompts,
+            servers,
+            control: Arc::new(control),
             guards: Guards {
-                runs: Runs::new(parts.database, parts.clock),
+                catalog,
+                views,
+                runs,
                 audit,
                 idempotency: Idempotency::new(parts.cache, records),
-                meter: Meter::default(),
-                usage: Usage::default(),
-                bench: Bench { files, lenders },
+                metrics: CallMetrics::default(),
+                history: History::default(),
+                executor: Executor { files, lenders },
                 stop: Stop::default(),
                 approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
@@ -139,40 +97,41 @@ impl Strip {
         &self.guards
     }
 
-    pub(crate) fn lenders(&self) -> &Lenders {
-        &self.guards.bench.lenders
-    }
-
     pub(crate) fn trail(&self) -> &AuditTrail {
         self.guards.audit.trail()
     }
 
-    /// Takes new settings at once; calls under way finish under the old ones.
+    /// Applies new settings at once; calls in progress finish under the old ones.
     pub fn reconfigure(&self, settings: Settings) {
         let previous = self.guards.settings.load_full();
         if previous.rate != settings.rate {
             self.guards.rate.store(Arc::new(RateGuard::new(&settings.rate)));
         }
-        self.catalog.set_terms(settings.terms());
+        self.guards.catalog.set_terms(settings.terms());
         self.guards.settings.store(Arc::new(settings));
     }
 
-    /// Which tools there are; sources keep a hold of it and publish into it.
+    /// The tools. Sources publish into it.
     pub fn catalog(&self) -> &Arc<Catalog> {
-        &self.catalog
+        &self.guards.catalog
     }
 
-    /// Which prompts there are.
+    /// The control-flow tools, to be published under [`control::SOURCE`].
+    pub fn control_tools(&self) -> Vec<Arc<dyn Tool>> {
+        control::tools(&self.control)
+    }
+
+    /// The prompts.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
     }
 
     /// The files of all tenants.
     pub fn files(&self) -> &Arc<Files> {
-        &self.files
+        &self.guards.executor.files
     }
 
-    /// What calls belong to, and what they ask people.
+    /// The runs that calls belong to, with their questions to people.
     pub fn runs(&self) -> &Runs {
         &self.guards.runs
     }
@@ -182,25 +141,25 @@ impl Strip {
         self.guards.idempotency.records().tend().await;
     }
 
-    /// What MCP servers offer beside tools.
+    /// The prompts and resources of MCP servers.
     pub fn servers(&self) -> &Arc<Servers> {
         &self.servers
     }
 
-    /// Whether a caller may use what a server offers beside tools: an agent may if the whole server is one of its skills'.
-    pub fn reaches(&self, principal: &Principal, server: &str) -> bool {
+    /// Whether a caller may use a server's prompts and resources. An agent may if one of its skills has the whole server.
+    pub fn may_use_server(&self, principal: &Principal, server: &str) -> bool {
         self.view(principal).holds_server(server)
     }
 
-    /// Hands a request that is no tool call on to a server; the call's input are its parameters. Such a request is
-    /// counted, bounded and audited like a call.
-    pub async fn pass_on(
+    /// Forwards a request that is no tool call to a server; the request's input are its parameters. It is counted,
+    /// limited and audited like a call.
+    pub async fn forward(
         &self,
         server: &Arc<dyn Server>,
         method: &str,
-        call: Request,
+        request: Request,
     ) -> Result<Output, Failure> {
-        self.guards.pass_on(server, method, call).await
+        self.guards.forward(server, method, request).await
     }
 
     /// Which of a tool's names listings show.
@@ -208,58 +167,56 @@ impl Strip {
         self.guards.settings.load().name_style
     }
 
-    /// Takes one call through the whole stack. Always answers; never panics.
+    /// Runs one call through the whole stack. Always answers; never panics.
+    ///
+    /// A client that leaves drops the future; the audit row then says that the call was abandoned.
     pub async fn call(&self, request: Request) -> Answer {
-        self.guards.pass(self, Job::new(request)).await
+        self.guards.answer(Job::new(request)).await
     }
 
-    /// Says who is asked about calls that a person must approve. Once.
+    /// Sets the approvals of calls that a person must approve. Only the first call has an effect.
     pub fn set_approvals(&self, approvals: Arc<Approvals>) {
         let _ = self.guards.approvals.set(approvals);
     }
 
-    /// The calls that a person must approve, if anybody can be asked.
+    /// The approvals, if they were set.
     pub fn approvals(&self) -> Option<&Arc<Approvals>> {
         self.guards.approvals.get()
     }
 
-    /// Which agents there are and what they may use, from now on. Clients are told that their lists have changed.
+    /// Replaces the agents and their skills. Clients are notified that their lists have changed.
     pub fn set_agents(&self, profiles: Profiles) {
-        if self.views.set(profiles) {
-            self.catalog.announce();
+        if self.guards.views.set(profiles) {
+            self.guards.catalog.announce();
         }
     }
 
-    /// Which agents there are and what they may use.
+    /// The agents and their skills.
     pub fn agents(&self) -> Arc<Profiles> {
-        self.views.profiles()
+        self.guards.views.profiles()
     }
 
-    /// What can be said of every agent, for people.
+    /// A report about every agent.
     pub fn agent_reports(&self) -> Vec<AgentReport> {
-        self.views.reports(&self.catalog.snapshot())
+        self.guards.views.reports(&self.guards.catalog.snapshot())
     }
 
     /// What a caller may see and call: everything, or as an agent the tools of its skills.
     pub fn view(&self, principal: &Principal) -> View {
-        self.views.of(principal, self.catalog.snapshot())
+        self.guards.view(principal)
     }
 
-    /// What must happen before a tool runs, whoever calls it: the strictest that a skill asks for.
+    /// Whether a call of a tool must be approved: the strictest rule of all skills that have the tool.
     pub fn approval_rule(&self, tool: &ToolId) -> ApprovalRule {
-        // Most strips gate nothing; their calls pay for one look at one bit.
-        match self.views.asks() {
-            true => self.views.approval_rule(tool, self.catalog.snapshot()),
-            false => ApprovalRule::Free,
-        }
+        self.guards.approval_rule(tool)
     }
 
-    /// The tools that a caller has used with success lately; the most used has 1, the others their share of that.
-    pub fn used_lately(&self, principal: &Principal) -> Vec<(ToolId, f32)> {
-        self.guards.usage.lately(principal)
+    /// The tools that a caller has used successfully of late, each with its use relative to the most used one.
+    pub fn recent_tools(&self, principal: &Principal) -> Vec<(ToolId, f32)> {
+        self.guards.history.recent(principal)
     }
 
-    /// What a caller is shown, as every door tells it.
+    /// The discovery document of a caller, the same by every door.
     pub fn discovery(&self, principal: &Principal) -> Discovery {
         discovery::describe(
             principal,
@@ -279,5 +236,15 @@ impl Strip {
             .into_iter()
             .collect();
         Health { ready: problems.is_empty(), problems, uptime: self.started.elapsed() }
+    }
+
+    /// A token for a call's `cancel`, which is also cancelled when the gateway stops.
+    pub fn call_token(&self, trace: TraceId) -> CancellationToken {
+        self.guards.stop.token(trace)
+    }
+
+    /// Ends every call that has such a token. Each is answered with `UNAVAILABLE`, for which the gateway is to blame.
+    pub fn stop_calls(&self) {
+        self.guards.stop.stop();
     }
 }

@@ -5,13 +5,46 @@ use serde_json::Value;
 use crate::catalog::Pinning;
 use crate::{Failure, Job, Output, Request};
 
-/// Anything that can be plugged into the strip. What a tool does not check, the guard stack has checked for it.
+/// What a tool is to a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// It does the work: its answers count as completed data tools.
+    #[default]
+    Data,
+    /// It finds other tools.
+    Finder,
+    /// It forwards to the tool that its input names. Callers who see every tool in a list need no such tool.
+    Forwarder,
+    /// It controls the run: it asks a person or stores an artifact.
+    Control,
+    /// It ends the run.
+    End,
+}
+
+impl Part {
+    /// Whether it belongs to the control-flow tools, which every agent has.
+    pub fn is_control(self) -> bool {
+        matches!(self, Self::Control | Self::End)
+    }
+
+    /// Whether it belongs to the tools that an agent with `discovery: search` is shown instead of a list.
+    pub fn is_finder(self) -> bool {
+        matches!(self, Self::Finder | Self::Forwarder)
+    }
+}
+
+/// Anything that can be plugged into the strip. The guard stack checks input, output, size and time for it.
 #[async_trait]
 pub trait Tool: Send + Sync + 'static {
     /// What the tool says about itself; the catalog keeps a cleaned copy and shows only that.
     fn descriptor(&self) -> &Descriptor;
 
-    /// What stands for the input when the answer is recorded, where the tool's author chose something else.
+    /// What the tool is to a run.
+    fn part(&self) -> Part {
+        Part::Data
+    }
+
+    /// The key that the answer is recorded under, if the tool's author chose something other than the input.
     fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
         Ok(None)
     }
@@ -22,34 +55,34 @@ pub trait Tool: Send + Sync + 'static {
         0
     }
 
-    /// Whose tool it is, if it is not the operator's own: what others' tools say of themselves may not change unseen.
+    /// The server that a third party's tool comes from. Changes of such a tool's definition need approval.
     fn pinning(&self) -> Option<Pinning<'_>> {
         None
     }
 
-    /// The call that is meant, for a tool that only passes calls on. The strip takes that call instead, under the other
-    /// tool's own id: its guards hold, and the audit trail names it.
-    fn stands_for(&self, _input: &Value) -> Option<(String, Value)> {
+    /// The tool and the input that a call is forwarded to. The strip makes that call instead, under the other tool's id:
+    /// that tool's guards apply, and the audit trail names it.
+    fn forwards_to(&self, _input: &Value) -> Option<(String, Value)> {
         None
     }
 
-    /// The digest of all code that a run of this call would execute, as it is on the disk now; none if the tool runs
-    /// no code of this host. Asked only for calls that a person must approve. A tool that answers with a digest runs a
-    /// job whose `approved_code` is set with exactly that code, or fails with DENIED.
+    /// The digest of all code that the call would execute, as it is on the disk now; none if the tool runs no code of
+    /// this host. Only computed for calls that a person must approve. A tool that returns a digest runs a job whose
+    /// `approved_code` is set with exactly that code, or fails with DENIED.
     async fn code_digest(&self, _request: &Request) -> Result<Option<Digest>, Failure> {
         Ok(None)
     }
 
-    /// Whether what is large in its answers is kept, and a reference handed on instead.
+    /// Whether large parts of its answers are stored and replaced by references.
     fn references(&self) -> bool {
         true
     }
 
-    /// Whether it sends large files on as they are read; otherwise they stand in its input.
+    /// Whether it streams large files; otherwise their contents are part of its input.
     fn streams(&self) -> bool {
         false
     }
 
-    /// Does the work. The future is dropped at the deadline: whatever it started must end with it.
+    /// Does the work. The future is dropped at the deadline, which must end everything that it started.
     async fn run(&self, job: &Job) -> Result<Output, Failure>;
 }

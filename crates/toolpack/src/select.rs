@@ -3,7 +3,7 @@
 use jsonpath::JsonPath;
 use proto::Code;
 use serde_json::Value;
-use strip::{Failure, aside};
+use strip::{Failure, run_blocking};
 
 /// A JSONPath. One that names a single place gives what is there; any other gives a list.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Selection {
         let found = if single {
             self.path.select(&raw, 1)
         } else {
-            aside(usize::MAX, || self.path.select(&raw, usize::MAX))
+            run_blocking(usize::MAX, || self.path.select(&raw, usize::MAX))
         };
         let found = found.map_err(|limit| self.failure(&limit.to_string()))?;
         if !single {

@@ -3,7 +3,7 @@
 
 use proto::{Code, canonical};
 use serde_json::{Map, Value, json};
-use strip::{Asking, Client, Failure, Job, Unasked};
+use strip::{AskError, AskMode, Client, Failure, Job};
 
 use crate::caller::Caller;
 use crate::era::Era;
@@ -83,7 +83,7 @@ impl Server {
             suspended.answer(client, responses);
             return self.resume(suspended, purpose).await;
         }
-        let by_rounds = client.asking() == Asking::Rounds && questions::can_any(&**client);
+        let by_rounds = client.ask_mode() == AskMode::Rounds && questions::can_any(&**client);
         if by_rounds && self.transport.era() == Some(Era::Legacy) {
             let owned = OwnedRequest::new(&sent, caller());
             let begun = SuspendableCall::begin(&self.transport, owned, client);
@@ -101,7 +101,7 @@ impl Server {
             };
             if interim["resultType"] == "task" {
                 let extension = client.capabilities().get("extensions").and_then(|e| e.get(TASKS));
-                if extension.is_none() || client.asking() == Asking::Direct {
+                if extension.is_none() || client.ask_mode() == AskMode::Direct {
                     return Err(self.unexpected("a task"));
                 }
                 self.signer.sign_task(&self.name, &job.request.principal, &mut interim);
@@ -112,7 +112,7 @@ impl Server {
                 return Err(self.unexpected("a question"));
             }
             let next = interim["requestState"].as_str().map(str::to_owned);
-            if client.asking() == Asking::Rounds {
+            if client.ask_mode() == AskMode::Rounds {
                 // Also where the server gives no state: the state distinguishes a resumed call from a new one.
                 let next = next.map_or_else(|| ASKED.to_owned(), |next| format!("{STATE}{next}"));
                 interim["requestState"] = self.signer.sign(purpose, &next).into();
@@ -160,7 +160,7 @@ impl Server {
         )))
     }
 
-    fn unasked(&self, why: &Unasked) -> Failure {
+    fn unasked(&self, why: &AskError) -> Failure {
         let message = format!("server `{}` asked the caller something: {why}", self.name);
         Failure::new(Code::Unsupported, message)
     }

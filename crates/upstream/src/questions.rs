@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use strip::{Client, Unasked};
+use strip::{AskError, Client};
 
 use crate::rpc::QUESTION_CAPABILITIES;
 
@@ -25,7 +25,7 @@ pub(crate) fn answer(
     async move {
         let answer = match client {
             _ if method == "ping" => Ok(json!({})),
-            None => Err(Unasked::Unable),
+            None => Err(AskError::Unable),
             Some(client) => client.ask(&method, params.unwrap_or_else(|| json!({}))).await,
         };
         let message = match answer {
@@ -36,11 +36,11 @@ pub(crate) fn answer(
     }
 }
 
-fn error(unasked: Unasked) -> Value {
+fn error(unasked: AskError) -> Value {
     let (code, message) = match unasked {
-        Unasked::Unable => (METHOD_NOT_FOUND, "the caller cannot be asked for this".to_owned()),
-        Unasked::Silent => (INTERNAL_ERROR, "the caller did not answer".to_owned()),
-        Unasked::Refused { code, message } => (code, message),
+        AskError::Unable => (METHOD_NOT_FOUND, "the caller cannot be asked for this".to_owned()),
+        AskError::Silent => (INTERNAL_ERROR, "the caller did not answer".to_owned()),
+        AskError::Refused { code, message } => (code, message),
     };
     json!({"code": code, "message": message})
 }
@@ -69,12 +69,12 @@ fn capability(method: &str) -> Option<&'static str> {
 pub(crate) async fn ask_all(
     client: &dyn Client,
     requests: &Map<String, Value>,
-) -> Result<Map<String, Value>, Unasked> {
+) -> Result<Map<String, Value>, AskError> {
     let mut responses = Map::new();
     for (key, request) in requests {
         let method = request["method"].as_str().unwrap_or_default();
         if !can(client, method) {
-            return Err(Unasked::Unable);
+            return Err(AskError::Unable);
         }
         let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
         responses.insert(key.clone(), client.ask(method, params).await?);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use strip::files::{Attachments, Carved};
-use strip::{Asking, Client};
+use strip::{AskMode, Client};
 
 use crate::era::{Era, MODERN};
 
@@ -196,9 +196,9 @@ const CAPABILITY_PARTS: [&str; 5] = ["form", "url", "context", "tools", "listCha
 /// only the questions that can be forwarded to it.
 fn declared(client: &dyn Client) -> Map<String, Value> {
     let declared = client.capabilities();
-    match client.asking() {
-        Asking::Rounds => declared.clone(),
-        Asking::Direct => question_capabilities(declared),
+    match client.ask_mode() {
+        AskMode::Rounds => declared.clone(),
+        AskMode::Direct => question_capabilities(declared),
     }
 }
 

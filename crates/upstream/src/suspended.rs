@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use proto::Principal;
 use serde_json::{Map, Value, json};
 use strip::files::Attachments;
-use strip::{Asking, Client, LogLevel, Unasked};
+use strip::{AskError, AskMode, Client, LogLevel};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -246,8 +246,8 @@ impl Client for Relay {
         &self.meta
     }
 
-    fn asking(&self) -> Asking {
-        Asking::Direct
+    fn ask_mode(&self) -> AskMode {
+        AskMode::Direct
     }
 
     fn wants_progress(&self) -> bool {
@@ -266,11 +266,11 @@ impl Client for Relay {
         self.current.load().log(message);
     }
 
-    async fn ask(&self, method: &str, params: Value) -> Result<Value, Unasked> {
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, AskError> {
         let (answer, answered) = oneshot::channel();
         let request = json!({"method": method, "params": params});
         let question = Question { request, answer };
-        self.questions.try_send(question).map_err(|_| Unasked::Silent)?;
-        answered.await.map_err(|_| Unasked::Silent)
+        self.questions.try_send(question).map_err(|_| AskError::Silent)?;
+        answered.await.map_err(|_| AskError::Silent)
     }
 }

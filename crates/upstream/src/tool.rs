@@ -59,7 +59,7 @@ impl UpstreamTool {
                 let config = &server.config;
                 let rules = Rules { clean: config.clean_results, keep: config.references };
                 let size = result.get().len();
-                strip::aside(size, || outcome::read(&server.name, result, rules))
+                strip::run_blocking(size, || outcome::read(&server.name, result, rules))
             }
             ServerReply::NeedsInput(question) => Ok(interim(question, Reply::NeedsInput)),
             ServerReply::Task(task) => Ok(interim(task, Reply::Pending)),

@@ -1,7 +1,5 @@
 //! `tools/call`, for the direct path and for rmcp.
 
-use std::sync::Arc;
-
 use http::HeaderMap;
 use proto::Code;
 use rmcp::model::{
@@ -41,8 +39,7 @@ pub(super) async fn answer(
     call: Request,
     modern: bool,
 ) -> Result<CallToolResponse, ErrorData> {
-    let (name, resumed) = (call.tool.clone(), call.resume.is_some());
-    let principal = Arc::clone(&call.principal);
+    let resumed = call.resume.is_some();
     let answer = state.strip.call(call).await;
     match (answer.reply, &answer.native) {
         (Reply::NeedsInput, Some(native)) => {
@@ -53,10 +50,9 @@ pub(super) async fn answer(
         }
         _ => {}
     }
-    let view = state.strip.view(&principal);
+    let entry = answer.entry;
     let wraps = |data: &Value| {
-        let entry = view.tools().resolve(&name).ok();
-        let schema = entry.and_then(|entry| entry.descriptor.output_schema.as_ref());
+        let schema = entry.as_ref().and_then(|entry| entry.descriptor.output_schema.as_ref());
         !modern && schema::wraps_result(schema, data)
     };
     let native = answer.native.and_then(render::Native::of);
@@ -80,11 +76,7 @@ pub(super) async fn answer(
             Err(error)
         }
         // A tool may itself answer NOT_FOUND; only an unknown tool is a protocol error.
-        Err(failure)
-            if native.is_none()
-                && failure.code == Code::NotFound
-                && view.tools().resolve(&name).is_err() =>
-        {
+        Err(failure) if native.is_none() && failure.code == Code::NotFound && entry.is_none() => {
             Err(ErrorData::invalid_params(failure.message, failure.details))
         }
         Err(failure) => {

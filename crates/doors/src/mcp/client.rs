@@ -13,7 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, RequestContext, ServiceError};
 use serde_json::{Map, Value};
-use strip::{Asking, Client, LogLevel, Unasked};
+use strip::{AskError, AskMode, Client, LogLevel};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -34,7 +34,7 @@ const PROGRESS_TOKEN: &str = "progressToken";
 pub(super) struct RequestClient {
     capabilities: Map<String, Value>,
     meta: Map<String, Value>,
-    asking: Asking,
+    asking: AskMode,
     progress: Option<ProgressToken>,
     log_level: Option<LogLevel>,
     peer: Peer<RoleServer>,
@@ -91,7 +91,7 @@ pub(super) fn of(
     let client = RequestClient {
         capabilities: declared,
         meta,
-        asking: if modern { Asking::Rounds } else { Asking::Direct },
+        asking: if modern { AskMode::Rounds } else { AskMode::Direct },
         progress,
         log_level: level,
         peer: context.peer.clone(),
@@ -185,7 +185,7 @@ impl Client for RequestClient {
         &self.meta
     }
 
-    fn asking(&self) -> Asking {
+    fn ask_mode(&self) -> AskMode {
         self.asking
     }
 
@@ -214,9 +214,9 @@ impl Client for RequestClient {
         }
     }
 
-    async fn ask(&self, method: &str, params: Value) -> Result<Value, Unasked> {
-        if self.asking != Asking::Direct {
-            return Err(Unasked::Unable);
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, AskError> {
+        if self.asking != AskMode::Direct {
+            return Err(AskError::Unable);
         }
         let mut request = CustomRequest::new(method, Some(params));
         request.extensions.insert(OriginatingRequestId(self.request.clone()));
@@ -225,14 +225,14 @@ impl Client for RequestClient {
             let request = ServerRequest::CustomRequest(request);
             self.peer.send_request_with_option(request, options).await?.await_response().await
         };
-        let answered = self.answered.run_until_cancelled(asking).await.ok_or(Unasked::Silent)?;
+        let answered = self.answered.run_until_cancelled(asking).await.ok_or(AskError::Silent)?;
         match answered {
-            Ok(result) => serde_json::to_value(result).map_err(|_| Unasked::Silent),
-            Err(ServiceError::McpError(error)) => Err(Unasked::Refused {
+            Ok(result) => serde_json::to_value(result).map_err(|_| AskError::Silent),
+            Err(ServiceError::McpError(error)) => Err(AskError::Refused {
                 code: i64::from(error.code.0),
                 message: error.message.into_owned(),
             }),
-            Err(_) => Err(Unasked::Silent),
+            Err(_) => Err(AskError::Silent),
         }
     }
 }

@@ -52,7 +52,7 @@ impl ResourceSubscriptions {
 /// Watches a resource that the caller may read.
 fn watch(strip: &Strip, principal: &Principal, uri: &str) -> Option<Watch> {
     let found = strip.servers().shelf().resource(uri)?;
-    if !strip.reaches(principal, found.server.name()) {
+    if !strip.may_use_server(principal, found.server.name()) {
         return None;
     }
     strip.servers().watch(uri)

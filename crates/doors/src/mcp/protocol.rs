@@ -97,7 +97,7 @@ impl ServerHandler for Handler {
         let strip = &self.state.strip;
         let principal = self.principal(&context)?;
         let found = strip.servers().shelf().prompt(&request.name);
-        match found.filter(|found| strip.reaches(&principal, found.server.name())) {
+        match found.filter(|found| strip.may_use_server(&principal, found.server.name())) {
             Some(found) if !prompts::has(strip, &request.name) => {
                 self.forward_prompt(found, request, context).await
             }

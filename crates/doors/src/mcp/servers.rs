@@ -57,7 +57,7 @@ fn entry<T: DeserializeOwned>(
     principal: &Principal,
     (server, listed): (&str, &Arc<Value>),
 ) -> Option<T> {
-    if strip.reaches(principal, server) { T::deserialize(&**listed).ok() } else { None }
+    if strip.may_use_server(principal, server) { T::deserialize(&**listed).ok() } else { None }
 }
 
 /// A request that is forwarded to a server.
@@ -77,7 +77,8 @@ impl Handler {
         let shelf = self.state.strip.servers().shelf();
         let principal = self.principal(&context)?;
         let found = shelf.resource(&request.uri);
-        let found = found.filter(|found| self.state.strip.reaches(&principal, found.server.name()));
+        let found =
+            found.filter(|found| self.state.strip.may_use_server(&principal, found.server.name()));
         let Some(found) = found else {
             let message = format!("there is no resource `{}`", request.uri);
             return Err(ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))));
@@ -137,7 +138,7 @@ impl Handler {
             }
             _ => return None,
         };
-        if !self.state.strip.reaches(&principal, found.server.name()) {
+        if !self.state.strip.may_use_server(&principal, found.server.name()) {
             return None;
         }
         if !found.server.offering().has("completions") {
@@ -167,7 +168,8 @@ impl Handler {
         let shelf = self.state.strip.servers().shelf();
         let server = shelf.task_server(params["taskId"].as_str().unwrap_or_default());
         let principal = self.principal(&context)?;
-        let server = server.filter(|server| self.state.strip.reaches(&principal, server.name()));
+        let server =
+            server.filter(|server| self.state.strip.may_use_server(&principal, server.name()));
         let Some(server) = server else {
             return Err(ErrorData::invalid_params("there is no such task", None));
         };
@@ -197,7 +199,7 @@ impl Handler {
         let (session, cancelled) = (session_of(&context).cloned(), context.ct);
         let cancel = self.state.strip.call_token(call.trace);
         call.cancel = cancel.clone();
-        let work = pin!(self.state.strip.pass_on(server, method, call));
+        let work = pin!(self.state.strip.forward(server, method, call));
         let work = client::send_notices(notices, work);
         let done = client::cancel_on_end(&cancel, &cancelled, session.as_ref(), pin!(work)).await;
         done.map_err(error_of)

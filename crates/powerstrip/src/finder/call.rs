@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use proto::{Annotations, Code, Descriptor};
 use serde_json::{Map, Value, json};
 use strip::agents::CALL_TOOL;
-use strip::{Failure, Job, Output, Tool};
+use strip::{Failure, Job, Output, Part, Tool};
 
 use crate::builtin::Sheet;
 
@@ -42,8 +42,12 @@ impl Tool for CallTool {
         &self.0
     }
 
+    fn part(&self) -> Part {
+        Part::Forwarder
+    }
+
     /// An input that does not fit the schema stands for nothing, and is refused as what it is.
-    fn stands_for(&self, input: &Value) -> Option<(String, Value)> {
+    fn forwards_to(&self, input: &Value) -> Option<(String, Value)> {
         let input = input.as_object()?;
         if input.keys().any(|key| key != "id" && key != "arguments") {
             return None;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use proto::Descriptor;
 use serde_json::json;
 use strip::agents::DESCRIBE_TOOL;
-use strip::{Failure, Job, Output, Tool};
+use strip::{Failure, Job, Output, Part, Tool};
 
 use super::Finder;
 use crate::builtin::Sheet;
@@ -58,6 +58,10 @@ impl DescribeTool {
 impl Tool for DescribeTool {
     fn descriptor(&self) -> &Descriptor {
         &self.descriptor
+    }
+
+    fn part(&self) -> Part {
+        Part::Finder
     }
 
     async fn run(&self, call: &Job) -> Result<Output, Failure> {

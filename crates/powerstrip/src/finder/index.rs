@@ -5,9 +5,7 @@ use language::model::StaticModel;
 use language::tools::{ToolIndex, ToolText};
 use proto::ToolId;
 use serde_json::Value;
-use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS};
 use strip::catalog::{Entry, Snapshot};
-use strip::control::CONTROL;
 
 /// A search index of the tools of one catalog.
 pub(super) struct Index {
@@ -62,10 +60,7 @@ impl Index {
 
 /// Search leaves out old major versions, and the search and control-flow tools, which agents know already.
 fn is_searchable(entry: &Entry) -> bool {
-    let id = entry.descriptor.id.as_str();
-    entry.superseded_by.is_none()
-        && ![SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].contains(&id)
-        && !CONTROL.contains(&id)
+    entry.superseded_by.is_none() && entry.tool.part() == strip::Part::Data
 }
 
 /// The name and description of each parameter.

@@ -6,7 +6,7 @@ use proto::Descriptor;
 use serde_json::{Value, json};
 use strip::agents::SEARCH_TOOLS;
 use strip::catalog::Entry;
-use strip::{Failure, Job, Output, Tool};
+use strip::{Failure, Job, Output, Part, Tool};
 
 use super::Finder;
 use crate::builtin::Sheet;
@@ -82,6 +82,10 @@ impl Tool for SearchTools {
         &self.descriptor
     }
 
+    fn part(&self) -> Part {
+        Part::Finder
+    }
+
     async fn run(&self, call: &Job) -> Result<Output, Failure> {
         let strip = self.finder.strip()?;
         let query = call.request.input["query"].as_str().unwrap_or_default();
@@ -94,7 +98,7 @@ impl Tool for SearchTools {
         let sees = sight.as_deref().map(|sight| move |position: usize| sight[position]);
         let words = &index.words;
 
-        let used = strip.used_lately(&call.request.principal);
+        let used = strip.recent_tools(&call.request.principal);
         let mut history = Vec::new();
         for (position, share) in
             used.iter().filter_map(|(id, used)| Some((*words.positions.get(id)?, used)))

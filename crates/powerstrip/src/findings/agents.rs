@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use config::Loaded;
 use language::model::StaticModel;
 use proto::{Finding, Severity, ToolId};
-use strip::agents::{CALL_TOOL, DESCRIBE_TOOL, Pattern, SEARCH_TOOLS};
+use strip::agents::{FINDERS, Pattern};
 
 /// Checks agents and skills without contacting a server. `known` are the tools that need no server.
 pub(super) fn check(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
@@ -16,8 +16,7 @@ pub(super) fn check(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {
         line: None,
         message,
     };
-    let discovery: HashSet<ToolId> =
-        [SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL].iter().filter_map(|id| id.parse().ok()).collect();
+    let discovery: HashSet<ToolId> = FINDERS.iter().filter_map(|id| id.parse().ok()).collect();
     // The tools of a server are unknown until it answers.
     let may_match = |pattern: &Pattern| {
         known.iter().chain(&discovery).any(|id| pattern.matches(id))

@@ -16,7 +16,7 @@ use super::{
     Views,
 };
 use crate::catalog::{LimitBounds, Snapshot, WireNames};
-use crate::{Catalog, Failure, Job, Output, Tool};
+use crate::{Catalog, Failure, Job, Output, Part, Tool};
 
 struct Named(Descriptor);
 
@@ -24,6 +24,14 @@ struct Named(Descriptor);
 impl Tool for Named {
     fn descriptor(&self) -> &Descriptor {
         &self.0
+    }
+
+    fn part(&self) -> Part {
+        match self.0.id.as_str() {
+            CALL_TOOL => Part::Forwarder,
+            id if FINDERS.contains(&id) => Part::Finder,
+            _ => Part::Data,
+        }
     }
 
     async fn run(&self, _: &Job) -> Result<Output, Failure> {

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Agent, CALL_TOOL, FINDERS, Listing, Profiles};
+use super::{Agent, Listing, Profiles};
 use crate::catalog::{Entry, Snapshot};
-use crate::control::CONTROL;
+use crate::tool::Part;
 
 /// What one caller may see and call, at one moment.
 #[derive(Clone)]
@@ -25,10 +25,10 @@ impl View {
         let skills = profiles.skills_of(agent);
         let searches = agent.listing == Listing::Search;
         let tools = catalog.narrowed(|entry| {
-            let id = &entry.descriptor.id;
-            CONTROL.contains(&id.as_str())
+            let (id, part) = (&entry.descriptor.id, entry.tool.part());
+            part.is_control()
+                || (searches && part.is_finder())
                 || skills.iter().any(|skill| skill.holds(id))
-                || (searches && FINDERS.contains(&id.as_str()))
         });
         let servers = skills.iter().flat_map(|skill| skill.servers.iter().cloned()).collect();
         Self { tools: Arc::new(tools), listing: agent.listing, servers: Some(Arc::new(servers)) }
@@ -44,13 +44,13 @@ impl View {
         &self.tools
     }
 
-    /// What a list shows. Who is shown the whole list needs no `call_tool`, though it may be called.
+    /// What a list shows. A caller that sees the whole list needs no `call_tool`, though it may call it.
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        let shown = |id: &str| match self.listing {
-            Listing::Whole => id != CALL_TOOL,
-            Listing::Search => FINDERS.contains(&id) || CONTROL.contains(&id),
+        let shown = |part: Part| match self.listing {
+            Listing::Whole => part != Part::Forwarder,
+            Listing::Search => part.is_finder() || part.is_control(),
         };
-        self.tools.entries().iter().filter(move |entry| shown(entry.descriptor.id.as_str()))
+        self.tools.entries().iter().filter(move |entry| shown(entry.tool.part()))
     }
 
     /// Whether all of a server belongs to it: its prompts and resources as well as its tools.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Progress;
 use crate::catalog::Snapshot;
-use crate::control::COMPLETE_WORKFLOW;
+use crate::tool::Part;
 use crate::{Failure, Request};
 
 /// The most calls of a batch.
@@ -192,15 +192,14 @@ impl Plan {
     }
 }
 
-/// Whether a call ends the run, also by way of a tool that stands for it.
+/// Whether a call ends the run, also through a tool that forwards to another.
 fn ends(tools: &Snapshot, tool: &str, arguments: &Value) -> bool {
     let Ok(entry) = tools.resolve(tool) else { return false };
-    match entry.tool.stands_for(arguments) {
-        None => entry.descriptor.id.as_str() == COMPLETE_WORKFLOW,
-        Some((meant, _)) => tools
-            .resolve(&meant)
-            .is_ok_and(|entry| entry.descriptor.id.as_str() == COMPLETE_WORKFLOW),
-    }
+    let part = match entry.tool.forwards_to(arguments) {
+        None => Ok(entry.tool.part()),
+        Some((tool, _)) => tools.resolve(&tool).map(|entry| entry.tool.part()),
+    };
+    part.is_ok_and(|part| part == Part::End)
 }
 
 /// The calls that can never begin because they wait for each other.

@@ -7,40 +7,45 @@ use serde_json::{Map, Value, json};
 use store::QuestionRow;
 use tokio::time::Instant;
 
-use super::{REQUEST_USER_INPUT, Sheet, invalid, run_of, strip_of};
-use crate::runs::{Run, SlotType, Wanted};
-use crate::{Asking, Client, Failure, Job, Output, Reply, Request, Strip, Tool, Unasked};
+use super::context::{Context, check, run_of};
+use super::sheet::Sheet;
+use crate::runs::{NewQuestion, Run, Runs, SlotType};
+use crate::tool::Part;
+use crate::{AskError, AskMode, Client, Failure, Job, Output, Reply, Request, Tool};
+use prompts::Prompts;
 
-/// So many data tools must have completed in a run before it may ask a person anything.
+pub(super) const ID: &str = "powerstrip:request_user_input";
+
+/// How many data tools must have completed in a run before it may ask a person.
 const DATA_TOOLS: u64 = 2;
 
 /// The longest time that it waits for a person in one call.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// How long it waits if the caller does not say: clients give up after a minute, and some before.
-const UNHEARD: Duration = Duration::from_secs(25);
-const HEARD: Duration = Duration::from_secs(50);
+const WITHOUT_PROGRESS: Duration = Duration::from_secs(25);
+const WITH_PROGRESS: Duration = Duration::from_secs(50);
 
-/// How often a caller who wants to hear of progress is told that the person still thinks.
+/// How often a caller who wants progress is notified that the question is still open.
 const BEAT: Duration = Duration::from_secs(5);
 
 /// The longest prompt that a person is shown.
 const MAX_PROMPT: usize = 4000;
 
-/// So often a person is asked again by elicitation whose answer does not fit.
+/// How often elicitation asks a person again whose answer does not fit.
 const MAX_ROUNDS: usize = 5;
 
 /// Asks a person.
 pub(super) struct RequestUserInput {
     descriptor: Descriptor,
-    strip: Weak<Strip>,
+    context: Weak<Context>,
 }
 
 impl RequestUserInput {
-    pub(super) fn new(strip: Weak<Strip>) -> Self {
+    pub(super) fn new(context: Weak<Context>) -> Self {
         let types: Vec<_> = SlotType::ALL.iter().map(|(name, _)| name).collect();
         let descriptor = Sheet {
-            id: REQUEST_USER_INPUT,
+            id: ID,
             title: "Ask the user",
             description: "Asks a person and waits for the answer. First find out what you can yourself: it is refused \
                           until two other tools have completed in this run. If the answer is `status: waiting`, call it \
@@ -77,7 +82,7 @@ impl RequestUserInput {
             idempotent: true,
         }
         .descriptor();
-        Self { descriptor, strip }
+        Self { descriptor, context }
     }
 }
 
@@ -87,18 +92,21 @@ impl Tool for RequestUserInput {
         &self.descriptor
     }
 
+    fn part(&self) -> Part {
+        Part::Control
+    }
+
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
-        let call = &job.request;
-        let strip = strip_of(&self.strip)?;
-        let run = run_of(call)?;
-        let wanted = wanted(&strip, &call.input)?;
+        let request = &job.request;
+        let context = Context::upgrade(&self.context)?;
+        let run = run_of(request)?;
+        let question = new_question(&context.prompts, &request.input)?;
         let completed = run.data_tools();
         if completed < DATA_TOOLS {
             return Err(too_early(completed));
         }
-        let question = strip.runs().ask(run, wanted).await?;
-        let errand = Errand { strip: &strip, run, call, question };
-        errand.done().await
+        let question = context.runs.ask(run, question).await?;
+        OpenQuestion { runs: &context.runs, run, request, question }.wait().await
     }
 }
 
@@ -111,8 +119,8 @@ fn too_early(completed: u64) -> Failure {
         .details(json!({"completed": completed, "needed": DATA_TOOLS}))
 }
 
-/// The question that an input stands for, or all that is wrong with it.
-fn wanted<'a>(strip: &Strip, input: &'a Value) -> Result<Wanted<'a>, Failure> {
+/// The question of an input, or everything that is wrong with it.
+fn new_question<'a>(prompts: &Prompts, input: &'a Value) -> Result<NewQuestion<'a>, Failure> {
     let text = |key: &str| input[key].as_str().unwrap_or_default();
     let slot_type = SlotType::named(text("slot_type")).unwrap_or(SlotType::Text);
     let listed = input["options"].as_array().map_or(&[][..], Vec::as_slice);
@@ -129,18 +137,18 @@ fn wanted<'a>(strip: &Strip, input: &'a Value) -> Result<Wanted<'a>, Failure> {
     }
     for (place, option) in options.iter().enumerate() {
         if options[..place].contains(option) {
-            faults.push(format!("the option `{option}` stands there twice"));
+            faults.push(format!("the option `{option}` is listed twice"));
         }
     }
-    invalid(&faults)?;
-    let prompt = prompt(strip, text("prompt_key"))?;
+    check(&faults)?;
+    let prompt = prompt(prompts, text("prompt_key"))?;
     let slot_id = input["slot_id"].as_str().unwrap_or_default();
-    Ok(Wanted { slot_id, slot_type, prompt, options })
+    Ok(NewQuestion { slot_id, slot_type, prompt, options })
 }
 
-/// A prompt of the registry, rendered, or the text as it stands.
-fn prompt(strip: &Strip, key: &str) -> Result<String, Failure> {
-    let prompts = strip.prompts().snapshot();
+/// The rendered prompt of the registry that has this name; otherwise the text itself.
+fn prompt(prompts: &Prompts, key: &str) -> Result<String, Failure> {
+    let prompts = prompts.snapshot();
     let named: Option<PromptRef> = key.parse().ok();
     let known = named.and_then(|reference| prompts.get(&reference).ok());
     let text = match known {
@@ -156,34 +164,34 @@ fn prompt(strip: &Strip, key: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// A question on its way to a person and back.
-struct Errand<'a> {
-    strip: &'a Strip,
+/// A question that a call waits for.
+struct OpenQuestion<'a> {
+    runs: &'a Runs,
     run: &'a Arc<Run>,
-    call: &'a Request,
+    request: &'a Request,
     question: QuestionRow,
 }
 
-impl Errand<'_> {
-    async fn done(&self) -> Result<Output, Failure> {
+impl OpenQuestion<'_> {
+    async fn wait(&self) -> Result<Output, Failure> {
         let mut settlements = self.run.settlements();
         if let Some(output) = self.outcome() {
             return Ok(output);
         }
-        let asked = self.call.client.as_ref().filter(|client| can_elicit(&***client));
+        let asked = self.request.client.as_ref().filter(|client| can_elicit(&***client));
         if let Some(client) = asked
-            && client.asking() == Asking::Rounds
+            && client.ask_mode() == AskMode::Rounds
         {
-            return self.in_rounds().await;
+            return self.ask_in_rounds().await;
         }
-        let elicited = async {
+        let elicitation = async {
             match asked {
-                Some(client) => self.elicited(&**client).await,
+                Some(client) => self.elicit(&**client).await,
                 None => std::future::pending().await,
             }
         };
-        let waited = async {
-            let client = self.call.client.as_deref();
+        let wait = async {
+            let client = self.request.client.as_deref();
             let until = Instant::now() + self.longest_wait(asked.is_some());
             let mut beats = 0_u32;
             loop {
@@ -200,22 +208,22 @@ impl Errand<'_> {
             }
         };
         tokio::select! {
-            () = waited => {}
-            () = elicited => {}
+            () = wait => {}
+            () = elicitation => {}
         }
         Ok(self.outcome().unwrap_or_else(|| self.waiting()))
     }
 
-    /// How long the caller is kept waiting. Somebody who is being asked knows what they wait for.
+    /// How long the call waits for an answer. A client that shows the question itself waits longest.
     fn longest_wait(&self, asked: bool) -> Duration {
-        let heard = self.call.client.as_ref().is_some_and(|client| client.wants_progress());
-        let usual = match (asked, heard) {
+        let progress = self.request.client.as_ref().is_some_and(|client| client.wants_progress());
+        let usual = match (asked, progress) {
             (true, _) => LONGEST,
-            (false, true) => HEARD,
-            (false, false) => UNHEARD,
+            (false, true) => WITH_PROGRESS,
+            (false, false) => WITHOUT_PROGRESS,
         };
         // The guards give up at the end of the caller's timeout; an answer must be on its way before that.
-        match self.call.timeout {
+        match self.request.timeout {
             Some(timeout) if timeout < LONGEST => usual.min(timeout.mul_f32(0.9)),
             _ => usual,
         }
@@ -271,53 +279,52 @@ impl Errand<'_> {
         })
     }
 
-    /// Takes what a client's person said; what does not fit comes back as what is wrong with it.
-    async fn heard(&self, said: &Value) -> Result<Heard, Failure> {
-        let value = match said["action"].as_str() {
-            Some("accept") => Some(said["content"].get("value").unwrap_or(&Value::Null)),
+    /// Settles the question with a client's response to elicitation.
+    async fn accept(&self, response: &Value) -> Result<Elicited, Failure> {
+        let value = match response["action"].as_str() {
+            Some("accept") => Some(response["content"].get("value").unwrap_or(&Value::Null)),
             Some("decline") => None,
-            // Dismissed without a word: somebody may still answer elsewhere.
-            _ => return Ok(Heard::Nothing),
+            // The form was closed: another person may still answer elsewhere.
+            _ => return Ok(Elicited::Nothing),
         };
-        let by = &self.call.principal.subject;
-        let settled = self.strip.runs().settle(self.run, &self.question.slot_id, value, by).await;
+        let by = &self.request.principal.subject;
+        let settled = self.runs.settle(self.run, &self.question.slot_id, value, by).await;
         match settled {
-            Ok(_) => Ok(Heard::Settled),
+            Ok(_) => Ok(Elicited::Settled),
             Err(failure) if failure.code != Code::InvalidInput => Err(failure),
-            // Another was faster.
-            Err(_) if self.outcome().is_some() => Ok(Heard::Settled),
-            Err(failure) => Ok(Heard::Unfit(failure.message)),
+            // Another answer came first.
+            Err(_) if self.outcome().is_some() => Ok(Elicited::Settled),
+            Err(failure) => Ok(Elicited::Unfit(failure.message)),
         }
     }
 
-    /// Asks a client of an earlier era directly, as long as its person's answers do not fit.
-    async fn elicited(&self, client: &dyn Client) {
+    /// Asks a client of MCP before 2026-07-28 by a request, again if the answer does not fit.
+    async fn elicit(&self, client: &dyn Client) {
         let mut fault = None;
         for _ in 0..MAX_ROUNDS {
             let params = self.elicitation(fault.as_deref());
-            let said = client.ask("elicitation/create", params).await;
-            match said {
-                Ok(said) => match self.heard(&said).await {
-                    Ok(Heard::Settled) => return,
-                    Ok(Heard::Unfit(why)) => fault = Some(why),
-                    Ok(Heard::Nothing) | Err(_) => break,
+            match client.ask("elicitation/create", params).await {
+                Ok(response) => match self.accept(&response).await {
+                    Ok(Elicited::Settled) => return,
+                    Ok(Elicited::Unfit(why)) => fault = Some(why),
+                    Ok(Elicited::Nothing) | Err(_) => break,
                 },
-                Err(Unasked::Unable | Unasked::Silent | Unasked::Refused { .. }) => break,
+                Err(AskError::Unable | AskError::Silent | AskError::Refused { .. }) => break,
             }
         }
-        // The others may still answer, for as long as a caller waits who is not asked.
-        tokio::time::sleep(UNHEARD).await;
+        // Other people may still answer, for as long as a caller without elicitation would wait.
+        tokio::time::sleep(WITHOUT_PROGRESS).await;
     }
 
-    /// Asks a client of the newest era, which comes back with the answer.
-    async fn in_rounds(&self) -> Result<Output, Failure> {
-        let said = self.call.resume.as_ref().and_then(|resume| resume.responses.get(SLOT));
+    /// Asks a client of MCP 2026-07-28 or later, which repeats the call with the answer.
+    async fn ask_in_rounds(&self) -> Result<Output, Failure> {
+        let response = self.request.resume.as_ref().and_then(|resume| resume.responses.get(SLOT));
         let mut fault = None;
-        if let Some(said) = said {
-            match self.heard(said).await? {
-                Heard::Settled => return Ok(self.outcome().unwrap_or_else(|| self.waiting())),
-                Heard::Nothing => return Ok(self.waiting()),
-                Heard::Unfit(why) => fault = Some(why),
+        if let Some(response) = response {
+            match self.accept(response).await? {
+                Elicited::Settled => return Ok(self.outcome().unwrap_or_else(|| self.waiting())),
+                Elicited::Nothing => return Ok(self.waiting()),
+                Elicited::Unfit(why) => fault = Some(why),
             }
         }
         let request = json!({
@@ -335,17 +342,17 @@ impl Errand<'_> {
     }
 }
 
-/// What the answer is called between us and a client of the newest era.
+/// The name of the question in `inputRequests`.
 const SLOT: &str = "answer";
 
-/// What came of asking a client.
-enum Heard {
+/// The result of asking a client.
+enum Elicited {
     Settled,
     Unfit(String),
     Nothing,
 }
 
-/// Whether a caller can show its person a form.
+/// Whether a client can show a form.
 fn can_elicit(client: &dyn Client) -> bool {
     match client.capabilities().get("elicitation") {
         Some(Value::Object(modes)) => modes.is_empty() || modes.contains_key("form"),

@@ -5,8 +5,12 @@ use async_trait::async_trait;
 use proto::{Code, Descriptor, FileKind, RequestedLimits};
 use serde_json::{Value, json};
 
-use super::{COMPLETE_WORKFLOW, Sheet, invalid, run_of, strip_of};
-use crate::{Failure, Job, Output, Strip, Tool};
+use super::context::{Context, check, run_of};
+use super::sheet::Sheet;
+use crate::tool::Part;
+use crate::{Failure, Job, Output, Tool};
+
+pub(super) const ID: &str = "powerstrip:complete_workflow";
 
 /// How long no call may have come before a run ends. The calls of one turn of a model come at once, and this one may
 /// overtake the others on its way.
@@ -18,13 +22,13 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// Ends a run.
 pub(super) struct CompleteWorkflow {
     descriptor: Descriptor,
-    strip: Weak<Strip>,
+    context: Weak<Context>,
 }
 
 impl CompleteWorkflow {
-    pub(super) fn new(strip: Weak<Strip>) -> Self {
+    pub(super) fn new(context: Weak<Context>) -> Self {
         let descriptor = Sheet {
-            id: COMPLETE_WORKFLOW,
+            id: ID,
             title: "Complete the workflow",
             description: "Ends this run with a summary and the ids of its artifacts. Call it once, when all is done: \
                           it waits for the run's calls in flight, and calls after it are refused.",
@@ -53,7 +57,7 @@ impl CompleteWorkflow {
             idempotent: false,
         }
         .descriptor();
-        Self { descriptor, strip }
+        Self { descriptor, context }
     }
 }
 
@@ -63,16 +67,20 @@ impl Tool for CompleteWorkflow {
         &self.descriptor
     }
 
+    fn part(&self) -> Part {
+        Part::End
+    }
+
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
-        let call = &job.request;
-        let strip = strip_of(&self.strip)?;
-        let run = run_of(call)?;
-        let summary = call.input["summary"].as_str().unwrap_or_default();
-        let listed = call.input["artifacts"].as_array().map_or(&[][..], Vec::as_slice);
+        let request = &job.request;
+        let context = Context::upgrade(&self.context)?;
+        let run = run_of(request)?;
+        let summary = request.input["summary"].as_str().unwrap_or_default();
+        let listed = request.input["artifacts"].as_array().map_or(&[][..], Vec::as_slice);
         let artifacts: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
         let mut faults = Vec::new();
         for id in &artifacts {
-            match strip.files().find(&call.principal, id).await {
+            match context.files.find(&request.principal, id).await {
                 Ok(file) if file.kind == FileKind::Reference => faults.push(format!(
                     "`{id}` is a reference, which is kept for a while only; store_artifact makes a file of it"
                 )),
@@ -81,11 +89,13 @@ impl Tool for CompleteWorkflow {
                 Err(failure) => return Err(failure),
             }
         }
-        invalid(&faults)?;
+        check(&faults)?;
 
-        // A little less than the guards would wait, so that the caller learns what is still under way.
-        let timeout = call.timeout.unwrap_or(TIMEOUT).mul_f32(0.9);
-        match tokio::time::timeout(timeout, run.last(LULL.min(timeout / 4), summary)).await {
+        // A little less than the guards would wait, so that the caller learns which calls are still in flight.
+        let timeout = request.timeout.unwrap_or(TIMEOUT).mul_f32(0.9);
+        match tokio::time::timeout(timeout, run.complete_when_idle(LULL.min(timeout / 4), summary))
+            .await
+        {
             Ok(completed) => completed?,
             Err(_elapsed) => {
                 let tools = run.in_flight();
@@ -100,7 +110,7 @@ impl Tool for CompleteWorkflow {
                 );
             }
         }
-        strip.runs().completed(run, &artifacts).await?;
+        context.runs.completed(run, &artifacts).await?;
         Ok(Output::new(json!({
             "status": "completed",
             "run_id": run.called(),

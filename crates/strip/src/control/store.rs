@@ -8,33 +8,37 @@ use futures_util::stream;
 use proto::{Code, Descriptor, FileKind, RequestedLimits};
 use serde_json::{Value, json};
 
-use super::{STORE_ARTIFACT, Sheet, invalid, run_of, strip_of};
+use super::context::{Context, check, run_of};
+use super::sheet::Sheet;
 use crate::files::{FileRecord, NewFile, lent};
 use crate::runs::Run;
-use crate::{Failure, Job, Output, Request, Strip, Tool};
+use crate::tool::Part;
+use crate::{Failure, Job, Output, Request, Tool};
 
-/// Larger contents come as references. Doors read messages of 4 MiB anyway; this asks for no more.
+pub(super) const ID: &str = "powerstrip:store_artifact";
+
+/// Larger contents come as references. Doors read messages of 4 MiB in any case.
 const MAX_INPUT: usize = 2 << 20;
 
 /// The most artifacts of a run.
 const MAX_ARTIFACTS: usize = 1000;
 
-/// Keeps an artifact.
+/// Stores an artifact.
 pub(super) struct StoreArtifact {
     descriptor: Descriptor,
-    strip: Weak<Strip>,
+    context: Weak<Context>,
 }
 
-/// What an artifact is made of.
+/// The content of an artifact.
 enum Content<'a> {
     Bytes(Bytes),
     Reference(&'a str),
 }
 
 impl StoreArtifact {
-    pub(super) fn new(strip: Weak<Strip>) -> Self {
+    pub(super) fn new(context: Weak<Context>) -> Self {
         let descriptor = Sheet {
-            id: STORE_ARTIFACT,
+            id: ID,
             title: "Store an artifact",
             description: "Keeps a file that this run has made and gives its `file_id`. Give either `content` (text, or \
                           base64 with `content_encoding: base64`) or `content_ref_id`, the reference that a tool gave for \
@@ -71,7 +75,7 @@ impl StoreArtifact {
             idempotent: false,
         }
         .descriptor();
-        Self { descriptor, strip }
+        Self { descriptor, context }
     }
 }
 
@@ -81,17 +85,21 @@ impl Tool for StoreArtifact {
         &self.descriptor
     }
 
+    fn part(&self) -> Part {
+        Part::Control
+    }
+
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
-        let call = &job.request;
-        let strip = strip_of(&self.strip)?;
-        let run = run_of(call)?;
-        let content = content(&call.input)?;
+        let request = &job.request;
+        let context = Context::upgrade(&self.context)?;
+        let run = run_of(request)?;
+        let content = content(&request.input)?;
         if run.artifacts().len() >= MAX_ARTIFACTS {
             let message = format!("a run keeps at most {MAX_ARTIFACTS} artifacts");
             return Err(Failure::new(Code::RateLimit, message).retryable(false));
         }
-        let record = stored(&strip, run, call, content).await?;
-        strip.runs().stored(run, record.id.as_str());
+        let record = store(&context, run, request, content).await?;
+        context.runs.stored(run, record.id.as_str());
         Ok(Output::new(json!({
             "file_id": record.id,
             "file_name": record.name,
@@ -107,23 +115,23 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn stored(
-    strip: &Strip,
+async fn store(
+    context: &Context,
     run: &Arc<Run>,
-    call: &Request,
+    request: &Request,
     content: Content<'_>,
 ) -> Result<FileRecord, Failure> {
-    let name = call.input["file_name"].as_str().unwrap_or_default();
+    let name = request.input["file_name"].as_str().unwrap_or_default();
     let mut new = NewFile::new(FileKind::Artifact, name);
     new.run = run.is_kept().then(|| run.id().to_owned());
-    let (files, principal) = (strip.files(), &call.principal);
+    let (files, principal) = (&context.files, &request.principal);
     match content {
         Content::Bytes(bytes) => files.put(principal, new, stream::iter([Ok(bytes)])).await,
         Content::Reference(id) => {
             let source = match files.find(principal, id).await {
-                // It may be the name that a server gave it.
+                // It may be the id of a server for its own reference.
                 Err(missing) if missing.code == Code::NotFound => {
-                    lent(files, strip.lenders(), call, id).await?.ok_or(missing)?
+                    lent(files, &context.lenders, request, id).await?.ok_or(missing)?
                 }
                 found => found?,
             };
@@ -132,7 +140,7 @@ async fn stored(
     }
 }
 
-/// The one content that an input gives, or all that is wrong with it.
+/// The content of an input, or everything that is wrong with it.
 fn content(input: &Value) -> Result<Content<'_>, Failure> {
     let (content, reference) = (input["content"].as_str(), input["content_ref_id"].as_str());
     let encoding = input["content_encoding"].as_str();
@@ -159,7 +167,7 @@ fn content(input: &Value) -> Result<Content<'_>, Failure> {
         },
         (Some(content), None) => Some(Content::Bytes(Bytes::copy_from_slice(content.as_bytes()))),
     };
-    invalid(&faults)?;
+    check(&faults)?;
     found.ok_or_else(|| Failure::new(Code::InvalidInput, "there is no content"))
 }
 

@@ -6,8 +6,7 @@ use proto::Principal;
 
 use crate::agents::Views;
 use crate::guard::arguments::Arguments;
-use crate::guard::audit::Audit;
-use crate::guard::idempotency::Decision;
+use crate::guard::audit::{Audit, Decision};
 use crate::servers::Servers;
 use crate::{Catalog, Failure, Job, Output, Request};
 

@@ -6,8 +6,8 @@ use proto::{Principal, TraceId};
 use serde_json::json;
 
 use crate::guard::arguments::Arguments;
-use crate::guard::idempotency::Decision;
-use crate::strip::Guards;
+use crate::guard::audit::Decision;
+use crate::guards::Guards;
 use crate::{Door, Failure, Request, Strip};
 
 /// Who does what with which file.

@@ -11,21 +11,21 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::arguments::Arguments;
-use crate::approval::{Approvals, Asked, Decider, Grounds, Leave, Outcome, Undecided, question};
+use crate::approval::{Approvals, Asked, Decider, Grant, Grounds, Outcome, Undecided, question};
 use crate::catalog::Entry;
 use crate::runs::RunOf;
-use crate::{Asking, Failure, Job, LogLevel, Output, Reply, Request};
+use crate::{AskMode, Failure, Job, LogLevel, Output, Reply, Request};
 
 /// What becomes of a gated call.
 pub(crate) enum Passage {
     /// It may run.
-    Granted(Arc<Leave>),
+    Granted(Arc<Grant>),
     /// Its caller is asked, and will repeat it.
     Asked(Output),
 }
 
 /// A call that waits for a person, and what is asked about it.
-pub(crate) struct Gated<'a> {
+pub(crate) struct Gate<'a> {
     pub(crate) approvals: &'a Arc<Approvals>,
     pub(crate) entry: &'a Entry,
     /// What of the tool is not in its definition, as it was when the call came.
@@ -51,9 +51,9 @@ impl Drop for Seated {
     }
 }
 
-impl Gated<'_> {
+impl Gate<'_> {
     /// Waits until the call may run, its caller must be asked, or it is refused.
-    pub(crate) async fn passage(&self, job: &mut Job) -> Result<Passage, Failure> {
+    pub(crate) async fn pass(&self, job: &mut Job) -> Result<Passage, Failure> {
         let call = &mut job.request;
         let answer = question::take_answer(call);
         let files = job.shown_files.as_deref().unwrap_or_default();
@@ -133,7 +133,7 @@ impl Gated<'_> {
         let terms = self.approvals.terms();
         let asks = terms.elicitation && !answered && question::can_ask(call);
         let client = call.client.as_ref();
-        if asks && client.is_some_and(|client| client.asking() == Asking::Rounds) {
+        if asks && client.is_some_and(|client| client.ask_mode() == AskMode::Rounds) {
             // The seat is left: the repeated call takes it.
             let native = Arc::new(question::round(&row));
             let data = json!({"approval": row.id, "state": "pending"});
@@ -231,8 +231,8 @@ impl Gated<'_> {
     }
 
     fn granted(&self, fingerprint: Digest, grounds: Grounds) -> Passage {
-        let leave = Leave::new(Arc::clone(self.approvals), fingerprint, grounds);
-        Passage::Granted(Arc::new(leave))
+        let grant = Grant::new(Arc::clone(self.approvals), fingerprint, grounds);
+        Passage::Granted(Arc::new(grant))
     }
 
     /// Who calls what with which arguments, files and idempotency key, and which code would run.

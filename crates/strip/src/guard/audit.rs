@@ -7,9 +7,39 @@ use proto::{Clock, Code, Digest, Principal, TraceId};
 use store::{AuditRow, AuditTrail, BegunCall};
 
 use super::arguments::Arguments;
-use super::idempotency::Decision;
 use crate::catalog::Entry;
 use crate::{Failure, Request};
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The tool ran for this call.
+    Ran,
+    /// A recorded answer was given.
+    Replayed,
+    /// An equal call in flight was joined.
+    Shared,
+    /// Its caller was asked whether it may run.
+    Asked,
+    /// A guard refused it before the tool.
+    Refused,
+    /// The tool was called and failed.
+    Failed,
+}
+
+impl Decision {
+    /// The word in audit rows.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Decision::Ran => "ran",
+            Decision::Replayed => "replayed",
+            Decision::Shared => "shared",
+            Decision::Asked => "asked",
+            Decision::Refused => "refused",
+            Decision::Failed => "failed",
+        }
+    }
+}
 
 pub(crate) struct Audit {
     trail: AuditTrail,

@@ -1,4 +1,4 @@
-//! A tool has its time and no more; a tool that panics ends its own call and nothing else.
+//! Ends a tool at its deadline. A tool that panics ends its own call and nothing else.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -11,46 +11,46 @@ use serde_json::json;
 use tokio::time;
 use tokio_util::sync::CancellationToken;
 
-use super::idempotency::Unanswered;
+use super::idempotency::CallError;
 use crate::Failure;
-use crate::client::Thinking;
+use crate::client::ToolClient;
 
 #[derive(Debug)]
 enum Ended {
-    OutOfTime { limit: Duration },
-    OutOfPatience { limit: Duration },
+    ToolTimeout { limit: Duration },
+    CallerTimeout { limit: Duration },
     Cancelled,
     Panicked,
 }
 
-/// So often at most a deadline is looked at again while the caller thinks.
-const GLANCE: Duration = Duration::from_millis(50);
+/// How often at most the deadline is checked again while the caller answers a question.
+const RECHECK: Duration = Duration::from_millis(50);
 
-/// Runs the tool's part of a call, which its caller drops when the deadline has passed: that ends whatever it started.
-/// While the caller thinks about a question the tool's time stands still.
+/// Runs the tool's part of a call. After the deadline the future is dropped, which ends everything that it started. The
+/// time that the caller takes to answer questions does not count.
 ///
-/// The work is lent: a future that is handed on takes its room once more in the one that takes it.
+/// The work is borrowed, because a future that is moved into another one takes its space twice.
 pub(crate) async fn bound<T>(
     limit: Duration,
-    thinking: Option<&Thinking>,
+    client: Option<&ToolClient>,
     work: Pin<&mut impl Future<Output = Result<T, Failure>>>,
 ) -> Result<T, Failure> {
     let work = AssertUnwindSafe(work).catch_unwind();
-    let worked = match thinking {
+    let result = match client {
         None => time::timeout(limit, work).await.ok(),
-        Some(thinking) => patiently(limit, thinking, work).await,
+        Some(client) => without_answering(limit, client, work).await,
     };
-    match worked {
+    match result {
         Some(Ok(result)) => result,
         Some(Err(_panic)) => Err(Ended::Panicked.into()),
-        None => Err(Ended::OutOfTime { limit }.into()),
+        None => Err(Ended::ToolTimeout { limit }.into()),
     }
 }
 
-/// The work's result, or none when it took longer than its limit without the caller's thinking.
-async fn patiently<T>(
+/// The work's result, or none if it took longer than its limit plus the caller's time for answering questions.
+async fn without_answering<T>(
     limit: Duration,
-    thinking: &Thinking,
+    client: &ToolClient,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let mut work = pin!(work);
@@ -61,43 +61,43 @@ async fn patiently<T>(
         if let Ok(result) = done {
             return Some(result);
         }
-        let spent = thinking.spent();
+        let spent = client.time_answering();
         if spent <= granted {
             return None;
         }
-        granted = spent.max(granted + GLANCE);
+        granted = spent.max(granted + RECHECK);
     }
 }
 
-/// Waits for an answer as long as this caller wants it; the work itself may be shared with others.
-pub(crate) async fn patient<T>(
+/// Waits for an answer until the caller's timeout or until it cancels; the work itself may be shared with others.
+pub(crate) async fn wait<T>(
     timeout: Option<Duration>,
     cancel: &CancellationToken,
-    work: Pin<&mut impl Future<Output = Result<T, Unanswered>>>,
-) -> Result<T, Unanswered> {
-    let waited = async {
+    work: Pin<&mut impl Future<Output = Result<T, CallError>>>,
+) -> Result<T, CallError> {
+    let result = async {
         match timeout {
             None => work.await,
             Some(limit) => time::timeout(limit, work).await.unwrap_or_else(|_elapsed| {
-                Err(Unanswered::Failed(Ended::OutOfPatience { limit }.into()))
+                Err(CallError::Failed(Ended::CallerTimeout { limit }.into()))
             }),
         }
     };
     tokio::select! {
-        result = waited => result,
-        () = cancel.cancelled() => Err(Unanswered::Failed(Ended::Cancelled.into())),
+        result = result => result,
+        () = cancel.cancelled() => Err(CallError::Failed(Ended::Cancelled.into())),
     }
 }
 
 impl From<Ended> for Failure {
     fn from(ended: Ended) -> Self {
         match ended {
-            Ended::OutOfTime { limit } => Failure::new(
+            Ended::ToolTimeout { limit } => Failure::new(
                 Code::Timeout,
                 format!("the tool did not answer within {} ms and was stopped", limit.as_millis()),
             )
             .details(json!({"timeoutMs": limit.as_millis()})),
-            Ended::OutOfPatience { limit } => Failure::new(
+            Ended::CallerTimeout { limit } => Failure::new(
                 Code::Timeout,
                 format!("no answer within the {} ms that the caller gave", limit.as_millis()),
             )

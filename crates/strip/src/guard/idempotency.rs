@@ -17,16 +17,17 @@ use proto::{Code, Digest, Principal, digest_of_parts};
 use store::{Cache, Recorded};
 
 use super::arguments::Arguments;
+use super::audit::Decision;
 use super::records::{Once, Records};
 use crate::catalog::Entry;
 use crate::files::references_in;
 use crate::{Failure, Output, Reply, Request};
 
 /// What the tool's part of a call yields: its output and the output's size.
-pub(crate) type Worked = Result<(Output, usize), Failure>;
+pub(crate) type ToolResult = Result<(Output, usize), Failure>;
 
 /// How a call with a key was answered.
-type Flown = Result<(Output, Decision), Unanswered>;
+type Flown = Result<(Output, Decision), CallError>;
 
 type Flight = Shared<BoxFuture<'static, Flown>>;
 
@@ -41,37 +42,6 @@ struct Departed {
 struct Board {
     departed: HashMap<Digest, Departed>,
     count: u64,
-}
-
-/// What became of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// The tool ran for this call.
-    Ran,
-    /// A recorded answer was given.
-    Replayed,
-    /// An equal call in flight was joined.
-    Shared,
-    /// Its caller was asked whether it may run.
-    Asked,
-    /// A guard turned it away before the tool.
-    Refused,
-    /// The tool was reached, and no good answer came back.
-    Failed,
-}
-
-impl Decision {
-    /// The word that audit rows carry.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Decision::Ran => "ran",
-            Decision::Replayed => "replayed",
-            Decision::Shared => "shared",
-            Decision::Asked => "asked",
-            Decision::Refused => "refused",
-            Decision::Failed => "failed",
-        }
-    }
 }
 
 pub(crate) struct Idempotency {
@@ -99,16 +69,16 @@ pub(crate) struct Key {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyReused;
 
-/// A call that got no good answer: turned away by a guard, or let down by its tool.
+/// Why a call has no answer: a guard refused it, or its tool failed.
 #[derive(Clone, Debug)]
-pub(crate) enum Unanswered {
+pub(crate) enum CallError {
     Refused(Failure),
     Failed(Failure),
 }
 
-impl From<KeyReused> for Unanswered {
+impl From<KeyReused> for CallError {
     fn from(reused: KeyReused) -> Self {
-        Unanswered::Refused(reused.into())
+        CallError::Refused(reused.into())
     }
 }
 
@@ -177,7 +147,7 @@ impl Idempotency {
         work: impl FnOnce() -> W,
     ) -> Flown
     where
-        W: Future<Output = Worked> + Send + 'static,
+        W: Future<Output = ToolResult> + Send + 'static,
     {
         if let Some(output) = self.answers.recorded(&key).await? {
             return Ok((output, Decision::Replayed));
@@ -192,7 +162,7 @@ impl Idempotency {
     /// interrupted by a question, or a call that joined another which then asked something.
     pub(crate) async fn alone<W>(&self, key: Key, window: Duration, work: W) -> Flown
     where
-        W: Future<Output = Worked> + Send + 'static,
+        W: Future<Output = ToolResult> + Send + 'static,
     {
         self.answers.fresh(key, window, work).await
     }
@@ -206,7 +176,7 @@ impl Idempotency {
         }
         match self.answers.records.find(once).await {
             Ok(_) => Ok(()),
-            Err(Unanswered::Refused(failure) | Unanswered::Failed(failure)) => Err(failure),
+            Err(CallError::Refused(failure) | CallError::Failed(failure)) => Err(failure),
         }
     }
 
@@ -222,7 +192,7 @@ impl Idempotency {
         work: impl FnOnce() -> W,
     ) -> Result<(Flight, bool), KeyReused>
     where
-        W: Future<Output = Worked> + Send + 'static,
+        W: Future<Output = ToolResult> + Send + 'static,
     {
         let mut board = self.locked();
         if let Some(departed) = board.departed.get(&key.key)
@@ -266,7 +236,7 @@ impl Answers {
     /// Does the work and records its success, unless it is on record that it was done or begun.
     async fn fresh<W>(&self, key: Key, window: Duration, work: W) -> Flown
     where
-        W: Future<Output = Worked> + Send + 'static,
+        W: Future<Output = ToolResult> + Send + 'static,
     {
         let _running = key.once.as_ref().map(|once| self.records.claim(once)).transpose()?;
         if let Some(once) = &key.once {
@@ -294,7 +264,7 @@ impl Answers {
             // If it cannot be written, neither can the call's audit row, and that is answered.
             let _ = receipt.committed().await;
         }
-        let (output, _) = worked.map_err(Unanswered::Failed)?;
+        let (output, _) = worked.map_err(CallError::Failed)?;
         Ok((output, Decision::Ran))
     }
 
@@ -307,8 +277,8 @@ impl Answers {
 }
 
 impl Key {
-    /// The sum that an answer is recorded under.
-    pub(crate) fn sum(&self) -> Digest {
+    /// The digest that an answer is recorded under.
+    pub(crate) fn digest(&self) -> Digest {
         self.key
     }
 

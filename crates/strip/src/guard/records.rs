@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{AuditTrail, CallChange, CallRecord, CallState, Database, Receipt, StoreError};
 
-use super::idempotency::{KeyReused, Unanswered, Worked};
+use super::idempotency::{CallError, KeyReused, ToolResult};
 use crate::catalog::Entry;
 use crate::files::references_in;
 use crate::{Failure, Output, Reply, Request};
@@ -84,16 +84,16 @@ impl Records {
 
     /// Makes a call the only one of its key. Equal calls share their work before they get here; calls that answer a
     /// question do not.
-    pub(crate) fn claim(&self, once: &Once) -> Result<Running<'_>, Unanswered> {
+    pub(crate) fn claim(&self, once: &Once) -> Result<Running<'_>, CallError> {
         if !locked(&self.running).insert(once.key) {
-            return Err(Unanswered::Refused(under_way()));
+            return Err(CallError::Refused(under_way()));
         }
         Ok(Running { running: &self.running, key: once.key })
     }
 
     /// The answer of an earlier call with the same key, if there is one. Fails where such a call may have taken effect
     /// and its answer is not known.
-    pub(crate) async fn find(&self, once: &Once) -> Result<Option<Output>, Unanswered> {
+    pub(crate) async fn find(&self, once: &Once) -> Result<Option<Output>, CallError> {
         let found = self.database.call_record(&once.key, self.clock.unix_ms()).await;
         let Some(found) = found.map_err(unread)? else { return Ok(None) };
         if found.arguments != once.arguments {
@@ -101,11 +101,11 @@ impl Records {
         }
         match found.state {
             CallState::Begun if once.repeatable => Ok(None),
-            CallState::Begun => Err(Unanswered::Refused(unknown())),
-            CallState::Answered(None) => Err(Unanswered::Refused(not_kept())),
+            CallState::Begun => Err(CallError::Refused(unknown())),
+            CallState::Answered(None) => Err(CallError::Refused(not_kept())),
             CallState::Answered(Some(text)) => {
                 let Stored { data, native } = serde_json::from_str(&text)
-                    .map_err(|error| Unanswered::Refused(not_kept().caused_by(error)))?;
+                    .map_err(|error| CallError::Refused(not_kept().caused_by(error)))?;
                 let references = references_in(&data);
                 let reply = Reply::Done;
                 let warnings = Vec::new();
@@ -115,12 +115,12 @@ impl Records {
     }
 
     /// Notes that the call begins; returns when that is on disk.
-    pub(crate) async fn begin(&self, once: &Once, window: Duration) -> Result<(), Unanswered> {
+    pub(crate) async fn begin(&self, once: &Once, window: Duration) -> Result<(), CallError> {
         // Should the process end while the tool runs, the window begins when the tool would have been stopped.
         let record = self.record(once, CallState::Begun, window.saturating_add(once.timeout));
         let begun =
             async { self.trail.change_calls(CallChange::Save(record)).await?.committed().await };
-        begun.await.map_err(|error| Unanswered::Refused(unwritten(error)))
+        begun.await.map_err(|error| CallError::Refused(unwritten(error)))
     }
 
     /// Notes how the call ended. A call that failed may be run again; one that was cut off may not, as its effect is not
@@ -129,7 +129,7 @@ impl Records {
         &self,
         once: &Once,
         window: Duration,
-        worked: &Worked,
+        worked: &ToolResult,
     ) -> Option<Receipt> {
         let change = match worked {
             Ok((output, _)) => match output.reply {
@@ -210,9 +210,9 @@ fn not_kept() -> Failure {
     .details(json!({"outcome": "answered"}))
 }
 
-fn unread(error: StoreError) -> Unanswered {
+fn unread(error: StoreError) -> CallError {
     let message = "the record of this idempotency key cannot be read at present; nothing was run";
-    Unanswered::Refused(Failure::new(Code::Unavailable, message).caused_by(error))
+    CallError::Refused(Failure::new(Code::Unavailable, message).caused_by(error))
 }
 
 fn unwritten(error: StoreError) -> Failure {

@@ -20,8 +20,8 @@ const ANSWERED: &str = "answered";
 const DECLINED: &str = "declined";
 const WITHDRAWN: &str = "withdrawn";
 
-/// A question that a run wants to ask.
-pub(crate) struct Wanted<'a> {
+/// A question to ask in a run.
+pub(crate) struct NewQuestion<'a> {
     pub(crate) slot_id: &'a str,
     pub(crate) slot_type: SlotType,
     pub(crate) prompt: String,
@@ -144,17 +144,17 @@ impl Runs {
     pub(crate) async fn ask(
         &self,
         run: &Arc<Run>,
-        wanted: Wanted<'_>,
+        new: NewQuestion<'_>,
     ) -> Result<QuestionRow, Failure> {
         let _one_at_a_time = run.asking.lock().await;
-        if let Some(asked) = self.question(run, wanted.slot_id).await? {
-            let same = asked.slot_type == wanted.slot_type.as_str()
-                && asked.prompt == wanted.prompt
-                && asked.options == wanted.options;
+        if let Some(asked) = self.question(run, new.slot_id).await? {
+            let same = asked.slot_type == new.slot_type.as_str()
+                && asked.prompt == new.prompt
+                && asked.options == new.options;
             if !same {
                 let message = format!(
                     "slot `{}` was asked for with another question in this run; choose a new `slot_id` for a new question",
-                    wanted.slot_id
+                    new.slot_id
                 );
                 return Err(Failure::new(Code::InvalidInput, message));
             }
@@ -168,10 +168,10 @@ impl Runs {
             id: TraceId::random().to_string(),
             run: run.id().to_owned(),
             tenant: run.owner().tenant.clone(),
-            slot_id: wanted.slot_id.to_owned(),
-            slot_type: wanted.slot_type.as_str().to_owned(),
-            prompt: wanted.prompt,
-            options: wanted.options,
+            slot_id: new.slot_id.to_owned(),
+            slot_type: new.slot_type.as_str().to_owned(),
+            prompt: new.prompt,
+            options: new.options,
             state: OPEN.to_owned(),
             answer: None,
             answered_by: None,

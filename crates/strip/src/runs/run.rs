@@ -307,7 +307,11 @@ impl Run {
 
     /// Waits until no call is under way and none has come for a moment, and completes the run in that instant. The
     /// calls of one turn of a model come at once, and not always in their order.
-    pub(crate) async fn last(&self, lull: Duration, summary: &str) -> Result<(), Failure> {
+    pub(crate) async fn complete_when_idle(
+        &self,
+        lull: Duration,
+        summary: &str,
+    ) -> Result<(), Failure> {
         loop {
             let landed = self.landed.notified();
             tokio::pin!(landed);

@@ -8,8 +8,8 @@ use super::kind::Kind;
 use super::run::{Answered, Run};
 use super::{RunChange, RunOf, Runs, TRIES};
 use crate::catalog::Entry;
-use crate::control::Part;
-use crate::guard::idempotency::Decision;
+use crate::guard::audit::Decision;
+use crate::tool::Part;
 use crate::{Failure, Output, Reply, Request};
 
 /// So many references of one call are noted, and so deep is looked for them.
@@ -29,11 +29,11 @@ impl Runs {
     /// Lets a call into its run, and ties the call to it. A call by itself that is no control-flow tool needs no run.
     pub(crate) async fn enter(
         &self,
-        call: &mut Request,
+        request: &mut Request,
         entry: &Entry,
     ) -> Result<Option<Ticket>, Failure> {
-        let part = Part::of(&entry.descriptor.id);
-        if matches!(call.run, RunOf::Alone) && !part.is_control() {
+        let part = entry.tool.part();
+        if matches!(request.run, RunOf::Alone) && !part.is_control() {
             return Ok(None);
         }
         let now = self.now();
@@ -41,8 +41,8 @@ impl Runs {
         let mut tries = TRIES;
         let (run, number) = loop {
             tries -= 1;
-            let run = self.joined(&call.run, &call.principal).await?;
-            match run.admit(now, &tool, part.ends()) {
+            let run = self.joined(&request.run, &request.principal).await?;
+            match run.admit(now, &tool, part == Part::End) {
                 Ok(number) => break (run, number),
                 // It was completed a moment ago: the next one begins.
                 Err(_) if run.kind() == Kind::Current && tries > 0 => continue,
@@ -53,9 +53,9 @@ impl Runs {
             run.keep_calls();
             // What a control-flow tool may wait for is bounded by what the guards will wait for it.
             let limit = entry.limits.timeout;
-            call.timeout = Some(call.timeout.map_or(limit, |timeout| timeout.min(limit)));
+            request.timeout = Some(request.timeout.map_or(limit, |timeout| timeout.min(limit)));
         }
-        call.run = RunOf::Joined(Arc::clone(&run));
+        request.run = RunOf::Joined(Arc::clone(&run));
         Ok(Some(Ticket { runs: self.clone(), run, number, part, started_ms: now }))
     }
 }
@@ -64,9 +64,10 @@ impl Ticket {
     /// Notes how the call ended: a data tool that gave its answer counts, a failure and an answer given again do not.
     pub(crate) fn close(
         self,
-        call: &Request,
-        tool: &str,
-        (decision, key): (Decision, Option<Digest>),
+        request: &Request,
+        entry: &Entry,
+        decision: Decision,
+        key: Option<Digest>,
         result: &Result<Output, Failure>,
     ) {
         let run = &self.run;
@@ -85,8 +86,8 @@ impl Ticket {
             let output = result.as_ref().ok();
             self.runs.note(RunCallRow {
                 run: run.id().to_owned(),
-                trace: call.trace,
-                tool: tool.to_owned(),
+                trace: request.trace,
+                tool: entry.descriptor.id.as_str().to_owned(),
                 started_unix_ms: self.started_ms,
                 ended_unix_ms: self.runs.now(),
                 outcome: match result {
@@ -94,7 +95,7 @@ impl Ticket {
                     Err(failure) => failure.code.as_str().to_owned(),
                 },
                 made: output.map(|output| references(&output.data)).unwrap_or_default(),
-                used: references(&call.input),
+                used: references(&request.input),
             });
             self.runs.tell(run, RunChange::Called);
         }

@@ -24,7 +24,7 @@ impl Tool for PassOn {
         &self.0.descriptor
     }
 
-    fn stands_for(&self, input: &Value) -> Option<(String, Value)> {
+    fn forwards_to(&self, input: &Value) -> Option<(String, Value)> {
         Some((input["id"].as_str()?.to_owned(), input["arguments"].clone()))
     }
 
@@ -193,7 +193,7 @@ async fn what_was_used_with_success_is_remembered_for_each_caller() {
     let bench = bench(vec![echo("t.echo"), failing]).await;
     bench.call("t.echo", json!({})).await.result.unwrap();
     assert_eq!(code(&bench.call("t.fails", json!({})).await), Some(Code::Unavailable));
-    let used = bench.strip.used_lately(&principal("acme", "ann"));
+    let used = bench.strip.recent_tools(&principal("acme", "ann"));
     assert_eq!(used, [("t.echo".parse().unwrap(), 1.0)]);
-    assert!(bench.strip.used_lately(&agent("a")).is_empty());
+    assert!(bench.strip.recent_tools(&agent("a")).is_empty());
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use strip::runs::RunFilter;
-use strip::{Asking, Client, LogLevel, Reply, Resume, Unasked};
+use strip::{AskError, AskMode, Client, LogLevel, Reply, Resume};
 
 use crate::runs::{data, question, tools, works};
 use crate::support::{bench, principal};
@@ -14,7 +14,7 @@ use crate::support::{bench, principal};
 #[derive(Debug)]
 pub(crate) struct Person {
     capabilities: Map<String, Value>,
-    asking: Asking,
+    asking: AskMode,
     says: std::sync::Mutex<Vec<Value>>,
     asked: std::sync::Mutex<Vec<Value>>,
     progress: std::sync::Mutex<usize>,
@@ -26,14 +26,14 @@ impl Person {
         let Value::Object(capabilities) = capabilities else { panic!("{capabilities}") };
         Arc::new(Self {
             capabilities,
-            asking: Asking::Rounds,
+            asking: AskMode::Rounds,
             says: std::sync::Mutex::default(),
             asked: std::sync::Mutex::default(),
             progress: std::sync::Mutex::default(),
         })
     }
 
-    fn new(asking: Asking, mut says: Vec<Value>) -> Arc<Self> {
+    fn new(asking: AskMode, mut says: Vec<Value>) -> Arc<Self> {
         says.reverse();
         Arc::new(Self {
             capabilities: Map::from_iter([("elicitation".to_owned(), json!({}))]),
@@ -55,7 +55,7 @@ impl Client for Person {
         &self.capabilities
     }
 
-    fn asking(&self) -> Asking {
+    fn ask_mode(&self) -> AskMode {
         self.asking
     }
 
@@ -73,7 +73,7 @@ impl Client for Person {
 
     fn log(&self, _message: Map<String, Value>) {}
 
-    async fn ask(&self, method: &str, params: Value) -> Result<Value, Unasked> {
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, AskError> {
         assert_eq!(method, "elicitation/create");
         self.asked.lock().unwrap().push(params);
         let said = self.says.lock().unwrap().pop();
@@ -92,7 +92,7 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
         json!({"action": "accept", "content": {"value": "loud"}}),
         json!({"action": "accept", "content": {"value": "warm"}}),
     ];
-    let person = Person::new(Asking::Direct, says);
+    let person = Person::new(AskMode::Direct, says);
     let mut call = question("r");
     call.timeout = None;
     call.client = Some(person.clone());
@@ -110,7 +110,7 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
 
     // Somebody else may be faster than the person at the client.
     works(&bench, "s", 2).await;
-    let slow = Person::new(Asking::Direct, Vec::new());
+    let slow = Person::new(AskMode::Direct, Vec::new());
     let mut call = question("s");
     call.timeout = None;
     call.client = Some(slow.clone());
@@ -134,7 +134,7 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
 async fn a_client_of_the_newest_era_comes_back_with_the_answer() {
     let bench = bench(tools()).await.with_control();
     works(&bench, "r", 2).await;
-    let person = Person::new(Asking::Rounds, Vec::new());
+    let person = Person::new(AskMode::Rounds, Vec::new());
     let round = async |said: Option<Value>| {
         let mut call = question("r");
         call.client = Some(person.clone());
@@ -158,7 +158,7 @@ async fn a_client_of_the_newest_era_comes_back_with_the_answer() {
 
     works(&bench, "s", 2).await;
     let mut call = question("s");
-    call.client = Some(Person::new(Asking::Direct, vec![json!({"action": "decline"})]));
+    call.client = Some(Person::new(AskMode::Direct, vec![json!({"action": "decline"})]));
     assert_eq!(data(&bench.strip.call(call).await)["status"], json!("declined"));
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use proto::Code;
 use serde_json::{Map, Value, json};
-use strip::{Asking, Client, LogLevel, Output, Reply, Resume, Unasked};
+use strip::{AskError, AskMode, Client, LogLevel, Output, Reply, Resume};
 
 use crate::support::{ask, bench, code, tool};
 
@@ -28,8 +28,8 @@ impl Client for Thinker {
         &self.nothing
     }
 
-    fn asking(&self) -> Asking {
-        Asking::Direct
+    fn ask_mode(&self) -> AskMode {
+        AskMode::Direct
     }
 
     fn wants_progress(&self) -> bool {
@@ -44,7 +44,7 @@ impl Client for Thinker {
 
     fn log(&self, _message: Map<String, Value>) {}
 
-    async fn ask(&self, _method: &str, _params: Value) -> Result<Value, Unasked> {
+    async fn ask(&self, _method: &str, _params: Value) -> Result<Value, AskError> {
         tokio::time::sleep(self.thinks).await;
         Ok(json!("yes"))
     }

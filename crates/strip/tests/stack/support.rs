@@ -177,7 +177,7 @@ pub(crate) fn ask(tool: &str, input: Value) -> Request {
 impl Bench {
     /// The same with the tools by which runs are steered.
     pub(crate) fn with_control(self) -> Self {
-        self.strip.catalog().publish(control::SOURCE, control::tools(&self.strip));
+        self.strip.catalog().publish(control::SOURCE, self.strip.control_tools());
         self
     }
 
@@ -198,7 +198,7 @@ impl Bench {
         };
         let strip = Strip::new(settings(), parts);
         strip.catalog().publish("tests", shared(tools));
-        strip.catalog().publish(control::SOURCE, control::tools(&strip));
+        strip.catalog().publish(control::SOURCE, strip.control_tools());
         Self { strip, ..self }
     }
 

@@ -10,7 +10,7 @@ use futures_util::{StreamExt as _, stream};
 use http::Method;
 use proto::Code;
 use serde_json::{Map, Value, json};
-use strip::{Asking, Client, LogLevel, Reply, Request, Resume, Unasked};
+use strip::{AskError, AskMode, Client, LogLevel, Reply, Request, Resume};
 use tokio::sync::oneshot;
 
 use crate::fake::{Fake, Seen, error, plain, raw_events, result, said, tool};
@@ -109,14 +109,14 @@ fn sent(messages: stream::BoxStream<'static, Value>) -> Response {
 pub(crate) struct Caller {
     capabilities: Map<String, Value>,
     meta: Map<String, Value>,
-    asking: Asking,
+    asking: AskMode,
     progress: bool,
     level: Option<LogLevel>,
     told: Mutex<Vec<Value>>,
 }
 
 impl Caller {
-    pub(crate) fn new(asking: Asking, capabilities: Value) -> Self {
+    pub(crate) fn new(asking: AskMode, capabilities: Value) -> Self {
         Self {
             capabilities: capabilities.as_object().unwrap().clone(),
             meta: Map::new(),
@@ -142,7 +142,7 @@ impl Client for Caller {
         &self.meta
     }
 
-    fn asking(&self) -> Asking {
+    fn ask_mode(&self) -> AskMode {
         self.asking
     }
 
@@ -162,8 +162,8 @@ impl Client for Caller {
         self.told.lock().unwrap().push(message.into());
     }
 
-    async fn ask(&self, method: &str, params: Value) -> Result<Value, Unasked> {
-        assert_eq!(self.asking, Asking::Direct, "a caller of rounds is never asked directly");
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, AskError> {
+        assert_eq!(self.asking, AskMode::Direct, "a caller of rounds is never asked directly");
         self.told.lock().unwrap().push(json!([method, params["message"]]));
         Ok(json!({"action": "accept", "content": {"name": "Ada"}}))
     }
@@ -187,7 +187,7 @@ pub(crate) fn by(subject: &str, tool: &str, client: &Arc<Caller>) -> Request {
 #[tokio::test]
 async fn a_legacy_caller_answers_a_legacy_server() {
     let (desk, _fake, house) = house().await;
-    let caller = Arc::new(Caller::new(Asking::Direct, json!({"elicitation": {}, "other": {}})));
+    let caller = Arc::new(Caller::new(AskMode::Direct, json!({"elicitation": {}, "other": {}})));
     let output = house.run(by("ann", "old:greet", &caller)).await.unwrap();
     assert_eq!(text(&output), "Hello, Ada!");
     assert_eq!(caller.told(), [json!(["elicitation/create", "Who is it?"])]);
@@ -195,7 +195,7 @@ async fn a_legacy_caller_answers_a_legacy_server() {
     assert_eq!(greetings.last(), Some(&json!({"elicitation": {}})), "only what was declared");
 
     // Who declared nothing is asked nothing, in a session that promises nothing.
-    let mute = Arc::new(Caller::new(Asking::Direct, json!({})));
+    let mute = Arc::new(Caller::new(AskMode::Direct, json!({})));
     let output = house.run(by("ann", "old:greet", &mute)).await.unwrap();
     assert_eq!(text(&output), "Hello, nobody (-32601)!");
     assert!(mute.told().is_empty());
@@ -205,7 +205,7 @@ async fn a_legacy_caller_answers_a_legacy_server() {
 #[tokio::test]
 async fn a_call_waits_while_a_modern_caller_is_asked() {
     let (_desk, fake, house) = house().await;
-    let caller = Arc::new(Caller::new(Asking::Rounds, json!({"elicitation": {}})));
+    let caller = Arc::new(Caller::new(AskMode::Rounds, json!({"elicitation": {}})));
     let output = house.run(by("ann", "old:greet", &caller)).await.unwrap();
     assert_eq!(output.reply, Reply::NeedsInput);
     let asked = output.native.unwrap();
@@ -238,7 +238,7 @@ async fn a_call_waits_while_a_modern_caller_is_asked() {
 #[tokio::test]
 async fn one_caller_does_not_take_all_the_places_to_wait() {
     let (_desk, fake, house) = house().await;
-    let caller = Arc::new(Caller::new(Asking::Rounds, json!({"elicitation": {}})));
+    let caller = Arc::new(Caller::new(AskMode::Rounds, json!({"elicitation": {}})));
     for _ in 0..32 {
         let output = house.run(by("ann", "old:greet", &caller)).await.unwrap();
         assert_eq!(output.reply, Reply::NeedsInput);
@@ -255,7 +255,7 @@ async fn one_caller_does_not_take_all_the_places_to_wait() {
 #[tokio::test]
 async fn a_state_expires() {
     let (_desk, _fake, house) = house().await;
-    let caller = Arc::new(Caller::new(Asking::Rounds, json!({"elicitation": {}})));
+    let caller = Arc::new(Caller::new(AskMode::Rounds, json!({"elicitation": {}})));
     let output = house.run(by("ann", "old:greet", &caller)).await.unwrap();
     let state = output.native.unwrap()["requestState"].as_str().unwrap().to_owned();
     house.clock.advance(std::time::Duration::from_secs(301));
@@ -267,7 +267,7 @@ async fn a_state_expires() {
 #[tokio::test]
 async fn a_caller_that_leaves_takes_its_call_along() {
     let (desk, fake, house) = house().await;
-    let caller = Arc::new(Caller::new(Asking::Rounds, json!({"elicitation": {}})));
+    let caller = Arc::new(Caller::new(AskMode::Rounds, json!({"elicitation": {}})));
     let output = house.run(by("ann", "old:greet", &caller)).await.unwrap();
     let state = output.native.unwrap()["requestState"].as_str().unwrap().to_owned();
     assert_eq!(desk.asked.lock().unwrap().len(), 1);
@@ -284,7 +284,7 @@ async fn a_caller_that_leaves_takes_its_call_along() {
 #[tokio::test]
 async fn progress_and_logs_reach_their_caller_and_no_more() {
     let (_desk, _fake, house) = house().await;
-    let mut caller = Caller::new(Asking::Direct, json!({}));
+    let mut caller = Caller::new(AskMode::Direct, json!({}));
     caller.progress = true;
     caller.level = Some(LogLevel::Warning);
     let caller = Arc::new(caller);
@@ -298,7 +298,7 @@ async fn progress_and_logs_reach_their_caller_and_no_more() {
             json!({"progress": 2, "total": 2, "extra": "kept"}),
         ]
     );
-    let indifferent = Arc::new(Caller::new(Asking::Direct, json!({})));
+    let indifferent = Arc::new(Caller::new(AskMode::Direct, json!({})));
     let output = house.run(by("ann", "old:report", &indifferent)).await.unwrap();
     assert_eq!(text(&output), "null", "no token for who wants no progress");
     assert!(indifferent.told().is_empty());

@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use http::Method;
 use proto::TenantId;
 use serde_json::{Value, json};
-use strip::Asking;
+use strip::AskMode;
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::TryRecvError;
 
@@ -100,7 +100,7 @@ async fn word_of_a_resource_counts_on_the_gateways_own_stream_alone() {
         let mut updates = house.beside.updates();
         house.run(call_by("ann", "far:touch", json!({}))).await.unwrap();
         // One who can be asked has, with a legacy server, a stream of their own.
-        let caller = Arc::new(Caller::new(Asking::Direct, json!({"elicitation": {}})));
+        let caller = Arc::new(Caller::new(AskMode::Direct, json!({"elicitation": {}})));
         house.run(by("bob", "far:touch", &caller)).await.unwrap();
         // Whatever was said in the calls and on callers' streams is older than this.
         now.notify_one();

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use proto::{Blame, Code, TenantId};
 use serde_json::json;
 use strip::runs::RunOf;
-use strip::{Asking, Job, Request};
+use strip::{AskMode, Job, Request};
 use upstream::{Instances, ServerConfig, Timing};
 
 use crate::bridging::{Caller, by};
@@ -35,7 +35,7 @@ fn varied(subject: &str, tool: &str, number: usize) -> Request {
         "sampling": {"context": bit(2), "tools": bit(3)},
         "roots": {"listChanged": bit(4)},
     });
-    by(subject, tool, &Arc::new(Caller::new(Asking::Direct, capabilities)))
+    by(subject, tool, &Arc::new(Caller::new(AskMode::Direct, capabilities)))
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use strip::approval::{
     ApprovalState, Decider, Decision, Extent, Standing, Terms, Undecided, Verdict,
 };
-use strip::{Asking, Client, LogLevel, Output, Reply, Resume, Unasked};
+use strip::{AskError, AskMode, Client, LogLevel, Output, Reply, Resume};
 
 use super::{Gate, write, writing};
 use crate::support::{ask, bench, code, principal, shared, tool};
@@ -163,8 +163,8 @@ impl Client for Told {
         &self.meta
     }
 
-    fn asking(&self) -> Asking {
-        Asking::Rounds
+    fn ask_mode(&self) -> AskMode {
+        AskMode::Rounds
     }
 
     fn wants_progress(&self) -> bool {
@@ -179,9 +179,9 @@ impl Client for Told {
 
     fn log(&self, _message: Map<String, Value>) {}
 
-    async fn ask(&self, _method: &str, params: Value) -> Result<Value, Unasked> {
+    async fn ask(&self, _method: &str, params: Value) -> Result<Value, AskError> {
         self.asked.lock().unwrap().push(params);
-        Err(Unasked::Unable)
+        Err(AskError::Unable)
     }
 }
 

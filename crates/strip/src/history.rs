@@ -14,7 +14,7 @@ const CALLERS: usize = 1024;
 const CALLS: usize = 64;
 
 #[derive(Default)]
-pub(crate) struct Usage {
+pub(crate) struct History {
     hashes: RandomState,
     callers: Mutex<Callers>,
 }
@@ -32,7 +32,7 @@ struct Recent {
     last: u64,
 }
 
-impl Usage {
+impl History {
     /// Remembers a successful call, unless that would mean waiting.
     pub(crate) fn note(&self, principal: &Principal, tool: &ToolId) {
         let mut callers = match self.callers.try_lock() {
@@ -57,7 +57,7 @@ impl Usage {
     }
 
     /// The tools that a caller has used lately; the most used has 1, the others their share of that.
-    pub(crate) fn lately(&self, principal: &Principal) -> Vec<(ToolId, f32)> {
+    pub(crate) fn recent(&self, principal: &Principal) -> Vec<(ToolId, f32)> {
         let mut counts: HashMap<ToolId, u16> = HashMap::new();
         let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = callers.recent.get(&self.caller(principal));
@@ -91,34 +91,34 @@ mod tests {
 
     #[test]
     fn each_caller_has_a_history_of_its_own() {
-        let usage = Usage::default();
+        let history = History::default();
         let [often, once] = ["a.often", "a.once"].map(|id| id.parse::<ToolId>().expect("an id"));
         for _ in 0..4 {
-            usage.note(&caller("ann", None), &often);
+            history.note(&caller("ann", None), &often);
         }
-        usage.note(&caller("ann", None), &once);
-        let mut lately = usage.lately(&caller("ann", None));
+        history.note(&caller("ann", None), &once);
+        let mut lately = history.recent(&caller("ann", None));
         lately.sort_by(|a, b| b.1.total_cmp(&a.1));
         assert_eq!(lately, [(often, 1.0), (once, 0.25)]);
-        assert!(usage.lately(&caller("ann", Some("analyst"))).is_empty());
-        assert!(usage.lately(&caller("bob", None)).is_empty());
+        assert!(history.recent(&caller("ann", Some("analyst"))).is_empty());
+        assert!(history.recent(&caller("bob", None)).is_empty());
     }
 
     #[test]
     fn memory_is_bounded_and_old_use_forgotten() {
-        let usage = Usage::default();
+        let history = History::default();
         let id = |number: usize| format!("a.t{number}").parse::<ToolId>().expect("an id");
         let ann = caller("ann", None);
-        usage.note(&ann, &id(0));
+        history.note(&ann, &id(0));
         for number in 1..=CALLS {
-            usage.note(&ann, &id(number));
+            history.note(&ann, &id(number));
         }
-        let lately = usage.lately(&ann);
+        let lately = history.recent(&ann);
         assert_eq!(lately.len(), CALLS);
         assert!(lately.iter().all(|(tool, _)| *tool != id(0)));
         for number in 0..CALLERS {
-            usage.note(&caller(&number.to_string(), None), &id(1));
+            history.note(&caller(&number.to_string(), None), &id(1));
         }
-        assert!(usage.lately(&ann).is_empty(), "she has not called for longest");
+        assert!(history.recent(&ann).is_empty(), "she has not called for longest");
     }
 }

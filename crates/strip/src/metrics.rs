@@ -17,11 +17,11 @@ const UNKNOWN: &str = "unknown";
 type Outcome = (Option<Digest>, Door, &'static str);
 
 #[derive(Default)]
-pub(crate) struct Meter {
+pub(crate) struct CallMetrics {
     counters: RwLock<HashMap<Outcome, (Counter, Histogram)>>,
 }
 
-impl Meter {
+impl CallMetrics {
     pub(crate) fn count(
         &self,
         entry: Option<&Entry>,

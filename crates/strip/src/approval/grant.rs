@@ -1,4 +1,4 @@
-//! A call's leave to run: given before the call looks for a recorded answer, and spent only when its tool really runs.
+//! A call's grant to run: given before the call looks for a recorded answer, and spent only when its tool really runs.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::Approvals;
 use crate::{Failure, Output};
 
 /// What lets a gated call through.
-pub(crate) struct Leave {
+pub(crate) struct Grant {
     approvals: Arc<Approvals>,
     fingerprint: Digest,
     grounds: Grounds,
@@ -25,12 +25,12 @@ pub(crate) enum Grounds {
     Continued,
 }
 
-impl Leave {
+impl Grant {
     pub(crate) fn new(approvals: Arc<Approvals>, fingerprint: Digest, grounds: Grounds) -> Self {
         Self { approvals, fingerprint, grounds, spent: OnceCell::new() }
     }
 
-    /// Spends the leave, once however often the call runs its tool; fails if it is not there any more.
+    /// Spends the grant, once however often the call runs its tool; fails if it is not there any more.
     pub(crate) async fn spend(&self) -> Result<(), Failure> {
         let spending = self.spent.get_or_try_init(async || {
             let good = match &self.grounds {
@@ -53,7 +53,7 @@ impl Leave {
     }
 }
 
-impl Drop for Leave {
+impl Drop for Grant {
     fn drop(&mut self) {
         if let Grounds::Approval(id) = &self.grounds {
             self.approvals.rise(id);

@@ -1,4 +1,4 @@
-//! Requests to a server that are no tool calls: audit ▸ rate ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ].
+//! Requests to a server that are not tool calls: audit ▸ rate ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ].
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,47 +6,49 @@ use std::sync::Arc;
 use proto::{Code, canonical};
 use serde_json::Value;
 
-use crate::client::{Client, Thinking};
+use crate::client::{Client, ToolClient};
 use crate::guard::arguments::Arguments;
+use crate::guard::audit::Decision;
 use crate::guard::deadline;
-use crate::guard::idempotency::{Decision, Unanswered};
+use crate::guard::idempotency::CallError;
+use crate::guards::Guards;
 use crate::servers::Server;
 use crate::stop::Stop;
-use crate::strip::Guards;
 use crate::{Failure, Job, Output, Request};
 
 /// The largest result of such a request: a resource may be a whole document.
 const MAX_RESULT_BYTES: usize = 8 * 1024 * 1024;
 
 impl Guards {
-    /// Takes one request of a caller to a server and its result back.
-    pub(crate) async fn pass_on(
+    /// Sends one request of a caller to a server.
+    pub(crate) async fn forward(
         &self,
         server: &Arc<dyn Server>,
         method: &str,
-        mut call: Request,
+        mut request: Request,
     ) -> Result<Output, Failure> {
-        call.tool = format!("{}:{method}", server.name());
-        let arguments = Arguments::of(&call.input);
-        let row = self.audit.open(&call, &arguments, None);
+        request.tool = format!("{}:{method}", server.name());
+        let arguments = Arguments::of(&request.input);
+        let row = self.audit.open(&request, &arguments, None);
         let allowed = if self.audit.failing().is_some() {
             Err(self.unaccountable())
         } else {
-            self.rate().check(&call.principal, None).and_then(|()| self.fits(&call.input))
+            let allowed = self.rate().check(&request.principal, None);
+            allowed.and_then(|()| self.check_size(&request.input))
         };
-        let cancel = call.cancel.clone();
+        let cancel = request.cancel.clone();
         let (mut result, decision) = match allowed {
             Err(refusal) => (Err(refusal), Decision::Refused),
-            Ok(()) => match self.handed_on(server, method, call).await {
+            Ok(()) => match self.send(server, method, request).await {
                 Ok(output) => (Ok(output), Decision::Ran),
-                Err(Unanswered::Refused(failure) | Unanswered::Failed(failure)) => {
+                Err(CallError::Refused(failure) | CallError::Failed(failure)) => {
                     (Err(failure), Decision::Failed)
                 }
             },
         };
         if result.is_err() && cancel.is_cancelled() {
             if !self.stop.is_stopping() {
-                // Its row says that the caller left.
+                // A dropped row says that the caller left.
                 drop(row);
                 return result;
             }
@@ -57,7 +59,7 @@ impl Guards {
         written.map(|()| output)
     }
 
-    fn fits(&self, input: &Value) -> Result<(), Failure> {
+    fn check_size(&self, input: &Value) -> Result<(), Failure> {
         let (size, limit) = (canonical::len(input), self.limits().max_input_bytes);
         if size <= limit {
             return Ok(());
@@ -66,16 +68,16 @@ impl Guards {
         Err(Failure::new(Code::InvalidInput, message))
     }
 
-    async fn handed_on(
+    async fn send(
         &self,
         server: &Arc<dyn Server>,
         method: &str,
         mut request: Request,
-    ) -> Result<Output, Unanswered> {
+    ) -> Result<Output, CallError> {
         let limit = server.timeout().unwrap_or(self.limits().timeout);
         let (timeout, cancel) = (request.timeout, request.cancel.clone());
-        let thinking = request.client.take().map(Thinking::new);
-        request.client = thinking.clone().map(|thinking| thinking as Arc<dyn Client>);
+        let client = request.client.take().map(|client| Arc::new(ToolClient::new(client)));
+        request.client = client.clone().map(|client| client as Arc<dyn Client>);
         let job = Job::new(request);
         let mut work = pin!(async {
             let output = server.request(method, &job).await?;
@@ -87,9 +89,9 @@ impl Guards {
             Ok(output)
         });
         let bound = pin!(async {
-            let bound = deadline::bound(limit, thinking.as_deref(), work.as_mut());
-            bound.await.map_err(Unanswered::Failed)
+            let bound = deadline::bound(limit, client.as_deref(), work.as_mut());
+            bound.await.map_err(CallError::Failed)
         });
-        deadline::patient(timeout, &cancel, bound).await
+        deadline::wait(timeout, &cancel, bound).await
     }
 }

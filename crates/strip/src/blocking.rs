@@ -5,7 +5,7 @@ const LONG: usize = 256 * 1024;
 
 /// Does work on so many bytes, out of the way of other calls if that takes long: whoever waits for the same thread is
 /// served by another one meanwhile.
-pub fn aside<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+pub fn run_blocking<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let others =
         || Handle::try_current().is_ok_and(|at| at.runtime_flavor() == RuntimeFlavor::MultiThread);
     if bytes > LONG && others() { tokio::task::block_in_place(work) } else { work() }
@@ -13,7 +13,7 @@ pub fn aside<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONG, aside};
+    use super::{LONG, run_blocking};
 
     /// With a single thread, whoever blocks it blocks everybody.
     #[test]
@@ -23,9 +23,9 @@ mod tests {
         let (done, served) = std::sync::mpsc::channel();
         let working = runtime.spawn(async move {
             tokio::spawn(async move { done.send(7) });
-            aside(LONG + 1, || served.recv())
+            run_blocking(LONG + 1, || served.recv())
         });
         assert_eq!(runtime.block_on(working).expect("no panic"), Ok(7));
-        assert_eq!(aside(LONG + 1, || 5), 5, "outside of a runtime, too");
+        assert_eq!(run_blocking(LONG + 1, || 5), 5, "outside of a runtime, too");
     }
 }

@@ -1,0 +1,44 @@
+use std::sync::{Arc, Weak};
+
+use proto::{Blame, Code};
+use serde_json::json;
+
+use crate::files::{Files, Lenders};
+use crate::runs::{Run, RunOf, Runs};
+use crate::{Failure, Request};
+use prompts::Prompts;
+
+/// What the control-flow tools work with. The strip owns it: a tool that outlives the strip fails.
+pub(crate) struct Context {
+    pub(crate) runs: Runs,
+    pub(crate) files: Arc<Files>,
+    pub(crate) lenders: Arc<Lenders>,
+    pub(crate) prompts: Arc<Prompts>,
+}
+
+impl Context {
+    pub(super) fn upgrade(context: &Weak<Self>) -> Result<Arc<Self>, Failure> {
+        context.upgrade().ok_or_else(|| {
+            Failure::new(Code::Unavailable, "the gateway is shutting down").blame(Blame::Gateway)
+        })
+    }
+}
+
+/// The run that the guards have joined the call to.
+pub(super) fn run_of(request: &Request) -> Result<&Arc<Run>, Failure> {
+    match &request.run {
+        RunOf::Joined(run) => Ok(run),
+        _ => Err(Failure::new(Code::Internal, "the call has no run").blame(Blame::Gateway)),
+    }
+}
+
+/// Fails with everything that is wrong with an input.
+pub(super) fn check(faults: &[String]) -> Result<(), Failure> {
+    match faults {
+        [] => Ok(()),
+        faults => {
+            Err(Failure::new(Code::InvalidInput, faults.join("; "))
+                .details(json!({"faults": faults})))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The state that the guards share. Their order is in `stack.rs`.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use proto::{Code, Limits, Principal, ToolId};
+
+use crate::agents::{ApprovalRule, View, Views};
+use crate::approval::Approvals;
+use crate::execution::Executor;
+use crate::files::KeepRules;
+use crate::guard::audit::Audit;
+use crate::guard::idempotency::Idempotency;
+use crate::guard::rate::RateGuard;
+use crate::history::History;
+use crate::metrics::CallMetrics;
+use crate::runs::Runs;
+use crate::settings::Settings;
+use crate::stop::Stop;
+use crate::{Catalog, Failure};
+
+/// The guards and the operator's settings for them.
+pub(crate) struct Guards {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) views: Arc<Views>,
+    pub(crate) audit: Arc<Audit>,
+    pub(crate) idempotency: Idempotency,
+    pub(crate) runs: Runs,
+    pub(crate) metrics: CallMetrics,
+    pub(crate) history: History,
+    pub(crate) executor: Executor,
+    pub(crate) stop: Stop,
+    /// Without it, a call that needs to be approved is refused.
+    pub(crate) approvals: OnceLock<Arc<Approvals>>,
+    pub(crate) rate: ArcSwap<RateGuard>,
+    pub(crate) settings: ArcSwap<Settings>,
+}
+
+impl Guards {
+    pub(crate) fn rate(&self) -> Arc<RateGuard> {
+        self.rate.load_full()
+    }
+
+    pub(crate) fn window(&self) -> Duration {
+        self.settings.load().idempotency
+    }
+
+    pub(crate) fn keep_rules(&self) -> KeepRules {
+        self.settings.load().keep
+    }
+
+    /// The limits of a tool that declares none.
+    pub(crate) fn limits(&self) -> Limits {
+        self.settings.load().limits.default
+    }
+
+    pub(crate) fn view(&self, principal: &Principal) -> View {
+        self.views.of(principal, self.catalog.snapshot())
+    }
+
+    pub(crate) fn approval_rule(&self, tool: &ToolId) -> ApprovalRule {
+        // One atomic load is all that a configuration without approvals pays for them.
+        if !self.views.asks() {
+            return ApprovalRule::Free;
+        }
+        self.views.approval_rule(tool, self.catalog.snapshot())
+    }
+
+    /// The refusal of every call while audit rows cannot be written.
+    pub(crate) fn unaccountable(&self) -> Failure {
+        let why = self.audit.failing().unwrap_or_default();
+        Failure::new(
+            Code::Unavailable,
+            format!("the audit trail cannot be written ({why}), so nothing is run until it can"),
+        )
+    }
+}

@@ -1,0 +1,23 @@
+use std::time::Duration;
+
+use crate::RateRules;
+use crate::catalog::{LimitBounds, NameStyle, Terms};
+use crate::files::{KeepRules, Strategies};
+
+/// What an operator may set, also while the strip runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub limits: LimitBounds,
+    /// How long a recorded answer is given again.
+    pub idempotency: Duration,
+    pub rate: RateRules,
+    pub name_style: NameStyle,
+    pub files: Strategies,
+    pub keep: KeepRules,
+}
+
+impl Settings {
+    pub(crate) fn terms(&self) -> Terms {
+        Terms { bounds: self.limits, files: self.files.clone() }
+    }
+}

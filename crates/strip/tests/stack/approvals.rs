@@ -127,6 +127,11 @@ impl Gate {
     }
 }
 
+/// An approval as doors and commands show it.
+pub(crate) fn view(row: &ApprovalRow) -> Value {
+    serde_json::to_value(strip::approval::ApprovalView::from(row.clone())).unwrap()
+}
+
 fn write(n: u64) -> Request {
     ask("crm.write", json!({"n": n}))
 }
@@ -437,7 +442,7 @@ async fn the_files_of_a_call_are_shown_with_it() {
     let input = json!({"n": 1, "papers": [{"file_id": file.id}, strange]});
     let call = gate.begin(Request { input: Arc::new(input), ..call });
     let row = gate.waits(1).await.remove(0);
-    let shown = strip::approval::view(&row);
+    let shown = view(&row);
     let sum = strip::files::hex(&file.sha256);
     let expected = json!([{"id": file.id, "name": "cv.txt", "size": 13, "sha256": sum}]);
     assert_eq!(shown["files"], expected);

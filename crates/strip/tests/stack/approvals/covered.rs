@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use proto::{Code, digest};
 use serde_json::json;
-use strip::approval::{Decider, Decision, Extent, Standing, Verdict, view};
+use strip::approval::{Decider, Decision, Extent, Standing, Verdict};
 use strip::{Output, Request};
 
 use super::{Gate, write, writing};
@@ -26,7 +26,7 @@ fn standing(arguments: Extent) -> Decision {
 async fn an_idempotency_key_is_shown_and_approved_with_its_call() {
     let gate = Gate::within(30.0).await;
     let row = gate.abandoned(keyed("pay-\u{202e}1")).await;
-    assert_eq!(view(&row)["idempotencyKey"], "pay-\u{202e}1");
+    assert_eq!(crate::approvals::view(&row)["idempotencyKey"], "pay-\u{202e}1");
     gate.approve(&row.id).await.unwrap();
     for other in [keyed("pay-2"), write(1)] {
         let other = gate.begin(other);

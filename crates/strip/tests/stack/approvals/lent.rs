@@ -36,7 +36,7 @@ async fn a_lent_file_is_shown_and_is_what_runs() {
     let (gate, _) = gate().await;
     let call = gate.begin(take());
     let row = gate.waits(1).await.remove(0);
-    let shown = strip::approval::view(&row)["files"][0].clone();
+    let shown = crate::approvals::view(&row)["files"][0].clone();
     let sum = proto::digest(b"what hr keeps").to_string();
     assert_eq!(
         (&shown["id"], &shown["size"], &shown["sha256"]),

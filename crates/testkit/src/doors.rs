@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::{Gateway, powerstrip_binary};
+use crate::{Gateway, mcp, powerstrip_binary};
 
 /// The five doors of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,43 +62,11 @@ fn mcp_facts(message: &Value) -> Value {
 }
 
 async fn mcp_http(gateway: &Gateway, tool: &str, input: &Value) -> Value {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let response = reqwest::Client::new()
-        .post(gateway.url("/mcp"))
-        .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", "2026-07-28")
-        .header("mcp-method", "tools/call")
-        .header("mcp-name", tool)
-        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": tool, "arguments": input, "_meta": meta}}))
-        .send()
-        .await
-        .expect("the gateway answers");
-    let text = response.text().await.expect("the answer can be read");
-    let message = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|l| l.len() > 2);
-    serde_json::from_str(message.unwrap_or(&text)).unwrap_or_else(|_| panic!("not JSON: {text}"))
+    mcp(&gateway.url("/mcp"), "tools/call", json!({"name": tool, "arguments": input})).await
 }
 
 async fn cli(gateway: &Gateway, tool: &str, input: &Value) -> Value {
-    let output = Command::new(powerstrip_binary())
-        .args([
-            "call",
-            tool,
-            "--json",
-            "--config",
-            "powerstrip.yaml",
-            "--input",
-            &input.to_string(),
-        ])
-        .current_dir(gateway.folder())
-        .stdin(Stdio::null())
-        .output()
-        .await
-        .expect("the command runs");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not an envelope: {output:?}"))
+    gateway.run(&["call", tool, "--json", "--input", &input.to_string()]).await.json()
 }
 
 /// A `powerstrip stdio` process that is a client of a running gateway.

@@ -150,6 +150,21 @@ impl Gateway {
         self.home.path()
     }
 
+    /// The operator's token.
+    pub fn admin_token(&self) -> String {
+        self.token("admin.token")
+    }
+
+    /// The token by which servers register themselves.
+    pub fn registration_token(&self) -> String {
+        self.token("registration-token")
+    }
+
+    fn token(&self, file: &str) -> String {
+        let text = std::fs::read_to_string(self.folder().join(".powerstrip").join(file));
+        text.expect("the token is in the data folder").trim().to_owned()
+    }
+
     /// Its log so far.
     pub fn log(&self) -> String {
         let log = std::fs::read(self.log.path()).expect("the log can be read");
@@ -227,11 +242,15 @@ impl Gateway {
     }
 }
 
-async fn send(request: reqwest::RequestBuilder) -> Response {
+/// Sends a request and reads the answer. The body of an event stream is its last event.
+pub async fn send(request: reqwest::RequestBuilder) -> Response {
     let response = request.send().await.expect("the gateway answers");
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.expect("the answer can be read");
-    let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+    let kind = headers.get("content-type").map_or(&b""[..], |kind| kind.as_bytes());
+    let mut events = text.lines().rev().filter_map(|line| line.strip_prefix("data:"));
+    let event = events.find(|data| kind.starts_with(b"text/event-stream") && data.len() > 2);
+    let body = serde_json::from_str(event.unwrap_or(&text)).unwrap_or(Value::String(text));
     Response { status, headers, body }
 }
 

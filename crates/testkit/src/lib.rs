@@ -2,22 +2,28 @@
 //! its doors, and fake servers.
 
 mod browser;
+mod content;
 mod doors;
 mod gateway;
 mod issuer;
+mod mcp;
 mod mcp_server;
 mod oauth;
+mod process;
 mod provider;
 mod service;
 mod signer;
 mod workspace;
 
 pub use browser::{Browser, Page};
+pub use content::{multipart, noise};
 pub use doors::{Door, StdioSession};
-pub use gateway::{Gateway, GatewayBuilder, Response};
+pub use gateway::{Gateway, GatewayBuilder, Response, send};
 pub use issuer::Issuer;
+pub use mcp::{MODERN, mcp, mcp_call, mcp_request, mcp_request_with, mcp_tools};
 pub use mcp_server::McpServer;
 pub use oauth::{CANARY, Misbehaviour, ProtectedServer, TokenRequest};
+pub use process::{CommandOutput, ServerProcess, sibling_program};
 pub use provider::OidcProvider;
 pub use service::Service;
 pub use signer::{Signer, hmac_token, s256, unsigned_token};

@@ -1,9 +1,9 @@
 use doors::Needs;
 use reqwest::Method;
 use serde_json::json;
-use testkit::Gateway;
+use testkit::{Gateway, send};
 
-use crate::support::{Caller, House, answered, challenge};
+use crate::support::{Caller, Setup, challenge};
 
 /// A path that a route's pattern fits, and a method that it takes.
 fn example(pattern: &str, methods: &str) -> (Method, String) {
@@ -15,18 +15,18 @@ fn example(pattern: &str, methods: &str) -> (Method, String) {
 }
 
 #[tokio::test]
-async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
-    let house = House::open().await;
-    let forged = Caller::new(&house.gateway, Some("x".to_owned()));
+async fn every_route_except_probes_and_metadata_requires_a_credential() {
+    let setup = Setup::open().await;
+    let forged = Caller::new(&setup.gateway, Some("x".to_owned()));
     let mut closed = 0;
     let elsewhere = [("GET", "/no/such/route"), ("DELETE", "/mcp/discover"), ("PUT", "/")];
-    let routes = house.routes().await;
+    let routes = setup.routes().await;
     let listed = routes.iter().map(|route| (route.methods, route.pattern, route.needs));
     let unlisted = elsewhere.map(|(method, path)| (method, path, Needs::Scope("any")));
     for (methods, pattern, needs) in listed.chain(unlisted) {
         let (method, path) = example(pattern, methods);
-        for caller in [house.stranger(), Caller::new(&house.gateway, Some("x".to_owned()))] {
-            let answer = answered(caller.request(method.clone(), &path)).await;
+        for caller in [setup.stranger(), Caller::new(&setup.gateway, Some("x".to_owned()))] {
+            let answer = send(caller.request(method.clone(), &path)).await;
             match needs {
                 Needs::Nothing | Needs::OurName => {
                     // A browser without the state of a login, and a client document that nobody asked for.
@@ -65,33 +65,33 @@ async fn every_route_but_probes_and_metadata_asks_for_a_credential() {
 }
 
 #[tokio::test]
-async fn a_challenge_leads_to_who_gives_out_tokens() {
-    let house = House::open().await;
+async fn a_challenge_names_the_authorization_server() {
+    let setup = Setup::open().await;
     for (path, resource) in [("/mcp", "/mcp"), ("/mcp/discover", "")] {
-        let refused = house.stranger().get(path).await;
+        let refused = setup.stranger().get(path).await;
         let challenge = challenge(&refused);
         assert!(challenge.contains("scope=\"tools:read tools:call\""), "{challenge}");
         assert!(!challenge.contains("error"), "who brought nothing did nothing wrong: {challenge}");
         let place =
             challenge.split("resource_metadata=\"").nth(1).unwrap().split('"').next().unwrap();
         let expected = format!("/.well-known/oauth-protected-resource{resource}");
-        assert_eq!(place, house.gateway.url(&expected));
-        let metadata = house.stranger().get(&expected).await;
+        assert_eq!(place, setup.gateway.url(&expected));
+        let metadata = setup.stranger().get(&expected).await;
         assert_eq!(metadata.status, 200);
-        assert_eq!(metadata.body["resource"], house.gateway.url(resource));
-        assert_eq!(metadata.body["authorization_servers"], json!([house.issuer.url()]));
+        assert_eq!(metadata.body["resource"], setup.gateway.url(resource));
+        assert_eq!(metadata.body["authorization_servers"], json!([setup.issuer.url()]));
         assert_eq!(metadata.body["scopes_supported"], json!(["tools:read", "tools:call"]));
         assert_eq!(metadata.body["bearer_methods_supported"], json!(["header"]));
     }
-    let strange = house.stranger().get("/.well-known/oauth-protected-resource/etc/passwd").await;
+    let strange = setup.stranger().get("/.well-known/oauth-protected-resource/etc/passwd").await;
     assert_eq!(strange.status, 404);
-    let agents = house.stranger().get("/.well-known/oauth-protected-resource/agents/bot/mcp").await;
-    assert_eq!(agents.body["resource"], house.gateway.url("/agents/bot/mcp"));
+    let agents = setup.stranger().get("/.well-known/oauth-protected-resource/agents/bot/mcp").await;
+    assert_eq!(agents.body["resource"], setup.gateway.url("/agents/bot/mcp"));
 }
 
 #[tokio::test]
-async fn a_bad_token_is_told_what_is_wrong_with_it() {
-    let house = House::open().await;
+async fn a_rejected_token_gets_a_reason() {
+    let setup = Setup::open().await;
     for (changes, why) in [
         (json!({"aud": "https://other.example"}), "another audience"),
         (json!({"aud": null}), "another audience"),
@@ -101,7 +101,7 @@ async fn a_bad_token_is_told_what_is_wrong_with_it() {
         (json!({"org": null}), "`org` is missing"),
         (json!({"org": "local"}), "`org` is missing or cannot be used"),
     ] {
-        let refused = house.caller(changes.clone()).get("/mcp/discover").await;
+        let refused = setup.caller(changes.clone()).get("/mcp/discover").await;
         assert_eq!(refused.status, 401, "{changes}");
         let challenge = challenge(&refused);
         assert!(
@@ -110,46 +110,46 @@ async fn a_bad_token_is_told_what_is_wrong_with_it() {
         );
         assert!(challenge.contains("resource_metadata=\""), "{challenge}");
     }
-    let flood = Caller::new(&house.gateway, Some("x".repeat(20_000)));
+    let flood = Caller::new(&setup.gateway, Some("x".repeat(20_000)));
     assert_eq!(flood.get("/mcp/discover").await.status, 401);
-    let both = house.stranger().request(Method::GET, "/mcp/discover?access_token=x");
-    assert_eq!(answered(both).await.status, 401);
+    let both = setup.stranger().request(Method::GET, "/mcp/discover?access_token=x");
+    assert_eq!(send(both).await.status, 401);
 }
 
 #[tokio::test]
-async fn an_issuer_out_of_reach_is_told_as_such() {
-    let house = House::open().await;
-    house.issuer.set_down(true);
-    let refused = house.caller(json!({})).get("/mcp/discover").await;
+async fn an_unreachable_issuer_is_reported() {
+    let setup = Setup::open().await;
+    setup.issuer.set_down(true);
+    let refused = setup.caller(json!({})).get("/mcp/discover").await;
     assert_eq!((refused.status, &refused.body["errors"][0]["code"]), (503, &json!("UNAVAILABLE")));
     assert_eq!(refused.body["errors"][0]["retryable"], json!(true), "{refused:?}");
-    assert_eq!(house.stranger().get("/healthz").await.status, 200);
+    assert_eq!(setup.stranger().get("/healthz").await.status, 200);
 }
 
 #[tokio::test]
 async fn pages_of_other_sites_are_refused_even_with_a_token() {
-    let house = House::open().await;
-    let ann = house.caller(json!({}));
+    let setup = Setup::open().await;
+    let ann = setup.caller(json!({}));
     for (origin, status) in [
         ("https://evil.example", 403),
         ("null", 403),
         ("http://localhost:6274", 200),
-        (&house.gateway.url(""), 200),
+        (&setup.gateway.url(""), 200),
     ] {
         let request = ann.request(Method::GET, "/mcp/discover").header("origin", origin);
-        assert_eq!(answered(request).await.status, status, "{origin}");
+        assert_eq!(send(request).await.status, status, "{origin}");
     }
 }
 
 #[tokio::test]
-async fn strangers_learn_nothing_from_probes() {
-    let house = House::open().await;
-    assert_eq!(house.stranger().get("/healthz").await.body, json!({"status": "ok"}));
-    assert_eq!(house.stranger().get("/readyz").await.body, json!({"ready": true}));
+async fn probes_reveal_nothing_to_anonymous_callers() {
+    let setup = Setup::open().await;
+    assert_eq!(setup.stranger().get("/healthz").await.body, json!({"status": "ok"}));
+    assert_eq!(setup.stranger().get("/readyz").await.body, json!({"ready": true}));
 }
 
 #[tokio::test]
-async fn without_auth_all_is_as_it_was() {
+async fn without_auth_local_callers_need_no_credential() {
     let gateway = Gateway::start().await;
     assert_eq!(gateway.get("/mcp/discover").await.status, 200);
     assert_eq!(gateway.get("/.well-known/oauth-protected-resource").await.status, 404);

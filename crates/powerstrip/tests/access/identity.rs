@@ -1,9 +1,9 @@
 use reqwest::Method;
 use serde_json::json;
 use store::{AuditFilter, Database};
-use testkit::Service;
+use testkit::{Service, send};
 
-use crate::support::{House, answered};
+use crate::support::Setup;
 
 const CLAIMED: [(&str, &str); 8] = [
     ("x-tenant-id", "globex"),
@@ -17,25 +17,25 @@ const CLAIMED: [(&str, &str); 8] = [
 ];
 
 #[tokio::test]
-async fn who_calls_is_what_the_token_says_and_nothing_else() {
-    let house = House::open().await;
+async fn the_token_alone_determines_the_caller() {
+    let setup = Setup::open().await;
     for (tenant, subject) in [("acme", "ann"), ("globex", "gus"), ("acme", "amy")] {
-        let token = house.token(json!({"org": tenant, "sub": subject, "agent": "researcher"}));
-        let caller = crate::support::Caller::new(&house.gateway, Some(token));
+        let token = setup.token(json!({"org": tenant, "sub": subject, "agent": "researcher"}));
+        let caller = crate::support::Caller::new(&setup.gateway, Some(token));
         let mut request = caller.request(Method::POST, "/mcp/tool/demo.echo");
         for (name, value) in CLAIMED {
             request = request.header(name, value);
         }
-        assert_eq!(answered(request.json(&json!({"message": "x"}))).await.status, 200);
+        assert_eq!(send(request.json(&json!({"message": "x"}))).await.status, 200);
     }
     // Headers alone are nobody.
-    let mut request = house.stranger().request(Method::POST, "/mcp/tool/demo.echo");
+    let mut request = setup.stranger().request(Method::POST, "/mcp/tool/demo.echo");
     for (name, value) in CLAIMED {
         request = request.header(name, value);
     }
-    assert_eq!(answered(request.json(&json!({"message": "x"}))).await.status, 401);
+    assert_eq!(send(request.json(&json!({"message": "x"}))).await.status, 401);
 
-    let data = house.gateway.folder().join(".powerstrip");
+    let data = setup.gateway.folder().join(".powerstrip");
     let database = Database::open(&data).await.unwrap();
     let rows = async |tenant: Option<&str>| {
         let filter = AuditFilter { tenant: tenant.map(str::to_owned), ..AuditFilter::default() };
@@ -65,7 +65,7 @@ async fn who_calls_is_what_the_token_says_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn tokens_stay_here() {
+async fn tokens_are_not_forwarded_or_logged() {
     let service = Service::start().await;
     let pack = format!(
         "id: far.echo\nversion: 1.0.0\ndescription: Passes the message on to a service over HTTP.\n\
@@ -73,14 +73,14 @@ async fn tokens_stay_here() {
          execution: {{ kind: http, url: '{}', method: POST }}\n",
         service.url("/echo")
     );
-    let house = House::with("egress: { allow: [127.0.0.1] }\n", |gateway| {
+    let setup = Setup::with("egress: { allow: [127.0.0.1] }\n", |gateway| {
         gateway
             .file("tools/far.tool.yaml", &pack)
             .env("POWERSTRIP_LOG", "info,auth=trace,doors=trace,egress=trace")
     })
     .await;
-    let token = house.token(json!({}));
-    let caller = crate::support::Caller::new(&house.gateway, Some(token.clone()));
+    let token = setup.token(json!({}));
+    let caller = crate::support::Caller::new(&setup.gateway, Some(token.clone()));
     let answer = caller.call("far.echo", &json!({"message": "x"})).await;
     assert_eq!(answer.body["data"]["echo"], "x", "{answer:?}");
     assert_eq!(
@@ -91,19 +91,19 @@ async fn tokens_stay_here() {
     let secret = token.rsplit('.').next().unwrap().to_owned();
     let forged = format!("{}x", &token[..token.len() - 4]);
     let refused =
-        crate::support::Caller::new(&house.gateway, Some(forged)).get("/mcp/discover").await;
+        crate::support::Caller::new(&setup.gateway, Some(forged)).get("/mcp/discover").await;
     assert_eq!(refused.status, 401);
     assert!(
-        !house.gateway.log().contains(&secret[..secret.len() - 8]),
+        !setup.gateway.log().contains(&secret[..secret.len() - 8]),
         "not even in a log of everything"
     );
 }
 
 #[tokio::test]
-async fn limits_are_counted_for_each_caller() {
-    let house = House::with("limits: { rate: { tool: 1/1h } }\n", |gateway| gateway).await;
+async fn rate_limits_are_counted_per_caller() {
+    let setup = Setup::with("limits: { rate: { tool: 1/1h } }\n", |gateway| gateway).await;
     let call =
-        async |changes| house.caller(changes).call("demo.echo", &json!({"message": "x"})).await;
+        async |changes| setup.caller(changes).call("demo.echo", &json!({"message": "x"})).await;
     assert_eq!(call(json!({})).await.status, 200);
     assert_eq!(call(json!({})).await.status, 429);
     assert_eq!(

@@ -2,9 +2,9 @@ use std::time::{Duration, Instant};
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use testkit::Gateway;
+use testkit::{Gateway, MODERN};
 
-use crate::support::{Caller, MODERN, OLD, challenge, command};
+use crate::support::{Caller, OLD, challenge, command};
 
 pub(crate) async fn made(gateway: &Gateway, arguments: &[&str]) -> String {
     let (code, told) = command(gateway, &[&["keys", "add"], arguments].concat(), &[]).await;
@@ -13,7 +13,7 @@ pub(crate) async fn made(gateway: &Gateway, arguments: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn a_key_opens_the_doors_at_once_and_until_it_is_revoked() {
+async fn a_key_works_at_once_and_until_it_is_revoked() {
     let gateway = Gateway::with().config("auth: {}").start().await;
     let stranger = Caller::new(&gateway, None);
     assert_eq!(stranger.get("/mcp/discover").await.status, 401);
@@ -41,7 +41,7 @@ async fn a_key_opens_the_doors_at_once_and_until_it_is_revoked() {
 }
 
 #[tokio::test]
-async fn keys_may_do_what_they_are_for_and_no_more() {
+async fn keys_grant_only_their_scopes() {
     let gateway = Gateway::with().config("auth: {}").start().await;
     let reader = made(&gateway, &["reader", "--scope", "tools:read"]).await;
     let reader = Caller::new(&gateway, Some(reader));
@@ -63,7 +63,7 @@ async fn keys_may_do_what_they_are_for_and_no_more() {
 }
 
 #[tokio::test]
-async fn commands_bring_a_key_to_a_gateway_elsewhere() {
+async fn commands_send_a_key_to_a_remote_gateway() {
     let gateway = Gateway::with().config("auth: {}").start().await;
     let key = made(&gateway, &["laptop"]).await;
     let url = gateway.url("");
@@ -118,7 +118,7 @@ const SLOW: &str = "id: t.slow\nversion: 1.0.0\ndescription: Takes a minute to a
     execution: { kind: cli, cmd: [python3, -c, \"import time; time.sleep(60)\"] }\n";
 
 #[tokio::test]
-async fn streams_end_with_the_key_that_opened_them() {
+async fn streams_end_when_their_key_is_revoked() {
     let config = "auth: {}\nlimits: { max: { timeout: 60s } }\nskills: { all: { tools: ['*'] } }\nagents: { bot: { skills: [all] } }";
     let gateway = Gateway::with().config(config).file("tools/slow.tool.yaml", SLOW).start().await;
     let revoked = Caller::new(&gateway, Some(made(&gateway, &["ci"]).await));

@@ -3,9 +3,9 @@
 use doors::{Needs, Route};
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::Response;
+use testkit::{Response, send};
 
-use crate::support::{Caller, House, OLD, answered, call_message};
+use crate::support::{Caller, OLD, Setup, call_message};
 
 /// The victim, and everyone who has no business with what is hers.
 struct Cast<'a> {
@@ -14,15 +14,15 @@ struct Cast<'a> {
 }
 
 impl<'a> Cast<'a> {
-    fn of(house: &'a House) -> Self {
+    fn of(setup: &'a Setup) -> Self {
         Self {
-            ann: house.caller(json!({"org": "acme", "sub": "ann"})),
+            ann: setup.caller(json!({"org": "acme", "sub": "ann"})),
             others: [
-                ("another tenant", house.caller(json!({"org": "globex", "sub": "ann"}))),
-                ("a colleague", house.caller(json!({"org": "acme", "sub": "amy"}))),
+                ("another tenant", setup.caller(json!({"org": "globex", "sub": "ann"}))),
+                ("a colleague", setup.caller(json!({"org": "acme", "sub": "amy"}))),
                 (
                     "an agent of hers",
-                    house.caller(json!({"org": "acme", "sub": "ann", "agent": "bot"})),
+                    setup.caller(json!({"org": "acme", "sub": "ann", "agent": "bot"})),
                 ),
             ],
         }
@@ -30,25 +30,25 @@ impl<'a> Cast<'a> {
 }
 
 #[tokio::test]
-async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
-    let house = House::open().await;
-    let cast = Cast::of(&house);
-    for route in &house.routes().await {
+async fn no_route_shows_one_tenant_the_data_of_another() {
+    let setup = Setup::open().await;
+    let cast = Cast::of(&setup);
+    for route in &setup.routes().await {
         match route.pattern {
             "/mcp" => sessions(&cast).await,
             "/mcp/tool/{*tool}" => recorded_answers(&cast).await,
             // What all callers share: it must look the same to everyone, and hold nothing of anyone.
             "/mcp/discover" => alike(&cast, "/mcp/discover").await,
-            "/agents/{agent}/{*door}" => agents(&house, &cast).await,
+            "/agents/{agent}/{*door}" => agents(&setup, &cast).await,
             "/v1/calls" => batches(&cast).await,
             "/v1/runs" | "/v1/runs/{id}" | "/v1/runs/{id}/answers" => {
-                runs(&house, route.pattern).await;
+                runs(&setup, route.pattern).await;
             }
             "/v1/servers" | "/v1/servers/{name}" | "/v1/servers/{name}/heartbeat" => {
                 registration(&cast, route.methods, route.pattern).await;
             }
-            "/v1/files" => files(&house, &cast).await,
-            "/v1/files/uploads" => uploads(&house).await,
+            "/v1/files" => files(&setup, &cast).await,
+            "/v1/files/uploads" => uploads(&setup).await,
             // Walked by the two above, with ids that are another tenant's.
             "/v1/files/{id}"
             | "/v1/files/{id}/content"
@@ -59,9 +59,9 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
                 unscoped(&cast, &[route.methods], route.pattern).await;
             }
             // One test for the two methods of the route, which is listed twice.
-            "/v1/approvals/{id}" if route.methods == "GET" => approvals(&house, &cast).await,
+            "/v1/approvals/{id}" if route.methods == "GET" => approvals(&setup, &cast).await,
             "/v1/approvals/{id}" => unscoped(&cast, &["POST"], "/v1/approvals/x").await,
-            "/v1/approvals/rules/{id}" => standing_rules(&house, &cast).await,
+            "/v1/approvals/rules/{id}" => standing_rules(&setup, &cast).await,
             "/approve/{token}" => alike(&cast, "/approve/made.up").await,
             "/oauth/login" => alike(&cast, "/oauth/login?state=x").await,
             "/oauth/callback" => alike(&cast, "/oauth/callback?state=x&code=y").await,
@@ -75,7 +75,7 @@ async fn what_belongs_to_one_tenant_is_not_there_for_another_on_any_route() {
                 alike(&cast, "/.well-known/oauth-protected-resource/mcp").await;
             }
             // Numbers of all tenants together: not for tenants at all.
-            "/metrics" => metrics(&house).await,
+            "/metrics" => metrics(&setup).await,
             "/dashboard/sign-in/callback" => {
                 alike(&cast, "/dashboard/sign-in/callback?state=x&code=y").await;
                 pages(&cast, route).await;
@@ -94,7 +94,7 @@ async fn pages(cast: &Cast<'_>, route: &Route) {
     let everyone = cast.others.iter().map(|(who, caller)| (*who, caller));
     for (who, caller) in everyone.chain([("she", &cast.ann)]) {
         for method in route.methods.split(", ") {
-            let answer = answered(caller.request(method.parse().unwrap(), &path)).await;
+            let answer = send(caller.request(method.parse().unwrap(), &path)).await;
             let text = answer.body.to_string();
             match (route.needs, method) {
                 (Needs::Session, "GET") => {
@@ -139,13 +139,13 @@ async fn sessions(cast: &Cast<'_>) {
                 if !event.is_empty() {
                     request = request.header("last-event-id", event);
                 }
-                missing(&answered(request).await, &format!("{method} {event}"));
+                missing(&send(request).await, &format!("{method} {event}"));
             }
         }
         let still = cast.ann.old(version, &session, &list).await;
         assert!(still.body["result"]["tools"].is_array(), "hers goes on: {still:?}");
         let farewell = cast.ann.request(Method::DELETE, "/mcp").header("mcp-session-id", &session);
-        assert!(answered(farewell).await.status < 300);
+        assert!(send(farewell).await.status < 300);
         assert_eq!(cast.ann.old(version, &session, &list).await.status, 404, "gone is gone");
     }
 }
@@ -154,7 +154,7 @@ async fn sessions(cast: &Cast<'_>) {
 async fn recorded_answers(cast: &Cast<'_>) {
     let roll = async |caller: &Caller<'_>| {
         let request = caller.request(Method::POST, "/mcp/tool/dice.roll");
-        let answer = answered(request.header("idempotency-key", "same").json(&json!({}))).await;
+        let answer = send(request.header("idempotency-key", "same").json(&json!({}))).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.body["data"]["id"].clone()
     };
@@ -176,7 +176,7 @@ async fn batches(cast: &Cast<'_>) {
             {"tool": "demo.echo", "arguments": {"message": "x"}},
             {"tool": "powerstrip:complete_workflow", "arguments": {"summary": "done"}},
         ]});
-        let answer = answered(caller.request(Method::POST, "/v1/calls").json(&calls)).await;
+        let answer = send(caller.request(Method::POST, "/v1/calls").json(&calls)).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.body["answers"][0].clone()
     };
@@ -186,7 +186,7 @@ async fn batches(cast: &Cast<'_>) {
         assert_eq!(batch(other, "same").await["ok"], json!(true), "{who} has a run of their own");
     }
     let own = json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "x"}}]});
-    let own = answered(cast.ann.request(Method::POST, "/v1/calls").json(&own)).await;
+    let own = send(cast.ann.request(Method::POST, "/v1/calls").json(&own)).await;
     let id = own.body["run_id"].as_str().unwrap();
     for (who, other) in &cast.others {
         let refused = batch(other, id).await;
@@ -195,15 +195,15 @@ async fn batches(cast: &Cast<'_>) {
 }
 
 /// Runs are seen and answered within their tenant, by people with the scope for it.
-async fn runs(house: &House, pattern: &str) {
+async fn runs(setup: &Setup, pattern: &str) {
     let caller =
-        |org: &str, scope: &str| house.caller(json!({"org": org, "sub": "ann", "scope": scope}));
+        |org: &str, scope: &str| setup.caller(json!({"org": org, "sub": "ann", "scope": scope}));
     let ann = caller("acme", "tools:read tools:call runs:read");
     // With little patience, of which a busy machine has the last tenth to say that nobody has answered yet.
     let within = |tool: &str, input: Value| {
         let request = ann.request(Method::POST, &format!("/mcp/tool/{tool}")).json(&input);
         let request = request.header("powerstrip-run", pattern);
-        answered(request.header("powerstrip-timeout-ms", "3000"))
+        send(request.header("powerstrip-timeout-ms", "3000"))
     };
     for message in ["a", "b"] {
         within("demo.echo", json!({"message": message})).await;
@@ -226,14 +226,14 @@ async fn runs(house: &House, pattern: &str) {
     let answer = async |caller: &Caller<'_>| {
         let answers = format!("{path}/answers");
         let request = caller.request(Method::POST, &answers);
-        answered(request.json(&json!({"slot_id": "ok", "value": true}))).await.status
+        send(request.json(&json!({"slot_id": "ok", "value": true}))).await.status
     };
     assert_eq!(answer(&stranger).await, 404);
     assert_eq!(answer(&ann).await, 403, "who may look may not answer");
     let every = "tools:read tools:call runs:read runs:answer";
-    let agent = house.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": every}));
+    let agent = setup.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": every}));
     assert_eq!(answer(&agent).await, 403, "an agent does not answer, whatever its token covers");
-    let amy = house.caller(json!({"org": "acme", "sub": "amy", "scope": every}));
+    let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": every}));
     assert_eq!(answer(&amy).await, 200);
     assert_eq!(ann.get(&path).await.body["questions"][0]["answered_by"], json!("amy"));
 }
@@ -260,7 +260,7 @@ async fn alike(cast: &Cast<'_>, path: &str) {
 }
 
 /// An agent's door is there for whoever may come as that agent, and with no more than they may do.
-async fn agents(house: &House, cast: &Cast<'_>) {
+async fn agents(setup: &Setup, cast: &Cast<'_>) {
     let bot = &cast.others[2].1;
     assert_eq!(bot.get("/agents/bot/mcp/discover").await.status, 200);
     assert_eq!(bot.get("/agents/researcher/mcp/discover").await.status, 404, "it is not that one");
@@ -268,21 +268,21 @@ async fn agents(house: &House, cast: &Cast<'_>) {
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let request = cast.ann.request(Method::POST, "/agents/bot/mcp").json(&list);
     let request = request.header("accept", "application/json, text/event-stream");
-    let crossed = answered(request.header("mcp-session-id", &session)).await;
+    let crossed = send(request.header("mcp-session-id", &session)).await;
     assert_eq!(crossed.status, 404, "a session of another door: {crossed:?}");
-    let reader = house.caller(json!({"org": "acme", "sub": "ann", "scope": "tools:read"}));
+    let reader = setup.caller(json!({"org": "acme", "sub": "ann", "scope": "tools:read"}));
     let call = reader.request(Method::POST, "/agents/bot/mcp/tool/demo.echo");
-    let refused = answered(call.json(&json!({"message": "x"}))).await;
+    let refused = send(call.json(&json!({"message": "x"}))).await;
     assert_eq!(refused.status, 403, "who may only look may not call: {refused:?}");
 }
 
 const FILE_SCOPES: &str = "files:read files:write";
 
 /// Files are their tenant's: not there for another one, by none of the routes that take an id.
-async fn files(house: &House, cast: &Cast<'_>) {
-    let ann = house.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
-    let eve = house.caller(json!({"org": "globex", "sub": "ann", "scope": FILE_SCOPES}));
-    let kept = answered(ann.request(Method::POST, "/v1/files?name=a.txt").body("hers")).await;
+async fn files(setup: &Setup, cast: &Cast<'_>) {
+    let ann = setup.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
+    let eve = setup.caller(json!({"org": "globex", "sub": "ann", "scope": FILE_SCOPES}));
+    let kept = send(ann.request(Method::POST, "/v1/files?name=a.txt").body("hers")).await;
     assert_eq!(kept.status, 201, "{kept:?}");
     let place = format!("/v1/files/{}", kept.body["data"]["file_id"].as_str().unwrap());
     for below in ["", "/content", "/text", "/link"] {
@@ -295,23 +295,23 @@ async fn files(house: &House, cast: &Cast<'_>) {
         assert_eq!(cast.ann.get(&path).await.status, 403, "{path}");
     }
     assert_eq!(eve.get("/v1/files").await.body["data"]["files"], json!([]));
-    assert_eq!(answered(eve.request(Method::DELETE, &place)).await.status, 404);
-    assert_eq!(answered(ann.request(Method::DELETE, &place)).await.status, 200);
+    assert_eq!(send(eve.request(Method::DELETE, &place)).await.status, 404);
+    assert_eq!(send(ann.request(Method::DELETE, &place)).await.status, 200);
 }
 
 /// An upload is its owner's, also among people of one tenant.
-async fn uploads(house: &House) {
-    let ann = house.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
+async fn uploads(setup: &Setup) {
+    let ann = setup.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
     let begun = ann.request(Method::POST, "/v1/files/uploads").json(&json!({"size": 4}));
-    let begun = answered(begun).await;
+    let begun = send(begun).await;
     let path = format!("/v1/files/uploads/{}", begun.body["data"]["upload_id"].as_str().unwrap());
     for other in [json!({"org": "globex", "sub": "ann"}), json!({"org": "acme", "sub": "amy"})] {
         let mut claims = other.clone();
         claims["scope"] = json!(FILE_SCOPES);
-        let caller = house.caller(claims);
+        let caller = setup.caller(claims);
         for method in [Method::GET, Method::PATCH, Method::DELETE] {
             let request = caller.request(method.clone(), &path).header("upload-offset", "0");
-            let refused = answered(request.body("evil")).await;
+            let refused = send(request.body("evil")).await;
             assert_eq!(refused.status, 404, "{method} by {other}: {refused:?}");
         }
     }
@@ -326,16 +326,16 @@ async fn registration(cast: &Cast<'_>, methods: &str, pattern: &str) {
             cast.others.iter().map(|(who, caller)| (*who, caller)).chain([("she", &cast.ann)])
         {
             let request = caller.request(method.parse().unwrap(), &path).json(&json!({}));
-            let refused = answered(request).await;
+            let refused = send(request).await;
             assert!(matches!(refused.status, 401 | 403), "{method} {path} by {who}: {refused:?}");
         }
     }
 }
 
-async fn metrics(house: &House) {
-    let refused = house.caller(json!({})).get("/metrics").await;
+async fn metrics(setup: &Setup) {
+    let refused = setup.caller(json!({})).get("/metrics").await;
     assert_eq!(refused.status, 403);
-    let scraper = house.caller(json!({"scope": "metrics:read", "org": "ops"}));
+    let scraper = setup.caller(json!({"scope": "metrics:read", "org": "ops"}));
     let told = scraper.get("/metrics").await;
     let Value::String(text) = told.body else { panic!("metrics are text: {told:?}") };
     for name in ["acme", "globex", "ann", "amy"] {
@@ -349,7 +349,7 @@ async fn unscoped(cast: &Cast<'_>, methods: &[&str], path: &str) {
         let all = cast.others.iter().map(|(_, other)| other).chain([&cast.ann]);
         for caller in all {
             let request = caller.request(method.parse().unwrap(), path);
-            let refused = answered(request.json(&json!({"decision": "approve"}))).await;
+            let refused = send(request.json(&json!({"decision": "approve"}))).await;
             assert_eq!(refused.status, 403, "{method} {path}: {refused:?}");
         }
     }
@@ -367,11 +367,11 @@ async fn waiting(reviewer: &Caller<'_>) -> String {
 }
 
 /// A call of one tenant is there for its own reviewers: not for another tenant's, and never for an agent.
-async fn approvals(house: &House, cast: &Cast<'_>) {
-    let amy = house.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
-    let stranger = house.caller(json!({"org": "globex", "sub": "ann", "scope": DECIDES}));
+async fn approvals(setup: &Setup, cast: &Cast<'_>) {
+    let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
+    let stranger = setup.caller(json!({"org": "globex", "sub": "ann", "scope": DECIDES}));
     let agent =
-        house.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": DECIDES}));
+        setup.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": DECIDES}));
     let yes = json!({"decision": "approve"});
     let nothing = json!({});
     let call = cast.ann.call("dice.gated", &nothing);
@@ -380,13 +380,12 @@ async fn approvals(house: &House, cast: &Cast<'_>) {
         let path = format!("/v1/approvals/{id}");
         assert_eq!(stranger.get("/v1/approvals?state=all").await.body["approvals"], json!([]));
         assert_eq!(stranger.get(&path).await.status, 404);
-        let decide = async |caller: &Caller<'_>| {
-            answered(caller.request(Method::POST, &path).json(&yes)).await
-        };
+        let decide =
+            async |caller: &Caller<'_>| send(caller.request(Method::POST, &path).json(&yes)).await;
         assert_eq!(decide(&stranger).await.status, 404, "what is another tenant's is not there");
         assert_eq!(decide(&agent).await.status, 403, "an agent's token decides nothing");
         assert_eq!(agent.get(&path).await.status, 403);
-        let looks = house.caller(json!({"org": "acme", "scope": "approvals:read"}));
+        let looks = setup.caller(json!({"org": "acme", "scope": "approvals:read"}));
         assert_eq!(looks.get(&path).await.status, 200);
         assert_eq!(decide(&looks).await.status, 403, "who may look may not decide");
         assert_eq!(amy.get(&path).await.body["state"], "pending", "nobody decided so far");
@@ -395,13 +394,12 @@ async fn approvals(house: &House, cast: &Cast<'_>) {
     assert_eq!(answer.status, 200, "{answer:?}");
 
     // The admin token sees and decides whatever the tenant.
-    let token = std::fs::read_to_string(house.gateway.folder().join(".powerstrip/admin.token"));
-    let admin = Caller::new(&house.gateway, Some(token.unwrap().trim().to_owned()));
+    let admin = Caller::new(&setup.gateway, Some(setup.gateway.admin_token()));
     let nothing = json!({});
     let call = cast.ann.call("dice.gated", &nothing);
     let (answer, ()) = tokio::join!(call, async {
         let path = format!("/v1/approvals/{}", waiting(&admin).await);
-        assert_eq!(answered(admin.request(Method::POST, &path).json(&yes)).await.status, 200);
+        assert_eq!(send(admin.request(Method::POST, &path).json(&yes)).await.status, 200);
     });
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(
@@ -411,37 +409,37 @@ async fn approvals(house: &House, cast: &Cast<'_>) {
     );
 
     // Whoever could decide does not about their own call; and no client is asked where callers need credentials.
-    let mighty = house.caller(
+    let mighty = setup.caller(
         json!({"org": "acme", "sub": "eve", "scope": format!("tools:read tools:call {DECIDES}")}),
     );
     let call = mighty.asked_call("dice_gated");
     let (answer, ()) = tokio::join!(call, async {
         let path = format!("/v1/approvals/{}", waiting(&mighty).await);
-        let own = answered(mighty.request(Method::POST, &path).json(&yes)).await;
+        let own = send(mighty.request(Method::POST, &path).json(&yes)).await;
         assert_eq!(own.status, 403, "{own:?}");
         let no = json!({"decision": "reject", "reason": "four eyes"});
-        assert_eq!(answered(amy.request(Method::POST, &path).json(&no)).await.status, 200);
+        assert_eq!(send(amy.request(Method::POST, &path).json(&no)).await.status, 200);
     });
     assert_eq!(answer.body["result"]["isError"], json!(true), "{answer:?}");
 }
 
 /// A rule is its tenant's to see and to take out.
-async fn standing_rules(house: &House, cast: &Cast<'_>) {
-    let amy = house.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
-    let stranger = house.caller(json!({"org": "globex", "sub": "amy", "scope": DECIDES}));
+async fn standing_rules(setup: &Setup, cast: &Cast<'_>) {
+    let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
+    let stranger = setup.caller(json!({"org": "globex", "sub": "amy", "scope": DECIDES}));
     let always = json!({"decision": "approve", "standing": {"seconds": 60}});
     let nothing = json!({});
     let call = cast.ann.call("dice.gated", &nothing);
     let (answer, ()) = tokio::join!(call, async {
         let path = format!("/v1/approvals/{}", waiting(&amy).await);
-        assert_eq!(answered(amy.request(Method::POST, &path).json(&always)).await.status, 200);
+        assert_eq!(send(amy.request(Method::POST, &path).json(&always)).await.status, 200);
     });
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(stranger.get("/v1/approvals/rules").await.body["rules"], json!([]));
     let rules = amy.get("/v1/approvals/rules").await.body;
     let path = format!("/v1/approvals/rules/{}", rules["rules"][0]["id"].as_str().unwrap());
     let remove =
-        async |caller: &Caller<'_>| answered(caller.request(Method::DELETE, &path)).await.status;
+        async |caller: &Caller<'_>| send(caller.request(Method::DELETE, &path)).await.status;
     assert_eq!(remove(&stranger).await, 404);
     assert_eq!(remove(&cast.ann).await, 403);
     assert_eq!(cast.ann.call("dice.gated", &json!({})).await.status, 200, "it still stands");

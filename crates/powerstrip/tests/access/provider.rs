@@ -1,9 +1,9 @@
 //! A real authorization server, `oidc-provider`, on loopback: the tokens that it gives out for this gateway open it.
 
 use serde_json::{Value, json};
-use testkit::{Gateway, OidcProvider};
+use testkit::{Gateway, OidcProvider, send};
 
-use crate::support::{Caller, answered, challenge};
+use crate::support::{Caller, challenge};
 
 struct Provider(OidcProvider);
 
@@ -20,13 +20,13 @@ impl Provider {
             .basic_auth(client, Some(format!("{client}-secret")))
             .header("content-type", "application/x-www-form-urlencoded")
             .body(form);
-        let answer = answered(request).await;
+        let answer = send(request).await;
         answer.body["access_token"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
     }
 }
 
 #[tokio::test]
-async fn tokens_of_a_real_authorization_server_open_the_gateway() {
+async fn tokens_of_a_real_authorization_server_are_accepted() {
     let Some(provider) = OidcProvider::start().await.map(Provider) else { return };
     let gateway = Gateway::with()
         .env("CLIENT_SECRET", "gateway-secret")

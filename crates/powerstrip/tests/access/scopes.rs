@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
-use testkit::{Response, eventually, powerstrip_binary};
+use testkit::{MODERN, Response, eventually, sibling_program};
 
-use crate::support::{Caller, House, MODERN, OLD, call_message, challenge};
+use crate::support::{Caller, OLD, Setup, call_message, challenge};
 
 fn refused(answer: &Response, at: &str) {
     assert_eq!(answer.status, 403, "{at}: {answer:?}");
@@ -15,9 +15,9 @@ fn refused(answer: &Response, at: &str) {
 }
 
 #[tokio::test]
-async fn a_token_to_read_calls_nothing_in_any_revision_at_any_door() {
-    let house = House::open().await;
-    let reader = house.caller(json!({"scope": "tools:read"}));
+async fn a_read_only_token_calls_no_tool_in_any_revision_or_door() {
+    let setup = Setup::open().await;
+    let reader = setup.caller(json!({"scope": "tools:read"}));
     refused(&reader.call("demo.echo", &json!({"message": "x"})).await, "REST");
     let params = json!({"name": "demo.echo", "arguments": {"message": "x"}});
     refused(&reader.modern("tools/call", params).await, MODERN);
@@ -41,9 +41,9 @@ async fn a_token_to_read_calls_nothing_in_any_revision_at_any_door() {
 }
 
 #[tokio::test]
-async fn a_message_that_says_two_things_runs_nothing() {
-    let house = House::open().await;
-    let reader = house.caller(json!({"scope": "tools:read"}));
+async fn a_message_with_contradicting_names_runs_nothing() {
+    let setup = Setup::open().await;
+    let reader = setup.caller(json!({"scope": "tools:read"}));
     let session = reader.session("2025-11-25").await;
     for (first, second) in [("tools/list", "tools/call"), ("tools/call", "tools/list")] {
         let body = format!(
@@ -56,21 +56,21 @@ async fn a_message_that_says_two_things_runs_nothing() {
             .header("content-type", "application/json")
             .header("mcp-session-id", &session)
             .body(body);
-        let answer = crate::support::answered(request).await;
+        let answer = testkit::send(request).await;
         assert!(answer.body["result"].get("structuredContent").is_none(), "{answer:?}");
     }
 }
 
 #[tokio::test]
-async fn without_scopes_nothing_opens_and_with_them_all_does() {
-    let house = House::open().await;
+async fn every_route_requires_its_scope() {
+    let setup = Setup::open().await;
     for scope in [Value::Null, json!("email openid"), json!("TOOLS:READ tools:call/")] {
-        let nobody = house.caller(json!({"scope": scope}));
+        let nobody = setup.caller(json!({"scope": scope}));
         refused(&nobody.get("/mcp/discover").await, "discovery");
         refused(&nobody.modern("tools/list", json!({})).await, "MCP");
         refused(&nobody.call("demo.echo", &json!({})).await, "a call");
     }
-    let ann = house.caller(json!({}));
+    let ann = setup.caller(json!({}));
     let called = ann.call("demo.echo", &json!({"message": "x"})).await;
     assert_eq!(called.body["data"], json!({"message": "x"}));
     let params = json!({"name": "demo.echo", "arguments": {"message": "x"}});
@@ -86,25 +86,25 @@ async fn without_scopes_nothing_opens_and_with_them_all_does() {
 }
 
 #[tokio::test]
-async fn a_session_follows_the_token_of_each_request() {
-    let house = House::open().await;
-    let ann = house.caller(json!({}));
+async fn each_request_of_a_session_is_checked_by_its_own_token() {
+    let setup = Setup::open().await;
+    let ann = setup.caller(json!({}));
     let session = ann.session("2025-11-25").await;
     let called = ann.old("2025-11-25", &session, &call_message("demo.echo")).await;
     assert_eq!(called.status, 200);
-    let narrowed = house.caller(json!({"scope": "tools:read"}));
+    let narrowed = setup.caller(json!({"scope": "tools:read"}));
     refused(&narrowed.old("2025-11-25", &session, &call_message("demo.echo")).await, "narrowed");
-    let expired = house.caller(json!({"exp": 1}));
+    let expired = setup.caller(json!({"exp": 1}));
     let late = expired.old("2025-11-25", &session, &call_message("demo.echo")).await;
     assert_eq!(late.status, 401, "a session is no credential");
 }
 
 #[tokio::test]
-async fn scopes_may_have_names_of_the_identity_provider_and_come_by_role() {
+async fn scopes_can_be_renamed_and_granted_by_role() {
     let more = "  scopes: { read: mcp.read, call: mcp.call }\n  roles_claim: realm.roles\n  \
         roles: { analyst: [tools:read, tools:call] }\n";
-    let house = House::with(more, |gateway| gateway).await;
-    let usual = house.caller(json!({}));
+    let setup = Setup::with(more, |gateway| gateway).await;
+    let usual = setup.caller(json!({}));
     let answer = usual.get("/mcp/discover").await;
     assert_eq!(answer.status, 403, "the usual names mean nothing now");
     assert!(challenge(&answer).contains("scope=\"mcp.read mcp.call\""), "{answer:?}");
@@ -115,7 +115,7 @@ async fn scopes_may_have_names_of_the_identity_provider_and_come_by_role() {
         json!({"scope": null, "scp": ["mcp.read", "mcp.call"]}),
         json!({"scope": null, "realm": {"roles": ["analyst"]}}),
     ] {
-        let caller: Caller<'_> = house.caller(changes.clone());
+        let caller: Caller<'_> = setup.caller(changes.clone());
         assert_eq!(
             caller.call("demo.echo", &json!({"message": "x"})).await.status,
             200,
@@ -126,12 +126,11 @@ async fn scopes_may_have_names_of_the_identity_provider_and_come_by_role() {
 
 /// Whatever reaches a server makes it work: to be allowed to look at our lists is not enough.
 #[tokio::test]
-async fn a_token_to_read_reaches_no_prompt_and_no_resource_of_a_server() {
-    let fixture = powerstrip_binary().with_file_name("powerstrip-fixture");
-    assert!(fixture.is_file(), "build it first: cargo build -p fixture");
+async fn a_read_only_token_gets_no_prompt_or_resource_of_a_server() {
+    let fixture = sibling_program("powerstrip-fixture");
     let servers = format!("servers:\n  far: {{ command: '{}' }}\n", fixture.display());
-    let house = House::with(&servers, |gateway| gateway).await;
-    let (reader, ann) = (house.caller(json!({"scope": "tools:read"})), house.caller(json!({})));
+    let setup = Setup::with(&servers, |gateway| gateway).await;
+    let (reader, ann) = (setup.caller(json!({"scope": "tools:read"})), setup.caller(json!({})));
     eventually("the server's lists are there", || async {
         let listed = reader.modern("prompts/list", json!({})).await.body.to_string();
         listed.contains("far__test_simple_prompt").then_some(())

@@ -18,7 +18,7 @@ fn memory(gateway: &Gateway) -> usize {
 }
 
 #[tokio::test]
-async fn one_key_cannot_take_the_sessions_of_others() {
+async fn one_key_cannot_use_up_the_sessions_of_others() {
     let config = "auth: {}\nlimits: { sessions: { max: 20 } }";
     let gateway = Gateway::with().config(config).start().await;
     let (greedy, good) = (made(&gateway, &["greedy"]).await, made(&gateway, &["good"]).await);
@@ -39,7 +39,7 @@ async fn one_key_cannot_take_the_sessions_of_others() {
 }
 
 #[tokio::test]
-async fn stalled_bodies_of_one_key_take_a_bounded_amount_of_memory() {
+async fn stalled_bodies_of_one_key_use_bounded_memory() {
     const BODY: usize = 4 * 1024 * 1024 - 1024;
     let config = "auth: {}\nlimits: { body_memory: 32MB }";
     let gateway = Gateway::with().config(config).start().await;
@@ -67,7 +67,7 @@ async fn stalled_bodies_of_one_key_take_a_bounded_amount_of_memory() {
 }
 
 #[tokio::test]
-async fn idle_sessions_take_little_memory() {
+async fn idle_sessions_use_little_memory() {
     const SESSIONS: usize = 1_000;
     let gateway = Gateway::start().await;
     let caller = Caller::new(&gateway, None);

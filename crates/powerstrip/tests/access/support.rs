@@ -1,15 +1,10 @@
-use std::process::Stdio;
-
 use doors::{Needs, Route};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use testkit::{Gateway, GatewayBuilder, Issuer, Response, Signer, powerstrip_binary};
-use tokio::process::Command;
+use testkit::{Gateway, GatewayBuilder, Issuer, Response, Signer, mcp_request_with, send};
 
 /// The revisions of MCP before sessions went.
 pub(crate) const OLD: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
-
-pub(crate) const MODERN: &str = "2026-07-28";
 
 /// A tool that answers differently each time.
 const DICE: &str = "id: dice.roll\nversion: 1.0.0\ndescription: Answers with an id that nobody had before.\n\
@@ -27,13 +22,13 @@ const AGENTS: &str = "skills:\n  all: { tools: ['*'] }\n\
     agents: { bot: { skills: [all] }, researcher: { skills: [all] } }\n";
 
 /// A gateway, and the identity provider that it trusts.
-pub(crate) struct House {
+pub(crate) struct Setup {
     pub(crate) gateway: Gateway,
     pub(crate) issuer: Issuer,
     pub(crate) signer: Signer,
 }
 
-impl House {
+impl Setup {
     pub(crate) async fn open() -> Self {
         Self::with("", |gateway| gateway).await
     }
@@ -116,11 +111,11 @@ impl<'a> Caller<'a> {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {
-        answered(self.request(Method::GET, path)).await
+        send(self.request(Method::GET, path)).await
     }
 
     pub(crate) async fn call(&self, tool: &str, input: &Value) -> Response {
-        answered(self.request(Method::POST, &format!("/mcp/tool/{tool}")).json(input)).await
+        send(self.request(Method::POST, &format!("/mcp/tool/{tool}")).json(input)).await
     }
 
     /// One message of a revision before 2026-07-28, in a session or to open one.
@@ -133,7 +128,7 @@ impl<'a> Caller<'a> {
             request =
                 request.header("mcp-session-id", session).header("mcp-protocol-version", version);
         }
-        answered(request).await
+        send(request).await
     }
 
     /// Opens a session.
@@ -159,21 +154,9 @@ impl<'a> Caller<'a> {
         self.modern_with(method, params, json!({})).await
     }
 
-    async fn modern_with(&self, method: &str, mut params: Value, capabilities: Value) -> Response {
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-        });
-        let mut request = self
-            .request(Method::POST, "/mcp")
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-protocol-version", MODERN)
-            .header("mcp-method", method);
-        if let Some(name) = params["name"].as_str().or_else(|| params["uri"].as_str()) {
-            request = request.header("mcp-name", name);
-        }
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        answered(request.json(&body)).await
+    async fn modern_with(&self, method: &str, params: Value, capabilities: Value) -> Response {
+        let post = self.request(Method::POST, "/mcp");
+        send(mcp_request_with(post, method, params, capabilities)).await
     }
 }
 
@@ -181,15 +164,6 @@ impl<'a> Caller<'a> {
 pub(crate) fn call_message(tool: &str) -> Value {
     let arguments = json!({"message": "hi"});
     json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
-}
-
-pub(crate) async fn answered(request: RequestBuilder) -> Response {
-    let response = request.send().await.unwrap();
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let text = response.text().await.unwrap();
-    let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|l| l.len() > 2);
-    let body = serde_json::from_str(event.unwrap_or(&text)).unwrap_or(Value::String(text));
-    Response { status, headers, body }
 }
 
 /// The challenge of an answer.
@@ -203,15 +177,7 @@ pub(crate) async fn command(
     arguments: &[&str],
     environment: &[(&str, &str)],
 ) -> (Option<i32>, String) {
-    let output = Command::new(powerstrip_binary())
-        .args(arguments)
-        .args(["--config", "powerstrip.yaml"])
-        .current_dir(gateway.folder())
-        .envs(environment.iter().copied())
-        .stdin(Stdio::null())
-        .output()
-        .await
-        .unwrap();
-    let told = if output.status.success() { output.stdout } else { output.stderr };
-    (output.status.code(), String::from_utf8(told).unwrap())
+    let output = gateway.run_with(arguments, environment).await;
+    let text = if output.code == Some(0) { output.stdout } else { output.stderr };
+    (output.code, text)
 }

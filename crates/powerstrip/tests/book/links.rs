@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use crate::pages::{markdown_below, prose, root};
 
 #[test]
-fn every_relative_link_leads_somewhere() {
+fn every_relative_link_has_a_target() {
     let mut pages = markdown_below(&root().join("docs/src"));
     pages.extend(
         ["README.md", "ARCHITECTURE.md", "examples/README.md"].map(|page| root().join(page)),

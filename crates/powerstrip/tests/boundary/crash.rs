@@ -24,12 +24,12 @@ time.sleep(input.get('sleep', 0))
 print(json.dumps({'id': str(uuid.uuid4())}))
 ";
 
-struct House {
+struct Setup {
     gateway: Gateway,
     ledger: tempfile::TempDir,
 }
 
-impl House {
+impl Setup {
     /// A gateway whose tool is declared with `more`.
     async fn start(more: &str, config: &str) -> Self {
         let ledger = tempfile::tempdir().expect("a folder");
@@ -107,30 +107,30 @@ fn outcome(answer: &Response) -> (u16, &Value, &Value, &Value) {
 }
 
 #[tokio::test]
-async fn an_answer_outlives_the_gateway() {
-    let house = House::start("", "").await;
-    let first = house.act("order", 0.0).await;
+async fn a_recorded_answer_survives_a_crash() {
+    let setup = Setup::start("", "").await;
+    let first = setup.act("order", 0.0).await;
     assert_eq!(first.status, 200, "{}", first.body);
-    let house = house.crash().await;
-    let again = house.act("order", 0.0).await;
+    let setup = setup.crash().await;
+    let again = setup.act("order", 0.0).await;
     assert_eq!(again.body["data"], first.body["data"], "{}", again.body);
-    assert_eq!(house.effects("order"), 1);
+    assert_eq!(setup.effects("order"), 1);
     let key = [("idempotency-key", "order")];
-    let other = house.gateway.call_with("t.act", &house.input("x", 0.0), &key).await;
+    let other = setup.gateway.call_with("t.act", &setup.input("x", 0.0), &key).await;
     assert_eq!(other.body["errors"][0]["code"], "INVALID_INPUT", "one key, other arguments");
-    assert_eq!(house.effects("x"), 0);
+    assert_eq!(setup.effects("x"), 0);
 }
 
 #[tokio::test]
-async fn a_call_that_was_cut_off_is_not_run_again() {
-    let house = House::start("", "").await;
-    house.act_and_look("order", &[("idempotency-key", "order")]).await;
-    let house = house.crash().await;
-    let retried = house.act("order", 60.0).await;
+async fn an_interrupted_call_is_not_repeated() {
+    let setup = Setup::start("", "").await;
+    setup.act_and_look("order", &[("idempotency-key", "order")]).await;
+    let setup = setup.crash().await;
+    let retried = setup.act("order", 60.0).await;
     let unknown = (503, &json!("UNAVAILABLE"), &json!("unknown"), &json!(false));
     assert_eq!(outcome(&retried), unknown, "{}", retried.body);
-    assert_eq!(house.effects("order"), 1);
-    let rows = house.rows().await;
+    assert_eq!(setup.effects("order"), 1);
+    let rows = setup.rows().await;
     let interrupted: Vec<_> = rows.iter().filter(|row| row.decision == "interrupted").collect();
     assert_eq!(interrupted.len(), 1, "{rows:?}");
     assert_eq!(
@@ -140,13 +140,13 @@ async fn a_call_that_was_cut_off_is_not_run_again() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_declared_idempotent_may_run_again() {
-    let house = House::start("annotations: { idempotentHint: true }", "").await;
-    house.act_and_look("order", &[("idempotency-key", "order")]).await;
-    let house = house.crash().await;
+async fn an_idempotent_tool_is_repeated_after_a_crash() {
+    let setup = Setup::start("annotations: { idempotentHint: true }", "").await;
+    setup.act_and_look("order", &[("idempotency-key", "order")]).await;
+    let setup = setup.crash().await;
     tokio::select! {
-        answer = house.act("order", 60.0) => panic!("{}", answer.body),
-        () = eventually("it runs again", || async { (house.effects("order") == 2).then_some(()) }) => {}
+        answer = setup.act("order", 60.0) => panic!("{}", answer.body),
+        () = eventually("it runs again", || async { (setup.effects("order") == 2).then_some(()) }) => {}
     }
 }
 
@@ -154,62 +154,61 @@ async fn a_tool_that_is_declared_idempotent_may_run_again() {
 async fn an_approval_is_spent_before_the_tool_runs() {
     const GATED: &str =
         "skills: { asked: { tools: [t.act], auto_approve: false, approval_timeout: 60s } }";
-    let house = House::start("", GATED).await;
+    let setup = Setup::start("", GATED).await;
     let admin = async |gateway: &Gateway, id: &str, decision: Option<Value>| -> Value {
-        let token = std::fs::read_to_string(gateway.folder().join(".powerstrip/admin.token"));
         let url = gateway.url(&format!("/v1/approvals{id}"));
         let client = Client::new();
         let request = match decision {
             Some(decision) => client.post(url).json(&decision),
             None => client.get(url),
         };
-        let request = request.bearer_auth(token.expect("the admin token").trim());
+        let request = request.bearer_auth(gateway.admin_token());
         request.send().await.expect("an answer").json().await.expect("JSON")
     };
     let approved = async {
         let id = eventually("the call waits", || async {
-            let waiting = admin(&house.gateway, "", None).await;
+            let waiting = admin(&setup.gateway, "", None).await;
             waiting["approvals"][0]["id"].as_str().map(|id| format!("/{id}"))
         })
         .await;
-        admin(&house.gateway, &id, Some(json!({"decision": "approve"}))).await;
+        admin(&setup.gateway, &id, Some(json!({"decision": "approve"}))).await;
         id
     };
     let key = [("idempotency-key", "order")];
-    let (id, ()) = tokio::join!(approved, house.act_and_look("order", &key));
-    let house = house.crash().await;
-    let row = admin(&house.gateway, &id, None).await;
+    let (id, ()) = tokio::join!(approved, setup.act_and_look("order", &key));
+    let setup = setup.crash().await;
+    let row = admin(&setup.gateway, &id, None).await;
     assert_eq!(row["state"], "consumed", "{row}");
     // No approval is requested for a call that could not run.
-    let retried = house.act("order", 60.0).await;
+    let retried = setup.act("order", 60.0).await;
     let unknown = (503, &json!("UNAVAILABLE"), &json!("unknown"), &json!(false));
     assert_eq!(outcome(&retried), unknown, "{}", retried.body);
-    assert_eq!(house.effects("order"), 1);
-    let rows = house.rows().await;
+    assert_eq!(setup.effects("order"), 1);
+    let rows = setup.rows().await;
     assert_eq!(rows.iter().filter(|row| row.decision == "interrupted").count(), 1, "{rows:?}");
 }
 
 #[tokio::test]
-async fn a_call_without_a_key_that_was_cut_off_is_in_the_trail() {
-    let house = House::start("", "").await;
-    house.act_and_look("order", &[]).await;
+async fn an_interrupted_call_without_a_key_is_audited() {
+    let setup = Setup::start("", "").await;
+    setup.act_and_look("order", &[]).await;
     // Nothing waits for this row; it is written with that of a later call at the latest.
-    assert_eq!(house.act("other", 0.0).await.status, 200);
-    let house = house.crash().await;
-    let rows = house.rows().await;
+    assert_eq!(setup.act("other", 0.0).await.status, 200);
+    let setup = setup.crash().await;
+    let rows = setup.rows().await;
     assert_eq!(rows.iter().filter(|row| row.decision == "interrupted").count(), 1, "{rows:?}");
 }
 
 /// Kills while some calls have acted and are not answered, again and again.
 #[tokio::test]
-async fn no_key_acts_twice_however_often_the_gateway_is_killed() {
+async fn no_idempotency_key_runs_twice_across_repeated_crashes() {
     const KILLS: usize = 3;
-    let mut house = House::start("", "limits: { idempotency: 1h }").await;
+    let mut setup = Setup::start("", "limits: { idempotency: 1h }").await;
     let mut answers: Vec<Option<Value>> = vec![None; 32];
     for round in 0..=KILLS {
         let calls = answers.iter().enumerate().map(|(number, known)| {
             let name = format!("order {number}");
-            let (url, input) = (house.gateway.url("/mcp/tool/t.act"), house.input(&name, 0.2));
+            let (url, input) = (setup.gateway.url("/mcp/tool/t.act"), setup.input(&name, 0.2));
             let known = known.clone();
             async move {
                 let call = Client::new().post(url).header("idempotency-key", &name).json(&input);
@@ -221,13 +220,13 @@ async fn no_key_acts_twice_however_often_the_gateway_is_killed() {
             }
         });
         let calls = futures_util::stream::iter(calls).buffered(4).collect::<Vec<_>>();
-        let pid = rustix::process::Pid::from_raw(house.gateway.pid().cast_signed()).expect("an id");
-        let enough = house.all_effects() + 5;
+        let pid = rustix::process::Pid::from_raw(setup.gateway.pid().cast_signed()).expect("an id");
+        let enough = setup.all_effects() + 5;
         let killed = async {
             if round == KILLS {
                 return;
             }
-            while house.all_effects() < enough {
+            while setup.all_effects() < enough {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
@@ -239,11 +238,11 @@ async fn no_key_acts_twice_however_often_the_gateway_is_killed() {
             }
         }
         if round < KILLS {
-            house.gateway = house.gateway.restart().await;
+            setup.gateway = setup.gateway.restart().await;
         }
     }
     for (number, known) in answers.iter().enumerate() {
-        let effects = house.effects(&format!("order {number}"));
+        let effects = setup.effects(&format!("order {number}"));
         assert!(effects <= 1, "order {number} acted {effects} times");
         assert!(known.is_none() || effects == 1, "order {number} was answered and did nothing");
     }

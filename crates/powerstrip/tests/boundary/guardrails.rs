@@ -14,7 +14,7 @@ fn code(body: &Value) -> &Value {
 }
 
 #[tokio::test]
-async fn input_size() {
+async fn input_size_is_limited() {
     let gateway = Gateway::start().await;
     let fits = gateway.call("demo.echo", &json!({"message": "x".repeat(65_000)})).await;
     assert_eq!(fits.status, 200);
@@ -25,7 +25,7 @@ async fn input_size() {
 }
 
 #[tokio::test]
-async fn input_schema_with_all_errors_and_their_paths() {
+async fn input_is_validated_with_all_errors_and_paths() {
     let gateway = Gateway::start().await;
     let answer = gateway.call("demo.echo", &json!({"message": 7, "surprise": true})).await;
     assert_eq!((answer.status, code(&answer.body)), (400, &json!("INVALID_INPUT")));
@@ -35,7 +35,7 @@ async fn input_schema_with_all_errors_and_their_paths() {
 }
 
 #[tokio::test]
-async fn time_out() {
+async fn calls_time_out() {
     let slow = python("t.slow", "import time\ntime.sleep(60)\n", "timeoutMs: 300");
     let gateway = with_packs(&[slow]).start().await;
     let answer = gateway.call("t.slow", &json!({})).await;
@@ -43,7 +43,7 @@ async fn time_out() {
 }
 
 #[tokio::test]
-async fn output_size() {
+async fn output_size_is_limited() {
     let loud = python("t.loud", "import json\nprint(json.dumps({'x': list(range(60000))}))\n", "");
     let gateway = with_packs(&[loud]).start().await;
     let answer = gateway.call("t.loud", &json!({})).await;
@@ -56,7 +56,7 @@ async fn output_size() {
 }
 
 #[tokio::test]
-async fn output_schema() {
+async fn output_is_validated() {
     let script = "print('{\"n\": \"seven\"}')\n";
     let mut liar = python("t.liar", script, "");
     liar[1].1 = liar[1].1.replace(
@@ -72,7 +72,7 @@ async fn output_schema() {
 const RANDOM: &str = "import json, uuid\nprint(json.dumps({'id': str(uuid.uuid4())}))\n";
 
 #[tokio::test]
-async fn idempotency_and_its_window() {
+async fn answers_are_reused_within_the_idempotency_window() {
     let stable = python("t.stable", RANDOM, "");
     let acting = python("t.acting", RANDOM, "deterministic: false");
     // Long enough for one call to follow another on a busy machine.
@@ -120,7 +120,7 @@ async fn equal_calls_in_flight_run_once() {
 }
 
 #[tokio::test]
-async fn determinism() {
+async fn verify_detects_nondeterminism() {
     let gateway = with_packs(&[python("t.random", RANDOM, "")]).start().await;
     let verify = [("powerstrip-verify", "true")];
     let answer = gateway.call_with("t.random", &json!({}), &verify).await;
@@ -130,7 +130,7 @@ async fn determinism() {
 }
 
 #[tokio::test]
-async fn rate_limit() {
+async fn calls_are_rate_limited() {
     let limits = "limits: { rate: { tools: { demo.echo: 2/h } } }";
     let gateway = Gateway::with().config(limits).start().await;
     for n in 0..2 {
@@ -145,7 +145,7 @@ async fn rate_limit() {
 }
 
 #[tokio::test]
-async fn the_envelope_has_its_shape() {
+async fn the_envelope_has_all_fields() {
     let gateway = Gateway::start().await;
     let body = gateway.call("demo.echo", &json!({"message": "hi"})).await.body;
     assert_eq!((&body["ok"], &body["errors"]), (&json!(true), &json!([])));

@@ -6,7 +6,7 @@ use testkit::{Door, Gateway, StdioSession};
 const SIZE: usize = 5_000_000;
 
 #[tokio::test]
-async fn an_input_that_the_config_allows_fits_through_every_door() {
+async fn every_door_accepts_the_largest_configured_input() {
     let gateway = Gateway::with().config("limits: { max_input_bytes: 6MB }").start().await;
     let input = json!({"text": "x".repeat(SIZE)});
     let expected = json!(SIZE);
@@ -17,7 +17,7 @@ async fn an_input_that_the_config_allows_fits_through_every_door() {
 }
 
 #[tokio::test]
-async fn an_input_that_no_tool_takes_is_refused_and_the_session_goes_on() {
+async fn an_oversized_input_is_refused_and_the_session_continues() {
     let gateway = Gateway::start().await;
     let input = json!({"text": "x".repeat(SIZE)});
     let answer = gateway.post_without_body("/mcp/tool/text.stats", SIZE).await;

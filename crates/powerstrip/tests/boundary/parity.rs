@@ -8,7 +8,7 @@ use testkit::{Door, Gateway, Service, eventually};
 use crate::packs::all_kinds;
 
 #[tokio::test]
-async fn a_pack_of_each_kind_dropped_into_a_running_gateway_answers_alike_at_every_door() {
+async fn a_new_pack_of_each_kind_answers_the_same_at_every_door() {
     let service = Service::start().await;
     let gateway = Gateway::with().config("egress: { allow: [127.0.0.1] }").start().await;
     let message = "héllo \"wörld\" — 1 < 2";

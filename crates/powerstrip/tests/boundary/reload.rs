@@ -51,7 +51,7 @@ async fn a_broken_pack_keeps_its_last_good_version_and_shows_why() {
 }
 
 #[tokio::test]
-async fn a_changed_helper_module_is_heard_in_spite_of_recorded_answers() {
+async fn a_changed_helper_module_invalidates_recorded_answers() {
     let helper = |word: &str| format!("WORD = '{word}'\n");
     let script = "import json, helper\nprint(json.dumps({'echo': helper.WORD}))\n";
     let gateway = Gateway::with()

@@ -46,7 +46,7 @@ async fn injected_arguments_stay_one_inert_element() {
 }
 
 #[tokio::test]
-async fn a_template_cannot_grow_without_end() {
+async fn template_output_is_bounded() {
     let bomb = "{ kind: cli, cmd: [python3, -c, '1', \"{{ 'x' * 100000000 }}\"] }";
     let gateway = with_pack(vec![("tools/bomb.tool.yaml".to_owned(), pack("t.bomb", bomb, ""))])
         .start()
@@ -91,7 +91,7 @@ async fn expensive_queries_are_refused_and_leave_the_gateway_responsive() {
 }
 
 #[tokio::test]
-async fn children_that_misbehave_end_in_time() {
+async fn misbehaving_child_processes_are_ended_in_time() {
     let cases = [
         ("t.garbage", "print('no json')", "INTERNAL"),
         ("t.twice", "print('{}')\nprint('{}')", "INTERNAL"),
@@ -127,7 +127,7 @@ async fn children_that_misbehave_end_in_time() {
 }
 
 #[tokio::test]
-async fn no_orphan_outlives_a_time_out() {
+async fn no_descendant_survives_a_timeout() {
     // Forks a child that ignores SIGTERM and leaves the process group.
     let script = "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
         if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.execvp('sleep', ['sleep', '7654'])\n    time.sleep(60)\ntime.sleep(60)\n";
@@ -146,7 +146,7 @@ fn running(command_line: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_child_sees_no_environment_but_what_is_passed() {
+async fn a_child_process_sees_only_the_declared_environment() {
     let script = "import json, os\nprint(json.dumps({'env': dict(os.environ)}))\n";
     let gateway = with_pack(python("t.env", script, "env: { passthrough: [LANGUAGE_OF_TEST] }"))
         .env("LANGUAGE_OF_TEST", "latin")
@@ -180,7 +180,7 @@ async fn probe(gateway: &Gateway, vault: &std::path::Path) -> Value {
 }
 
 #[tokio::test]
-async fn a_confined_child_touches_nothing_outside() {
+async fn a_confined_process_cannot_touch_outside_files() {
     let gateway = with_pack(python("t.probe", PROBE, "")).config("sandbox: auto").start().await;
     let vault = vault();
     let told = probe(&gateway, vault.path()).await;
@@ -191,7 +191,7 @@ async fn a_confined_child_touches_nothing_outside() {
 }
 
 #[tokio::test]
-async fn the_same_child_unconfined_touches_all_of_it() {
+async fn the_same_process_unconfined_can_touch_them() {
     // What makes the test above worth something.
     let gateway = with_pack(python("t.probe", PROBE, "")).config("sandbox: off").start().await;
     let vault = vault();
@@ -251,7 +251,7 @@ async fn no_layout_lets_a_tool_read_the_data_folder() {
 }
 
 #[tokio::test]
-async fn hostile_packs_are_refused_and_harm_nobody() {
+async fn hostile_packs_are_refused_and_others_keep_working() {
     let bomb = "a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n\
         d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e, *e, *e]\n";
     let remote = pack("t.remote", "{ kind: cli, cmd: [echo] }", "")
@@ -288,7 +288,7 @@ async fn hostile_packs_are_refused_and_harm_nobody() {
 }
 
 #[tokio::test]
-async fn a_pack_cannot_take_the_name_of_a_built_in() {
+async fn a_pack_cannot_use_the_id_of_a_built_in() {
     let yaml = pack("demo.echo", "{ kind: cli, cmd: [python3, -c, 'print(1)'] }", "");
     let gateway = Gateway::with().file("tools/shadow.tool.yaml", &yaml).start().await;
     let answer = gateway.call("demo.echo", &json!({"message": "mine"})).await;

@@ -13,7 +13,7 @@ async fn logs(gateway: &Gateway, needles: &[&str]) {
 }
 
 #[tokio::test]
-async fn the_log_tells_which_tools_are_not_served_and_why() {
+async fn the_log_names_tools_that_are_not_served_and_why() {
     let run = "{ kind: cli, cmd: [cat] }";
     let gateway = Gateway::with()
         .file("tools/taken.tool.yaml", &pack("demo.echo", run, ""))

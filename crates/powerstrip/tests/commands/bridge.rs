@@ -2,12 +2,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::{Gateway, ReservedPort};
+use testkit::{CommandOutput, Gateway, ReservedPort};
 
 use crate::pipe::Pipe;
-use crate::project::{Ended, Project, run_in};
+use crate::project::{Project, run_in};
 
-async fn run(folder: &Path, arguments: &[&str], stdin: &str) -> Ended {
+async fn run(folder: &Path, arguments: &[&str], stdin: &str) -> CommandOutput {
     let (folder, stdin) = (folder.to_owned(), stdin.to_owned());
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     tokio::task::spawn_blocking(move || {
@@ -19,7 +19,7 @@ async fn run(folder: &Path, arguments: &[&str], stdin: &str) -> Ended {
 }
 
 #[tokio::test]
-async fn commands_reach_a_gateway_elsewhere() {
+async fn commands_reach_a_remote_gateway() {
     let gateway = Gateway::with()
         .file("prompts/packs/a/b.v1.md", "Hello {{ name }}.\n")
         .file(
@@ -34,12 +34,12 @@ async fn commands_reach_a_gateway_elsewhere() {
         let arguments =
             ["call", "demo.echo", "--input", r#"{"message":"far"}"#, "--json", "--url", &url];
         assert_eq!(
-            run(here.path(), &arguments, "").await.json(0)["data"],
+            run(here.path(), &arguments, "").await.json_of(0)["data"],
             json!({"message": "far"})
         );
     }
     let url = gateway.url("");
-    let listed = run(here.path(), &["tools", "--json", "--url", &url], "").await.json(0);
+    let listed = run(here.path(), &["tools", "--json", "--url", &url], "").await.json_of(0);
     assert_eq!(listed["tools"], gateway.get("/mcp/discover").await.body["tools"]);
     assert_eq!(
         run(here.path(), &["prompts", "get", "a/b", "--url", &url], "").await.ok(),
@@ -146,7 +146,7 @@ async fn a_pipe_bridges_lsp_frames() {
 }
 
 #[tokio::test]
-async fn a_restarted_gateway_is_introduced_to_the_client_again() {
+async fn a_session_is_reopened_at_a_restarted_gateway() {
     let place = ReservedPort::reserve();
     let gateway = Gateway::with().at(&place).start().await;
     let (folder, address) = (gateway.folder().to_owned(), gateway.address().to_owned());

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::project::Project;
 
 #[test]
-fn prints_the_data() {
+fn call_prints_the_data() {
     let ended = Project::new().run(&["call", "demo.echo", "--input", r#"{"message":"hi"}"#]);
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(ended.ok()).unwrap(),
@@ -13,10 +13,10 @@ fn prints_the_data() {
 }
 
 #[test]
-fn prints_the_envelope_with_json() {
+fn call_prints_the_envelope_with_json() {
     let envelope = Project::new()
         .run(&["call", "demo.echo", "--input", r#"{"message":"hi"}"#, "--json"])
-        .json(0);
+        .json_of(0);
     assert_eq!(envelope["ok"], true);
     assert_eq!(envelope["data"], json!({"message": "hi"}));
     assert_eq!(envelope["meta"]["tool"], "demo.echo");
@@ -42,19 +42,19 @@ fn a_failed_call_says_why_and_fails() {
     assert!(stderr.contains("/message"), "every error with its path: {stderr}");
     assert!(stderr.contains("more"), "{stderr}");
     assert_eq!(ended.stdout, "");
-    let envelope = project.run(&["call", "demo.echo", "--json"]).json(1);
+    let envelope = project.run(&["call", "demo.echo", "--json"]).json_of(1);
     assert_eq!(envelope["errors"][0]["code"], "INVALID_INPUT");
 }
 
 #[test]
-fn an_unknown_tool_is_named_with_the_nearest() {
+fn an_unknown_tool_gets_a_suggestion() {
     let ended = Project::new().run(&["call", "demo.eko"]);
     let stderr = ended.failed(1);
     assert!(stderr.contains("NOT_FOUND") && stderr.contains("demo.echo"), "{stderr}");
 }
 
 #[test]
-fn bad_usage_is_told_apart_from_failure() {
+fn wrong_usage_and_failures_have_different_exit_codes() {
     let project = Project::new();
     project.run(&["call", "demo.echo", "--input", "{not json"]).failed(2);
     project.run(&["call", "demo.echo", "--timeout", "soon"]).failed(2);
@@ -65,11 +65,11 @@ fn bad_usage_is_told_apart_from_failure() {
 }
 
 #[test]
-fn wishes_reach_the_strip() {
+fn options_reach_the_strip() {
     let project = Project::new();
     let verified = project
         .run(&["call", "text.stats", "--input", r#"{"text":"a"}"#, "--verify", "--json"])
-        .json(0);
+        .json_of(0);
     assert_eq!(verified["ok"], true);
     project.write(
         "tools/slow.tool.yaml",
@@ -77,18 +77,18 @@ fn wishes_reach_the_strip() {
          inputSchema: {type: object}\noutputSchema: {type: object}\n\
          execution: {kind: cli, cmd: [sleep, '20']}\n",
     );
-    let impatient = project.run(&["call", "slow.sleep", "--timeout", "200ms", "--json"]).json(1);
+    let impatient = project.run(&["call", "slow.sleep", "--timeout", "200ms", "--json"]).json_of(1);
     assert_eq!(impatient["errors"][0]["code"], "TIMEOUT");
 }
 
 #[test]
-fn tools_are_listed() {
+fn tools_command_lists_tools() {
     let project = Project::new();
     let listed = project.run(&["tools"]);
     for tool in ["demo.echo", "json.select", "text.stats", "time.now"] {
         assert!(listed.ok().contains(tool), "{listed:?}");
     }
-    let discovery = project.run(&["tools", "--json"]).json(0);
+    let discovery = project.run(&["tools", "--json"]).json_of(0);
     assert_eq!(discovery["server"]["name"], "powerstrip");
     let echo = discovery["tools"]
         .as_array()

@@ -14,13 +14,13 @@ examples: [{ input: { name: Ada }, data: { greeting: "Hello, Ada" } }]
 "#;
 
 #[test]
-fn an_empty_folder_is_fine() {
+fn an_empty_folder_passes() {
     let ended = Project::new().run(&["check"]);
     assert!(ended.ok().contains("nothing is wrong"), "{ended:?}");
 }
 
 #[test]
-fn examples_are_run() {
+fn check_runs_examples() {
     let project = Project::new();
     project.write("tools/good.tool.yaml", GOOD);
     project.run(&["check", "--run", "--strict"]).ok();
@@ -35,7 +35,7 @@ fn examples_are_run() {
 }
 
 #[test]
-fn a_tool_that_answers_differently_each_time_is_found() {
+fn a_nondeterministic_tool_is_reported() {
     let project = Project::new();
     // The first run leaves a mark beside itself, by which the second answers something else.
     project.write(
@@ -90,7 +90,7 @@ fn examples_of_tools_that_act_are_run_once() {
 
 /// What the strip would not serve is told without starting one.
 #[test]
-fn tools_that_would_not_be_served_are_found() {
+fn tools_that_would_not_be_served_are_reported() {
     let errors = [
         (
             GOOD.replace("good.greet", "demo.echo"),
@@ -133,7 +133,7 @@ fn a_major_that_is_no_longer_served_is_a_warning() {
 }
 
 #[test]
-fn faults_are_told_with_their_lines() {
+fn faults_are_reported_with_line_numbers() {
     let project = Project::new();
     project.write("tools/bad.tool.yaml", "id: bad\nversion: one\n");
     project.write("powerstrip.yaml", "limits: { timeout: 30 }\n");
@@ -142,14 +142,14 @@ fn faults_are_told_with_their_lines() {
     assert!(config.stdout.contains("powerstrip.yaml:1: error: limits.timeout"), "{config:?}");
 
     project.write("powerstrip.yaml", "{}\n");
-    let found = project.run(&["check", "--json"]).json(1);
+    let found = project.run(&["check", "--json"]).json_of(1);
     assert_eq!(found["ok"], false);
     assert!(found["findings"][0]["file"].as_str().unwrap().ends_with("bad.tool.yaml"));
     assert_eq!(found["findings"][0]["severity"], "error");
 }
 
 #[test]
-fn advice_alone_passes_and_warnings_fail_only_when_asked() {
+fn advice_passes_and_warnings_fail_only_with_strict() {
     let project = Project::new();
     project.write(
         "tools/terse.tool.yaml",
@@ -162,7 +162,7 @@ fn advice_alone_passes_and_warnings_fail_only_when_asked() {
 }
 
 #[test]
-fn a_folder_may_be_named() {
+fn a_folder_can_be_given() {
     let project = Project::new();
     project.write("elsewhere/tools/bad.tool.yaml", "id: [");
     project.write("packs/bad.tool.yaml", "id: [");
@@ -174,7 +174,7 @@ fn a_folder_may_be_named() {
 }
 
 #[test]
-fn a_changed_prompt_body_is_found() {
+fn a_changed_prompt_body_is_reported() {
     let project = Project::new();
     project.run(&["new", "prompt", "research/summary"]).ok();
     project.run(&["check"]).ok();
@@ -188,7 +188,7 @@ fn a_changed_prompt_body_is_found() {
 }
 
 #[test]
-fn skills_that_hold_nothing_are_warned_about() {
+fn skills_without_tools_are_warnings() {
     let project = Project::new();
     project.write("tools/good.tool.yaml", GOOD);
     project.write(

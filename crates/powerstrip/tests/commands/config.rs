@@ -39,7 +39,7 @@ fn the_configuration_in_force_is_shown() {
         "",
         &[("POWERSTRIP_PROMPTS", "env")],
     );
-    let shown = shown.json(0);
+    let shown = shown.json_of(0);
     assert_eq!(shown["limits"]["timeout"], "1m");
     assert_eq!(shown["tools"], json!(["flag"]));
     assert_eq!(shown["prompts"], "env");
@@ -106,7 +106,7 @@ fn completions_are_printed_for_each_shell() {
 }
 
 #[test]
-fn help_helps() {
+fn every_command_has_help() {
     let project = Project::new();
     let help = project.run(&["--help"]);
     for command in [

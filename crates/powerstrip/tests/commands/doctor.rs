@@ -1,9 +1,9 @@
 use crate::project::Project;
 
 #[test]
-fn tells_what_is_there() {
+fn doctor_reports_sandbox_and_programs() {
     let project = Project::new();
-    let report = project.run(&["doctor", "--json"]).json(0);
+    let report = project.run(&["doctor", "--json"]).json_of(0);
     assert_eq!(report["ok"], true);
     let python = report["programs"]
         .as_array()
@@ -18,7 +18,7 @@ fn tells_what_is_there() {
 }
 
 #[test]
-fn a_data_folder_that_cannot_be_is_found() {
+fn doctor_reports_an_unusable_data_folder() {
     let project = Project::new();
     project.write("file", "");
     let ended = project.run(&["doctor", "--data-dir", "file/below"]);
@@ -27,8 +27,8 @@ fn a_data_folder_that_cannot_be_is_found() {
 }
 
 #[test]
-fn a_bad_config_is_found() {
+fn doctor_reports_an_invalid_config() {
     let project = Project::new();
     project.write("powerstrip.yaml", "nonsense: 1\n");
-    assert_eq!(project.run(&["doctor", "--json"]).json(1)["checks"][0]["ok"], false);
+    assert_eq!(project.run(&["doctor", "--json"]).json_of(1)["checks"][0]["ok"], false);
 }

@@ -24,7 +24,7 @@ fn keys_are_made_listed_and_revoked() {
     assert!(made.stderr.contains("only time"), "{made:?}");
     let listed = project.run(&["keys", "list", "--json"]);
     assert!(!listed.ok().contains(secret) && !listed.ok().contains("hash"), "{listed:?}");
-    let listed = listed.json(0);
+    let listed = listed.json_of(0);
     let key = &listed[0];
     for (field, expected) in [
         ("name", "ci"),
@@ -44,7 +44,7 @@ fn keys_are_made_listed_and_revoked() {
     assert!(project.run(&["keys", "list"]).ok().contains("revoked"));
     let server = project
         .run(&["keys", "add", "weather", "--registration", "--expires", "90d", "--json"])
-        .json(0);
+        .json_of(0);
     assert_eq!(server["kind"], "registration");
     assert_eq!(server["scopes"], serde_json::json!(["servers:register"]));
     let lifetime = |key: &Value| {
@@ -54,7 +54,7 @@ fn keys_are_made_listed_and_revoked() {
 }
 
 #[test]
-fn nonsense_about_keys_is_refused() {
+fn invalid_key_arguments_are_refused() {
     let project = Project::new();
     for (arguments, code, said) in [
         (&["keys", "add", "a b"][..], 1, "name"),
@@ -69,10 +69,10 @@ fn nonsense_about_keys_is_refused() {
 }
 
 #[tokio::test]
-async fn keys_beside_a_server_go_through_it() {
+async fn key_commands_go_through_a_running_server() {
     let gateway = Gateway::start().await;
     run(gateway.folder(), &["keys", "add", "ci"]).await.ok();
-    let listed = run(gateway.folder(), &["keys", "list", "--json"]).await.json(0);
+    let listed = run(gateway.folder(), &["keys", "list", "--json"]).await.json_of(0);
     assert_eq!(listed[0]["name"], "ci");
     assert!(run(gateway.folder(), &["keys", "revoke", "ci"]).await.ok().contains("revoked"));
     assert!(run(gateway.folder(), &["keys", "add", "-x"]).await.code != Some(0));

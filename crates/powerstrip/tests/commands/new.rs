@@ -4,7 +4,7 @@ use testkit::Gateway;
 use crate::project::{Project, run_in};
 
 fn has(program: &str) -> bool {
-    let report = Project::new().run(&["doctor", "--json"]).json(0);
+    let report = Project::new().run(&["doctor", "--json"]).json_of(0);
     let programs = report["programs"].as_array().unwrap().clone();
     programs.iter().any(|entry| entry["name"] == program && !entry["version"].is_null())
 }
@@ -18,36 +18,36 @@ fn works_at_once(kind: &str) {
     assert!(checked.ok().contains("nothing is wrong"), "{checked:?}");
     let envelope = project
         .run(&["call", "weather.now", "--input", r#"{"name":"O'Hara \"x\""}"#, "--json"])
-        .json(0);
+        .json_of(0);
     assert_eq!(envelope["data"], json!({"greeting": "Hello, O'Hara \"x\"!"}));
 }
 
 #[test]
-fn a_command() {
+fn new_creates_a_working_cli_tool() {
     works_at_once("cli");
 }
 
 #[test]
-fn a_python_script() {
+fn new_creates_a_working_python_tool() {
     works_at_once("python");
 }
 
 #[test]
-fn a_node_function() {
+fn new_creates_a_working_node_tool() {
     if has("node") {
         works_at_once("node");
     }
 }
 
 #[test]
-fn a_php_function() {
+fn new_creates_a_working_php_tool() {
     if has("php") {
         works_at_once("php");
     }
 }
 
 #[tokio::test]
-async fn a_web_service() {
+async fn new_creates_a_working_http_tool() {
     let service = Gateway::start().await;
     let project = Project::new();
     let url = service.url("/mcp/tool/demo.echo");
@@ -57,26 +57,27 @@ async fn a_web_service() {
     assert!(refused.failed(1).contains("egress.allow"), "{refused:?}");
     project.write("powerstrip.yaml", &format!("egress: {{ allow: ['{}'] }}\n", service.address()));
     // The service is a gateway whose echo wants a message, so what comes back is its own refusal.
-    let asked = project.run(&["call", "far.echo", "--input", r#"{"name":"x"}"#, "--json"]).json(1);
+    let asked =
+        project.run(&["call", "far.echo", "--input", r#"{"name":"x"}"#, "--json"]).json_of(1);
     assert_eq!(asked["errors"][0]["code"], "INVALID_INPUT", "{asked}");
     project.write(
         "tools/far.echo.tool.yaml",
         &project.read("tools/far.echo.tool.yaml").replace("name", "message"),
     );
     let answered =
-        project.run(&["call", "far.echo", "--input", r#"{"message":"x"}"#, "--json"]).json(0);
+        project.run(&["call", "far.echo", "--input", r#"{"message":"x"}"#, "--json"]).json_of(0);
     assert_eq!(answered["data"], json!({"message": "x"}));
 }
 
 #[test]
-fn a_default_web_service_passes_check() {
+fn a_default_http_tool_passes_check() {
     let project = Project::new();
     project.run(&["new", "tool", "far.echo", "--kind", "http"]).ok();
     project.run(&["check", "--strict"]).ok();
 }
 
 #[test]
-fn a_prompt() {
+fn new_creates_a_prompt() {
     let project = Project::new();
     project.run(&["new", "prompt", "research/summary"]).ok();
     project.run(&["check", "--strict"]).ok();
@@ -92,7 +93,7 @@ fn a_prompt() {
 }
 
 #[test]
-fn a_server() {
+fn new_creates_a_working_server() {
     let project = Project::new();
     project.run(&["new", "server", "my-server"]).ok();
     let folder = project.path().join("my-server");
@@ -129,7 +130,7 @@ fn a_server() {
 }
 
 #[test]
-fn nothing_is_overwritten() {
+fn existing_files_are_not_overwritten() {
     let project = Project::new();
     project.write("tools/weather_now.py", "mine");
     let ended = project.run(&["new", "tool", "weather.now", "--kind", "python"]);

@@ -13,7 +13,7 @@ use crate::project::{Project, run_in};
 pub(crate) async fn run(
     folder: &Path,
     arguments: &'static [&'static str],
-) -> crate::project::Ended {
+) -> testkit::CommandOutput {
     let folder = folder.to_owned();
     tokio::task::spawn_blocking(move || run_in(&folder, arguments, "", &[])).await.unwrap()
 }
@@ -53,21 +53,21 @@ const SLOW: &str = "id: slow.nap\nversion: 1.0.0\ndescription: Sleeps for a whil
     execution: {kind: cli, cmd: [sleep, '20']}\n";
 
 #[tokio::test]
-async fn commands_beside_a_server_go_through_it() {
+async fn commands_go_through_a_running_server() {
     let gateway = Gateway::with().config("limits: { rate: { tool: 2/1h } }").start().await;
     // Only a strip that lives on can count to two.
     for expected in [Some(0), Some(0), Some(1)] {
         let ended = run(gateway.folder(), &["call", "time.now", "--json"]).await;
         assert_eq!(ended.code, expected, "{ended:?}");
     }
-    let listed = run(gateway.folder(), &["tools", "--json"]).await.json(0);
+    let listed = run(gateway.folder(), &["tools", "--json"]).await.json_of(0);
     let served = gateway.get("/mcp/discover").await.body;
     assert_eq!(listed["tools"], served["tools"]);
     assert_eq!(owner(gateway.folder()), gateway.pid());
 }
 
 #[tokio::test]
-async fn a_call_beside_a_server_is_audited_as_one_of_the_command_line() {
+async fn a_call_through_a_running_server_is_audited_as_cli() {
     let project = Project::new();
     let server = serve(project.path()).await;
     run(project.path(), &["call", "time.now"]).await.ok();
@@ -83,7 +83,7 @@ async fn a_call_beside_a_server_is_audited_as_one_of_the_command_line() {
 }
 
 #[tokio::test]
-async fn prompts_beside_a_server_come_from_it() {
+async fn prompts_come_from_a_running_server() {
     let gateway = Gateway::with()
         .file("prompts/packs/a/b.v1.md", "Hello {{ name }}.\n")
         .file(
@@ -105,7 +105,7 @@ async fn prompts_beside_a_server_come_from_it() {
 }
 
 #[tokio::test]
-async fn many_pipes_beside_one_server() {
+async fn many_stdio_processes_share_one_server() {
     let gateway = Gateway::start().await;
     let mut pipes: Vec<_> = (0..4).map(|_| Pipe::start(gateway.folder(), &[])).collect();
     for (number, pipe) in pipes.iter_mut().enumerate() {
@@ -117,7 +117,7 @@ async fn many_pipes_beside_one_server() {
 }
 
 #[tokio::test]
-async fn commands_beside_a_lone_pipe_go_through_it() {
+async fn commands_go_through_a_running_stdio_process() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);
     pipe.initialize().await;
@@ -130,7 +130,7 @@ async fn commands_beside_a_lone_pipe_go_through_it() {
 }
 
 #[tokio::test]
-async fn a_server_takes_over_from_a_pipe() {
+async fn a_server_takes_over_from_a_stdio_process() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);
     pipe.initialize().await;
@@ -148,7 +148,7 @@ async fn a_server_takes_over_from_a_pipe() {
 }
 
 #[tokio::test]
-async fn when_the_server_dies_a_pipe_takes_over() {
+async fn a_stdio_process_takes_over_from_a_crashed_server() {
     let project = Project::new();
     let mut server = serve(project.path()).await;
     let mut pipes = [Pipe::start(project.path(), &[]), Pipe::start(project.path(), &[])];
@@ -170,7 +170,7 @@ async fn when_the_server_dies_a_pipe_takes_over() {
 }
 
 #[tokio::test]
-async fn a_lost_request_is_told_not_forgotten() {
+async fn a_lost_request_gets_an_error() {
     let project = Project::new();
     project.write("tools/slow.tool.yaml", SLOW);
     let mut server = serve(project.path()).await;
@@ -191,7 +191,7 @@ async fn a_lost_request_is_told_not_forgotten() {
 }
 
 #[tokio::test]
-async fn servers_come_and_go_and_pipes_stay() {
+async fn stdio_processes_survive_server_restarts() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);
     pipe.initialize().await;
@@ -215,7 +215,7 @@ async fn many_calls_at_once_on_an_empty_folder_all_succeed() {
 }
 
 #[tokio::test]
-async fn a_deep_folder_is_no_trouble() {
+async fn long_data_folder_paths_work() {
     let project = Project::new();
     let deep = "deep/".repeat(30);
     project.write(&format!("{deep}/powerstrip.yaml"), "{}\n");
@@ -224,12 +224,12 @@ async fn a_deep_folder_is_no_trouble() {
     pipe.initialize().await;
     let ended =
         run(&folder, &["call", "demo.echo", "--input", "{\"message\":\"x\"}", "--json"]).await;
-    assert_eq!(ended.json(0)["ok"], json!(true));
+    assert_eq!(ended.json_of(0)["ok"], json!(true));
     assert_eq!(owner(&folder), pipe.pid());
 }
 
 #[tokio::test]
-async fn the_old_handshake_survives_a_move() {
+async fn a_legacy_session_survives_a_takeover() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);
     pipe.initialize().await;

@@ -21,25 +21,25 @@ fn prompts_are_pinned_listed_shown_and_rendered() {
     assert!(project.run(&["prompts", "pin"]).ok().contains("pinned research/summary"));
     assert!(project.run(&["prompts", "pin"]).ok().contains("already"));
     assert!(project.run(&["prompts"]).ok().contains("research/summary"));
-    let listed = project.run(&["prompts", "list", "--json"]).json(0);
+    let listed = project.run(&["prompts", "list", "--json"]).json_of(0);
     assert_eq!(listed[0]["id"], "mcp.prompt:research/summary");
     assert_eq!(
         project.run(&["prompts", "get", "research/summary@1"]).ok(),
         "Sum up {{ topic }}.\n"
     );
-    let got = project.run(&["prompts", "get", "mcp.prompt:research/summary", "--json"]).json(0);
+    let got = project.run(&["prompts", "get", "mcp.prompt:research/summary", "--json"]).json_of(0);
     assert_eq!(got["body"], "Sum up {{ topic }} well.\n");
     assert_eq!(got["spec"]["description"], "Asks for a summary of a topic.");
     let render = ["prompts", "render", "research/summary", "--arguments", r#"{"topic":"tea"}"#];
     assert_eq!(project.run(&render).ok().trim_end(), "Sum up tea well.");
     let as_json = [&render[..], &["--json"]].concat();
-    let text = project.run(&as_json).json(0);
+    let text = project.run(&as_json).json_of(0);
     assert_eq!(text["text"].as_str().unwrap().trim_end(), "Sum up tea well.");
     assert_eq!(text["prompt"], json!("research/summary"));
 }
 
 #[test]
-fn bad_wishes_are_refused() {
+fn invalid_arguments_are_refused() {
     let project = project();
     assert!(
         project.run(&["prompts", "get", "research/nothing"]).failed(1).contains("research/nothing")

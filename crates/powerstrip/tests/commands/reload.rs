@@ -39,12 +39,12 @@ async fn a_changed_file_takes_effect() {
 
 /// Started without any config; the file that is looked for by default comes later, changes and goes.
 #[tokio::test]
-async fn a_file_that_comes_later_takes_effect() {
+async fn a_config_created_later_takes_effect() {
     let project = Project::new();
     let _server = serve(project.path()).await;
     let eventually_times_out_after = async |milliseconds: u64| {
         eventually("the limit is in force", || async {
-            let discovery = run(project.path(), &["tools", "--json"]).await.json(0);
+            let discovery = run(project.path(), &["tools", "--json"]).await.json_of(0);
             let tools = discovery["tools"].as_array().unwrap().clone();
             let echo = tools.iter().find(|tool| tool["name"] == "demo.echo").unwrap();
             (echo["caps"]["timeoutMs"] == json!(milliseconds)).then_some(())
@@ -60,7 +60,7 @@ async fn a_file_that_comes_later_takes_effect() {
 
 /// Editors empty a file, or move it away, before they write it anew.
 #[tokio::test]
-async fn a_file_that_is_emptied_or_gone_changes_nothing() {
+async fn an_emptied_or_removed_config_changes_nothing() {
     const GATED: &str = "listen: 127.0.0.1:0\nlimits: { timeout: 9s }\n\
         skills: { asked: { tools: [demo.echo], auto_approve: false, approval_timeout: 1s } }\n";
     let gateway = Gateway::start().await;
@@ -92,7 +92,7 @@ async fn a_file_that_is_emptied_or_gone_changes_nothing() {
 
 /// The file is not named, so a gateway that starts without it takes the defaults; one that runs does not.
 #[tokio::test]
-async fn the_usual_file_that_is_gone_stays_in_force() {
+async fn a_removed_default_config_stays_in_effect() {
     let project = Project::new();
     project.write("powerstrip.yaml", "limits: { timeout: 7s, rate: { tool: 100/1s } }\n");
     let log = tempfile::NamedTempFile::new().unwrap();
@@ -111,7 +111,7 @@ async fn the_usual_file_that_is_gone_stays_in_force() {
         .await;
     };
     let timeout = async || {
-        let discovery = run(project.path(), &["tools", "--json"]).await.json(0);
+        let discovery = run(project.path(), &["tools", "--json"]).await.json_of(0);
         let tools = discovery["tools"].as_array().unwrap().clone();
         let echo = tools.iter().find(|tool| tool["name"] == "demo.echo").unwrap();
         echo["caps"]["timeoutMs"].clone()
@@ -128,7 +128,7 @@ async fn the_usual_file_that_is_gone_stays_in_force() {
 }
 
 #[tokio::test]
-async fn a_protection_that_is_removed_is_logged_and_audited() {
+async fn a_removed_protection_is_logged_and_audited() {
     let gateway = Gateway::with()
         .config("limits: { timeout: 9s, rate: { tool: 100/1s } }")
         .config("skills: { asked: { tools: [demo.echo], auto_approve: false } }")
@@ -153,7 +153,7 @@ async fn a_protection_that_is_removed_is_logged_and_audited() {
 }
 
 #[tokio::test]
-async fn a_broken_file_changes_nothing_and_says_why() {
+async fn an_invalid_config_changes_nothing_and_is_logged() {
     let gateway = Gateway::with().config("limits: { timeout: 9s }").start().await;
     gateway.write("powerstrip.yaml", "listen: 127.0.0.1:0\nlimits: { timeout: soon }\n");
     eventually_logs(&gateway, "limits.timeout: `soon` is not a duration").await;
@@ -163,7 +163,7 @@ async fn a_broken_file_changes_nothing_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_hangup_reloads_too() {
+async fn sighup_reloads_the_config() {
     let gateway = Gateway::start().await;
     let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
@@ -172,7 +172,7 @@ async fn a_hangup_reloads_too() {
 }
 
 #[tokio::test]
-async fn what_needs_a_restart_is_named() {
+async fn keys_that_need_a_restart_are_logged() {
     let gateway = Gateway::start().await;
     gateway.write("powerstrip.yaml", "listen: 127.0.0.1:1\ndata_dir: other\n");
     eventually_logs(&gateway, "`listen` has changed: it takes effect at the next start").await;
@@ -206,7 +206,7 @@ async fn folders_of_tools_and_prompts_can_be_moved() {
 }
 
 #[tokio::test]
-async fn prompts_follow_their_files() {
+async fn changed_prompt_files_are_reloaded() {
     let gateway = Gateway::start().await;
     gateway.write("prompts/packs/a/b.spec.yaml", "description: Says hello to everyone.\n");
     gateway.write("prompts/packs/a/b.v1.md", "Hello.\n");

@@ -6,7 +6,7 @@ use testkit::{Gateway, eventually};
 use crate::project::{Project, run_in};
 
 #[tokio::test]
-async fn says_how_to_connect() {
+async fn serve_prints_how_to_connect() {
     let gateway = Gateway::start().await;
     let (address, needles) =
         (gateway.address().to_owned(), ["9 tools", "sandbox T", "/mcp/tool/demo.echo"]);
@@ -24,7 +24,7 @@ async fn says_how_to_connect() {
 }
 
 #[tokio::test]
-async fn serves_without_any_config_and_stops_when_told() {
+async fn serves_without_config_and_stops_on_sigterm() {
     let gateway = Gateway::start().await;
     assert_eq!(gateway.get("/mcp/discover").await.status, 200);
     let answer = gateway.call("demo.echo", &json!({"message": "hi"})).await;
@@ -68,7 +68,7 @@ async fn begin(gateway: &Gateway) -> tokio::task::JoinHandle<Option<Value>> {
 }
 
 #[tokio::test]
-async fn calls_under_way_finish_when_it_stops() {
+async fn running_calls_finish_at_shutdown() {
     let gateway = napping(1).await;
     let call = begin(&gateway).await;
     assert_eq!(gateway.stop().await, Some(0));
@@ -106,7 +106,7 @@ fn a_port_in_use_is_explained() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_served_is_not_served_twice() {
+async fn a_data_folder_is_served_once() {
     let gateway = Gateway::start().await;
     let folder = gateway.folder().to_owned();
     let ended = tokio::task::spawn_blocking(move || {

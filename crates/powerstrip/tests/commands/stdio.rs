@@ -8,7 +8,7 @@ fn data(answer: &Value) -> &Value {
 }
 
 #[tokio::test]
-async fn speaks_mcp_in_the_old_way() {
+async fn serves_legacy_mcp() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);
     let hello = pipe.initialize().await;
@@ -24,7 +24,7 @@ async fn speaks_mcp_in_the_old_way() {
 }
 
 #[tokio::test]
-async fn speaks_mcp_in_the_new_way() {
+async fn serves_modern_mcp() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -35,7 +35,7 @@ async fn speaks_mcp_in_the_new_way() {
 }
 
 #[test]
-fn speaks_lsp() {
+fn serves_lsp() {
     let project = Project::new();
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"mcp.tool.invoke","params":{"tool":"demo.echo","input":{"message":"hi"}}}"#;
     let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
@@ -47,7 +47,7 @@ fn speaks_lsp() {
 }
 
 #[test]
-fn answers_what_was_asked_before_the_input_ended() {
+fn answers_requests_sent_before_the_input_ended() {
     let project = Project::new();
     let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let line = format!(
@@ -60,7 +60,7 @@ fn answers_what_was_asked_before_the_input_ended() {
 }
 
 #[test]
-fn silence_and_garbage_end_in_order() {
+fn empty_and_malformed_input_end_cleanly() {
     let project = Project::new();
     assert_eq!(project.run(&["stdio"]).ok(), "");
     let broken = project.run_with(&["stdio"], "Content-Length: x\r\n\r\n{}", &[]);

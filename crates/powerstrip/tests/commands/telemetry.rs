@@ -57,7 +57,7 @@ async fn traces_are_sent_to_the_collector_with_its_secret() {
 }
 
 #[tokio::test]
-async fn a_collector_that_is_not_there_harms_nobody() {
+async fn an_unreachable_collector_does_not_affect_calls() {
     let nobody = ReservedPort::reserve();
     let config = format!("telemetry: {{ otlp: 'http://{}' }}", nobody.address());
     let gateway = Gateway::with().config(&config).start().await;
@@ -66,7 +66,7 @@ async fn a_collector_that_is_not_there_harms_nobody() {
 }
 
 #[tokio::test]
-async fn logs_can_be_json() {
+async fn logs_can_be_written_as_json() {
     let gateway = Gateway::with().config("telemetry: { logs: json }").start().await;
     gateway.write("tools/broken.tool.yaml", "id: [");
     let line = eventually("a log line", || async {

@@ -76,7 +76,7 @@ fn vast() -> Vec<u8> {
 }
 
 #[test]
-fn documents_are_read_by_their_content_whatever_they_are_called() {
+fn documents_are_detected_by_content_not_by_name() {
     for (fixture_name, name, start) in [
         ("report.docx", "report.docx", "ACME confidential"),
         ("report.docx", "report.pdf", "ACME confidential"),
@@ -92,14 +92,14 @@ fn documents_are_read_by_their_content_whatever_they_are_called() {
 }
 
 #[test]
-fn what_nobody_sees_is_removed_and_counted() {
+fn invisible_text_is_removed_and_counted() {
     let words = "<p>vis\u{200b}ible\u{202e} \u{1b}[31mwords</p><p hidden>SECRET</p>";
     let project = project("page.html", format!("<!doctype html>{words}").as_bytes());
-    let report = project.run(&["text", "page.html", "--json"]).json(0);
+    let report = project.run(&["text", "page.html", "--json"]).json_of(0);
     assert_eq!(report["text"], "visible words");
     assert_eq!(report["removed"], "SECRET".len() + 2 + "\u{1b}[31m".len());
     assert_eq!(report["media_type"], "text/html");
-    let doctor = project.run(&["doctor", "--json"]).json(0);
+    let doctor = project.run(&["doctor", "--json"]).json_of(0);
     assert_eq!(report["sandbox"], doctor["sandbox"]["tier"]);
 }
 
@@ -125,7 +125,7 @@ fn a_file_that_cannot_be_read_says_why_and_what_to_do() {
         ),
     ] {
         let project = project("odd", bytes);
-        let report = project.run(&["text", "odd", "--json"]).json(1);
+        let report = project.run(&["text", "odd", "--json"]).json_of(1);
         assert_eq!(report["error"]["code"], "INVALID_INPUT", "{report}");
         assert_eq!(report["error"]["details"]["reason"], reason, "{report}");
         assert!(report["error"]["message"].as_str().unwrap().contains(words), "{report}");
@@ -140,7 +140,7 @@ fn a_document_that_is_too_large_is_refused_unread() {
     let project = Project::new();
     let file = std::fs::File::create(project.path().join("large.pdf")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
-    let report = project.run(&["text", "large.pdf", "--json"]).json(1);
+    let report = project.run(&["text", "large.pdf", "--json"]).json_of(1);
     assert_eq!(report["error"]["details"]["reason"], "too_large", "{report}");
 }
 
@@ -148,17 +148,17 @@ fn a_document_that_is_too_large_is_refused_unread() {
 fn a_document_that_never_ends_is_cut_short() {
     let project = project("endless.pdf", &endless());
     let begun = Instant::now();
-    let report = project.run(&["text", "endless.pdf", "--json", "--timeout", "1"]).json(1);
+    let report = project.run(&["text", "endless.pdf", "--json", "--timeout", "1"]).json_of(1);
     assert_eq!(report["error"]["code"], "TIMEOUT", "{report}");
     assert!(report["error"]["message"].as_str().unwrap().contains("longer than 1 s"), "{report}");
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
-fn a_document_that_takes_all_memory_takes_only_its_readers() {
+fn a_document_can_exhaust_only_the_memory_of_its_reader() {
     let project = project("vast.pdf", &vast());
     // Not the time but the memory must end first.
-    let report = project.run(&["text", "vast.pdf", "--json", "--timeout", "120"]).json(1);
+    let report = project.run(&["text", "vast.pdf", "--json", "--timeout", "120"]).json_of(1);
     assert_eq!(report["error"]["details"]["reason"], "memory", "{report}");
     assert!(report["error"]["message"].as_str().unwrap().contains("more than 1024 MB"), "{report}");
 }
@@ -167,10 +167,12 @@ fn a_document_that_takes_all_memory_takes_only_its_readers() {
 /// it is killed, as a crash would.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_reader_is_confined_and_its_death_is_told() {
+fn a_reader_is_confined_and_its_crash_is_reported() {
     let project = project("endless.pdf", &endless());
-    let tier =
-        project.run(&["doctor", "--json"]).json(0)["sandbox"]["tier"].as_str().unwrap().to_owned();
+    let tier = project.run(&["doctor", "--json"]).json_of(0)["sandbox"]["tier"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let child = Command::new(env!("CARGO_BIN_EXE_powerstrip"))
         .args(["text", "endless.pdf", "--json", "--timeout", "60"])
         .current_dir(project.path())

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use testkit::{GatewayBuilder, OidcProvider};
 use tokio::process::Command;
 
-use crate::support::{gateway, token};
+use crate::support::gateway;
 
 /// As `scripts/test` installs it.
 const PACKAGE: &str = "playwright-core@1.65.0";
@@ -49,7 +49,7 @@ async fn played_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &s
         .env("MODULES", modules)
         .env("CHROMIUM", browser)
         .env("GATEWAY", gateway.url(""))
-        .env("TOKEN", token(&gateway))
+        .env("TOKEN", gateway.admin_token())
         .env("SCREENS", target.join("screens"))
         .envs(environment.iter().copied())
         .stdin(Stdio::null())
@@ -67,17 +67,17 @@ async fn played_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &s
 }
 
 #[tokio::test]
-async fn a_run_asks_and_is_answered() {
+async fn a_question_of_a_run_is_answered_on_its_page() {
     played("question.mjs").await;
 }
 
 #[tokio::test]
-async fn signing_in_and_out() {
+async fn users_sign_in_and_out() {
     played("sign_in.mjs").await;
 }
 
 #[tokio::test]
-async fn signing_in_at_a_real_identity_provider() {
+async fn users_sign_in_at_a_real_identity_provider() {
     // On the same site, a browser would send all cookies with all that it does.
     let Some(provider) = OidcProvider::start_as_another_site().await else { return };
     let auth = format!(
@@ -89,12 +89,12 @@ async fn signing_in_at_a_real_identity_provider() {
 }
 
 #[tokio::test]
-async fn approving_rejecting_and_running_out_of_time_in_two_tabs() {
+async fn approvals_are_decided_and_expire_in_two_tabs() {
     played("approvals.mjs").await;
 }
 
 #[tokio::test]
-async fn trying_a_tool_with_a_nested_schema() {
+async fn a_tool_with_a_nested_schema_can_be_tried() {
     played("try_it.mjs").await;
 }
 
@@ -104,7 +104,7 @@ async fn hostile_arguments_stay_inert() {
 }
 
 #[tokio::test]
-async fn the_keyboard_goes_everywhere() {
+async fn every_control_is_reachable_by_keyboard() {
     played("keyboard.mjs").await;
 }
 

@@ -6,10 +6,10 @@ use reqwest::StatusCode;
 use serde_json::json;
 use testkit::eventually;
 
-use crate::support::{Person, gateway, token};
+use crate::support::{Person, gateway};
 
 #[tokio::test]
-async fn only_the_admin_token_signs_in_and_guessing_has_an_end() {
+async fn only_the_admin_token_signs_in_and_guesses_are_limited() {
     let gateway = gateway().start().await;
     let stranger = Person::new(&gateway);
     let page = stranger.get("/dashboard/calls?tool=a%3Ab").await;
@@ -24,7 +24,7 @@ async fn only_the_admin_token_signs_in_and_guessing_has_an_end() {
     let cookie = person.cookie.clone().unwrap();
     let value = cookie.split_once('=').unwrap().1;
     assert_eq!(value.len(), 43, "256 bits: {cookie}");
-    let again = stranger.sign_in(&token(&gateway)).await;
+    let again = stranger.sign_in(&gateway.admin_token()).await;
     let set = again.header("set-cookie");
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
         assert!(set.contains(part), "{set}");
@@ -40,7 +40,7 @@ async fn only_the_admin_token_signs_in_and_guessing_has_an_end() {
     let late = stranger.sign_in("psa_wrong").await;
     assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS);
     assert!(late.header("retry-after").parse::<u64>().unwrap() <= 60);
-    let operator = stranger.sign_in(&token(&gateway)).await;
+    let operator = stranger.sign_in(&gateway.admin_token()).await;
     assert_eq!(operator.status, StatusCode::OK, "guessing locks nobody else out");
     assert_eq!(person.get("/dashboard").await.status, StatusCode::OK, "who is in stays in");
 }
@@ -107,13 +107,13 @@ async fn forms_of_other_pages_are_refused() {
     });
     assert_eq!(rows.await, 1, "and no other");
     let signed_out = Person::new(&gateway);
-    let admin = token(&gateway);
+    let admin = gateway.admin_token();
     let foreign = signed_out.post_from("/dashboard/sign-in", None, &[("token", &admin)]).await;
     assert_eq!(foreign.status, StatusCode::FORBIDDEN, "nobody is signed in by another page");
 }
 
 #[tokio::test]
-async fn every_page_is_guarded_by_its_headers_and_closed_to_strangers() {
+async fn every_page_has_security_headers_and_requires_a_session() {
     let gateway = gateway().start().await;
     let person = Person::signed_in(&gateway).await;
     let stranger = Person::new(&gateway);
@@ -170,7 +170,7 @@ async fn every_page_is_guarded_by_its_headers_and_closed_to_strangers() {
 }
 
 #[tokio::test]
-async fn a_try_belongs_to_the_session_that_made_it() {
+async fn a_trial_call_belongs_to_the_session_that_made_it() {
     let gateway = gateway().start().await;
     let (ann, bob) = (Person::signed_in(&gateway).await, Person::signed_in(&gateway).await);
     let csrf = ann.csrf();
@@ -234,7 +234,7 @@ async fn the_trail_is_filtered_and_paged() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_ours_opens_no_page() {
+async fn requests_for_another_host_name_are_refused() {
     let gateway = gateway().start().await;
     let person = Person::signed_in(&gateway).await;
     for host in ["evil.example", "localhost.evil.example", "10.0.0.1"] {
@@ -249,7 +249,7 @@ async fn a_name_that_is_not_ours_opens_no_page() {
 }
 
 #[tokio::test]
-async fn pages_of_other_ports_call_nothing() {
+async fn pages_of_other_origins_cannot_call_tools() {
     let gateway = gateway().start().await;
     let send = |path: &'static str,
                 origin: Option<String>,
@@ -296,7 +296,7 @@ async fn pages_of_other_ports_call_nothing() {
 }
 
 #[tokio::test]
-async fn who_sends_many_calls_hides_nobody_elses() {
+async fn many_calls_of_one_caller_do_not_hide_those_of_others() {
     let gateway = gateway().start().await;
     let mut calls = tokio::task::JoinSet::new();
     let call = |path: &str, to: String| {
@@ -324,7 +324,7 @@ async fn who_sends_many_calls_hides_nobody_elses() {
 }
 
 #[tokio::test]
-async fn what_a_link_opens_with_stays_out_of_logs_and_traces() {
+async fn link_tokens_stay_out_of_logs_and_traces() {
     let gateway = gateway().env("POWERSTRIP_LOG", "info,doors=trace").start().await;
     for path in ["/approve/canary", "/approve/canary/", "/approve/canary?x=1", "/approve/a/canary"]
     {

@@ -11,7 +11,7 @@ use crate::support::{Page, Person, encoded, gateway};
 const CLIENT: &str = "sign_in: { client_id: board, client_secret: { env: BOARD_SECRET } }";
 const SECRET: &str = "canary-secret";
 
-struct House {
+struct Setup {
     gateway: Gateway,
     issuer: Issuer,
     signer: Signer,
@@ -24,7 +24,7 @@ struct Trip {
     cookie: String,
 }
 
-impl House {
+impl Setup {
     async fn open() -> Self {
         Self::with(CLIENT).await
     }
@@ -124,39 +124,39 @@ fn assert_refused(page: &Page, status: u16, part: &str, why: &str) {
 }
 
 #[tokio::test]
-async fn a_person_signs_in_at_the_provider_and_out_again() {
-    let house = House::open().await;
-    let stranger = Person::new(&house.gateway);
+async fn a_user_signs_in_at_the_provider_and_out_again() {
+    let setup = Setup::open().await;
+    let stranger = Person::new(&setup.gateway);
     let page = stranger.get("/dashboard/sign-in?next=/dashboard/catalog").await.text;
-    let host = house.issuer.url().strip_prefix("http://").unwrap();
+    let host = setup.issuer.url().strip_prefix("http://").unwrap();
     let (button, form) = (page.find(&format!("Sign in with {host}")), page.find("name=\"token\""));
     assert!(button.unwrap() < form.unwrap(), "the provider first, then the token");
 
-    let trip = house.depart("/dashboard/catalog?q=x").await;
+    let trip = setup.depart("/dashboard/catalog?q=x").await;
     for (name, value) in [
         ("response_type", "code"),
         ("client_id", "board"),
         ("code_challenge_method", "S256"),
         ("scope", "openid tools:call tools:read"),
-        ("resource", &house.gateway.url("")),
-        ("redirect_uri", &house.gateway.url("/dashboard/sign-in/callback")),
+        ("resource", &setup.gateway.url("")),
+        ("redirect_uri", &setup.gateway.url("/dashboard/sign-in/callback")),
     ] {
         assert_eq!(trip.to[name], value, "{name}");
     }
-    let (access, id) = (house.access_token(json!({})), house.id_token(&trip, json!({})));
-    let page = house.land(&trip, &access, Some(&id)).await;
+    let (access, id) = (setup.access_token(json!({})), setup.id_token(&trip, json!({})));
+    let page = setup.land(&trip, &access, Some(&id)).await;
     assert!(page.text.contains("data-next=\"/dashboard/catalog?q=x\""), "{}", page.text);
     let taken_back = format!("{}=; ", trip.cookie.split('=').next().unwrap());
     let cookies = page.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
     assert!(cookies.into_iter().any(|cookie| cookie.starts_with(&taken_back)));
-    let asked = &house.issuer.token_requests()[0];
+    let asked = &setup.issuer.token_requests()[0];
     assert_eq!(asked["grant_type"], "authorization_code");
-    assert_eq!(asked["resource"], house.gateway.url(""));
-    assert_eq!(asked["redirect_uri"], house.gateway.url("/dashboard/sign-in/callback"));
+    assert_eq!(asked["resource"], setup.gateway.url(""));
+    assert_eq!(asked["redirect_uri"], setup.gateway.url("/dashboard/sign-in/callback"));
     assert_eq!(asked["authorization"], "Basic Ym9hcmQ6Y2FuYXJ5LXNlY3JldA==");
     assert_eq!(testkit::s256(&asked["code_verifier"]), trip.to["code_challenge"]);
 
-    let mut ann = Person::new(&house.gateway);
+    let mut ann = Person::new(&setup.gateway);
     ann.cookie = Some(session(&page).unwrap().split(';').next().unwrap().to_owned());
     ann.proof = page.proof();
     let catalog = ann.get("/dashboard/catalog").await;
@@ -171,7 +171,7 @@ async fn a_person_signs_in_at_the_provider_and_out_again() {
     let csrf = ann.csrf();
     ann.post("/dashboard/sign-out", &[("csrf", &csrf)]).await;
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::SEE_OTHER);
-    let log = house.gateway.log();
+    let log = setup.gateway.log();
     assert!(log.contains("signed in to the dashboard"), "{log}");
     for secret in ["canary", &trip.to["state"], &trip.to["nonce"], &access, &id] {
         assert!(!log.contains(secret), "{secret} is in the log: {log}");
@@ -179,43 +179,43 @@ async fn a_person_signs_in_at_the_provider_and_out_again() {
 }
 
 #[tokio::test]
-async fn an_answer_counts_once_in_the_browser_that_was_sent_away() {
-    let house = House::open().await;
-    let (hers, evil) = (house.depart("/dashboard").await, house.depart("/dashboard").await);
-    let access = house.access_token(json!({}));
+async fn a_callback_counts_once_and_only_in_the_browser_that_began_it() {
+    let setup = Setup::open().await;
+    let (hers, evil) = (setup.depart("/dashboard").await, setup.depart("/dashboard").await);
+    let access = setup.access_token(json!({}));
     let ready = |trip: &Trip| {
-        let answer = json!({"access_token": access, "token_type": "Bearer", "id_token": house.id_token(trip, json!({}))});
-        house.issuer.set_grant("code", answer);
-        house.query(&trip.to["state"], "code")
+        let answer = json!({"access_token": access, "token_type": "Bearer", "id_token": setup.id_token(trip, json!({}))});
+        setup.issuer.set_grant("code", answer);
+        setup.query(&trip.to["state"], "code")
     };
     let query = ready(&hers);
-    let browser = house.back(None, &query).await;
+    let browser = setup.back(None, &query).await;
     assert_refused(&browser, 400, "another browser", "no cookie");
-    let browser = house.back(Some(&evil.cookie), &query).await;
+    let browser = setup.back(Some(&evil.cookie), &query).await;
     assert_refused(&browser, 400, "another browser", "the cookie of another sign-in");
     let (name, _) = hers.cookie.split_once('=').unwrap();
     let (_, key) = evil.cookie.split_once('=').unwrap();
-    let browser = house.back(Some(&format!("{name}={key}")), &query).await;
+    let browser = setup.back(Some(&format!("{name}={key}")), &query).await;
     assert_refused(&browser, 400, "another browser", "a cookie under its name");
-    let twice = house.back(Some(&hers.cookie), &format!("{query}&code=other")).await;
+    let twice = setup.back(Some(&hers.cookie), &format!("{query}&code=other")).await;
     assert_refused(&twice, 400, "cannot be read", "two codes");
-    let made_up = house.back(Some(&hers.cookie), &house.query("made-up", "code")).await;
+    let made_up = setup.back(Some(&hers.cookie), &setup.query("made-up", "code")).await;
     assert_refused(&made_up, 400, "not known", "a state of nobody");
-    let none = house.back(Some(&hers.cookie), "").await;
+    let none = setup.back(Some(&hers.cookie), "").await;
     assert_refused(&none, 400, "not known", "nothing at all");
-    assert!(house.issuer.token_requests().is_empty(), "no code was used for any of them");
+    assert!(setup.issuer.token_requests().is_empty(), "no code was used for any of them");
 
-    let page = house.back(Some(&hers.cookie), &query).await;
+    let page = setup.back(Some(&hers.cookie), &query).await;
     assert!(session(&page).is_some(), "hers is still there: {}", page.text);
-    let again = house.back(Some(&hers.cookie), &ready(&hers)).await;
+    let again = setup.back(Some(&hers.cookie), &ready(&hers)).await;
     assert_refused(&again, 400, "used already", "the same answer again");
-    assert_eq!(house.issuer.token_requests().len(), 1);
+    assert_eq!(setup.issuer.token_requests().len(), 1);
 }
 
 #[tokio::test]
-async fn what_the_provider_answers_is_believed_only_if_it_fits() {
-    let house = House::open().await;
-    let iss = encoded(house.issuer.url());
+async fn mismatched_provider_answers_are_refused() {
+    let setup = Setup::open().await;
+    let iss = encoded(setup.issuer.url());
     for (why, more, status, part) in [
         (
             "another issuer",
@@ -240,24 +240,24 @@ async fn what_the_provider_answers_is_believed_only_if_it_fits() {
         ("no code", format!("iss={iss}"), 400, "without a code"),
         ("a code that it does not know", format!("code=wrong&iss={iss}"), 502, "gave no token"),
     ] {
-        let trip = house.depart("/dashboard").await;
+        let trip = setup.depart("/dashboard").await;
         let query = format!("state={}&{more}", trip.to["state"]);
-        assert_refused(&house.back(Some(&trip.cookie), &query).await, status, part, why);
+        assert_refused(&setup.back(Some(&trip.cookie), &query).await, status, part, why);
     }
-    let trip = house.depart("/dashboard").await;
+    let trip = setup.depart("/dashboard").await;
     let evil = encoded("<script>alert(1)</script>");
     let query =
         format!("state={}&error={evil}&error_description={evil}&iss={iss}", trip.to["state"]);
-    let page = house.back(Some(&trip.cookie), &query).await;
+    let page = setup.back(Some(&trip.cookie), &query).await;
     assert_refused(&page, 403, "an unknown error code", "words that are no code");
     assert!(!page.text.contains("alert(1)"), "{}", page.text);
 }
 
 #[tokio::test]
-async fn id_tokens_are_for_one_client_and_one_sign_in() {
-    let house = House::open().await;
-    let good = house.access_token(json!({}));
-    let earlier = house.depart("/dashboard").await;
+async fn id_tokens_are_bound_to_client_and_sign_in() {
+    let setup = Setup::open().await;
+    let good = setup.access_token(json!({}));
+    let earlier = setup.depart("/dashboard").await;
     for (why, changes) in [
         ("of another sign-in", json!({"nonce": earlier.to["nonce"]})),
         ("without a nonce", json!({"nonce": null})),
@@ -266,24 +266,24 @@ async fn id_tokens_are_for_one_client_and_one_sign_in() {
         ("of another issuer", json!({"iss": "https://evil.example"})),
         ("of the past", json!({"exp": 1_000_000_000})),
     ] {
-        let trip = house.depart("/dashboard").await;
-        let id = house.id_token(&trip, changes);
-        let page = house.land(&trip, &good, Some(&id)).await;
+        let trip = setup.depart("/dashboard").await;
+        let id = setup.id_token(&trip, changes);
+        let page = setup.land(&trip, &good, Some(&id)).await;
         assert_refused(&page, 403, "not for this sign-in", why);
     }
-    let trip = house.depart("/dashboard").await;
+    let trip = setup.depart("/dashboard").await;
     let forged = Signer::ec("key-1")
-        .token(&house.issuer.claims("board", json!({"nonce": trip.to["nonce"]})));
-    let page = house.land(&trip, &good, Some(&forged)).await;
+        .token(&setup.issuer.claims("board", json!({"nonce": trip.to["nonce"]})));
+    let page = setup.land(&trip, &good, Some(&forged)).await;
     assert_refused(&page, 403, "not for this sign-in", "signed by somebody else");
-    let trip = house.depart("/dashboard").await;
-    let page = house.land(&trip, &good, None).await;
+    let trip = setup.depart("/dashboard").await;
+    let page = setup.land(&trip, &good, None).await;
     assert_refused(&page, 403, "not for this sign-in", "none at all");
 }
 
 #[tokio::test]
-async fn the_access_token_is_looked_at_like_any_other() {
-    let house = House::open().await;
+async fn the_access_token_is_validated_like_any_other() {
+    let setup = Setup::open().await;
     for (why, changes, part) in [
         ("for another gateway", json!({"aud": "https://other.example"}), "meant for somebody else"),
         ("for the client, like an ID token", json!({"aud": "board"}), "meant for somebody else"),
@@ -292,28 +292,28 @@ async fn the_access_token_is_looked_at_like_any_other() {
         ("of the past", json!({"exp": 1_000_000_000}), "has expired"),
         ("without scopes", json!({"scope": "email profile"}), "opens no page"),
     ] {
-        let trip = house.depart("/dashboard").await;
-        let id = house.id_token(&trip, json!({}));
-        let page = house.land(&trip, &house.access_token(changes), Some(&id)).await;
+        let trip = setup.depart("/dashboard").await;
+        let id = setup.id_token(&trip, json!({}));
+        let page = setup.land(&trip, &setup.access_token(changes), Some(&id)).await;
         assert_refused(&page, 403, part, why);
     }
 }
 
 #[tokio::test]
-async fn a_token_is_renewed_once_and_a_session_ends_when_it_is_not() {
-    let house = House::open().await;
+async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
+    let setup = Setup::open().await;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     // Past its end, and good for a while more by the leeway for clocks: signing in may take its time.
-    let short = house.access_token(json!({"exp": now - 8}));
+    let short = setup.access_token(json!({"exp": now - 8}));
     let first =
         json!({"access_token": short, "expires_in": 1, "refresh_token": "canary-refresh-1"});
     let next = json!({
-        "access_token": house.access_token(json!({"jti": "second"})), "token_type": "Bearer", "expires_in": 10,
+        "access_token": setup.access_token(json!({"jti": "second"})), "token_type": "Bearer", "expires_in": 10,
         "refresh_token": "canary-refresh-2",
     });
-    house.issuer.set_grant("canary-refresh-1", next);
-    let (ann, _) = house.signed_in("/dashboard", first).await;
-    let renewals = || house.issuer.token_requests().len() - 1;
+    setup.issuer.set_grant("canary-refresh-1", next);
+    let (ann, _) = setup.signed_in("/dashboard", first).await;
+    let renewals = || setup.issuer.token_requests().len() - 1;
     eventually("the token is renewed", || async {
         let pages = ["/dashboard", "/dashboard/catalog", "/dashboard/calls", "/dashboard/prompts"];
         let (a, b, c, d) = tokio::join!(
@@ -329,19 +329,19 @@ async fn a_token_is_renewed_once_and_a_session_ends_when_it_is_not() {
     })
     .await;
     assert_eq!(renewals(), 1, "once for all who waited");
-    let asked = &house.issuer.token_requests()[1];
+    let asked = &setup.issuer.token_requests()[1];
     assert_eq!(asked["grant_type"], "refresh_token");
     assert_eq!(asked["refresh_token"], "canary-refresh-1");
-    assert_eq!(asked["resource"], house.gateway.url(""));
+    assert_eq!(asked["resource"], setup.gateway.url(""));
 
     // While the provider is down, the token at hand is good for as long as it is.
-    house.issuer.set_down(true);
+    setup.issuer.set_down(true);
     eventually("it cannot be renewed", || async {
         assert_eq!(ann.get("/dashboard").await.status, StatusCode::OK);
         (renewals() > 1).then_some(())
     })
     .await;
-    house.issuer.set_down(false);
+    setup.issuer.set_down(false);
 
     // The second refresh token was never granted anything: that is a no, and ends the session at once.
     eventually("the session ends", || async {
@@ -349,33 +349,33 @@ async fn a_token_is_renewed_once_and_a_session_ends_when_it_is_not() {
         page.header("location").starts_with("/dashboard/sign-in").then_some(())
     })
     .await;
-    assert_eq!(house.issuer.token_requests().last().unwrap()["refresh_token"], "canary-refresh-2");
-    let asked = house.issuer.token_requests().len();
+    assert_eq!(setup.issuer.token_requests().last().unwrap()["refresh_token"], "canary-refresh-2");
+    let asked = setup.issuer.token_requests().len();
     assert_eq!(ann.get("/dashboard").await.status, StatusCode::SEE_OTHER);
-    assert_eq!(house.issuer.token_requests().len(), asked, "nobody asks for who is gone");
-    assert!(!house.gateway.log().contains("canary"), "{}", house.gateway.log());
+    assert_eq!(setup.issuer.token_requests().len(), asked, "nobody asks for who is gone");
+    assert!(!setup.gateway.log().contains("canary"), "{}", setup.gateway.log());
 }
 
 #[tokio::test]
-async fn somebody_else_after_a_renewal_is_not_the_same_session() {
-    let house = House::open().await;
+async fn a_renewed_token_of_another_user_ends_the_session() {
+    let setup = Setup::open().await;
     // A token that is due at once: the first look at it is a renewal already.
     let granted = |claims: Value, refresh: &str| {
-        let access = house.access_token(claims);
+        let access = setup.access_token(claims);
         json!({"access_token": access, "token_type": "Bearer", "expires_in": 0, "refresh_token": refresh})
     };
-    house.issuer.set_grant("one", granted(json!({}), "two"));
-    house.issuer.set_grant("two", granted(json!({"jti": "later"}), "three"));
-    house.issuer.set_grant("three", granted(json!({"sub": "eve"}), "four"));
-    let (ann, _) = house.signed_in("/dashboard", granted(json!({}), "one")).await;
+    setup.issuer.set_grant("one", granted(json!({}), "two"));
+    setup.issuer.set_grant("two", granted(json!({"jti": "later"}), "three"));
+    setup.issuer.set_grant("three", granted(json!({"sub": "eve"}), "four"));
+    let (ann, _) = setup.signed_in("/dashboard", granted(json!({}), "one")).await;
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::OK, "another token of hers");
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::SEE_OTHER);
 }
 
 #[tokio::test]
-async fn only_a_page_of_ours_sends_people_away_and_only_where_they_can_come_back() {
-    let house = House::open().await;
-    let person = Person::new(&house.gateway);
+async fn sign_in_starts_only_from_our_pages_with_a_valid_callback() {
+    let setup = Setup::open().await;
+    let person = Person::new(&setup.gateway);
     for origin in [None, Some("null"), Some("https://evil.example")] {
         let page = person.post_from("/dashboard/sign-in/start", origin, &[]).await;
         assert_eq!(page.status, StatusCode::FORBIDDEN, "{origin:?}: {}", page.text);
@@ -384,32 +384,32 @@ async fn only_a_page_of_ours_sends_people_away_and_only_where_they_can_come_back
     assert_eq!(person.get("/dashboard/sign-in/start").await.status, StatusCode::METHOD_NOT_ALLOWED);
     let next = person.post("/dashboard/sign-in/start", &[("next", "https://evil.example/")]).await;
     let trip = Trip::of(&next);
-    let (access, id) = (house.access_token(json!({})), house.id_token(&trip, json!({})));
-    let page = house.land(&trip, &access, Some(&id)).await;
+    let (access, id) = (setup.access_token(json!({})), setup.id_token(&trip, json!({})));
+    let page = setup.land(&trip, &access, Some(&id)).await;
     assert!(page.text.contains("data-next=\"/dashboard\""), "led elsewhere: {}", page.text);
 
     // By another name of this machine, the cookie would not come back.
-    let port = house.gateway.url("").rsplit(':').next().unwrap().to_owned();
-    let client = reqwest::Client::new().post(house.gateway.url("/dashboard/sign-in/start"));
+    let port = setup.gateway.url("").rsplit(':').next().unwrap().to_owned();
+    let client = reqwest::Client::new().post(setup.gateway.url("/dashboard/sign-in/start"));
     let by_name = client.header("host", format!("localhost:{port}"));
     let by_name = by_name.header("origin", format!("http://localhost:{port}"));
     let page =
         by_name.header("content-type", "application/x-www-form-urlencoded").send().await.unwrap();
     assert_eq!(page.status(), StatusCode::BAD_REQUEST);
     let text = page.text().await.unwrap();
-    assert!(text.contains(&house.gateway.url("/dashboard/sign-in")), "{text}");
+    assert!(text.contains(&setup.gateway.url("/dashboard/sign-in")), "{text}");
 }
 
 #[tokio::test]
-async fn metadata_that_does_not_fit_sends_nobody_away() {
+async fn mismatched_metadata_stops_sign_in() {
     for (why, patch) in [
         ("of another issuer", json!({"issuer": "https://evil.example"})),
         ("without PKCE", json!({"code_challenge_methods_supported": ["plain"]})),
         ("to a script", json!({"authorization_endpoint": "javascript:alert(1)"})),
         ("to nowhere", json!({"authorization_endpoint": null})),
     ] {
-        let house = House::open().await;
-        let url = house.issuer.url();
+        let setup = Setup::open().await;
+        let url = setup.issuer.url();
         let mut metadata = json!({
             "issuer": url, "jwks_uri": format!("{url}/keys"), "authorization_endpoint": format!("{url}/authorize"),
             "token_endpoint": format!("{url}/token"), "code_challenge_methods_supported": ["S256"],
@@ -417,47 +417,47 @@ async fn metadata_that_does_not_fit_sends_nobody_away() {
         for (name, value) in patch.as_object().unwrap() {
             metadata[name] = value.clone();
         }
-        house.issuer.set_metadata(metadata);
-        let page = Person::new(&house.gateway).post("/dashboard/sign-in/start", &[]).await;
+        setup.issuer.set_metadata(metadata);
+        let page = Person::new(&setup.gateway).post("/dashboard/sign-in/start", &[]).await;
         assert_refused(&page, 502, "cannot be used for signing in", why);
-        let token = house.access_token(json!({}));
+        let token = setup.access_token(json!({}));
         if why != "of another issuer" {
-            Person::with(&house.gateway, &token).await;
+            Person::with(&setup.gateway, &token).await;
         }
     }
-    let house = House::open().await;
-    house.issuer.set_down(true);
-    let page = Person::new(&house.gateway).post("/dashboard/sign-in/start", &[]).await;
+    let setup = Setup::open().await;
+    setup.issuer.set_down(true);
+    let page = Person::new(&setup.gateway).post("/dashboard/sign-in/start", &[]).await;
     assert_refused(&page, 502, "cannot be used for signing in", "while it is down");
 }
 
 #[tokio::test]
-async fn a_provider_that_says_little_of_itself_will_do() {
-    let house = House::open().await;
-    let url = house.issuer.url();
+async fn minimal_provider_metadata_is_enough() {
+    let setup = Setup::open().await;
+    let url = setup.issuer.url();
     // It knows PKCE and does not say so, takes secrets in the form, and does not name itself in its answers.
-    house.issuer.set_metadata(json!({
+    setup.issuer.set_metadata(json!({
         "issuer": url, "jwks_uri": format!("{url}/keys"), "authorization_endpoint": format!("{url}/authorize"),
         "token_endpoint": format!("{url}/token"), "token_endpoint_auth_methods_supported": ["client_secret_post"],
     }));
-    let trip = house.depart("/dashboard").await;
+    let trip = setup.depart("/dashboard").await;
     assert_eq!(trip.to["code_challenge_method"], "S256");
-    let (access, id) = (house.access_token(json!({})), house.id_token(&trip, json!({})));
+    let (access, id) = (setup.access_token(json!({})), setup.id_token(&trip, json!({})));
     let answer = json!({"access_token": access, "token_type": "bearer", "id_token": id});
-    house.issuer.set_grant("code", answer);
+    setup.issuer.set_grant("code", answer);
     let query = format!("state={}&code=code", trip.to["state"]);
-    let page = house.back(Some(&trip.cookie), &query).await;
+    let page = setup.back(Some(&trip.cookie), &query).await;
     assert!(session(&page).is_some(), "{}", page.text);
-    let asked = &house.issuer.token_requests()[0];
+    let asked = &setup.issuer.token_requests()[0];
     assert_eq!((&*asked["client_id"], &*asked["client_secret"]), ("board", SECRET));
     assert!(!asked.contains_key("authorization"));
 }
 
 #[tokio::test]
-async fn where_browsers_come_by_https_cookies_say_so() {
-    let house = House::with(&format!("{CLIENT}\npublic_url: https://strip.example")).await;
+async fn cookies_are_secure_behind_https() {
+    let setup = Setup::with(&format!("{CLIENT}\npublic_url: https://strip.example")).await;
     let origin = Some("https://strip.example");
-    let page = Person::new(&house.gateway).post_from("/dashboard/sign-in/start", origin, &[]).await;
+    let page = Person::new(&setup.gateway).post_from("/dashboard/sign-in/start", origin, &[]).await;
     let trip = Trip::of(&page);
     assert!(trip.cookie.starts_with("__Host-powerstrip-sign-in-"), "{}", trip.cookie);
     assert!(
@@ -466,31 +466,31 @@ async fn where_browsers_come_by_https_cookies_say_so() {
     );
     assert_eq!(trip.to["redirect_uri"], "https://strip.example/dashboard/sign-in/callback");
     assert_eq!(trip.to["resource"], "https://strip.example");
-    let access = house.access_token(json!({"aud": "https://strip.example"}));
-    let id = house.id_token(&trip, json!({}));
-    let page = house.land(&trip, &access, Some(&id)).await;
+    let access = setup.access_token(json!({"aud": "https://strip.example"}));
+    let id = setup.id_token(&trip, json!({}));
+    let page = setup.land(&trip, &access, Some(&id)).await;
     assert!(session(&page).unwrap().starts_with("__Host-powerstrip="), "{}", page.text);
 }
 
 #[tokio::test]
-async fn a_public_client_says_its_name_alone_and_asks_for_what_it_was_told() {
-    let house = House::with("sign_in: { client_id: board, scopes: [a, b], resource: false }").await;
-    let trip = house.depart("/dashboard").await;
+async fn a_public_client_sends_only_its_id_and_configured_scopes() {
+    let setup = Setup::with("sign_in: { client_id: board, scopes: [a, b], resource: false }").await;
+    let trip = setup.depart("/dashboard").await;
     assert_eq!(trip.to["scope"], "a b");
     assert!(!trip.to.contains_key("resource"));
     // Without `openid` there is nothing to prove but the token.
-    let page = house.land(&trip, &house.access_token(json!({})), None).await;
+    let page = setup.land(&trip, &setup.access_token(json!({})), None).await;
     assert!(session(&page).is_some(), "{}", page.text);
-    let asked = &house.issuer.token_requests()[0];
+    let asked = &setup.issuer.token_requests()[0];
     assert_eq!(asked["client_id"], "board");
     assert!(!asked.contains_key("authorization") && !asked.contains_key("client_secret"));
     assert!(!asked.contains_key("resource"));
 }
 
 #[tokio::test]
-async fn without_a_client_nobody_is_sent_anywhere() {
-    let house = House::with("api_keys: true").await;
-    let person = Person::new(&house.gateway);
+async fn without_sign_in_config_there_is_no_redirect() {
+    let setup = Setup::with("api_keys: true").await;
+    let person = Person::new(&setup.gateway);
     assert!(!person.get("/dashboard/sign-in").await.text.contains("Sign in with"));
     let page = person.post("/dashboard/sign-in/start", &[]).await;
     assert_eq!(page.status, StatusCode::NOT_FOUND, "{}", page.text);

@@ -19,7 +19,7 @@ async fn asked(gateway: &Gateway, slot: &str, kind: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_after_a_restart_with_the_answer_of_its_page() {
+async fn a_run_continues_after_a_restart_with_the_answer_of_its_page() {
     let gateway = gateway().start().await;
     for message in ["a", "b"] {
         let input = json!({"message": message});

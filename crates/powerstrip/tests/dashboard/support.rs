@@ -1,5 +1,5 @@
 use reqwest::{Client, RequestBuilder, StatusCode, redirect};
-use testkit::{Gateway, GatewayBuilder};
+use testkit::{Gateway, GatewayBuilder, multipart};
 
 /// A tool that a person must approve, one with a nested schema, one that only looks.
 pub(crate) const MAIL: &str = "id: mail.send\nversion: 1.2.0\ndescription: Sends a mail. What was sent cannot be taken back.\n\
@@ -58,12 +58,6 @@ pub(crate) fn gateway() -> GatewayBuilder {
         .config(SKILLS)
 }
 
-/// The admin token of a gateway.
-pub(crate) fn token(gateway: &Gateway) -> String {
-    let file = gateway.folder().join(".powerstrip/admin.token");
-    std::fs::read_to_string(file).unwrap().trim().to_owned()
-}
-
 /// Somebody with a browser's habits: they say where their forms come from and keep one cookie.
 pub(crate) struct Person<'a> {
     gateway: &'a Gateway,
@@ -105,7 +99,7 @@ impl<'a> Person<'a> {
     }
 
     pub(crate) async fn signed_in(gateway: &'a Gateway) -> Self {
-        Self::with(gateway, &token(gateway)).await
+        Self::with(gateway, &gateway.admin_token()).await
     }
 
     /// Somebody who signed in with this token.
@@ -159,17 +153,17 @@ impl<'a> Person<'a> {
         name: &str,
         text: &str,
     ) -> Page {
-        let part = |head: &str, body: &str| {
-            format!("--edge\r\ncontent-disposition: form-data; {head}\r\n\r\n{body}\r\n")
-        };
-        let token = csrf.map(|csrf| part("name=\"csrf\"", csrf)).unwrap_or_default();
-        let file = part(&format!("name=\"file\"; filename=\"{name}\""), text);
+        let mut parts = vec![("file", Some(name), text.as_bytes())];
+        if let Some(csrf) = csrf {
+            parts.insert(0, ("csrf", None, csrf.as_bytes()));
+        }
+        let (kind, body) = multipart(&parts);
         let request = self
             .client
             .post(self.gateway.url(path))
-            .header("content-type", "multipart/form-data; boundary=edge")
+            .header("content-type", kind)
             .header("origin", self.gateway.url(""))
-            .body(format!("{token}{file}--edge--\r\n"));
+            .body(body);
         self.answered(request).await
     }
 

@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
-use testkit::Gateway;
+use testkit::{Gateway, multipart, noise, send};
 use url::Url;
 
-use crate::support::{answered, content, id, noise, objects, post_form, put, request};
+use crate::support::{content, id, objects, post_form, put, request};
 
 #[tokio::test]
-async fn a_name_is_a_name_and_nothing_else() {
+async fn file_names_cannot_inject_paths_or_headers() {
     let gateway = Gateway::start().await;
     for (given, kept) in [
         ("../../etc/passwd", "passwd"),
@@ -34,7 +34,7 @@ async fn a_name_is_a_name_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_page_of_others_is_saved_and_never_run() {
+async fn uploaded_pages_are_downloaded_and_never_rendered() {
     let gateway = Gateway::start().await;
     let page = put(&gateway, "?name=a.html", "<html><script>alert(1)</script></html>").await;
     let path = format!("/v1/files/{}/content", id(&page));
@@ -47,13 +47,13 @@ async fn a_page_of_others_is_saved_and_never_run() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_refused_before_and_while_it_comes() {
+async fn oversized_files_are_refused_before_and_during_upload() {
     let gateway = Gateway::with().config("files: { max_bytes: 1MB, quota: 3MB }").start().await;
     let refused = gateway.post_without_body("/v1/files", 2 << 20).await;
     assert_eq!(refused["errors"][0]["code"], "INVALID_INPUT", "{refused}");
     assert_eq!(refused["errors"][0]["details"]["limit"], 1 << 20);
     // Without a length, nobody knows before it comes.
-    let (kind, body) = crate::support::form(&[("file", Some("a"), &noise((1 << 20) + 1))]);
+    let (kind, body) = multipart(&[("file", Some("a"), &noise((1 << 20) + 1))]);
     let form = request(&gateway, "POST", "/v1/files").header("content-type", kind).body(body);
     if let Ok(answer) = form.send().await {
         assert_eq!(answer.status(), 400);
@@ -63,13 +63,13 @@ async fn what_is_too_large_is_refused_before_and_while_it_comes() {
     for _ in 0..3 {
         put(&gateway, "", noise(1 << 20)).await;
     }
-    let full = answered(request(&gateway, "POST", "/v1/files").body("x")).await;
+    let full = send(request(&gateway, "POST", "/v1/files").body("x")).await;
     assert_eq!((full.status, &full.body["errors"][0]["details"]["quota"]), (400, &json!(3 << 20)));
     assert_eq!(objects(&gateway), 3);
 }
 
 #[tokio::test]
-async fn ids_that_are_none_find_nothing() {
+async fn malformed_ids_find_nothing() {
     let gateway = Gateway::start().await;
     let digits = "0".repeat(32);
     for id in [
@@ -87,8 +87,7 @@ async fn ids_that_are_none_find_nothing() {
             if id == "uploads" && rest.is_empty() {
                 continue;
             }
-            let answer =
-                answered(request(&gateway, method, &format!("/v1/files/{id}{rest}"))).await;
+            let answer = send(request(&gateway, method, &format!("/v1/files/{id}{rest}"))).await;
             assert_eq!(answer.status, 404, "{method} {id}{rest}: {answer:?}");
             assert_eq!(answer.body["errors"][0]["code"], "NOT_FOUND");
         }
@@ -97,8 +96,7 @@ async fn ids_that_are_none_find_nothing() {
         assert_eq!(gateway.get(&format!("/v1/files{query}")).await.status, 400, "{query}");
     }
     for query in ["?ttl=0", "?ttl=-1", "?ttl=soon"] {
-        let answer =
-            answered(request(&gateway, "POST", &format!("/v1/files{query}")).body("x")).await;
+        let answer = send(request(&gateway, "POST", &format!("/v1/files{query}")).body("x")).await;
         assert_eq!(answer.status, 400, "{query}");
     }
 }
@@ -124,7 +122,7 @@ fn changed(url: &Url, key: &str, value: Option<&str>) -> Url {
 }
 
 #[tokio::test]
-async fn a_link_opens_its_file_and_nothing_else() {
+async fn a_link_opens_only_its_file() {
     let gateway = Gateway::start().await;
     let file = put(&gateway, "?name=a.txt", "hello").await;
     let other = put(&gateway, "?name=b.txt", "other").await;
@@ -167,7 +165,7 @@ async fn a_link_opens_its_file_and_nothing_else() {
         (reqwest::get(short.clone()).await.unwrap().status() == 403).then_some(())
     })
     .await;
-    answered(request(&gateway, "DELETE", &format!("/v1/files/{}", id(&file)))).await;
+    send(request(&gateway, "DELETE", &format!("/v1/files/{}", id(&file)))).await;
     assert_eq!(reqwest::get(good).await.unwrap().status(), 404, "gone is gone");
     assert_eq!(content(&gateway, id(&other)).await.0, 200);
 }

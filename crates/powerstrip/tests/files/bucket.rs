@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use tempfile::TempDir;
-use testkit::Gateway;
+use testkit::{Gateway, send};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::store::{broken_uploads, ranges, round_trip, texts};
-use crate::support::{answered, id, is_mark, objects, put, request};
+use crate::support::{id, is_mark, objects, put, request};
 
 /// A service with one bucket; none where the program is not installed.
 struct Service {
@@ -98,7 +98,7 @@ impl Service {
 }
 
 #[tokio::test]
-async fn files_in_a_bucket() {
+async fn files_are_stored_in_a_bucket() {
     let Some(service) = Service::start().await else { return };
     let gateway = service.gateway("SECRET\n").await;
     round_trip(&gateway).await;
@@ -117,7 +117,7 @@ async fn files_in_a_bucket() {
 }
 
 #[tokio::test]
-async fn a_link_is_the_buckets_own() {
+async fn links_are_presigned_by_the_bucket() {
     let Some(service) = Service::start().await else { return };
     let gateway = service.gateway("SECRET").await;
     let kept = put(&gateway, "?name=a.txt", "hello").await;
@@ -133,10 +133,10 @@ async fn a_link_is_the_buckets_own() {
 }
 
 #[tokio::test]
-async fn a_bucket_that_refuses_is_no_secret_told() {
+async fn bucket_errors_reveal_no_secret() {
     let Some(service) = Service::start().await else { return };
     let gateway = service.gateway("WRONG-SECRET").await;
-    let refused = answered(request(&gateway, "POST", "/v1/files?name=a").body("x")).await;
+    let refused = send(request(&gateway, "POST", "/v1/files?name=a").body("x")).await;
     assert_eq!(
         (refused.status, refused.body["errors"][0]["code"].as_str()),
         (503, Some("UNAVAILABLE")),

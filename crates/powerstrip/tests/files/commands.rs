@@ -2,10 +2,10 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
-use testkit::{Gateway, powerstrip_binary};
+use testkit::{Gateway, noise, powerstrip_binary};
 use tokio::process::Command;
 
-use crate::support::{noise, put};
+use crate::support::put;
 
 async fn run(folder: &Path, arguments: &[&str]) -> Output {
     let output =
@@ -55,7 +55,7 @@ async fn store_and_fetch(folder: &Path) -> String {
 }
 
 #[tokio::test]
-async fn the_command_line_stores_and_fetches_with_a_gateway_and_without() {
+async fn commands_store_and_fetch_files_with_and_without_a_gateway() {
     let folder = tempfile::tempdir().unwrap();
     let id = store_and_fetch(folder.path()).await;
     let refused = run(folder.path(), &["link", &id]).await;

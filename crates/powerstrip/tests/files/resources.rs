@@ -1,30 +1,10 @@
 use serde_json::{Value, json};
-use testkit::Gateway;
+use testkit::{Gateway, noise};
 
-use crate::support::{answered, id, noise, put, request};
+use crate::support::{id, put};
 
-async fn mcp(gateway: &Gateway, method: &str, mut params: Value) -> Value {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let mut asked = request(gateway, "POST", "/mcp")
-        .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", "2026-07-28")
-        .header("mcp-method", method);
-    if let Some(uri) = params["uri"].as_str() {
-        asked = asked.header("mcp-name", uri);
-    }
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let answer = answered(asked.json(&body)).await;
-    match answer.body {
-        Value::String(text) => {
-            let event =
-                text.lines().filter_map(|line| line.strip_prefix("data:")).find(|l| l.len() > 2);
-            serde_json::from_str(event.unwrap_or_default()).unwrap_or_else(|_| panic!("{text}"))
-        }
-        body => body,
-    }
+async fn mcp(gateway: &Gateway, method: &str, params: Value) -> Value {
+    testkit::mcp(&gateway.url("/mcp"), method, params).await
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! What any storage must do: each check is run on the folder here, and on a bucket in `bucket.rs`.
 
 use serde_json::{Value, json};
-use testkit::{Gateway, ReservedPort};
+use testkit::{Gateway, ReservedPort, multipart, noise, send};
 
-use crate::support::{answered, content, id, listed, noise, objects, post_form, put, request};
+use crate::support::{content, id, listed, objects, post_form, put, request};
 
 pub(crate) async fn round_trip(gateway: &Gateway) {
     let text = put(gateway, "?name=notes.txt", "hello world").await;
@@ -34,8 +34,8 @@ pub(crate) async fn round_trip(gateway: &Gateway) {
     assert_eq!(names, ["large.bin", "empty", "notes.txt"], "newest first");
     for file in [&text, &empty, &kept] {
         let path = format!("/v1/files/{}", id(file));
-        assert_eq!(answered(request(gateway, "DELETE", &path)).await.status, 200);
-        assert_eq!(answered(request(gateway, "DELETE", &path)).await.status, 404);
+        assert_eq!(send(request(gateway, "DELETE", &path)).await.status, 200);
+        assert_eq!(send(request(gateway, "DELETE", &path)).await.status, 404);
         assert_eq!(gateway.get(&path).await.status, 404);
         assert_eq!(content(gateway, id(file)).await.0, 404);
     }
@@ -59,7 +59,7 @@ pub(crate) async fn ranges(gateway: &Gateway) {
         assert_eq!(answer.headers()["content-range"], shown.as_str());
         assert_eq!(answer.bytes().await.unwrap(), bytes[part], "{range}");
     }
-    let beyond = answered(request(gateway, "GET", &path).header("range", "bytes=100000-")).await;
+    let beyond = send(request(gateway, "GET", &path).header("range", "bytes=100000-")).await;
     assert_eq!(beyond.status, 416, "{beyond:?}");
     assert_eq!(beyond.headers["content-range"], "bytes */100000");
     let whole =
@@ -103,16 +103,16 @@ pub(crate) async fn broken_uploads(gateway: &Gateway) {
         stream.write_all(&noise(announced / 2)).await.unwrap();
         drop(stream);
     }
-    let (kind, mut body) = crate::support::form(&[("file", Some("a"), &noise(1 << 20))]);
+    let (kind, mut body) = multipart(&[("file", Some("a"), &noise(1 << 20))]);
     body.truncate(900_000);
     let cut = request(gateway, "POST", "/v1/files").header("content-type", kind).body(body);
-    let cut = answered(cut).await;
+    let cut = send(cut).await;
     assert_eq!((cut.status, &cut.body["errors"][0]["code"]), (400, &json!("INVALID_INPUT")));
     assert_eq!(listed(gateway).await.len(), before);
 }
 
 #[tokio::test]
-async fn files_in_the_folder() {
+async fn files_are_stored_in_the_data_folder() {
     let gateway = Gateway::start().await;
     round_trip(&gateway).await;
     assert_eq!(objects(&gateway), 0, "what is deleted is gone");
@@ -153,11 +153,11 @@ async fn forms_are_read_part_by_part() {
     }
     let unread =
         request(&gateway, "POST", "/v1/files").header("content-type", "multipart/form-data");
-    assert_eq!(answered(unread.body("x")).await.status, 400);
+    assert_eq!(send(unread.body("x")).await.status, 400);
 }
 
 #[tokio::test]
-async fn all_survives_a_restart() {
+async fn files_and_links_survive_a_restart() {
     let place = ReservedPort::reserve();
     let gateway = Gateway::with().at(&place).start().await;
     let kept = put(&gateway, "?name=a.txt", "hello").await;

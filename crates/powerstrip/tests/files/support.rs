@@ -1,15 +1,6 @@
 use reqwest::{Body, Method, RequestBuilder};
 use serde_json::Value;
-use testkit::{Gateway, Response};
-
-pub(crate) async fn answered(request: RequestBuilder) -> Response {
-    let response = request.send().await.unwrap();
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let bytes = response.bytes().await.unwrap();
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
-    Response { status, headers, body }
-}
+use testkit::{Gateway, Response, multipart, send};
 
 pub(crate) fn request(gateway: &Gateway, method: &str, path: &str) -> RequestBuilder {
     let method: Method = method.parse().unwrap();
@@ -20,7 +11,7 @@ pub(crate) fn request(gateway: &Gateway, method: &str, path: &str) -> RequestBui
 
 /// Stores a body and gives what the gateway says of the file.
 pub(crate) async fn put(gateway: &Gateway, query: &str, body: impl Into<Body>) -> Value {
-    let answer = answered(request(gateway, "POST", &format!("/v1/files{query}")).body(body)).await;
+    let answer = send(request(gateway, "POST", &format!("/v1/files{query}")).body(body)).await;
     assert_eq!(answer.status, 201, "{answer:?}");
     assert_eq!(answer.body["ok"], true, "{answer:?}");
     answer.body["data"].clone()
@@ -60,39 +51,10 @@ pub(crate) fn is_mark(object: &std::path::Path) -> bool {
     object.file_name().is_some_and(|name| name.to_string_lossy().contains("ffffffffffffff"))
 }
 
-/// A form with parts of a name, a file name and a body.
-pub(crate) fn form(parts: &[(&str, Option<&str>, &[u8])]) -> (String, Vec<u8>) {
-    let mut body = Vec::new();
-    for (name, file, bytes) in parts {
-        let file = file.map(|file| format!("; filename=\"{file}\"")).unwrap_or_default();
-        body.extend_from_slice(
-            format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n")
-                .as_bytes(),
-        );
-        body.extend_from_slice(bytes);
-        body.extend_from_slice(b"\r\n");
-    }
-    body.extend_from_slice(b"--edge--\r\n");
-    ("multipart/form-data; boundary=edge".to_owned(), body)
-}
-
 pub(crate) async fn post_form(
     gateway: &Gateway,
     parts: &[(&str, Option<&str>, &[u8])],
 ) -> Response {
-    let (kind, body) = form(parts);
-    answered(request(gateway, "POST", "/v1/files").header("content-type", kind).body(body)).await
-}
-
-/// Bytes that no two places of a file have in common.
-pub(crate) fn noise(size: usize) -> Vec<u8> {
-    let mut state = 0x2545_F491_4F6C_DD1D_u64;
-    (0..size)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_le_bytes()[3]
-        })
-        .collect()
+    let (kind, body) = multipart(parts);
+    send(request(gateway, "POST", "/v1/files").header("content-type", kind).body(body)).await
 }

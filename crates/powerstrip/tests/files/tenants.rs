@@ -1,16 +1,14 @@
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Gateway, Issuer, Response, Signer};
+use testkit::{Gateway, Issuer, Response, Signer, mcp_request, send};
 
-use crate::support::answered;
-
-struct House {
+struct Setup {
     gateway: Gateway,
     issuer: Issuer,
     signer: Signer,
 }
 
-impl House {
+impl Setup {
     async fn open() -> Self {
         let signer = Signer::ec("key-1");
         let issuer = Issuer::start(&[&signer]).await;
@@ -23,20 +21,20 @@ impl House {
         let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
         let method: Method = method.parse().unwrap();
         let request = client.request(method, self.gateway.url(path)).bearer_auth(token);
-        answered(request.header("upload-offset", "0").body(body)).await
+        send(request.header("upload-offset", "0").body(body)).await
     }
 }
 
 #[tokio::test]
-async fn what_one_tenant_stores_is_not_there_for_another() {
-    let house = House::open().await;
+async fn files_of_one_tenant_are_invisible_to_another() {
+    let setup = Setup::open().await;
     let both = "files:read files:write";
     let ann = json!({"org": "acme", "sub": "ann", "scope": both});
     let eve = json!({"org": "evil", "sub": "ann", "scope": both});
-    let kept = house.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
+    let kept = setup.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
     assert_eq!(kept.status, 201, "{kept:?}");
     let id = kept.body["data"]["file_id"].as_str().unwrap().to_owned();
-    let begun = house.ask(&ann, "POST", "/v1/files/uploads", "{\"size\": 5}").await;
+    let begun = setup.ask(&ann, "POST", "/v1/files/uploads", "{\"size\": 5}").await;
     let upload = begun.body["data"]["upload_id"].as_str().unwrap().to_owned();
     for (method, path) in [
         ("GET", format!("/v1/files/{id}")),
@@ -48,17 +46,17 @@ async fn what_one_tenant_stores_is_not_there_for_another() {
         ("PATCH", format!("/v1/files/uploads/{upload}")),
         ("DELETE", format!("/v1/files/uploads/{upload}")),
     ] {
-        let refused = house.ask(&eve, method, &path, "x").await;
+        let refused = setup.ask(&eve, method, &path, "x").await;
         assert_eq!(refused.status, 404, "{method} {path}: {refused:?}");
         assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
     }
-    let theirs = house.ask(&eve, "GET", "/v1/files", "").await;
+    let theirs = setup.ask(&eve, "GET", "/v1/files", "").await;
     assert_eq!(theirs.body["data"]["files"], json!([]));
-    let hers = house.ask(&ann, "GET", &format!("/v1/files/{id}/content"), "").await;
+    let hers = setup.ask(&ann, "GET", &format!("/v1/files/{id}/content"), "").await;
     assert_eq!(hers.body, json!("secret"));
 
     // A link is the tenant's own, and needs no token.
-    let link = house.ask(&ann, "GET", &format!("/v1/files/{id}/link"), "").await;
+    let link = setup.ask(&ann, "GET", &format!("/v1/files/{id}/link"), "").await;
     let link = link.body["data"]["url"].as_str().unwrap().to_owned();
     assert_eq!(reqwest::get(&link).await.unwrap().text().await.unwrap(), "secret");
     let bare = link.split('?').next().unwrap();
@@ -70,11 +68,11 @@ async fn what_one_tenant_stores_is_not_there_for_another() {
 }
 
 #[tokio::test]
-async fn who_may_read_may_not_write() {
-    let house = House::open().await;
+async fn a_read_scope_does_not_allow_writing() {
+    let setup = Setup::open().await;
     let reader = json!({"org": "acme", "sub": "ann", "scope": "files:read"});
     let caller = json!({"org": "acme", "sub": "ann", "scope": "tools:read tools:call"});
-    assert_eq!(house.ask(&reader, "GET", "/v1/files", "").await.status, 200);
+    assert_eq!(setup.ask(&reader, "GET", "/v1/files", "").await.status, 200);
     for (who, method, path) in [
         (&reader, "POST", "/v1/files"),
         (&reader, "POST", "/v1/files/uploads"),
@@ -83,36 +81,24 @@ async fn who_may_read_may_not_write() {
         (&caller, "GET", "/v1/files/x/content"),
         (&caller, "POST", "/v1/files"),
     ] {
-        let refused = house.ask(who, method, path, "x").await;
+        let refused = setup.ask(who, method, path, "x").await;
         assert_eq!(refused.status, 403, "{method} {path}: {refused:?}");
     }
 }
 
 #[tokio::test]
-async fn over_mcp_the_files_of_one_tenant_are_not_there_for_another_either() {
-    let house = House::open().await;
+async fn over_mcp_files_of_one_tenant_are_invisible_to_another() {
+    let setup = Setup::open().await;
     let scope = "tools:read files:read files:write";
     let ann = json!({"org": "acme", "sub": "ann", "scope": scope});
     let eve = json!({"org": "evil", "sub": "ann", "scope": scope});
-    let kept = house.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
+    let kept = setup.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
     let id = kept.body["data"]["file_id"].as_str().unwrap().to_owned();
     let uri = format!("powerstrip://files/{id}");
-    let mcp = async |who: &Value, method: &str, mut params: Value| {
-        let name = params["uri"].as_str().unwrap_or_default().to_owned();
-        params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {}});
-        let token = house.signer.token(&house.issuer.claims(&house.gateway.url(""), who.clone()));
-        let mut request = reqwest::Client::new()
-            .post(house.gateway.url("/mcp"))
-            .bearer_auth(token)
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-protocol-version", "2026-07-28")
-            .header("mcp-method", method);
-        if !name.is_empty() {
-            request = request.header("mcp-name", name);
-        }
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        request.json(&body).send().await.unwrap().text().await.unwrap()
+    let mcp = async |who: &Value, method: &str, params: Value| {
+        let token = setup.signer.token(&setup.issuer.claims(&setup.gateway.url(""), who.clone()));
+        let post = reqwest::Client::new().post(setup.gateway.url("/mcp")).bearer_auth(token);
+        mcp_request(post, method, params).send().await.unwrap().text().await.unwrap()
     };
     for (who, theirs) in [(&ann, true), (&eve, false)] {
         let listed = mcp(who, "resources/list", json!({})).await;

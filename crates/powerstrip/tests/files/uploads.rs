@@ -1,19 +1,19 @@
 use serde_json::{Value, json};
-use testkit::{Gateway, Response};
+use testkit::{Gateway, Response, noise, send};
 
-use crate::support::{answered, content, id, noise, objects, request};
+use crate::support::{content, id, objects, request};
 
 async fn begin(gateway: &Gateway, body: &Value) -> Response {
-    answered(request(gateway, "POST", "/v1/files/uploads").json(body)).await
+    send(request(gateway, "POST", "/v1/files/uploads").json(body)).await
 }
 
 async fn add(gateway: &Gateway, place: &str, offset: usize, bytes: &[u8]) -> Response {
     let part = request(gateway, "PATCH", place).header("upload-offset", offset);
-    answered(part.body(bytes.to_vec())).await
+    send(part.body(bytes.to_vec())).await
 }
 
 #[tokio::test]
-async fn a_large_file_comes_in_parts_over_a_restart() {
+async fn an_upload_in_parts_survives_a_restart() {
     let gateway = Gateway::start().await;
     let bytes = noise(3_000_000);
     let begun = begin(&gateway, &json!({"name": "big.bin", "size": bytes.len()})).await;
@@ -33,7 +33,7 @@ async fn a_large_file_comes_in_parts_over_a_restart() {
 
     let wrong = add(&gateway, &place, 5, &bytes[5..10]).await;
     assert_eq!((wrong.status, &wrong.headers["upload-offset"]), (409, &"1000000".parse().unwrap()));
-    let missing = answered(request(&gateway, "PATCH", &place).body("x")).await;
+    let missing = send(request(&gateway, "PATCH", &place).body("x")).await;
     assert_eq!(missing.status, 400, "{missing:?}");
     let much = add(&gateway, &place, 1_000_000, &noise(2_000_001)).await;
     assert_eq!(much.status, 400, "{much:?}");
@@ -41,7 +41,7 @@ async fn a_large_file_comes_in_parts_over_a_restart() {
     let offset: usize = now.headers()["upload-offset"].to_str().unwrap().parse().unwrap();
     assert!((1_000_000..=3_000_000).contains(&offset), "what fitted may have been kept");
     // Nothing of the wrong part may end up in the file, so it is begun anew.
-    assert_eq!(answered(request(&gateway, "DELETE", &place)).await.status, 200);
+    assert_eq!(send(request(&gateway, "DELETE", &place)).await.status, 200);
     assert_eq!(objects(&gateway), 0);
 
     let begun = begin(&gateway, &json!({"name": "../big.bin", "size": bytes.len()})).await;
@@ -61,7 +61,7 @@ async fn a_large_file_comes_in_parts_over_a_restart() {
 }
 
 #[tokio::test]
-async fn nonsense_begins_no_upload() {
+async fn invalid_upload_requests_are_refused() {
     let gateway = Gateway::with().config("files: { max_bytes: 1MB }").start().await;
     for body in [
         json!({}),

@@ -5,13 +5,13 @@ use testkit::{Browser, Gateway, ProtectedServer, eventually};
 
 use crate::support::{command, gateway};
 
-struct House {
+struct Setup {
     protected: ProtectedServer,
     gateway: Gateway,
     link: String,
 }
 
-impl House {
+impl Setup {
     async fn open() -> Self {
         let protected = ProtectedServer::start().await;
         let (url, issuer) = (&protected.url, &protected.issuer);
@@ -41,11 +41,11 @@ async fn link(gateway: &Gateway) -> String {
 }
 
 #[tokio::test]
-async fn a_link_opens_a_page_of_ours_that_says_for_whom_the_login_is() {
-    let house = House::open().await;
-    let page = Browser::default().load(&house.link).await;
+async fn a_login_link_opens_our_page_that_names_server_and_user() {
+    let setup = Setup::open().await;
+    let page = Browser::default().load(&setup.link).await;
     assert_eq!(page.status, 200, "{page:?}");
-    for part in ["<strong>crm</strong>", "<strong>local</strong>", &house.protected.issuer] {
+    for part in ["<strong>crm</strong>", "<strong>local</strong>", &setup.protected.issuer] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
     assert!(!page.text.contains("<script") && !page.text.contains("style"), "{}", page.text);
@@ -67,51 +67,51 @@ async fn a_link_opens_a_page_of_ours_that_says_for_whom_the_login_is() {
 /// The attack: somebody begins a login for themselves, and sends the authorization server's link to their victim, who
 /// may have agreed there long ago.
 #[tokio::test]
-async fn a_browser_that_did_not_begin_a_login_does_not_end_it() {
-    let house = House::open().await;
-    let away = Browser::default().confirm(&house.link).await;
+async fn a_login_ends_only_in_the_browser_that_began_it() {
+    let setup = Setup::open().await;
+    let away = Browser::default().confirm(&setup.link).await;
     let page = Browser::default().open(&format!("{away}&login_hint=victim")).await;
     assert_eq!(page.status, 400, "{page:?}");
     assert!(page.text.contains("another browser"), "{page:?}");
     // A victim that has another login under way brings the cookie of that one.
     let mut victim = Browser::default();
-    victim.confirm(&link(&house.gateway).await).await;
+    victim.confirm(&link(&setup.gateway).await).await;
     let page = victim.open(&format!("{away}&login_hint=victim")).await;
     assert_eq!(page.status, 400, "{page:?}");
-    assert!(house.is_logged_out().await);
+    assert!(setup.is_logged_out().await);
 }
 
 #[tokio::test]
-async fn nobody_goes_on_without_having_seen_the_page() {
-    let house = House::open().await;
-    let (_, query) = house.link.split_once('?').expect("a state");
+async fn a_login_cannot_skip_the_confirmation_page() {
+    let setup = Setup::open().await;
+    let (_, query) = setup.link.split_once('?').expect("a state");
     // A form of another page, which brings no cookie; and one that brings a cookie but cannot know what the page says.
     let mut browser = Browser::default();
-    let page = browser.load(&house.link).await;
+    let page = browser.load(&setup.link).await;
     let blank = Browser::default().submit(&page).await;
     assert_eq!(blank.status, 400, "{blank:?}");
     let cookie = page.headers["set-cookie"].to_str().expect("text").split(';').next();
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let client = client.build().expect("a client");
     for body in [query.to_owned(), format!("{query}&check=x"), "check=x".to_owned()] {
-        let request = client.post(house.gateway.url("/oauth/login")).body(body.clone());
+        let request = client.post(setup.gateway.url("/oauth/login")).body(body.clone());
         let answer = request.header("cookie", cookie.expect("a pair")).send().await;
         assert_eq!(answer.expect("an answer").status().as_u16(), 400, "{body}");
     }
-    let foreign = client.post(house.gateway.url("/oauth/login")).body(page.form());
+    let foreign = client.post(setup.gateway.url("/oauth/login")).body(page.form());
     let foreign = foreign.header("cookie", cookie.expect("a pair"));
     let answer = foreign.header("origin", "https://evil.example").send().await;
     assert_eq!(answer.expect("an answer").status().as_u16(), 403);
-    let long = client.post(house.gateway.url("/oauth/login")).body("x".repeat(5_000)).send().await;
+    let long = client.post(setup.gateway.url("/oauth/login")).body("x".repeat(5_000)).send().await;
     assert_eq!(long.expect("an answer").status().as_u16(), 400);
 
     assert_eq!(browser.submit(&page).await.status, 303);
     // Once somebody has gone on, nobody else does; the same browser may, in another tab.
     let mut other = Browser::default();
-    let late = other.load(&house.link).await;
+    let late = other.load(&setup.link).await;
     let late = other.submit(&late).await;
     assert_eq!(late.status, 400, "{late:?}");
     assert!(late.text.contains("another browser"), "{late:?}");
-    assert_eq!(browser.log_in(&house.link).await.status, 200);
-    assert_eq!(command(&house.gateway, &["login", "crm"]).await["login"], Value::Null);
+    assert_eq!(browser.log_in(&setup.link).await.status, 200);
+    assert_eq!(command(&setup.gateway, &["login", "crm"]).await["login"], Value::Null);
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Gateway, Misbehaviour, ProtectedServer, eventually, powerstrip_binary};
+use testkit::{Gateway, Misbehaviour, ProtectedServer, eventually};
 
 use crate::support::{call, command, error_of, gateway, keeps_secrets, machine};
 
@@ -17,7 +17,7 @@ fn unnamed(protected: &ProtectedServer) -> String {
 }
 
 #[tokio::test]
-async fn endpoints_that_are_no_places_on_the_web_are_refused() {
+async fn endpoints_with_other_schemes_are_refused() {
     for (patch, says) in [
         (json!({"authorization_endpoint": "javascript:alert(1)"}), "authorization_endpoint"),
         (json!({"authorization_endpoint": "file:///etc/passwd"}), "authorization_endpoint"),
@@ -62,15 +62,9 @@ async fn metadata_on_a_private_address_is_not_fetched() {
 /// Tries to log in until the server's last error says this.
 async fn login_error(gateway: &Gateway, says: &str) -> String {
     eventually(&format!("a login that fails and says {says:?}"), || async {
-        let output = tokio::process::Command::new(powerstrip_binary())
-            .args(["login", "crm", "--json", "--config", "powerstrip.yaml"])
-            .current_dir(gateway.folder())
-            .output()
-            .await
-            .expect("the command runs");
-        assert!(!output.status.success(), "{output:?}");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(told.contains("no token for server `crm`"), "{told}");
+        let output = gateway.run(&["login", "crm", "--json"]).await;
+        assert_ne!(output.code, Some(0), "{output:?}");
+        assert!(output.stderr.contains("no token for server `crm`"), "{output:?}");
         let shown = command(gateway, &["servers"]).await;
         shown[0]["lastError"].as_str().filter(|error| error.contains(says)).map(str::to_owned)
     })
@@ -78,7 +72,7 @@ async fn login_error(gateway: &Gateway, says: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_secret_goes_to_no_other_authorization_server_than_its_own() {
+async fn a_secret_is_sent_only_to_its_own_authorization_server() {
     let (honest, thief) = (ProtectedServer::start().await, ProtectedServer::start().await);
     // The server says that the thief issues its tokens; the config says otherwise.
     let config = machine(&honest, "").replace(&honest.url, &thief.url);
@@ -90,7 +84,7 @@ async fn a_secret_goes_to_no_other_authorization_server_than_its_own() {
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_for_another_resource_gets_no_token() {
+async fn a_server_that_claims_another_resource_gets_no_token() {
     let protected = ProtectedServer::start().await;
     protected.resource(Some("https://bank.example/mcp"), None);
     let gateway = gateway(&machine(&protected, "")).await;
@@ -99,7 +93,7 @@ async fn a_server_that_speaks_for_another_resource_gets_no_token() {
 }
 
 #[tokio::test]
-async fn odd_answers_cost_a_bounded_time_and_nobody_else() {
+async fn malformed_answers_cost_bounded_time_and_affect_no_other_server() {
     let loops = |protected: &ProtectedServer| Misbehaviour::Redirects(protected.issuer.clone());
     for (endpoint, says) in [("metadata", "was not found"), ("token", "not a token response")] {
         let protected = ProtectedServer::start().await;
@@ -122,7 +116,7 @@ async fn odd_answers_cost_a_bounded_time_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_token_endpoint_that_hangs_holds_up_nobody_else() {
+async fn a_hanging_token_endpoint_delays_no_other_server() {
     let protected = ProtectedServer::start().await;
     protected.misbehave("token", Misbehaviour::Hangs);
     let gateway = gateway(&machine(&protected, "")).await;

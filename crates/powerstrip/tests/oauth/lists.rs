@@ -1,23 +1,14 @@
 //! What one person is shown by a server is not shown to others.
 
 use serde_json::json;
-use testkit::{Browser, Gateway, ProtectedServer, eventually, powerstrip_binary};
-use tokio::process::Command;
+use testkit::{Browser, Gateway, ProtectedServer, eventually, mcp_request};
 
 use crate::support::{command, error_of, gateway};
 
 /// What somebody with this key is shown, as text.
 async fn listed(gateway: &Gateway, key: Option<&str>, method: &str) -> String {
-    let params = json!({"_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }});
-    let mut request = reqwest::Client::new()
-        .post(gateway.url("/mcp"))
-        .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", "2026-07-28")
-        .header("mcp-method", method)
-        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+    let mut request =
+        mcp_request(reqwest::Client::new().post(gateway.url("/mcp")), method, json!({}));
     if let Some(key) = key {
         request = request.bearer_auth(key);
     }
@@ -51,7 +42,7 @@ async fn logged_in(protected: &ProtectedServer, more: &str) -> (Gateway, Option<
 }
 
 #[tokio::test]
-async fn where_there_are_several_people_one_persons_prompts_and_resources_are_not_the_others() {
+async fn with_several_users_prompts_and_resources_are_private() {
     let protected = ProtectedServer::start().await;
     let (gateway, key) = logged_in(&protected, "auth: {}\n").await;
     for method in ["prompts/list", "resources/list"] {
@@ -61,7 +52,7 @@ async fn where_there_are_several_people_one_persons_prompts_and_resources_are_no
 }
 
 #[tokio::test]
-async fn the_only_person_is_shown_all_that_is_theirs() {
+async fn a_single_user_sees_all_their_prompts_and_resources() {
     let protected = ProtectedServer::start().await;
     let (gateway, _) = logged_in(&protected, "").await;
     for method in ["prompts/list", "resources/list"] {
@@ -72,23 +63,16 @@ async fn the_only_person_is_shown_all_that_is_theirs() {
 
 /// A server that named itself could send us anywhere for a token, and have people log in for it.
 #[tokio::test]
-async fn for_a_server_that_registered_itself_nobody_logs_in() {
+async fn registered_servers_get_no_user_tokens() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway("").await;
-    let token = gateway.folder().join(".powerstrip/registration-token");
-    let token = std::fs::read_to_string(token).expect("a token");
     let body = json!({"name": "crm", "url": protected.url, "version": "1"});
     let request = reqwest::Client::new().post(gateway.url("/v1/servers")).json(&body);
-    let answer = request.bearer_auth(token.trim()).send().await.expect("an answer");
+    let answer = request.bearer_auth(gateway.registration_token()).send().await.expect("an answer");
     assert_eq!(answer.status().as_u16(), 201);
     error_of(&gateway, "401").await;
-    let asked = Command::new(powerstrip_binary())
-        .args(["login", "crm", "--json", "--config", "powerstrip.yaml"])
-        .current_dir(gateway.folder())
-        .output()
-        .await
-        .expect("the command runs");
-    assert!(!asked.status.success() && asked.stdout.is_empty(), "{asked:?}");
+    let login = gateway.run(&["login", "crm", "--json"]).await;
+    assert!(login.code != Some(0) && login.stdout.is_empty(), "{login:?}");
     assert_eq!(protected.paths(), Vec::<String>::new(), "its authorization server is not asked");
     assert_eq!(protected.authorizations(), Vec::<String>::new(), "and it is shown no token");
 }

@@ -20,7 +20,7 @@ async fn link(gateway: &Gateway) -> String {
 }
 
 #[tokio::test]
-async fn pain_5_a_person_logs_in_and_calls_with_a_token_of_their_own() {
+async fn pain_5_a_user_logs_in_and_calls_with_their_own_token() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway(&entry(&protected)).await;
     let link = link(&gateway).await;
@@ -47,7 +47,7 @@ async fn pain_5_a_person_logs_in_and_calls_with_a_token_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_login_is_denied_and_says_where_to_go() {
+async fn a_call_without_a_login_is_denied_with_a_login_link() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway(&entry(&protected)).await;
     Browser::default().log_in(&link(&gateway).await).await;
@@ -66,7 +66,7 @@ async fn a_call_without_a_login_is_denied_and_says_where_to_go() {
 }
 
 #[tokio::test]
-async fn a_state_counts_once_and_another_issuers_answer_never() {
+async fn a_state_is_single_use_and_bound_to_its_issuer() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway(&entry(&protected)).await;
     protected.set_iss("https://evil.example");
@@ -115,7 +115,7 @@ async fn an_expired_token_is_refreshed_and_the_new_refresh_token_kept() {
 }
 
 #[tokio::test]
-async fn a_document_about_the_gateway_is_its_name_where_that_is_enough() {
+async fn a_client_metadata_document_replaces_registration() {
     let protected = ProtectedServer::start().await;
     protected.patch_metadata(json!({"client_id_metadata_document_supported": true}));
     let config = format!(

@@ -6,7 +6,7 @@ use testkit::{CANARY, ProtectedServer};
 use crate::support::{SECRET, call, error_of, gateway, keeps_secrets, machine};
 
 #[tokio::test]
-async fn a_challenge_becomes_a_token_and_the_call_is_answered() {
+async fn a_challenged_call_obtains_a_token_and_succeeds() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway(&machine(&protected, "")).await;
     let answer = call(&gateway, "crm:whoami").await;
@@ -24,7 +24,7 @@ async fn a_challenge_becomes_a_token_and_the_call_is_answered() {
 }
 
 #[tokio::test]
-async fn the_agents_own_token_never_reaches_a_server() {
+async fn the_callers_token_never_reaches_a_server() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway(&machine(&protected, "")).await;
     call(&gateway, "crm:whoami").await;
@@ -39,7 +39,7 @@ async fn the_agents_own_token_never_reaches_a_server() {
 }
 
 #[tokio::test]
-async fn a_wider_scope_is_asked_for_once_and_beside_the_old_one() {
+async fn a_wider_scope_is_requested_once_together_with_the_old_one() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway(&machine(&protected, "")).await;
     let answer = call(&gateway, "crm:admin").await;
@@ -88,7 +88,7 @@ async fn join<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
 }
 
 #[tokio::test]
-async fn a_token_outlives_the_gateway_and_a_revoked_one_is_replaced() {
+async fn tokens_survive_a_restart_and_revoked_ones_are_replaced() {
     let protected = ProtectedServer::start().await;
     let data = tempfile::tempdir().expect("a folder");
     let place = data.path().join("data");
@@ -117,7 +117,7 @@ async fn a_token_outlives_the_gateway_and_a_revoked_one_is_replaced() {
 }
 
 #[tokio::test]
-async fn pain_6_a_server_that_refuses_resource_is_not_told_of_it() {
+async fn pain_6_resource_can_be_left_out_for_servers_that_refuse_it() {
     let protected = ProtectedServer::start().await;
     protected
         .patch_metadata(json!({"token_endpoint_auth_methods_supported": ["client_secret_post"]}));
@@ -131,7 +131,7 @@ async fn pain_6_a_server_that_refuses_resource_is_not_told_of_it() {
 }
 
 #[tokio::test]
-async fn a_token_is_exchanged_for_one_of_the_servers() {
+async fn a_token_is_exchanged_for_one_of_the_server() {
     let protected = ProtectedServer::start().await;
     let config = format!(
         "servers:\n  crm:\n    url: '{}'\n    auth: {{ grant: token_exchange, client_id: strip, \
@@ -148,7 +148,7 @@ async fn a_token_is_exchanged_for_one_of_the_servers() {
 }
 
 #[tokio::test]
-async fn a_wrong_secret_is_told_to_the_operator_and_not_to_the_caller() {
+async fn a_wrong_secret_is_reported_to_the_operator_only() {
     let protected = ProtectedServer::start().await;
     protected.patch_metadata(json!({"token_endpoint": format!("{}/nowhere", protected.issuer)}));
     let gateway = gateway(&machine(&protected, "")).await;

@@ -79,7 +79,7 @@ impl Provider {
 }
 
 #[tokio::test]
-async fn client_credentials_with_a_secret_and_with_a_key() {
+async fn client_credentials_work_with_a_secret_and_with_a_key() {
     let Some(provider) = Provider::start().await else { return };
     let key = provider.folder.path().join("key.pem");
     let keyed = format!(
@@ -101,7 +101,7 @@ async fn client_credentials_with_a_secret_and_with_a_key() {
 }
 
 #[tokio::test]
-async fn a_person_logs_in_after_registration_and_the_token_is_refreshed() {
+async fn a_user_logs_in_after_registration_and_the_token_is_refreshed() {
     let Some(provider) = Provider::start().await else { return };
     let gateway = provider.gateway("scopes: [read]").await;
     let link = command(&gateway, &["login", "crm"]).await["login"].as_str().map(str::to_owned);

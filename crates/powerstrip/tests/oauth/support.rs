@@ -38,18 +38,10 @@ pub(crate) async fn error_of(gateway: &Gateway, part: &str) -> String {
     .await
 }
 
-/// Runs a command in the gateway's folder; answers with what it printed as JSON.
+/// Runs a command with the gateway's config; returns its output as JSON.
 pub(crate) async fn command(gateway: &Gateway, arguments: &[&str]) -> Value {
-    let output = tokio::process::Command::new(testkit::powerstrip_binary())
-        .args(arguments)
-        .args(["--json", "--config", "powerstrip.yaml"])
-        .env("CRM_SECRET", SECRET)
-        .current_dir(gateway.folder())
-        .stdin(std::process::Stdio::null())
-        .output()
-        .await
-        .expect("the command runs");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {output:?}"))
+    let arguments = [arguments, &["--json"]].concat();
+    gateway.run_with(&arguments, &[("CRM_SECRET", SECRET)]).await.json()
 }
 
 /// No file of the gateway, its log and its database among them, holds a canary.

@@ -2,9 +2,9 @@
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use testkit::{Gateway, StdioSession, eventually};
+use testkit::{Gateway, StdioSession, eventually, mcp, mcp_call};
 
-use crate::support::{HttpFixture, command, mcp, mcp_call, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, command, offers, over_http, over_stdio};
 
 const PROFILES: &str = "skills:
   greeting: { tools: ['near:greet', 'demo.*'] }
@@ -15,7 +15,7 @@ agents:
 ";
 
 /// Two servers and two agents.
-async fn house() -> (Gateway, HttpFixture) {
+async fn setup() -> (Gateway, HttpFixture) {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).config(PROFILES).start().await;
@@ -88,12 +88,12 @@ fn request(method: &str, params: Value) -> Value {
 
 #[tokio::test]
 async fn pain_11_each_agent_sees_and_calls_only_the_tools_of_its_skills() {
-    let (gateway, _far) = house().await;
+    let (gateway, _far) = setup().await;
     let (host, traveller) = (door(&gateway, "host"), door(&gateway, "traveller"));
 
-    let listed = mcp(&host, "tools/list", "", json!({})).await;
+    let listed = mcp(&host, "tools/list", json!({})).await;
     assert_eq!(names(&listed["result"]["tools"]), ["demo_echo", "near__greet"]);
-    let listed = mcp(&traveller, "tools/list", "", json!({})).await;
+    let listed = mcp(&traveller, "tools/list", json!({})).await;
     let tools = names(&listed["result"]["tools"]);
     assert!(tools.len() > 3 && tools.iter().all(|name| name.starts_with("far__")), "{tools:?}");
 
@@ -109,7 +109,7 @@ async fn pain_11_each_agent_sees_and_calls_only_the_tools_of_its_skills() {
             let (host, input) = (host.clone(), input.clone());
             async move {
                 let params = json!({"name": tool.clone(), "arguments": input});
-                mcp(&host, "tools/call", &tool, params).await
+                mcp(&host, "tools/call", params).await
             }
         };
         let (refused, unknown) = (call(hidden.to_owned()).await, call(absent.clone()).await);
@@ -150,14 +150,14 @@ async fn pain_11_each_agent_sees_and_calls_only_the_tools_of_its_skills() {
     let reported: Vec<_> = reported.filter(|id| !id.starts_with("powerstrip:")).collect();
     assert_eq!(reported, ["demo.echo", "near:greet"], "{agents}");
     assert_eq!(agents[1]["skills"], json!(["far-away"]));
-    let everything = mcp(&gateway.url("/mcp"), "tools/list", "", json!({})).await;
+    let everything = mcp(&gateway.url("/mcp"), "tools/list", json!({})).await;
     let everything = names(&everything["result"]["tools"]);
     assert!(everything.contains(&"near__greet") && everything.contains(&"far__greet"));
 }
 
 #[tokio::test]
-async fn pain_11_clients_of_the_old_era_find_the_same_door() {
-    let (gateway, _far) = house().await;
+async fn pain_11_legacy_clients_use_the_same_agent_endpoint() {
+    let (gateway, _far) = setup().await;
     let (host, traveller) = (door(&gateway, "host"), door(&gateway, "traveller"));
     let id = session(&host).await;
     let (_, _, listed) = legacy(&host, Some(&id), &request("tools/list", json!({}))).await;
@@ -181,7 +181,7 @@ async fn pain_11_clients_of_the_old_era_find_the_same_door() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_exist_has_no_door() {
+async fn an_unknown_agent_has_no_endpoint() {
     let gateway = Gateway::with().config("agents: { host: {} }").start().await;
     for agent in ["nobody", "HOST", "ho%73t", "host%00"] {
         let (status, _, answer) = legacy(&door(&gateway, agent), None, &hello()).await;
@@ -209,8 +209,8 @@ async fn an_agent_that_does_not_exist_has_no_door() {
 }
 
 #[tokio::test]
-async fn pipes_and_commands_are_doors_of_an_agent_too() {
-    let (gateway, _far) = house().await;
+async fn stdio_and_commands_can_act_as_an_agent() {
+    let (gateway, _far) = setup().await;
     for elsewhere in [vec![], vec!["--url", &gateway.url("")]] {
         let mut arguments = vec!["--agent", "host"];
         arguments.extend(elsewhere.iter());
@@ -263,8 +263,8 @@ async fn pipes_and_commands_are_doors_of_an_agent_too() {
 }
 
 #[tokio::test]
-async fn another_config_holds_at_once_for_agents_that_are_connected() {
-    let (gateway, far) = house().await;
+async fn a_changed_config_applies_to_connected_agents() {
+    let (gateway, far) = setup().await;
     let host = door(&gateway, "host");
     let id = session(&host).await;
     let listening = reqwest::Client::new()

@@ -1,18 +1,16 @@
 //! Calls that a person must approve, at every door of a real gateway.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use std::process::Stdio;
 use std::time::Duration;
 
 use auth::{Secret, sign_webhook};
 use serde_json::{Value, json};
-use testkit::{Door, Gateway, Response, StdioSession, eventually, powerstrip_binary};
+use testkit::{Door, Gateway, Response, StdioSession, eventually, mcp_call, send};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use tokio::process::Command;
 
 use crate::peer::{LegacyPeer, Peer};
-use crate::support::{command, mcp_call, offers, over_stdio};
+use crate::support::{command, offers, over_stdio};
 
 /// A tool pack whose runs are counted in a file.
 const PACK: &str = "id: pack.note\nversion: 1.0.0\ndescription: Writes a note down.\ndeterministic: false\n\
@@ -25,10 +23,10 @@ agents:
   bot: { skills: [asked] }
 ";
 
-async fn house(more: &str) -> Gateway {
+async fn setup(more: &str) -> Gateway {
     let config = format!("servers:\n{}{GATED}{more}", over_stdio("near"));
-    let house = Gateway::with().file("tools/note.tool.yaml", PACK).config(&config);
-    let gateway = house.env("HOOK_SECRET", "a secret of the hook").start().await;
+    let setup = Gateway::with().file("tools/note.tool.yaml", PACK).config(&config);
+    let gateway = setup.env("HOOK_SECRET", "a secret of the hook").start().await;
     offers(&gateway, "near__greet").await;
     offers(&gateway, "pack_note").await;
     gateway
@@ -42,12 +40,11 @@ pub(crate) struct Reviewer<'a> {
 
 impl<'a> Reviewer<'a> {
     pub(crate) fn of(gateway: &'a Gateway) -> Self {
-        let token = std::fs::read_to_string(gateway.folder().join(".powerstrip/admin.token"));
-        Self { gateway, token: token.unwrap().trim().to_owned() }
+        Self { gateway, token: gateway.admin_token() }
     }
 
     async fn get(&self, path: &str) -> Response {
-        answered(reqwest::Client::new().get(self.gateway.url(path)).bearer_auth(&self.token)).await
+        send(reqwest::Client::new().get(self.gateway.url(path)).bearer_auth(&self.token)).await
     }
 
     /// Waits until something waits that has not been seen before.
@@ -60,7 +57,7 @@ impl<'a> Reviewer<'a> {
 
     pub(crate) async fn decide(&self, id: &str, decision: &Value) -> Response {
         let url = self.gateway.url(&format!("/v1/approvals/{id}"));
-        answered(reqwest::Client::new().post(url).bearer_auth(&self.token).json(decision)).await
+        send(reqwest::Client::new().post(url).bearer_auth(&self.token).json(decision)).await
     }
 
     /// Decides about the next call.
@@ -73,17 +70,9 @@ impl<'a> Reviewer<'a> {
     }
 }
 
-pub(crate) async fn answered(request: reqwest::RequestBuilder) -> Response {
-    let response = request.send().await.unwrap();
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let text = response.text().await.unwrap();
-    let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
-    Response { status, headers, body }
-}
-
 #[tokio::test]
-async fn the_gate_holds_at_every_door_for_a_pack_a_built_in_and_a_servers_tool() {
-    let gateway = house("").await;
+async fn approval_is_required_at_every_door_for_every_kind_of_tool() {
+    let gateway = setup("").await;
     let reviewer = Reviewer::of(&gateway);
     let mut n = 0;
     for door in Door::ALL {
@@ -111,7 +100,7 @@ async fn the_gate_holds_at_every_door_for_a_pack_a_built_in_and_a_servers_tool()
     }
     // An agent's own door, and the tool that calls other tools.
     let url = gateway.url("/agents/bot/mcp/tool/demo.echo");
-    let call = answered(reqwest::Client::new().post(url).json(&json!({"message": "as a bot"})));
+    let call = send(reqwest::Client::new().post(url).json(&json!({"message": "as a bot"})));
     let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
     assert_eq!((answer.status, &row["agent"]), (403, &json!("bot")), "{answer:?}");
     let words = answer.body["errors"][0]["message"].as_str().unwrap();
@@ -121,7 +110,7 @@ async fn the_gate_holds_at_every_door_for_a_pack_a_built_in_and_a_servers_tool()
     let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
     assert_eq!((answer.status, &row["tool"]), (403, &json!("demo.echo")), "{answer:?}");
     let batch = json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "in a batch"}}]});
-    let call = answered(reqwest::Client::new().post(gateway.url("/v1/calls")).json(&batch));
+    let call = send(reqwest::Client::new().post(gateway.url("/v1/calls")).json(&batch));
     let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
     assert_eq!(row["tool"], "demo.echo");
     assert!(answer.body.to_string().contains("DENIED"), "{answer:?}");
@@ -143,11 +132,11 @@ async fn the_gate_holds_at_every_door_for_a_pack_a_built_in_and_a_servers_tool()
 
 #[tokio::test]
 async fn only_the_operator_decides_where_callers_are_the_local_user() {
-    let gateway = house("").await;
+    let gateway = setup("").await;
     let reviewer = Reviewer::of(&gateway);
     let call = tokio::spawn({
         let url = gateway.url("/mcp/tool/pack.note");
-        async move { answered(reqwest::Client::new().post(url).json(&json!({"text": "x"}))).await }
+        async move { send(reqwest::Client::new().post(url).json(&json!({"text": "x"}))).await }
     });
     let row = reviewer.waiting().await;
     let path = format!("/v1/approvals/{}", row["id"].as_str().unwrap());
@@ -157,7 +146,7 @@ async fn only_the_operator_decides_where_callers_are_the_local_user() {
             Some(token) => request.bearer_auth(token),
             None => request,
         };
-        answered(request.json(&json!({"decision": "approve"})))
+        send(request.json(&json!({"decision": "approve"})))
     };
     assert_eq!(post(None).await.status, 403, "the local user is what a local agent is");
     assert_eq!(post(Some("psa_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")).await.status, 401);
@@ -166,7 +155,7 @@ async fn only_the_operator_decides_where_callers_are_the_local_user() {
     let foreign = reqwest::Client::new().post(gateway.url(&path)).bearer_auth(&reviewer.token);
     let foreign =
         foreign.header("origin", "https://evil.example").json(&json!({"decision": "approve"}));
-    assert_eq!(answered(foreign).await.status, 403, "a page of another site does not decide");
+    assert_eq!(send(foreign).await.status, 403, "a page of another site does not decide");
     for bad in [json!({}), json!({"decision": "maybe"}), json!({"decision": "approve", "more": 1})]
     {
         assert_eq!(reviewer.decide(row["id"].as_str().unwrap(), &bad).await.status, 400, "{bad}");
@@ -184,8 +173,8 @@ async fn only_the_operator_decides_where_callers_are_the_local_user() {
 }
 
 #[tokio::test]
-async fn a_restart_keeps_what_waits_and_the_same_call_goes_on_with_it() {
-    let gateway = house("").await;
+async fn pending_approvals_survive_a_restart_and_the_repeated_call_uses_them() {
+    let gateway = setup("").await;
     let input = json!({"text": "before"});
     let row = {
         let reviewer = Reviewer::of(&gateway);
@@ -212,11 +201,11 @@ async fn a_restart_keeps_what_waits_and_the_same_call_goes_on_with_it() {
 }
 
 #[tokio::test]
-async fn a_stopping_gateway_sends_those_who_wait_away_and_keeps_what_they_wait_for() {
-    let gateway = house("").await;
+async fn shutdown_releases_waiting_callers_and_keeps_their_approvals() {
+    let gateway = setup("").await;
     let url = gateway.url("/mcp/tool/pack.note");
     let call = tokio::spawn(async move {
-        answered(reqwest::Client::new().post(url).json(&json!({"text": "x"}))).await
+        send(reqwest::Client::new().post(url).json(&json!({"text": "x"}))).await
     });
     Reviewer::of(&gateway).waiting().await;
     let began = std::time::Instant::now();
@@ -227,8 +216,8 @@ async fn a_stopping_gateway_sends_those_who_wait_away_and_keeps_what_they_wait_f
 }
 
 #[tokio::test]
-async fn a_waiting_client_hears_that_it_waits_and_where_a_person_decides() {
-    let gateway = house("").await;
+async fn a_waiting_client_is_notified_with_the_approval_link() {
+    let gateway = setup("").await;
     let reviewer = Reviewer::of(&gateway);
     let mut peer = Peer::modern(&gateway);
     let mut call = peer.begin("pack_note", json!({"text": "x"}), json!({"progressToken": 7})).await;
@@ -249,8 +238,8 @@ fn accepts(decision: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_person_at_a_modern_client_is_asked_by_the_answer_and_the_repeated_call_goes_on() {
-    let gateway = house("").await;
+async fn a_modern_client_asks_its_user_and_repeats_the_call() {
+    let gateway = setup("").await;
     let reviewer = Reviewer::of(&gateway);
     let mut peer = Peer::modern(&gateway);
     peer.capabilities = json!({"elicitation": {}});
@@ -268,7 +257,7 @@ async fn the_person_at_a_modern_client_is_asked_by_the_answer_and_the_repeated_c
         assert!(message.contains("\\u202e") && !message.contains('\u{202e}'), "{message}");
         let responses = json!({"powerstrip.approval": answer});
         let params = json!({"name": "pack_note", "arguments": input, "inputResponses": responses});
-        let done = peer.ask("tools/call", "pack_note", params).await.answer;
+        let done = peer.ask("tools/call", params).await.answer;
         assert_eq!(done["result"]["isError"] == json!(false), ok, "{done}");
         assert_eq!(reviewer.get("/v1/approvals").await.body["approvals"], json!([]));
     }
@@ -277,20 +266,19 @@ async fn the_person_at_a_modern_client_is_asked_by_the_answer_and_the_repeated_c
     let responses = json!({"powerstrip.approval": {"action": "cancel"}});
     let params =
         json!({"name": "pack_note", "arguments": {"text": "closed"}, "inputResponses": responses});
-    let (done, _) =
-        tokio::join!(peer.ask("tools/call", "pack_note", params), reviewer.decides("approve"));
+    let (done, _) = tokio::join!(peer.ask("tools/call", params), reviewer.decides("approve"));
     assert_eq!(done.answer["result"]["isError"], json!(false), "{done:?}");
     // A yes to a question that was never asked is none.
     let responses = json!({"powerstrip.approval": accepts("approve")});
     let params =
         json!({"name": "pack_note", "arguments": {"text": "unasked"}, "inputResponses": responses});
-    let unasked = peer.ask("tools/call", "pack_note", params).await.answer;
+    let unasked = peer.ask("tools/call", params).await.answer;
     assert_eq!(unasked["result"]["resultType"], "input_required", "{unasked}");
 }
 
 #[tokio::test]
-async fn the_person_at_a_legacy_client_is_asked_while_the_call_waits_and_the_first_decision_wins() {
-    let gateway = house("").await;
+async fn a_legacy_client_asks_its_user_and_the_first_decision_wins() {
+    let gateway = setup("").await;
     let reviewer = Reviewer::of(&gateway);
     let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}})).await;
     let (asked, answer) =
@@ -309,8 +297,8 @@ async fn the_person_at_a_legacy_client_is_asked_while_the_call_waits_and_the_fir
 }
 
 #[tokio::test]
-async fn a_client_is_not_asked_where_the_operator_turned_that_off() {
-    let gateway = house("approvals: { elicitation: off }\n").await;
+async fn elicitation_of_approvals_can_be_turned_off() {
+    let gateway = setup("approvals: { elicitation: off }\n").await;
     let reviewer = Reviewer::of(&gateway);
     let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}})).await;
     let call = peer.call("pack_note", json!({"text": "1"}), |_| accepts("approve"));
@@ -335,32 +323,20 @@ fn acts(shown: &str) -> Option<char> {
 }
 
 #[tokio::test]
-async fn hostile_arguments_are_shown_whole_and_inert_by_the_command_and_the_command_decides() {
-    let gateway = house("").await;
+async fn approvals_command_shows_hostile_arguments_inert_and_decides() {
+    let gateway = setup("").await;
     let reviewer = Reviewer::of(&gateway);
     let (url, input, sent) = (gateway.url("/mcp/tool/pack.note"), hostile(), hostile());
     let call =
-        tokio::spawn(async move { answered(reqwest::Client::new().post(url).json(&sent)).await });
+        tokio::spawn(async move { send(reqwest::Client::new().post(url).json(&sent)).await });
     let id = reviewer.waiting().await["id"].as_str().unwrap().to_owned();
-    let show = |arguments: Vec<String>| {
-        let folder = gateway.folder().to_owned();
-        async move {
-            let run = Command::new(powerstrip_binary())
-                .arg("approvals")
-                .args(arguments)
-                .args(["--config", "powerstrip.yaml"])
-                .current_dir(folder)
-                .stdin(Stdio::null())
-                .output();
-            let output = run.await.unwrap();
-            assert!(output.status.success(), "{output:?}");
-            String::from_utf8(output.stdout).unwrap()
-        }
+    let show = async |arguments: &[&str]| {
+        gateway.run(&[&["approvals"], arguments].concat()).await.ok().to_owned()
     };
-    let listed = show(vec!["ls".to_owned()]).await;
+    let listed = show(&["ls"]).await;
     assert!(listed.contains(&id) && listed.contains("pack.note"), "{listed}");
     assert_eq!(acts(&listed), None);
-    let shown = show(vec!["show".to_owned(), id[..8].to_owned()]).await;
+    let shown = show(&["show", &id[..8]]).await;
     assert_eq!(acts(&shown), None);
     let at = shown.find("\n{").expect("the arguments");
     let whole: Value = serde_json::from_str(&shown[at..]).expect("the arguments, whole");
@@ -374,7 +350,7 @@ async fn hostile_arguments_are_shown_whole_and_inert_by_the_command_and_the_comm
 
 #[tokio::test]
 async fn standing_rules_are_made_listed_and_removed_by_commands() {
-    let gateway = house("").await;
+    let gateway = setup("").await;
     let input = json!({"text": "often"});
     let call = gateway.call("pack.note", &input);
     let (answer, ()) = tokio::join!(call, async {
@@ -393,8 +369,8 @@ async fn standing_rules_are_made_listed_and_removed_by_commands() {
 }
 
 #[tokio::test]
-async fn events_tell_what_begins_to_wait_and_what_becomes_of_it() {
-    let gateway = house("").await;
+async fn events_report_new_approvals_and_decisions() {
+    let gateway = setup("").await;
     let reviewer = Reviewer::of(&gateway);
     let url = gateway.url("/v1/approvals/events");
     let mut stream =
@@ -441,16 +417,16 @@ async fn hooked(listener: &TcpListener) -> (String, String) {
 }
 
 #[tokio::test]
-async fn a_webhook_is_sent_signed_links_that_show_first_and_decide_by_a_click_once() {
+async fn webhook_links_are_signed_show_the_call_and_decide_once() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let hook = listener.local_addr().unwrap();
-    let gateway = house(&format!(
+    let gateway = setup(&format!(
         "egress: {{ allow: ['{hook}'] }}\napprovals: {{ webhook: {{ url: 'http://{hook}/hook', secret: {{ env: HOOK_SECRET }} }} }}\n"
     ))
     .await;
     let (url, input, sent) = (gateway.url("/mcp/tool/pack.note"), hostile(), hostile());
     let call =
-        tokio::spawn(async move { answered(reqwest::Client::new().post(url).json(&sent)).await });
+        tokio::spawn(async move { send(reqwest::Client::new().post(url).json(&sent)).await });
     let (head, body) = hooked(&listener).await;
     let signature =
         head.lines().find_map(|line| line.strip_prefix("powerstrip-signature: ")).unwrap();
@@ -481,14 +457,14 @@ async fn a_webhook_is_sent_signed_links_that_show_first_and_decide_by_a_click_on
     for forged in
         [approve.replace(".approve.", ".reject."), format!("{approve}x"), gateway.url("/approve/x")]
     {
-        let refused = answered(reqwest::Client::new().post(forged)).await;
+        let refused = send(reqwest::Client::new().post(forged)).await;
         assert_eq!(refused.status, 404, "{refused:?}");
     }
     let foreign = reqwest::Client::new().post(approve).header("origin", "https://evil.example");
-    assert_eq!(answered(foreign).await.status, 403, "another site's form decides nothing");
+    assert_eq!(send(foreign).await.status, 403, "another site's form decides nothing");
     let form = |link: &str, body: &'static str| {
         let request = reqwest::Client::new().post(link);
-        answered(request.header("content-type", "application/x-www-form-urlencoded").body(body))
+        send(request.header("content-type", "application/x-www-form-urlencoded").body(body))
     };
     assert_eq!(form(reject, "reason=not+by+mail").await.status, 200);
     let answer = call.await.unwrap();

@@ -1,9 +1,9 @@
 //! An agent that searches finds, reads about and calls the tools of its skills.
 
 use serde_json::{Value, json};
-use testkit::{Gateway, StdioSession, eventually};
+use testkit::{Gateway, StdioSession, eventually, mcp, mcp_call};
 
-use crate::support::{HttpFixture, command, mcp, mcp_call, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, command, offers, over_http, over_stdio};
 
 const PROFILES: &str = "skills:
   near-by: { servers: [near], tools: ['demo.*'] }
@@ -11,7 +11,7 @@ agents:
   finder: { skills: [near-by], discovery: search }
 ";
 
-async fn house(more: &str) -> (Gateway, HttpFixture) {
+async fn setup(more: &str) -> (Gateway, HttpFixture) {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).config(PROFILES).config(more).start().await;
@@ -30,10 +30,10 @@ fn code(result: &Value) -> &Value {
 }
 
 #[tokio::test]
-async fn pain_7_an_agent_that_searches_is_shown_three_tools_and_finds_the_rest() {
-    let (gateway, _far) = house("").await;
+async fn pain_7_a_searching_agent_sees_three_tools_and_finds_the_rest() {
+    let (gateway, _far) = setup("").await;
     let door = gateway.url("/agents/finder/mcp");
-    let listed = mcp(&door, "tools/list", "", json!({})).await;
+    let listed = mcp(&door, "tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().expect("tools");
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect();
     assert_eq!(
@@ -76,7 +76,7 @@ async fn pain_7_an_agent_that_searches_is_shown_three_tools_and_finds_the_rest()
     assert!(hidden.to_string().contains("near:greet"), "the nearest in view is named: {hidden}");
 
     // Whoever sees the whole list may search it as well, but has no use for a detour.
-    let plain = mcp(&gateway.url("/mcp"), "tools/list", "", json!({})).await.to_string();
+    let plain = mcp(&gateway.url("/mcp"), "tools/list", json!({})).await.to_string();
     assert!(
         plain.contains("powerstrip__search_tools") && plain.contains("powerstrip__describe_tool")
     );
@@ -86,8 +86,8 @@ async fn pain_7_an_agent_that_searches_is_shown_three_tools_and_finds_the_rest()
 }
 
 #[tokio::test]
-async fn pain_16_a_call_by_way_of_call_tool_is_the_same_call() {
-    let (gateway, _far) = house("limits: { rate: { tools: { 'near:greet': 2/1h } } }").await;
+async fn pain_16_call_tool_is_equivalent_to_a_direct_call() {
+    let (gateway, _far) = setup("limits: { rate: { tools: { 'near:greet': 2/1h } } }").await;
     let door = gateway.url("/agents/finder/mcp");
     let call = |id: &str, arguments: Value| {
         let (door, input) = (door.clone(), json!({"id": id, "arguments": arguments}));
@@ -121,8 +121,8 @@ async fn pain_16_a_call_by_way_of_call_tool_is_the_same_call() {
 }
 
 #[tokio::test]
-async fn a_search_knows_of_changes_and_survives_a_broken_model() {
-    let (gateway, _far) = house("embeddings: { path: ./no-such-model }").await;
+async fn search_sees_changes_and_survives_a_broken_model() {
+    let (gateway, _far) = setup("embeddings: { path: ./no-such-model }").await;
     eventually("the log says that there is no model", || async {
         gateway.log().contains("embeddings.path").then_some(())
     })
@@ -154,8 +154,8 @@ async fn a_search_knows_of_changes_and_survives_a_broken_model() {
 }
 
 #[tokio::test]
-async fn a_search_works_over_a_pipe_and_without_a_gateway() {
-    let (gateway, _far) = house("").await;
+async fn search_works_over_stdio_and_without_a_gateway() {
+    let (gateway, _far) = setup("").await;
     let mut pipe = StdioSession::start_with(&gateway, &["--agent", "finder"]);
     pipe.mcp_initialize().await;
     let search =

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
-use testkit::{Gateway, McpServer, eventually, powerstrip_binary};
+use testkit::{Gateway, McpServer, eventually};
 
 use crate::support::{HttpFixture, command, fixture, listed, offers, over_http, over_stdio};
 
@@ -14,7 +14,7 @@ async fn greet(gateway: &Gateway, server: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_dead_server_is_named_and_comes_back() {
+async fn a_dead_server_is_reported_and_recovers() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
@@ -42,7 +42,7 @@ async fn a_dead_server_is_named_and_comes_back() {
 }
 
 #[tokio::test]
-async fn servers_that_hang_delay_nothing() {
+async fn hanging_servers_delay_no_other_server() {
     // Takes connections and never says a word.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}/mcp", silent.local_addr().expect("an address"));
@@ -88,7 +88,7 @@ async fn the_state_of_each_server_is_shown() {
 }
 
 #[tokio::test]
-async fn the_last_list_outlives_the_gateway() {
+async fn the_last_tool_list_survives_a_restart() {
     let data = tempfile::tempdir().expect("a folder");
     let far = HttpFixture::start().await;
     let config = format!(
@@ -119,7 +119,7 @@ fn pid(file: &Path) -> Pid {
 }
 
 #[tokio::test]
-async fn no_server_outlives_the_gateway() {
+async fn no_server_process_survives_the_gateway() {
     let folder = tempfile::tempdir().expect("a folder");
     for murdered in [false, true] {
         let file = folder.path().join(format!("pid-{murdered}"));
@@ -141,7 +141,7 @@ async fn no_server_outlives_the_gateway() {
 }
 
 #[tokio::test]
-async fn no_descendant_of_a_server_outlives_a_killed_gateway() {
+async fn no_descendant_of_a_server_survives_a_killed_gateway() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("pids");
     let (pids, server) = (file.display(), fixture());
@@ -175,7 +175,7 @@ async fn no_descendant_of_a_server_outlives_a_killed_gateway() {
 }
 
 #[tokio::test]
-async fn a_servers_words_neither_move_the_cursor_nor_begin_a_line() {
+async fn server_text_cannot_control_the_terminal() {
     let evil = "x\u{1b}[2J\u{1b}]0;owned\u{7}\nforged  ready  stdio  modern  99 tools\u{202e}";
     let tools = vec![
         json!({"name": "good", "inputSchema": {"type": "object"}}),
@@ -196,14 +196,8 @@ async fn a_servers_words_neither_move_the_cursor_nor_begin_a_line() {
     .await;
     // A caller's words, too.
     gateway.call("no\u{1b}[2J%0Aforged", &json!({})).await;
-    let output = tokio::process::Command::new(powerstrip_binary())
-        .args(["servers", "--config", "powerstrip.yaml"])
-        .current_dir(gateway.folder())
-        .output()
-        .await
-        .expect("the command runs");
-    let (printed, logged) = (String::from_utf8_lossy(&output.stdout), gateway.log());
-    for (place, text) in [("terminal", &*printed), ("log", &logged)] {
+    let (printed, logged) = (gateway.run(&["servers"]).await.stdout, gateway.log());
+    for (place, text) in [("terminal", &printed), ("log", &logged)] {
         assert!(text.contains("forged"), "{place}: {text}");
         let odd = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
         assert!(!text.contains(odd), "{place}: {text:?}");
@@ -214,7 +208,7 @@ async fn a_servers_words_neither_move_the_cursor_nor_begin_a_line() {
 }
 
 #[tokio::test]
-async fn a_command_without_a_gateway_reaches_servers_too() {
+async fn commands_reach_servers_without_a_gateway() {
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
     let alone = tempfile::tempdir().expect("a folder");

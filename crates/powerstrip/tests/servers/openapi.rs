@@ -16,7 +16,7 @@ fn document(base: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_door_reaches_a_described_service() {
+async fn every_door_reaches_an_openapi_service() {
     let service = Service::start().await;
     let config = "servers:\n  svc: { kind: openapi, document: ./echo.yaml, headers: { Authorization: { file: ./token } } }";
     let gateway = Gateway::with()

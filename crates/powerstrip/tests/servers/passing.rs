@@ -1,10 +1,10 @@
 //! Prompts, resources, completions, subscriptions, progress, log messages and tasks of a server, through the gateway.
 
 use serde_json::{Value, json};
-use testkit::Gateway;
+use testkit::{Gateway, mcp};
 
 use crate::peer::{LegacyPeer, Peer};
-use crate::support::{HttpFixture, fixture, mcp, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, fixture, offers, over_http, over_stdio};
 
 fn names(listed: &Value, list: &str, key: &str) -> Vec<String> {
     let entries =
@@ -13,7 +13,7 @@ fn names(listed: &Value, list: &str, key: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn prompts_and_resources_of_two_servers_stand_side_by_side() {
+async fn prompts_and_resources_of_two_servers_coexist() {
     let far = HttpFixture::start().await;
     let go = tempfile::tempdir().expect("a folder");
     let go = go.path().join("go");
@@ -31,14 +31,14 @@ async fn prompts_and_resources_of_two_servers_stand_side_by_side() {
     offers(&gateway, "alpha__greet").await;
     let url = gateway.url("/mcp");
 
-    let prompts = mcp(&url, "prompts/list", "", json!({})).await;
+    let prompts = mcp(&url, "prompts/list", json!({})).await;
     let prompts = names(&prompts, "prompts", "name");
     for server in ["alpha", "beta"] {
         let name = format!("{server}__test_prompt_with_arguments");
         assert!(prompts.contains(&name), "{prompts:?}");
         let arguments = json!({"arg1": "one", "arg2": "two"});
         let params = json!({"name": name, "arguments": arguments});
-        let got = mcp(&url, "prompts/get", &name, params).await;
+        let got = mcp(&url, "prompts/get", params).await;
         let text = got["result"]["messages"][0]["content"]["text"].as_str().unwrap_or_default();
         assert!(text.contains("arg1='one', arg2='two'"), "{got}");
     }
@@ -46,11 +46,11 @@ async fn prompts_and_resources_of_two_servers_stand_side_by_side() {
         "ref": {"type": "ref/prompt", "name": "beta__test_prompt_with_arguments"},
         "argument": {"name": "arg1", "value": "par"},
     });
-    let completed = mcp(&url, "completion/complete", "", complete).await;
+    let completed = mcp(&url, "completion/complete", complete).await;
     assert_eq!(completed["result"]["completion"]["values"], json!(["paris", "park", "party"]));
 
     // The first server to offer a URI keeps it, the second has it with its name in front, whatever their names.
-    let resources = mcp(&url, "resources/list", "", json!({})).await;
+    let resources = mcp(&url, "resources/list", json!({})).await;
     let uris = names(&resources, "resources", "uri");
     assert!(uris.contains(&"test://static-text".to_owned()), "{uris:?}");
     assert!(uris.contains(&"alpha+test://static-text".to_owned()), "{uris:?}");
@@ -61,24 +61,24 @@ async fn prompts_and_resources_of_two_servers_stand_side_by_side() {
         "beta+test://static-text",
         "test://template/5/data",
     ] {
-        let read = mcp(&url, "resources/read", uri, json!({"uri": uri})).await;
+        let read = mcp(&url, "resources/read", json!({"uri": uri})).await;
         let content = &read["result"]["contents"][0];
         assert_eq!(content["uri"], json!(uri), "{read}");
         assert!(content["text"].is_string(), "{read}");
     }
-    let templates = mcp(&url, "resources/templates/list", "", json!({})).await;
+    let templates = mcp(&url, "resources/templates/list", json!({})).await;
     let templates = names(&templates, "resourceTemplates", "uriTemplate");
     let files = "powerstrip://files/{id}";
     assert_eq!(templates, ["alpha+test://template/{id}/data", "test://template/{id}/data", files]);
 
     for missing in ["other://nowhere", "beta+test://no-such"] {
-        let read = mcp(&url, "resources/read", missing, json!({"uri": missing})).await;
+        let read = mcp(&url, "resources/read", json!({"uri": missing})).await;
         assert_eq!(read["error"]["code"], json!(-32602), "{missing}: {read}");
     }
-    let unknown = mcp(&url, "prompts/get", "beta__none", json!({"name": "beta__none"})).await;
+    let unknown = mcp(&url, "prompts/get", json!({"name": "beta__none"})).await;
     assert_eq!(unknown["error"]["code"], json!(-32602), "{unknown}");
     let incomplete = json!({"name": "beta__test_prompt_with_arguments", "arguments": {}});
-    let refused = mcp(&url, "prompts/get", "beta__test_prompt_with_arguments", incomplete).await;
+    let refused = mcp(&url, "prompts/get", incomplete).await;
     assert_eq!(refused["error"]["code"], json!(-32602), "{refused}");
 }
 
@@ -90,26 +90,26 @@ async fn last_known_lists_are_served_while_a_server_is_down() {
     offers(&gateway, "beta__greet").await;
     let _place = far.kill().await;
     let url = gateway.url("/mcp");
-    let listed = mcp(&url, "resources/list", "", json!({})).await;
+    let listed = mcp(&url, "resources/list", json!({})).await;
     assert!(names(&listed, "resources", "uri").contains(&"test://static-text".to_owned()));
     let uri = "test://static-text";
-    let read = mcp(&url, "resources/read", uri, json!({"uri": uri})).await;
+    let read = mcp(&url, "resources/read", json!({"uri": uri})).await;
     assert!(read["error"]["message"].as_str().is_some_and(|m| m.contains("`beta`")), "{read}");
 }
 
 #[tokio::test]
-async fn capabilities_say_what_is_there() {
+async fn capabilities_reflect_the_servers() {
     let bare = Gateway::start().await;
-    let stated = mcp(&bare.url("/mcp"), "server/discover", "", json!({})).await;
+    let stated = mcp(&bare.url("/mcp"), "server/discover", json!({})).await;
     // Files are resources; whether one of them changes nobody needs to ask.
     assert_eq!(stated["result"]["capabilities"]["resources"], json!({}), "{stated}");
-    let listed = mcp(&bare.url("/mcp"), "resources/list", "", json!({})).await;
+    let listed = mcp(&bare.url("/mcp"), "resources/list", json!({})).await;
     assert_eq!(listed["result"]["resources"], json!([]), "{listed}");
 
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
     offers(&gateway, "near__greet").await;
-    let stated = mcp(&gateway.url("/mcp"), "server/discover", "", json!({})).await;
+    let stated = mcp(&gateway.url("/mcp"), "server/discover", json!({})).await;
     let capabilities = &stated["result"]["capabilities"];
     assert_eq!(capabilities["resources"]["subscribe"], json!(true), "{stated}");
     assert!(capabilities["logging"].is_object(), "{stated}");
@@ -117,7 +117,7 @@ async fn capabilities_say_what_is_there() {
 }
 
 #[tokio::test]
-async fn progress_and_log_messages_reach_who_asked_for_them_and_nobody_else() {
+async fn progress_and_log_messages_reach_only_their_caller() {
     let gateway = Gateway::with()
         .config(&format!(
             "servers:\n  near: {{ command: '{}', prefix: false }}\n",
@@ -147,7 +147,7 @@ async fn progress_and_log_messages_reach_who_asked_for_them_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_task_is_its_owners_and_found_again() {
+async fn a_task_belongs_to_its_owner_and_can_be_found_again() {
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
     offers(&gateway, "near__slow_compute").await;
@@ -160,7 +160,7 @@ async fn a_task_is_its_owners_and_found_again() {
     let done = testkit::eventually("the task is done", || async {
         let mut peer = Peer::modern(&gateway);
         peer.capabilities = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
-        let state = peer.ask("tasks/get", &id, json!({"taskId": id})).await.answer;
+        let state = peer.ask("tasks/get", json!({"taskId": id})).await.answer;
         (state["result"]["status"] == "completed").then_some(state)
     })
     .await;
@@ -169,7 +169,7 @@ async fn a_task_is_its_owners_and_found_again() {
     let mut altered = id.clone();
     altered.pop();
     for foreign in [altered.as_str(), "near.x.y", "none.x"] {
-        let refused = peer.ask("tasks/get", foreign, json!({"taskId": foreign})).await.answer;
+        let refused = peer.ask("tasks/get", json!({"taskId": foreign})).await.answer;
         assert_eq!(refused["error"]["code"], json!(-32602), "{foreign}: {refused}");
     }
     // Without the extension nobody is given a task: the server answers when the work is done.
@@ -179,7 +179,7 @@ async fn a_task_is_its_owners_and_found_again() {
 }
 
 #[tokio::test]
-async fn a_resource_that_changes_is_told_to_those_who_listen() {
+async fn subscribers_are_notified_of_changed_resources() {
     let far = HttpFixture::start().await;
     let config = format!("servers:\n{}{}", over_stdio("alpha"), over_http("beta", &far.url));
     let gateway = Gateway::with().config(&config).start().await;

@@ -1,7 +1,7 @@
 //! MCP clients of both eras that can be told and asked things while they wait.
 
 use serde_json::{Value, json};
-use testkit::Gateway;
+use testkit::{Gateway, mcp_request_with};
 
 /// All that came of one request.
 #[derive(Debug)]
@@ -33,17 +33,17 @@ impl Peer {
 
     pub(crate) async fn call(&mut self, tool: &str, input: Value, meta: Value) -> Told {
         let params = json!({"name": tool, "arguments": input, "_meta": meta});
-        self.ask("tools/call", tool, params).await
+        self.ask("tools/call", params).await
     }
 
     /// Calls a tool, and goes on while the call waits.
     pub(crate) async fn begin(&mut self, tool: &str, input: Value, meta: Value) -> Stream {
         let params = json!({"name": tool, "arguments": input, "_meta": meta});
-        Stream::new(self.send("tools/call", tool, params).await)
+        Stream::new(self.send("tools/call", params).await)
     }
 
-    pub(crate) async fn ask(&mut self, method: &str, name: &str, params: Value) -> Told {
-        let response = self.send(method, name, params).await;
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Told {
+        let response = self.send(method, params).await;
         let text = response.text().await.expect("the answer can be read");
         let mut before = messages(&text);
         let answer = before.pop().unwrap_or_else(|| panic!("no answer: {text}"));
@@ -53,27 +53,15 @@ impl Peer {
     /// Listens for changes.
     pub(crate) async fn listen(&mut self, filter: Value) -> Stream {
         let params = json!({"notifications": filter});
-        let mut stream = Stream::new(self.send("subscriptions/listen", "", params).await);
+        let mut stream = Stream::new(self.send("subscriptions/listen", params).await);
         stream.next("notifications/subscriptions/acknowledged").await;
         stream
     }
 
-    async fn send(&mut self, method: &str, name: &str, mut params: Value) -> reqwest::Response {
-        if !params["_meta"].is_object() {
-            params["_meta"] = json!({});
-        }
-        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let mut request = reqwest::Client::new()
-            .post(&self.url)
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-protocol-version", "2026-07-28")
-            .header("mcp-method", method);
-        if !name.is_empty() {
-            request = request.header("mcp-name", name);
-        }
-        request.json(&body).send().await.expect("an answer")
+    async fn send(&mut self, method: &str, params: Value) -> reqwest::Response {
+        let post = reqwest::Client::new().post(&self.url);
+        let request = mcp_request_with(post, method, params, self.capabilities.clone());
+        request.send().await.expect("an answer")
     }
 }
 

@@ -21,7 +21,7 @@ fn accepts(content: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_modern_caller_is_asked_by_the_answer_and_answers_with_the_next_request() {
+async fn a_modern_caller_is_asked_in_the_answer_and_replies_in_the_next_request() {
     let gateway = gateway().await;
     let mut peer = Peer::modern(&gateway);
     peer.capabilities = json!({"elicitation": {}});
@@ -32,7 +32,7 @@ async fn a_modern_caller_is_asked_by_the_answer_and_answers_with_the_next_reques
     let state = asked["result"]["requestState"].as_str().expect("a state").to_owned();
     let responses = json!({key: accepts(json!({"ok": true}))});
     let retry = |tool: &str, arguments: Value, state: &str| json!({"name": tool, "arguments": arguments, "inputResponses": responses, "requestState": state});
-    let done = peer.ask("tools/call", tool, retry(tool, json!({}), &state)).await.answer;
+    let done = peer.ask("tools/call", retry(tool, json!({}), &state)).await.answer;
     let text = done["result"]["content"][0]["text"].as_str().unwrap_or_default();
     assert!(text.contains("state-ok"), "{done}");
 
@@ -40,15 +40,15 @@ async fn a_modern_caller_is_asked_by_the_answer_and_answers_with_the_next_reques
     let mut altered = state.clone();
     altered.replace_range(3..4, if &altered[3..4] == "A" { "B" } else { "A" });
     for wrong in [altered.as_str(), "made.up", "", &state[..state.len() - 1]] {
-        let refused = peer.ask("tools/call", tool, retry(tool, json!({}), wrong)).await.answer;
+        let refused = peer.ask("tools/call", retry(tool, json!({}), wrong)).await.answer;
         assert_eq!(refused["error"]["code"], json!(-32602), "{wrong}: {refused}");
     }
-    let refused = peer.ask("tools/call", ELICIT, retry(ELICIT, json!({}), &state)).await.answer;
+    let refused = peer.ask("tools/call", retry(ELICIT, json!({}), &state)).await.answer;
     assert_eq!(refused["error"]["code"], json!(-32602), "{refused}");
 }
 
 #[tokio::test]
-async fn only_what_a_caller_declared_is_promised_to_a_server() {
+async fn servers_see_only_the_callers_declared_capabilities() {
     let gateway = gateway().await;
     let mut peer = Peer::modern(&gateway);
     let unable = peer.call(ELICIT, json!({}), json!({})).await.answer;
@@ -62,22 +62,22 @@ async fn only_what_a_caller_declared_is_promised_to_a_server() {
 }
 
 #[tokio::test]
-async fn a_prompt_may_ask_first() {
+async fn a_prompt_may_ask_a_question_first() {
     let gateway = gateway().await;
     let mut peer = Peer::modern(&gateway);
     peer.capabilities = json!({"elicitation": {}});
     let name = "near__test_input_required_result_prompt";
-    let asked = peer.ask("prompts/get", name, json!({"name": name})).await.answer;
+    let asked = peer.ask("prompts/get", json!({"name": name})).await.answer;
     assert!(asked["result"]["inputRequests"]["user_context"].is_object(), "{asked}");
     let responses = json!({"user_context": accepts(json!({"context": "a lab"}))});
     let params = json!({"name": name, "inputResponses": responses});
-    let done = peer.ask("prompts/get", name, params).await.answer;
+    let done = peer.ask("prompts/get", params).await.answer;
     let text = done["result"]["messages"][0]["content"]["text"].as_str().unwrap_or_default();
     assert!(text.contains("a lab"), "{done}");
 }
 
 #[tokio::test]
-async fn a_legacy_caller_is_asked_in_its_own_way_by_a_modern_server() {
+async fn a_legacy_caller_answers_questions_of_a_modern_server() {
     let gateway = gateway().await;
     let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}, "sampling": {}})).await;
     let (asked, answer) = peer

@@ -3,18 +3,15 @@
 mod wire;
 
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use testkit::{Gateway, ReservedPort, eventually, powerstrip_binary};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, ChildStdout, Command};
+use testkit::{Gateway, ReservedPort, ServerProcess, eventually, mcp, sibling_program};
+use tokio::process::Command;
 
 use crate::peer::Peer;
-use crate::support::{HttpFixture, command, listed, mcp, offers, over_http};
+use crate::support::{HttpFixture, command, listed, offers, over_http};
 
 /// What takes longer hangs.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
@@ -26,53 +23,28 @@ const SHORT: &str = "registration: { lease: 3s }\n";
 const KEYWORDS: &str = "text-analysis-mcp__extract_keywords";
 
 fn text_analysis() -> PathBuf {
-    let program = powerstrip_binary().with_file_name("text-analysis-mcp");
-    assert!(program.is_file(), "build it first: cargo build -p text-analysis");
-    program
+    sibling_program("text-analysis-mcp")
 }
 
-/// A program built with the kit that was told of a gateway.
-struct Announced {
-    child: Child,
-    _stdout: BufReader<ChildStdout>,
-    url: String,
+/// Starts a server that is built with the kit and registers itself at a gateway.
+async fn register(program: PathBuf, gateway: &Gateway, flags: &[&str]) -> ServerProcess {
+    register_at(program, &gateway.url(""), gateway, flags).await
 }
 
-impl Announced {
-    async fn start(program: PathBuf, gateway: &Gateway, flags: &[&str]) -> Self {
-        Self::told_of(program, &gateway.url(""), gateway, flags).await
-    }
-
-    async fn told_of(program: PathBuf, url: &str, gateway: &Gateway, flags: &[&str]) -> Self {
-        let mut child = Command::new(program)
-            .args(["--gateway", url])
-            .arg("--gateway-token-file")
-            .arg(gateway.folder().join(".powerstrip/registration-token"))
-            .args(flags)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("the server starts");
-        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
-        let mut url = String::new();
-        stdout.read_line(&mut url).await.expect("it says where it listens");
-        assert!(url.starts_with("http://"), "the server ended early: {url:?}");
-        Self { child, _stdout: stdout, url: url.trim().to_owned() }
-    }
-
-    /// Ends it as an operator would, and waits until it has gone.
-    async fn stop(mut self) {
-        let pid = self.child.id().expect("it runs").cast_signed();
-        kill_process(Pid::from_raw(pid).expect("a process id"), Signal::TERM)
-            .expect("it can be signalled");
-        assert_eq!(self.child.wait().await.expect("it ends").code(), Some(0));
-    }
-
-    async fn kill(mut self) {
-        self.child.kill().await.expect("it can be killed");
-    }
+/// The same, with another URL of the gateway.
+async fn register_at(
+    program: PathBuf,
+    url: &str,
+    gateway: &Gateway,
+    flags: &[&str],
+) -> ServerProcess {
+    let mut command = Command::new(program);
+    command
+        .args(["--gateway", url])
+        .arg("--gateway-token-file")
+        .arg(gateway.folder().join(".powerstrip/registration-token"))
+        .args(flags);
+    ServerProcess::start(&mut command).await
 }
 
 async fn gone(gateway: &Gateway, server: &str) {
@@ -89,9 +61,9 @@ fn question() -> Value {
 }
 
 #[tokio::test]
-async fn a_server_that_announces_itself_is_called_and_says_goodbye() {
+async fn a_server_registers_is_called_and_deregisters() {
     let gateway = Gateway::start().await;
-    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    let server = register(text_analysis(), &gateway, &[]).await;
     offers(&gateway, KEYWORDS).await;
     let input =
         json!({"text": "The solar panel turns sunlight into power. A solar panel needs sunlight."});
@@ -106,16 +78,16 @@ async fn a_server_that_announces_itself_is_called_and_says_goodbye() {
     assert_eq!(seen.status, 200);
     assert_eq!(seen.body["servers"][0]["state"], json!("ready"), "{:?}", seen.body);
 
-    server.stop().await;
+    assert_eq!(server.stop().await, Some(0));
     let names = listed(&gateway).await;
     assert!(!names.contains(&KEYWORDS.to_owned()), "gone before the process was: {names:?}");
     assert_eq!(command(&gateway, &["servers"]).await, json!([]));
 }
 
 #[tokio::test]
-async fn a_server_that_was_killed_is_gone_when_its_lease_ends() {
+async fn a_killed_server_is_removed_when_its_lease_ends() {
     let gateway = Gateway::with().config(SHORT).start().await;
-    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    let server = register(text_analysis(), &gateway, &[]).await;
     offers(&gateway, KEYWORDS).await;
     // It outlives several leases for as long as it renews them.
     eventually("heartbeats renew the lease", || async {
@@ -133,16 +105,16 @@ async fn a_server_that_was_killed_is_gone_when_its_lease_ends() {
 }
 
 #[tokio::test]
-async fn a_server_registers_again_with_a_gateway_that_was_restarted() {
+async fn a_server_registers_again_after_a_gateway_restart() {
     let place = ReservedPort::reserve();
     let gateway = Gateway::with().config(SHORT).at(&place).start().await;
-    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    let server = register(text_analysis(), &gateway, &[]).await;
     offers(&gateway, KEYWORDS).await;
     let gateway = gateway.restart().await;
     offers(&gateway, KEYWORDS).await;
     let answer = gateway.call("text-analysis-mcp:extract_keywords", &question()).await.body;
     assert_eq!(answer["ok"], json!(true), "{answer}");
-    server.stop().await;
+    assert_eq!(server.stop().await, Some(0));
     assert!(!listed(&gateway).await.contains(&KEYWORDS.to_owned()));
 }
 
@@ -169,7 +141,7 @@ async fn a_redeploy_under_load_loses_no_call() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}", over_http("far", &far.url));
     let gateway = Arc::new(Gateway::with().config(&servers).start().await);
-    let old = Announced::start(text_analysis(), &gateway, &[]).await;
+    let old = register(text_analysis(), &gateway, &[]).await;
     offers(&gateway, KEYWORDS).await;
     offers(&gateway, "far__greet").await;
     let stop = Arc::new(AtomicBool::new(false));
@@ -182,7 +154,7 @@ async fn a_redeploy_under_load_loses_no_call() {
         async move { load(gateway, "text-analysis-mcp:extract_keywords", question(), stop).await }
     });
 
-    let new = Announced::start(text_analysis(), &gateway, &[]).await;
+    let new = register(text_analysis(), &gateway, &[]).await;
     eventually("the new process has taken the name over", || async {
         let told = command(&gateway, &["servers"]).await;
         let leases = told.as_array()?.iter().find(|server| server["lease"].is_object())?;
@@ -190,7 +162,7 @@ async fn a_redeploy_under_load_loses_no_call() {
         (is_new && leases["tools"] != json!(0)).then_some(())
     })
     .await;
-    old.stop().await;
+    assert_eq!(old.stop().await, Some(0));
     let answer = gateway.call("text-analysis-mcp:extract_keywords", &question()).await.body;
     assert_eq!(answer["ok"], json!(true), "the old one's goodbye is not the new one's: {answer}");
     stop.store(true, Ordering::Relaxed);
@@ -205,11 +177,11 @@ async fn a_redeploy_under_load_loses_no_call() {
 }
 
 #[tokio::test]
-async fn replicas_stand_beside_each_other() {
+async fn replicas_of_a_registered_server_share_calls() {
     let gateway = Gateway::with().config(SHORT).start().await;
     let flags = ["--replica", "--name", "words"];
-    let one = Announced::start(text_analysis(), &gateway, &flags).await;
-    let other = Announced::start(text_analysis(), &gateway, &flags).await;
+    let one = register(text_analysis(), &gateway, &flags).await;
+    let other = register(text_analysis(), &gateway, &flags).await;
     let replicas = || async {
         let told = command(&gateway, &["servers"]).await;
         told[0]["lease"]["replicas"].as_array().map_or(0, Vec::len)
@@ -220,25 +192,25 @@ async fn replicas_stand_beside_each_other() {
     eventually("one is left", || async { (replicas().await == 1).then_some(()) }).await;
     let answer = gateway.call("words:extract_keywords", &question()).await.body;
     assert_eq!(answer["ok"], json!(true), "{answer}");
-    other.stop().await;
+    assert_eq!(other.stop().await, Some(0));
     assert!(!listed(&gateway).await.iter().any(|name| name.starts_with("words__")));
 }
 
 #[tokio::test]
-async fn clients_hear_of_servers_that_come_and_go() {
+async fn clients_are_notified_when_servers_register_and_leave() {
     let gateway = Gateway::with().config(SHORT).start().await;
     let mut stream = Peer::modern(&gateway).listen(json!({"toolsListChanged": true})).await;
     // Hears of changes until one is that the server is in the list, or is not any more; how many there are nobody promised.
     let mut changes = async |wanted: bool| {
         loop {
             stream.next("notifications/tools/list_changed").await;
-            let listing = mcp(&gateway.url("/mcp"), "tools/list", "", json!({})).await;
+            let listing = mcp(&gateway.url("/mcp"), "tools/list", json!({})).await;
             if listing.to_string().contains("text-analysis") == wanted {
                 return;
             }
         }
     };
-    let server = Announced::start(text_analysis(), &gateway, &[]).await;
+    let server = register(text_analysis(), &gateway, &[]).await;
     tokio::time::timeout(PATIENCE, changes(true)).await.expect("a server came");
     server.kill().await;
     tokio::time::timeout(PATIENCE, changes(false)).await.expect("its lease ended");

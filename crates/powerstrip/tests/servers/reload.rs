@@ -3,13 +3,11 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually, powerstrip_binary};
+use testkit::{Gateway, eventually, mcp_call, powerstrip_binary};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::support::{
-    HttpFixture, command, fixture, listed, mcp_call, offers, over_http, over_stdio,
-};
+use crate::support::{HttpFixture, command, fixture, listed, offers, over_http, over_stdio};
 
 #[tokio::test]
 async fn a_changed_config_adds_and_removes_servers() {
@@ -44,7 +42,7 @@ async fn a_changed_config_adds_and_removes_servers() {
 }
 
 #[tokio::test]
-async fn the_servers_of_a_client_are_imported_and_served() {
+async fn servers_of_mcp_json_are_imported_and_served() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("mcp.json");
     let servers = json!({"mcpServers": {"near": {"command": fixture(), "args": []}}});

@@ -1,12 +1,9 @@
 //! Runs met from outside: at REST, at both eras of MCP, by command, and over a restart.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use std::process::Stdio;
-
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Gateway, Response, eventually, powerstrip_binary};
-use tokio::process::Command;
+use testkit::{Gateway, Response, eventually};
 
 use crate::peer::{LegacyPeer, Peer};
 
@@ -18,7 +15,7 @@ fn question(slot: &str) -> Value {
     json!({"slot_type": "choice", "slot_id": slot, "prompt_key": "Which tone?", "options": ["plain", "warm"]})
 }
 
-async fn send(
+async fn request(
     gateway: &Gateway,
     method: Method,
     path: &str,
@@ -32,15 +29,7 @@ async fn send(
     if let Some(token) = token {
         request = request.bearer_auth(token);
     }
-    let response = request.send().await.unwrap();
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let text = response.text().await.unwrap();
-    Response { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::String(text)) }
-}
-
-fn admin(gateway: &Gateway) -> String {
-    let path = gateway.folder().join(".powerstrip/admin.token");
-    std::fs::read_to_string(path).unwrap().trim().to_owned()
+    testkit::send(request).await
 }
 
 /// Calls a tool over REST in a run.
@@ -64,16 +53,9 @@ async fn two_data_tools(gateway: &Gateway, run: &str) {
 
 /// Runs a command beside the gateway; its exit code and what it said.
 async fn command(gateway: &Gateway, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(powerstrip_binary())
-        .args(arguments)
-        .args(["--config", "powerstrip.yaml"])
-        .current_dir(gateway.folder())
-        .stdin(Stdio::null())
-        .output()
-        .await
-        .unwrap();
-    let said = if output.status.success() { output.stdout } else { output.stderr };
-    (output.status.code(), String::from_utf8(said).unwrap())
+    let output = gateway.run(arguments).await;
+    let text = if output.code == Some(0) { output.stdout } else { output.stderr };
+    (output.code, text)
 }
 
 /// The run that waits for a person.
@@ -86,7 +68,7 @@ async fn waiting(gateway: &Gateway) -> Value {
 }
 
 #[tokio::test]
-async fn a_run_over_rest_asks_the_operator_and_goes_on_after_a_restart() {
+async fn a_rest_run_asks_the_operator_and_continues_after_a_restart() {
     let gateway = Gateway::start().await;
     let early = within(&gateway, "report", ASK, question("tone")).await;
     assert_eq!((early.status, &early.body["errors"][0]["code"]), (403, &json!("DENIED")));
@@ -106,23 +88,23 @@ async fn a_run_over_rest_asks_the_operator_and_goes_on_after_a_restart() {
 
     let answers = format!("{path}/answers");
     let good = json!({"slot_id": "tone", "value": "warm"});
-    let token = admin(&gateway);
+    let token = gateway.admin_token();
     // A local agent is the local user, so the local user does not answer.
-    assert_eq!(send(&gateway, Method::POST, &answers, &good, None).await.status, 403);
+    assert_eq!(request(&gateway, Method::POST, &answers, &good, None).await.status, 403);
     for (bad, status) in [
         (json!({"slot_id": "tone", "value": "loud"}), 400),
         (json!({"slot_id": "tone"}), 400),
         (json!({"slot_id": "else", "value": "warm"}), 404),
         (json!([]), 400),
     ] {
-        let refused = send(&gateway, Method::POST, &answers, &bad, Some(&token)).await;
+        let refused = request(&gateway, Method::POST, &answers, &bad, Some(&token)).await;
         assert_eq!(refused.status, status, "{bad}: {refused:?}");
     }
     let elsewhere = "/v1/runs/run_00000000000000000000000000000000/answers";
-    assert_eq!(send(&gateway, Method::POST, elsewhere, &good, Some(&token)).await.status, 404);
-    let answered = send(&gateway, Method::POST, &answers, &good, Some(&token)).await;
+    assert_eq!(request(&gateway, Method::POST, elsewhere, &good, Some(&token)).await.status, 404);
+    let answered = request(&gateway, Method::POST, &answers, &good, Some(&token)).await;
     assert_eq!((answered.status, &answered.body["state"]), (200, &json!("answered")));
-    let again = send(&gateway, Method::POST, &answers, &good, Some(&token)).await;
+    let again = request(&gateway, Method::POST, &answers, &good, Some(&token)).await;
     assert_eq!(again.status, 400, "the first answer stands: {again:?}");
 
     let told = within(&gateway, "report", ASK, question("tone")).await;
@@ -144,7 +126,7 @@ async fn a_run_over_rest_asks_the_operator_and_goes_on_after_a_restart() {
 }
 
 #[tokio::test]
-async fn the_operator_answers_by_command_and_whoever_waits_goes_on() {
+async fn an_answer_by_command_resumes_the_waiting_call() {
     let gateway = Gateway::start().await;
     two_data_tools(&gateway, "r").await;
     let mut asking = tokio::spawn({
@@ -186,7 +168,7 @@ async fn the_operator_answers_by_command_and_whoever_waits_goes_on() {
 }
 
 #[tokio::test]
-async fn a_legacy_session_is_a_run_and_its_person_is_asked() {
+async fn a_legacy_session_is_a_run_and_its_user_is_asked() {
     let gateway = Gateway::start().await;
     let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}})).await;
     let never = |message: &Value| -> Value { panic!("asked too early: {message}") };
@@ -219,7 +201,7 @@ async fn a_legacy_session_is_a_run_and_its_person_is_asked() {
 }
 
 #[tokio::test]
-async fn a_modern_client_names_a_run_or_has_one_and_answers_in_rounds() {
+async fn a_modern_client_uses_a_named_or_implicit_run_and_answers_in_rounds() {
     let gateway = Gateway::start().await;
     let mut peer = Peer::modern(&gateway);
     let status = |answer: &Value| answer["result"]["structuredContent"]["status"].clone();
@@ -251,7 +233,7 @@ async fn a_modern_client_names_a_run_or_has_one_and_answers_in_rounds() {
     assert_eq!(asked["result"]["resultType"], json!("input_required"), "{asked}");
     let answer = json!({"action": "accept", "content": {"value": "warm"}});
     let params = json!({"name": WIRE_ASK, "arguments": question("tone"), "inputResponses": {"answer": answer}});
-    let done = peer.ask("tools/call", WIRE_ASK, params).await.answer;
+    let done = peer.ask("tools/call", params).await.answer;
     assert_eq!(done["result"]["structuredContent"]["value"], json!("warm"), "{done}");
 
     // A caller that wants to hear of progress does.
@@ -263,9 +245,9 @@ async fn a_modern_client_names_a_run_or_has_one_and_answers_in_rounds() {
 }
 
 #[tokio::test]
-async fn a_batch_over_rest_runs_its_end_last_and_says_what_is_wrong_before_it_begins() {
+async fn a_rest_batch_is_validated_first_and_runs_its_end_last() {
     let gateway = Gateway::start().await;
-    let batch = async |body: Value| send(&gateway, Method::POST, "/v1/calls", &body, None).await;
+    let batch = async |body: Value| request(&gateway, Method::POST, "/v1/calls", &body, None).await;
     let done = batch(json!({"run_id": "turn", "calls": [
         {"id": "end", "tool": END, "arguments": {"summary": "done"}},
         {"id": "a", "tool": "demo.echo", "arguments": {"message": "a"}},
@@ -314,7 +296,7 @@ async fn a_batch_over_rest_runs_its_end_last_and_says_what_is_wrong_before_it_be
 }
 
 #[tokio::test]
-async fn what_a_run_says_does_not_act_on_the_terminal() {
+async fn run_text_cannot_control_the_terminal() {
     let gateway = Gateway::start().await;
     let hostile = "\u{1b}[2J\u{1b}]0;gone\u{7}\u{202e}x\u{9b}31m";
     two_data_tools(&gateway, "r").await;

@@ -1,6 +1,5 @@
 //! Servers and tools that repeat the secrets they were given: no caller sees them.
 
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -11,8 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::StatusCode;
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually, powerstrip_binary};
-use tokio::process::Command;
+use testkit::{Gateway, eventually};
 
 use crate::peer::Peer;
 
@@ -125,7 +123,7 @@ const PACKED: &str = "id: t.pack\nversion: 1.0.0\ndescription: Repeats its secre
     execution: { kind: cli, cmd: [python3, -c, \"import json, os, sys; s = os.environ['PACK_TOKEN']; print(s, file=sys.stderr); print(json.dumps({'s': [s, {s: 1}]}))\"] }\n";
 
 #[tokio::test]
-async fn what_servers_repeat_of_their_secrets_reaches_nobody() {
+async fn secrets_echoed_by_servers_reach_no_caller() {
     let traces = Arc::new(Mutex::new(Vec::new()));
     let router = Router::new().fallback(echo).with_state(Arc::clone(&traces));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -182,17 +180,10 @@ async fn what_servers_repeat_of_their_secrets_reaches_nobody() {
     for arguments in
         [&["servers"][..], &["servers", "--json"], &["call", "std:fail", "--input", "{}"]]
     {
-        let output = Command::new(powerstrip_binary())
-            .args(arguments)
-            .args(["--config", "powerstrip.yaml"])
-            .current_dir(gateway.folder())
-            .envs([("ENV_SECRET", ENV), ("PACK_TOKEN", PACK)])
-            .stdin(Stdio::null())
-            .output()
-            .await
-            .expect("the command runs");
-        assert_clean("standard output", &String::from_utf8_lossy(&output.stdout));
-        assert_clean("standard error", &String::from_utf8_lossy(&output.stderr));
+        let variables = [("ENV_SECRET", ENV), ("PACK_TOKEN", PACK)];
+        let output = gateway.run_with(arguments, &variables).await;
+        assert_clean("standard output", &output.stdout);
+        assert_clean("standard error", &output.stderr);
     }
     assert_clean("the log", &gateway.log());
     gateway.stop().await;

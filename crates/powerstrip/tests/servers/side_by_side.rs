@@ -1,12 +1,12 @@
 //! A program and a URL behind one endpoint.
 
 use serde_json::json;
-use testkit::{Door, Gateway};
+use testkit::{Door, Gateway, mcp_call};
 
-use crate::support::{HttpFixture, fixture, listed, mcp_call, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, fixture, listed, offers, over_http, over_stdio};
 
 #[tokio::test]
-async fn a_program_and_a_url_serve_side_by_side() {
+async fn stdio_and_http_servers_work_together() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
@@ -27,7 +27,7 @@ async fn a_program_and_a_url_serve_side_by_side() {
 }
 
 #[tokio::test]
-async fn results_pass_through_as_the_server_gave_them() {
+async fn results_are_passed_through_unchanged() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
@@ -74,7 +74,7 @@ async fn every_door_reaches_a_server() {
 }
 
 #[tokio::test]
-async fn a_server_without_prefix_lends_its_own_names() {
+async fn a_server_without_prefix_keeps_its_own_names() {
     let entry =
         |name: &str| format!("  {name}: {{ command: '{}', prefix: false }}\n", fixture().display());
     let gateway = Gateway::with().config(&format!("servers:\n{}", entry("first"))).start().await;

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, Response};
+use testkit::{Gateway, Response, send};
 
-use crate::approvals::{Reviewer, answered};
+use crate::approvals::Reviewer;
 use crate::support::offers;
 
 const GATED: &str = "skills:
@@ -37,8 +37,8 @@ fn says(word: &str) -> String {
 }
 
 async fn gateway(program: &Path) -> Gateway {
-    let house = Gateway::with().file("tools/act.tool.yaml", &pack(program)).config(GATED);
-    let gateway = house.start().await;
+    let setup = Gateway::with().file("tools/act.tool.yaml", &pack(program)).config(GATED);
+    let gateway = setup.start().await;
     offers(&gateway, "pack_act").await;
     gateway
 }
@@ -50,7 +50,7 @@ fn denied(answer: &Response) {
 }
 
 #[tokio::test]
-async fn a_program_that_is_swapped_while_a_person_thinks_is_not_run() {
+async fn a_program_replaced_during_approval_is_not_run() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("act");
     install(&program, &says("old"));
@@ -83,7 +83,7 @@ async fn a_program_that_is_swapped_while_a_person_thinks_is_not_run() {
 }
 
 #[tokio::test]
-async fn a_reviewer_is_shown_the_idempotency_key_and_approves_it_with_the_call() {
+async fn an_approval_shows_and_covers_the_idempotency_key() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("act");
     install(&program, &says("old"));
@@ -92,7 +92,7 @@ async fn a_reviewer_is_shown_the_idempotency_key_and_approves_it_with_the_call()
     let keyed = |key: &'static str| {
         let url = gateway.url("/mcp/tool/pack.act");
         let request = reqwest::Client::new().post(url).header("idempotency-key", key);
-        answered(request.json(&json!({})))
+        send(request.json(&json!({})))
     };
     let row: Value = tokio::select! {
         answer = keyed("first") => panic!("the call was not approved: {answer:?}"),

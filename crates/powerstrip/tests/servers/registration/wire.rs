@@ -1,14 +1,9 @@
 //! Registration as requests: what is taken, and what is refused with which words.
 
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually};
+use testkit::{Gateway, eventually, mcp};
 
-use crate::support::{HttpFixture, command, listed, mcp, offers, over_http};
-
-fn token(gateway: &Gateway) -> String {
-    let file = gateway.folder().join(".powerstrip/registration-token");
-    std::fs::read_to_string(file).expect("the gateway made a token").trim().to_owned()
-}
+use crate::support::{HttpFixture, command, listed, offers, over_http};
 
 /// One request of a server and its answer.
 struct Asked<'a> {
@@ -18,7 +13,7 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(gateway: &'a Gateway) -> Self {
-        Self { gateway, token: token(gateway) }
+        Self { gateway, token: gateway.registration_token() }
     }
 
     async fn send(
@@ -54,7 +49,7 @@ fn announcement(name: &str, url: &str) -> Value {
 const NOWHERE: &str = "http://127.0.0.1:9/mcp";
 
 #[tokio::test]
-async fn pain_14_nobody_can_register_a_command() {
+async fn pain_14_no_server_can_register_a_command() {
     let gateway = Gateway::start().await;
     let asked = Asked::of(&gateway);
     for key in ["command", "args", "env", "cwd", "headers", "sandbox", "shared"] {
@@ -72,7 +67,7 @@ async fn pain_14_nobody_can_register_a_command() {
 }
 
 #[tokio::test]
-async fn bad_announcements_are_refused_in_plain_words() {
+async fn invalid_registrations_are_refused_with_a_reason() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}", over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
@@ -126,7 +121,7 @@ async fn bad_announcements_are_refused_in_plain_words() {
 }
 
 #[tokio::test]
-async fn only_tokens_for_registration_register() {
+async fn only_registration_tokens_can_register() {
     let gateway = Gateway::start().await;
     let mut asked = Asked::of(&gateway);
     let real = asked.token.clone();
@@ -189,7 +184,7 @@ async fn a_name_belongs_to_the_token_that_registered_it() {
 }
 
 #[tokio::test]
-async fn announced_tools_are_offered_before_the_server_was_asked() {
+async fn declared_tools_are_offered_before_the_server_is_contacted() {
     let gateway = Gateway::start().await;
     let asked = Asked::of(&gateway);
     let mut body = announcement("words", NOWHERE);
@@ -204,7 +199,7 @@ async fn announced_tools_are_offered_before_the_server_was_asked() {
 }
 
 #[tokio::test]
-async fn a_config_that_names_the_server_takes_it_over() {
+async fn a_configured_server_replaces_a_registered_one() {
     let far = HttpFixture::start().await;
     let gateway = Gateway::start().await;
     let asked = Asked::of(&gateway);
@@ -234,7 +229,7 @@ async fn a_config_that_names_the_server_takes_it_over() {
 }
 
 #[tokio::test]
-async fn where_callers_need_credentials_only_registration_keys_register() {
+async fn with_auth_only_registration_keys_can_register() {
     let gateway = Gateway::with().config("auth: {}\negress: { allow: [127.0.0.1] }").start().await;
     let key = command(&gateway, &["keys", "add", "words", "--registration"]).await;
     let key = key["secret"].as_str().expect("a key").to_owned();
@@ -253,7 +248,7 @@ async fn where_callers_need_credentials_only_registration_keys_register() {
 
 /// Behind a proxy everybody seems to sit on this machine.
 #[tokio::test]
-async fn where_callers_need_credentials_nobody_registers_an_address_of_this_machine_unasked() {
+async fn with_auth_local_addresses_need_an_allow_entry() {
     let gateway = Gateway::with().config("auth: {}").start().await;
     let key = command(&gateway, &["keys", "add", "words", "--registration"]).await;
     let token = key["secret"].as_str().expect("a key").to_owned();
@@ -279,7 +274,7 @@ impl<'a> Asked<'a> {
 
 /// Agents trust a name: a stranger who waits until its server is away does not get it.
 #[tokio::test]
-async fn a_name_stays_with_its_token_after_goodbye_and_restart_until_the_operator_releases_it() {
+async fn a_name_stays_with_its_token_until_the_operator_releases_it() {
     let gateway = Gateway::start().await;
     let mine = Asked::with_key(&gateway, "mine").await;
     let (key, stranger) = (mine.token.clone(), Asked::with_key(&gateway, "stranger").await.token);
@@ -309,7 +304,7 @@ async fn a_name_stays_with_its_token_after_goodbye_and_restart_until_the_operato
 }
 
 #[tokio::test]
-async fn a_name_stays_with_its_token_after_the_lease_has_run_out() {
+async fn a_name_stays_with_its_token_after_its_lease_expires() {
     let gateway = Gateway::with().config("registration: { lease: 1s }\n").start().await;
     let (mine, other) = (Asked::of(&gateway), Asked::with_key(&gateway, "other").await);
     assert_eq!(mine.register(announcement("words", NOWHERE)).await.0, 201);
@@ -322,7 +317,7 @@ async fn a_name_stays_with_its_token_after_the_lease_has_run_out() {
 
 /// One key cannot fill the database with ever new tools under ever new names.
 #[tokio::test]
-async fn registered_servers_bring_no_more_tools_together_than_the_config_lets_them() {
+async fn registered_servers_share_a_limit_of_tools() {
     let far = HttpFixture::start().await;
     let servers = over_http("far", &far.url);
     let terms = "registration: { max_tools: 3, lease: 10m }\n";
@@ -364,7 +359,7 @@ async fn registered_servers_bring_no_more_tools_together_than_the_config_lets_th
 }
 
 #[tokio::test]
-async fn a_server_that_leaves_takes_its_prompts_and_resources_along() {
+async fn prompts_and_resources_leave_with_their_server() {
     let far = HttpFixture::start().await;
     let gateway = Gateway::start().await;
     let asked = Asked::of(&gateway);
@@ -374,7 +369,7 @@ async fn a_server_that_leaves_takes_its_prompts_and_resources_along() {
     let shown = async || {
         let mut all = String::new();
         for list in ["prompts/list", "resources/list", "resources/templates/list"] {
-            all += &mcp(&url, list, "", json!({})).await.to_string();
+            all += &mcp(&url, list, json!({})).await.to_string();
         }
         all
     };
@@ -384,7 +379,6 @@ async fn a_server_that_leaves_takes_its_prompts_and_resources_along() {
     assert_eq!(asked.send("DELETE", "/v1/servers/far", None, String::new()).await.0, 204);
     let after = shown().await;
     assert!(!theirs.iter().any(|name| after.contains(name)), "{after}");
-    let read =
-        mcp(&url, "resources/read", "test://static-text", json!({"uri": "test://static-text"}));
+    let read = mcp(&url, "resources/read", json!({"uri": "test://static-text"}));
     assert!(read.await["result"].is_null(), "what is gone is not read, either");
 }

@@ -3,7 +3,7 @@
 use schema::Schema;
 use serde_json::{Value, json};
 
-use crate::support::{House, pdf, sum};
+use crate::support::{Setup, pdf, sum};
 
 const STAMP: &[u8] = b"\n% stamped\n";
 
@@ -26,13 +26,13 @@ fn told(result: &Value) -> Value {
 
 #[tokio::test]
 async fn large_parts_of_every_form_become_references() {
-    let house = House::open().await;
+    let setup = Setup::open().await;
     let paper = pdf(30_000);
-    let id = house.put("a.pdf", paper.clone()).await;
+    let id = setup.put("a.pdf", paper.clone()).await;
     for server in ["near", "far"] {
         for form in ["image", "audio", "blob", "text", "data_url", "document"] {
             let name = format!("{server}__stamp");
-            let result = house.result(&name, json!({"file_id": id, "form": form})).await;
+            let result = setup.result(&name, json!({"file_id": id, "form": form})).await;
             assert_ne!(result["isError"], true, "{form}: {result}");
             assert!(result.to_string().len() < 2_000, "{form}: {result}");
             assert_eq!(result["content"][0]["text"], "Stamped.");
@@ -40,12 +40,12 @@ async fn large_parts_of_every_form_become_references() {
             let reference = told["ref_id"].as_str().unwrap();
             assert_eq!(told["size"], stamped(&paper).len(), "{form}: {told}");
             assert_eq!(told["media_type"], "application/pdf", "{form}: {told}");
-            assert_eq!(house.bytes(reference).await, stamped(&paper), "{form}");
+            assert_eq!(setup.bytes(reference).await, stamped(&paper), "{form}");
             let uri = format!("powerstrip://files/{reference}");
             let blocks = result["content"].as_array().unwrap();
             let links = |block: &&Value| block["type"] == "resource_link" && block["uri"] == uri;
             assert_eq!(blocks.iter().filter(links).count(), 1, "{form}: {result}");
-            let read = house.mcp("resources/read", &uri, json!({"uri": uri})).await;
+            let read = setup.mcp("resources/read", json!({"uri": uri})).await;
             assert!(read["result"]["contents"][0]["blob"].is_string(), "{form}: {read}");
         }
     }
@@ -53,22 +53,22 @@ async fn large_parts_of_every_form_become_references() {
 
 #[tokio::test]
 async fn a_structured_answer_fits_the_schema_that_is_shown() {
-    let house = House::open().await;
+    let setup = Setup::open().await;
     for size in [10, 30_000, 500_000] {
         let paper = pdf(size);
-        let id = house.put("a.pdf", paper.clone()).await;
+        let id = setup.put("a.pdf", paper.clone()).await;
         for server in ["near", "far"] {
             let path = format!("/mcp/schema/{server}:stamp_field@1/output");
-            let shown = house.gateway.get(&path).await.body;
-            let listed = house.listed(&format!("{server}__stamp_field")).await;
+            let shown = setup.gateway.get(&path).await.body;
+            let listed = setup.listed(&format!("{server}__stamp_field")).await;
             assert_eq!(listed["outputSchema"], shown);
-            let data = house.data(&format!("{server}:stamp_field"), json!({"file_id": id})).await;
+            let data = setup.data(&format!("{server}:stamp_field"), json!({"file_id": id})).await;
             assert_eq!(Schema::compile(&shown).unwrap().violations(&data), [], "{data}");
             // However small it is: it begins with the caller's own bytes.
             let reference = data["pdf"]["ref_id"].as_str().unwrap_or_else(|| panic!("{data}"));
-            assert_eq!(house.bytes(reference).await, stamped(&paper));
+            assert_eq!(setup.bytes(reference).await, stamped(&paper));
             let result =
-                house.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
+                setup.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
             let structured = &result["structuredContent"];
             assert_eq!(structured["pdf"]["sha256"], data["pdf"]["sha256"], "{result}");
             assert!(result.to_string().len() < 2_000, "{result}");
@@ -77,14 +77,14 @@ async fn a_structured_answer_fits_the_schema_that_is_shown() {
 }
 
 #[tokio::test]
-async fn what_is_small_stays_and_so_does_everything_where_references_are_off() {
-    let house = House::open().await;
+async fn small_parts_stay_and_references_can_be_turned_off() {
+    let setup = Setup::open().await;
     for server in ["near", "far"] {
         let name = format!("{server}__draw");
-        let small = house.result(&name, json!({"bytes": 16_000})).await;
+        let small = setup.result(&name, json!({"bytes": 16_000})).await;
         assert!(small["content"][0]["data"].as_str().unwrap().len() > 21_000);
         assert_eq!(small["content"][0]["type"], "image");
-        let large = house.result(&name, json!({"bytes": 17_000})).await;
+        let large = setup.result(&name, json!({"bytes": 17_000})).await;
         assert_eq!(told(&large)["media_type"], "image/png", "{large}");
 
         let name = format!("{server}:write");
@@ -94,18 +94,18 @@ async fn what_is_small_stays_and_so_does_everything_where_references_are_off() {
                 false => data["content"][0]["text"].clone(),
             };
             let short = json!({"words": 12_000, "structured": structured});
-            let short = house.data(&name, short).await;
+            let short = setup.data(&name, short).await;
             assert_eq!(text(&short).as_str().unwrap().len(), 60_000);
             let long = json!({"words": 20_000, "structured": structured});
-            let long = text(&house.data(&name, long).await);
+            let long = text(&setup.data(&name, long).await);
             let long =
                 long.as_str().map_or(long.clone(), |text| serde_json::from_str(text).unwrap());
             assert_eq!(long["size"], 100_000, "{long}");
             assert!(long["preview"].as_str().unwrap().starts_with("word word"), "{long}");
-            assert_eq!(house.bytes(long["ref_id"].as_str().unwrap()).await.len(), 100_000);
+            assert_eq!(setup.bytes(long["ref_id"].as_str().unwrap()).await.len(), 100_000);
         }
     }
-    let off = House::with("limits: { max_output_bytes: 1000000 }\n", "    references: off\n").await;
+    let off = Setup::with("limits: { max_output_bytes: 1000000 }\n", "    references: off\n").await;
     for server in ["near", "far"] {
         let result = off.result(&format!("{server}__draw"), json!({"bytes": 90_000})).await;
         assert_eq!(result["content"][0]["data"].as_str().map(str::len), Some(120_000));
@@ -115,26 +115,26 @@ async fn what_is_small_stays_and_so_does_everything_where_references_are_off() {
 }
 
 #[tokio::test]
-async fn a_reference_is_taken_by_each_tool_in_its_own_form() {
-    let house = House::open().await;
+async fn each_tool_receives_a_reference_in_its_own_form() {
+    let setup = Setup::open().await;
     for size in [100, 500_000] {
         let paper = pdf(size);
-        let id = house.put("a.pdf", paper.clone()).await;
+        let id = setup.put("a.pdf", paper.clone()).await;
         for (maker, taker) in [("near", "far"), ("far", "near")] {
-            let made = house.data(&format!("{maker}:stamp_field"), json!({"file_id": id})).await;
+            let made = setup.data(&format!("{maker}:stamp_field"), json!({"file_id": id})).await;
             let reference = made["pdf"]["ref_id"].clone();
             for argument in ["file_id", "source_ref_id", "content_ref_id", "ref_id"] {
                 let input = json!({argument: reference});
-                let got = house.data(&format!("{taker}:take_bytes"), input.clone()).await;
+                let got = setup.data(&format!("{taker}:take_bytes"), input.clone()).await;
                 assert_eq!(got["sum"], sum(&stamped(&paper)), "{argument}");
                 // A tool that names all its arguments gets none that it does not know.
-                let got = house.data(&format!("{taker}:take_text"), input).await;
+                let got = setup.data(&format!("{taker}:take_text"), input).await;
                 assert!(got["size"].as_u64() > Some(10), "{got}");
             }
             let got =
-                house.data(&format!("{taker}:take_link"), json!({"file_id": reference})).await;
+                setup.data(&format!("{taker}:take_link"), json!({"file_id": reference})).await;
             assert_eq!(got["sum"], sum(&stamped(&paper)));
-            let got = house
+            let got = setup
                 .data(
                     &format!("{taker}:take_two"),
                     json!({"old_ref_id": reference, "new_file_id": id}),
@@ -142,68 +142,68 @@ async fn a_reference_is_taken_by_each_tool_in_its_own_form() {
                 .await;
             assert_eq!(got["got"][0]["sum"], sum(&stamped(&paper)));
             assert_eq!(got["got"][1]["sum"], sum(&paper));
-            let got = house
+            let got = setup
                 .data(&format!("{taker}:take_list"), json!({"source_ref_ids": [reference, id]}))
                 .await;
             assert_eq!(got["got"][1]["sum"], sum(&paper));
             let (code, _) =
-                house.refusal(&format!("{taker}:take_image"), json!({"file_id": reference})).await;
+                setup.refusal(&format!("{taker}:take_image"), json!({"file_id": reference})).await;
             assert_eq!(code, "INVALID_INPUT");
         }
     }
 }
 
 #[tokio::test]
-async fn what_a_server_keeps_itself_is_fetched_from_there() {
-    let house = House::open().await;
+async fn references_issued_by_a_server_are_fetched_from_it() {
+    let setup = Setup::open().await;
     let paper = pdf(200_000);
-    let id = house.put("a.pdf", paper.clone()).await;
+    let id = setup.put("a.pdf", paper.clone()).await;
     for (maker, taker) in [("near", "far"), ("far", "near")] {
-        let parsed = house.data(&format!("{maker}:parse_document"), json!({"file_id": id})).await;
+        let parsed = setup.data(&format!("{maker}:parse_document"), json!({"file_id": id})).await;
         assert_eq!(parsed["page_count"], 2, "{parsed}");
         let kept = parsed["ref_id"].as_str().unwrap();
         assert!(kept.starts_with("kept_"), "{parsed}");
         for server in [maker, taker] {
             let input = json!({"source_ref_id": kept, "target_role": "Countess"});
-            let made = house.result(&format!("{server}__tailor_resume"), input).await;
-            let tailored = house.bytes(told(&made)["ref_id"].as_str().unwrap()).await;
+            let made = setup.result(&format!("{server}__tailor_resume"), input).await;
+            let tailored = setup.bytes(told(&made)["ref_id"].as_str().unwrap()).await;
             assert!(tailored.starts_with(&paper), "{made}");
             assert!(tailored.ends_with(b"for the role of Countess\n"));
         }
         for argument in ["file_id", "source_ref_id"] {
-            let got = house.data(&format!("{taker}:take_bytes"), json!({argument: kept})).await;
+            let got = setup.data(&format!("{taker}:take_bytes"), json!({argument: kept})).await;
             assert_eq!(got["sum"], sum(&paper), "{argument}");
         }
-        let got = house.data(&format!("{maker}:take_bytes"), json!({"file_id": kept})).await;
+        let got = setup.data(&format!("{maker}:take_bytes"), json!({"file_id": kept})).await;
         assert_eq!(got["sum"], sum(&paper));
 
         if maker == "far" {
             // Both have issued it by now: it could be either's.
-            house.data("far:issue", json!({})).await;
+            setup.data("far:issue", json!({})).await;
             let input = json!({"file_id": "ref-7"});
-            let (code, said) = house.refusal("near:take_bytes", input).await;
+            let (code, said) = setup.refusal("near:take_bytes", input).await;
             assert_eq!(code, "INVALID_INPUT", "{said}");
             assert!(said.contains("more than one server"), "{said}");
             continue;
         }
-        house.data(&format!("{maker}:issue"), json!({})).await;
+        setup.data(&format!("{maker}:issue"), json!({})).await;
         let input = json!({"file_id": "ref-7"});
-        let (code, said) = house.refusal(&format!("{taker}:take_bytes"), input).await;
+        let (code, said) = setup.refusal(&format!("{taker}:take_bytes"), input).await;
         assert_eq!(code, "NOT_FOUND", "{said}");
         assert!(said.contains(&format!("`ref-7` of server `{maker}` cannot be fetched")), "{said}");
     }
 }
 
 #[tokio::test]
-async fn an_answer_with_references_is_given_again_and_can_be_verified() {
-    let house = House::with("", "    deterministic: [stamp_field]\n").await;
-    let id = house.put("a.pdf", pdf(30_000)).await;
+async fn answers_with_references_can_be_replayed_and_verified() {
+    let setup = Setup::with("", "    deterministic: [stamp_field]\n").await;
+    let id = setup.put("a.pdf", pdf(30_000)).await;
     for server in ["near", "far"] {
         let tool = format!("{server}:stamp_field");
-        let first = house.data(&tool, json!({"file_id": id})).await;
-        let again = house.data(&tool, json!({"file_id": id})).await;
+        let first = setup.data(&tool, json!({"file_id": id})).await;
+        let again = setup.data(&tool, json!({"file_id": id})).await;
         assert_eq!(first, again);
-        let result = house.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
+        let result = setup.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
         assert_eq!(result["structuredContent"], first);
         let uri = format!("powerstrip://files/{}", first["pdf"]["ref_id"].as_str().unwrap());
         let link = result["content"]
@@ -214,17 +214,17 @@ async fn an_answer_with_references_is_given_again_and_can_be_verified() {
         assert!(link, "{result}");
         let input = json!({"file_id": id});
         let verified =
-            house.gateway.call_with(&tool, &input, &[("powerstrip-verify", "true")]).await.body;
+            setup.gateway.call_with(&tool, &input, &[("powerstrip-verify", "true")]).await.body;
         assert_eq!(verified["data"], first, "{verified}");
     }
 }
 
 #[tokio::test]
-async fn what_only_looks_like_base64_is_handed_on_unchanged() {
-    let house = House::open().await;
+async fn text_that_looks_like_base64_is_passed_unchanged() {
+    let setup = Setup::open().await;
     let letters = "a".repeat(30_000);
     for server in ["near", "far"] {
-        let result = house.result(&format!("{server}__spell"), json!({"bytes": 30_000})).await;
+        let result = setup.result(&format!("{server}__spell"), json!({"bytes": 30_000})).await;
         let blocks = result["content"].as_array().unwrap();
         assert_eq!(told(&result)["media_type"], "image/png");
         assert!(blocks[1]["text"] == letters, "{}", result.to_string().replace(&letters, "…"));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{House, pdf, picture, sum};
+use crate::support::{Setup, pdf, picture, sum};
 
 /// A script that says what it got under a name.
 fn pack(id: &str, strategy: &str, argument: &str, more: &str) -> [(String, String); 2] {
@@ -26,11 +26,11 @@ fn pack(id: &str, strategy: &str, argument: &str, more: &str) -> [(String, Strin
 
 #[tokio::test]
 async fn every_strategy_reaches_a_toolpack() {
-    let house = House::open().await;
+    let setup = Setup::open().await;
     let (paper, image) = (pdf(300_000), picture(2_000));
-    let paper_id = house.put("a.pdf", paper.clone()).await;
-    let image_id = house.put("a.png", image.clone()).await;
-    let text_id = house.put("a.txt", "hello").await;
+    let paper_id = setup.put("a.pdf", paper.clone()).await;
+    let image_id = setup.put("a.png", image.clone()).await;
+    let text_id = setup.put("a.txt", "hello").await;
     for (id, strategy, argument, more, file, expected) in [
         ("take.bytes", "binary_base64", "file_data", "", &paper_id, sum(&paper)),
         ("take.image", "image_base64", "image_data", "", &image_id, sum(&image)),
@@ -46,25 +46,25 @@ async fn every_strategy_reaches_a_toolpack() {
         ),
     ] {
         for (path, text) in pack(id, strategy, argument, more) {
-            house.gateway.write(&path, &text);
+            setup.gateway.write(&path, &text);
         }
         testkit::eventually(&format!("{id} is there"), || async {
-            let seen = house.gateway.get(&format!("/mcp/schema/{id}@1/input")).await;
+            let seen = setup.gateway.get(&format!("/mcp/schema/{id}@1/input")).await;
             (seen.status == 200).then_some(())
         })
         .await;
-        let shown = house.gateway.get(&format!("/mcp/schema/{id}@1/input")).await.body;
+        let shown = setup.gateway.get(&format!("/mcp/schema/{id}@1/input")).await.body;
         assert_eq!(shown["required"], json!(["file_id"]), "{shown}");
-        let got = house.data(id, json!({"file_id": file})).await;
+        let got = setup.data(id, json!({"file_id": file})).await;
         assert_eq!(got["sum"], expected, "{id}: {got}");
     }
-    let made = house.data("near:stamp_field", json!({"file_id": paper_id})).await;
-    let got = house.data("take.bytes", json!({"source_ref_id": made["pdf"]["ref_id"]})).await;
+    let made = setup.data("near:stamp_field", json!({"file_id": paper_id})).await;
+    let got = setup.data("take.bytes", json!({"source_ref_id": made["pdf"]["ref_id"]})).await;
     assert_eq!(got["size"], made["pdf"]["size"]);
 }
 
 #[tokio::test]
-async fn text_below_what_a_tool_declares_is_never_replaced() {
+async fn text_below_the_tools_own_limit_is_never_replaced() {
     let write = |id: &str, limits: &str| {
         let yaml = format!(
             "id: {id}\nversion: 1.0.0\ndescription: Searches far and wide, for a test.\n\
@@ -73,21 +73,21 @@ async fn text_below_what_a_tool_declares_is_never_replaced() {
         );
         (format!("tools/{id}.tool.yaml"), yaml)
     };
-    let house = House::open().await;
+    let setup = Setup::open().await;
     let script = "import json\nprint(json.dumps({'found': 'word ' * 30000}))\n";
-    house.gateway.write("tools/search.py", script);
+    setup.gateway.write("tools/search.py", script);
     for (id, limits, inline) in [
         ("find.declared", "limits: { maxOutputBytes: 200000 }\n", true),
         ("find.silent", "", false),
     ] {
         let (path, text) = write(id, limits);
-        house.gateway.write(&path, &text);
+        setup.gateway.write(&path, &text);
         testkit::eventually(&format!("{id} is there"), || async {
-            let seen = house.gateway.get(&format!("/mcp/schema/{id}@1/input")).await;
+            let seen = setup.gateway.get(&format!("/mcp/schema/{id}@1/input")).await;
             (seen.status == 200).then_some(())
         })
         .await;
-        let data = house.data(id, json!({})).await;
+        let data = setup.data(id, json!({})).await;
         assert_eq!(data["found"].is_string(), inline, "{id}");
         if !inline {
             assert_eq!(data["found"]["size"], 150_000, "{data}");

@@ -1,12 +1,12 @@
 //! Servers of papers behind a gateway, one over stdio and one over HTTP, and papers to give them.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually, powerstrip_binary};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, ChildStdout, Command};
+use testkit::{
+    Gateway, ServerProcess, eventually, mcp_call, mcp_request, mcp_tools, noise, sibling_program,
+};
+use tokio::process::Command;
 
 /// Room for large papers.
 const ROOM: [&str; 4] = ["--max-body-bytes", "67108864", "--max-output-bytes", "67108864"];
@@ -16,50 +16,29 @@ const LOG: &str =
     "info,powerstrip=trace,strip=trace,upstream=trace,doors=trace,egress=trace,store=trace";
 
 fn program() -> PathBuf {
-    let program = powerstrip_binary().with_file_name("powerstrip-documents");
-    assert!(program.is_file(), "build it first: cargo build -p fixture");
-    program
+    sibling_program("powerstrip-documents")
 }
 
-/// A server of papers on a port of its own.
-pub(crate) struct Papers {
-    _child: Child,
-    _stdout: BufReader<ChildStdout>,
-    pub(crate) url: String,
-}
-
-impl Papers {
-    pub(crate) async fn start() -> Self {
-        let mut child = Command::new(program())
-            .args(["--listen", "127.0.0.1:0"])
-            .args(ROOM)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut url = String::new();
-        stdout.read_line(&mut url).await.unwrap();
-        Self { _child: child, _stdout: stdout, url: url.trim().to_owned() }
-    }
+/// Starts the documents server over HTTP.
+pub(crate) async fn documents_server() -> ServerProcess {
+    let mut command = Command::new(program());
+    ServerProcess::start(command.args(["--listen", "127.0.0.1:0"]).args(ROOM)).await
 }
 
 /// A gateway with the server `near`, over stdio, and the server `far`, over HTTP.
-pub(crate) struct House {
+pub(crate) struct Setup {
     pub(crate) gateway: Gateway,
-    _far: Papers,
+    _far: ServerProcess,
 }
 
-impl House {
+impl Setup {
     pub(crate) async fn open() -> Self {
         Self::with("", "").await
     }
 
     /// With more in the config, and more in each server's entry.
     pub(crate) async fn with(config: &str, entry: &str) -> Self {
-        let far = Papers::start().await;
+        let far = documents_server().await;
         let servers = format!(
             "servers:\n  near:\n    command: '{}'\n    args: {}\n{entry}  far:\n    url: '{}'\n{entry}",
             program().display(),
@@ -118,50 +97,27 @@ impl House {
         answer.bytes().await.unwrap().to_vec()
     }
 
-    /// One request of MCP 2026-07-28, with all that comes of it as text.
-    pub(crate) async fn mcp_text(&self, method: &str, name: &str, mut params: Value) -> String {
-        if !params["_meta"].is_object() {
-            params["_meta"] = json!({});
-        }
-        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let mut request = reqwest::Client::new()
-            .post(self.gateway.url("/mcp"))
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-protocol-version", "2026-07-28")
-            .header("mcp-method", method);
-        if !name.is_empty() {
-            request = request.header("mcp-name", name);
-        }
-        request.json(&body).send().await.unwrap().text().await.unwrap()
+    /// Sends an MCP request; returns the whole body as text, notifications included.
+    pub(crate) async fn mcp_text(&self, method: &str, params: Value) -> String {
+        let post = reqwest::Client::new().post(self.gateway.url("/mcp"));
+        mcp_request(post, method, params).send().await.unwrap().text().await.unwrap()
     }
 
-    /// The answer to one request of MCP.
-    pub(crate) async fn mcp(&self, method: &str, name: &str, params: Value) -> Value {
-        let text = self.mcp_text(method, name, params).await;
-        let last = text.lines().filter_map(|line| line.strip_prefix("data:")).next_back();
-        serde_json::from_str(last.unwrap_or(&text)).unwrap_or_else(|_| panic!("not JSON: {text}"))
+    /// Sends an MCP request; returns the answer.
+    pub(crate) async fn mcp(&self, method: &str, params: Value) -> Value {
+        testkit::mcp(&self.gateway.url("/mcp"), method, params).await
     }
 
-    /// The result of a tool, as MCP gives it.
+    /// Calls a tool by MCP; returns its result.
     pub(crate) async fn result(&self, tool: &str, input: Value) -> Value {
-        let params = json!({"name": tool, "arguments": input});
-        self.mcp("tools/call", tool, params).await["result"].take()
+        mcp_call(&self.gateway.url("/mcp"), tool, input).await
     }
 
     /// A tool as models see it in the list.
     pub(crate) async fn listed(&self, name: &str) -> Value {
-        let mut params = json!({});
-        loop {
-            let page = self.mcp("tools/list", "", params).await;
-            let tools = page["result"]["tools"].as_array().unwrap();
-            if let Some(tool) = tools.iter().find(|tool| tool["name"] == name) {
-                return tool.clone();
-            }
-            params = json!({"cursor": page["result"]["nextCursor"]});
-            assert!(params["cursor"].is_string(), "{name} is not listed");
-        }
+        let tools = mcp_tools(&self.gateway.url("/mcp")).await;
+        let tool = tools.into_iter().find(|tool| tool["name"] == name);
+        tool.unwrap_or_else(|| panic!("{name} is not listed"))
     }
 }
 
@@ -225,16 +181,4 @@ pub(crate) fn picture(size: usize) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
     bytes.extend(noise(size));
     bytes
-}
-
-/// Bytes that no two places of a file have in common.
-pub(crate) fn noise(size: usize) -> Vec<u8> {
-    let mut state = 0x2545_F491_4F6C_DD1D_u64;
-    let step = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    (0..size).map(step).collect()
 }

@@ -2,38 +2,38 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{House, pdf, picture, sum};
+use crate::support::{Setup, pdf, picture, sum};
 
 const TEXT: &str = "Ada Lovelace wrote the first programme.";
 
 #[tokio::test]
 async fn every_strategy_reaches_every_server() {
-    let house = House::open().await;
+    let setup = Setup::open().await;
     // Small enough to be put in, and large enough to be streamed where a server takes streams.
     for size in [1_000, 700_000] {
         let (paper, image) = (pdf(size), picture(size));
-        let paper_id = house.put("cv.pdf", paper.clone()).await;
-        let image_id = house.put("face.png", image.clone()).await;
-        let text_id = house.put("cv.txt", TEXT).await;
+        let paper_id = setup.put("cv.pdf", paper.clone()).await;
+        let image_id = setup.put("face.png", image.clone()).await;
+        let text_id = setup.put("cv.txt", TEXT).await;
         for server in ["near", "far"] {
             let tool = |name: &str| format!("{server}:{name}");
             let input = json!({"file_id": paper_id, "note": "n"});
-            let got = house.data(&tool("take_bytes"), input).await;
+            let got = setup.data(&tool("take_bytes"), input).await;
             let expected = json!({"size": paper.len(), "sum": sum(&paper),
                 "media_type": "application/pdf", "file_id": paper_id, "note": "n"});
             assert_eq!(got, expected);
-            let got = house.data(&tool("take_image"), json!({"file_id": image_id})).await;
+            let got = setup.data(&tool("take_image"), json!({"file_id": image_id})).await;
             assert_eq!(
                 (&got["sum"], &got["media_type"]),
                 (&json!(sum(&image)), &json!("image/png"))
             );
             for name in ["take_text", "take_content"] {
-                let got = house.data(&tool(name), json!({"file_id": text_id})).await;
+                let got = setup.data(&tool(name), json!({"file_id": text_id})).await;
                 assert_eq!(got["sum"], sum(TEXT.as_bytes()), "{name}");
             }
-            let got = house.data(&tool("take_link"), json!({"file_id": paper_id})).await;
+            let got = setup.data(&tool("take_link"), json!({"file_id": paper_id})).await;
             assert_eq!((&got["sum"], &got["media_type"]), (&json!(sum(&paper)), &json!("200")));
-            let got = house.data(&tool("take_id"), json!({"file_id": paper_id})).await;
+            let got = setup.data(&tool("take_id"), json!({"file_id": paper_id})).await;
             assert_eq!(got["file_id"], paper_id);
         }
     }
@@ -41,21 +41,21 @@ async fn every_strategy_reaches_every_server() {
 
 #[tokio::test]
 async fn the_text_of_a_pdf_is_read_for_tools_that_take_text() {
-    let house = House::open().await;
-    let id = house.put("cv.pdf", pdf(100)).await;
-    let text = house.gateway.get(&format!("/v1/files/{id}/text")).await.body;
+    let setup = Setup::open().await;
+    let id = setup.put("cv.pdf", pdf(100)).await;
+    let text = setup.gateway.get(&format!("/v1/files/{id}/text")).await.body;
     let text = text["data"]["text"]
         .as_str()
         .map_or_else(|| text.as_str().unwrap_or_default().to_owned(), str::to_owned);
     assert!(text.contains("engineer of engines"), "{text}");
     for tool in ["near:take_text", "far:take_content"] {
-        assert_eq!(house.data(tool, json!({"file_id": id})).await["sum"], sum(text.as_bytes()));
+        assert_eq!(setup.data(tool, json!({"file_id": id})).await["sum"], sum(text.as_bytes()));
     }
 }
 
 #[tokio::test]
 async fn models_see_ids_where_tools_take_files() {
-    let house = House::open().await;
+    let setup = Setup::open().await;
     for server in ["near", "far"] {
         for (tool, gone, id) in [
             ("take_bytes", vec!["file_data", "file_type"], "file_id"),
@@ -67,8 +67,8 @@ async fn models_see_ids_where_tools_take_files() {
             ("take_two", vec!["old_file_data", "new_file_data"], "old_file_id"),
             ("take_named", vec!["body", "kind"], "document"),
         ] {
-            let listed = house.listed(&format!("{server}__{tool}")).await;
-            let shown = house.gateway.get(&format!("/mcp/schema/{server}:{tool}@1/input")).await;
+            let listed = setup.listed(&format!("{server}__{tool}")).await;
+            let shown = setup.gateway.get(&format!("/mcp/schema/{server}:{tool}@1/input")).await;
             assert_eq!(listed["inputSchema"], shown.body, "{tool}");
             let schema = &listed["inputSchema"];
             for name in gone {
@@ -80,55 +80,55 @@ async fn models_see_ids_where_tools_take_files() {
             assert!(tool == "take_bytes" || told.contains("file_…"), "{tool}: {told}");
         }
     }
-    let tailor = house.listed("far__tailor_resume").await;
+    let tailor = setup.listed("far__tailor_resume").await;
     assert_eq!(tailor["inputSchema"]["required"], json!(["target_role"]), "{tailor}");
-    let document = house.gateway.get("/openapi.json").await.body.to_string();
+    let document = setup.gateway.get("/openapi.json").await.body.to_string();
     assert!(document.contains("old_file_id") && !document.contains("old_file_data"));
     // A tool that takes files as they are is not changed.
-    let plain = house.listed("near__take_plain").await;
+    let plain = setup.listed("near__take_plain").await;
     assert!(plain["inputSchema"]["properties"].get("file_data").is_some(), "{plain}");
 }
 
 #[tokio::test]
-async fn several_files_lists_and_names_of_the_tools_own() {
-    let house = House::open().await;
+async fn several_files_lists_and_custom_argument_names() {
+    let setup = Setup::open().await;
     let (one, two) = (pdf(10), picture(400_000));
     let (first, second) =
-        (house.put("a.pdf", one.clone()).await, house.put("b", two.clone()).await);
+        (setup.put("a.pdf", one.clone()).await, setup.put("b", two.clone()).await);
     for server in ["near", "far"] {
         let tool = |name: &str| format!("{server}:{name}");
         let sums = |answer: &Value| -> Vec<Value> {
             answer["got"].as_array().unwrap().iter().map(|got| got["sum"].clone()).collect()
         };
         let both = [json!(sum(&one)), json!(sum(&two))];
-        let got = house.data(&tool("take_list"), json!({"file_ids": [first, second]})).await;
+        let got = setup.data(&tool("take_list"), json!({"file_ids": [first, second]})).await;
         assert_eq!(sums(&got), both);
         assert_eq!(got["got"][1]["media_type"], "image/png");
-        let got = house
+        let got = setup
             .data(&tool("take_two"), json!({"old_file_id": first, "new_file_id": second}))
             .await;
         assert_eq!(sums(&got), both);
-        let got = house.data(&tool("take_named"), json!({"document": first})).await;
+        let got = setup.data(&tool("take_named"), json!({"document": first})).await;
         assert_eq!((&got["sum"], &got["media_type"]), (&both[0], &json!("application/pdf")));
         // The same file twice.
-        let got = house.data(&tool("take_list"), json!({"file_ids": [second, second]})).await;
+        let got = setup.data(&tool("take_list"), json!({"file_ids": [second, second]})).await;
         assert_eq!(sums(&got), [both[1].clone(), both[1].clone()]);
     }
 }
 
 #[tokio::test]
-async fn the_config_beats_what_a_server_says_of_its_tool() {
+async fn the_config_overrides_the_servers_file_strategy() {
     let config = "file_strategies:\n  'near:take_plain': binary_base64\n  \
                   'near:take_bytes': passthrough\n  \
                   'far:take_plain': { strategy: binary_base64, args: [{ id: scan }] }\n";
-    let house = House::with(config, "").await;
+    let setup = Setup::with(config, "").await;
     let paper = pdf(10);
-    let id = house.put("a.pdf", paper.clone()).await;
-    let got = house.data("near:take_plain", json!({"file_id": id})).await;
+    let id = setup.put("a.pdf", paper.clone()).await;
+    let got = setup.data("near:take_plain", json!({"file_id": id})).await;
     assert_eq!((&got["sum"], &got["file_id"]), (&json!(sum(&paper)), &json!(id)));
-    assert_eq!(house.data("far:take_plain", json!({"scan": id})).await["sum"], sum(&paper));
-    let (code, _) = house.refusal("near:take_bytes", json!({"file_id": id})).await;
+    assert_eq!(setup.data("far:take_plain", json!({"scan": id})).await["sum"], sum(&paper));
+    let (code, _) = setup.refusal("near:take_bytes", json!({"file_id": id})).await;
     assert_eq!(code, "INVALID_INPUT");
     let given = json!({"file_data": "aGVsbG8=", "file_type": "text/plain"});
-    assert_eq!(house.data("near:take_bytes", given).await["sum"], sum(b"hello"));
+    assert_eq!(setup.data("near:take_bytes", given).await["sum"], sum(b"hello"));
 }

@@ -3,18 +3,18 @@
 use serde_json::json;
 
 use crate::silence::Traces;
-use crate::support::{House, pdf};
+use crate::support::{Setup, pdf};
 
 #[tokio::test]
-async fn a_paper_goes_from_server_to_server_without_entering_a_context() {
-    let house = House::open().await;
+async fn a_document_moves_between_servers_without_entering_the_context() {
+    let setup = Setup::open().await;
     let paper = pdf(200_000);
     let traces = Traces::of(&paper);
-    let id = house.put("cv.pdf", paper.clone()).await;
+    let id = setup.put("cv.pdf", paper.clone()).await;
     let (mut said, mut read) = (String::new(), 0);
     let mut ask = async |tool: &str, input: serde_json::Value| {
         let params = json!({"name": tool, "arguments": input});
-        let text = house.mcp_text("tools/call", tool, params).await;
+        let text = setup.mcp_text("tools/call", params).await;
         said.push_str(&text);
         let start = text.find(['{']).unwrap();
         let end = text.rfind('}').unwrap();
@@ -38,16 +38,16 @@ async fn a_paper_goes_from_server_to_server_without_entering_a_context() {
     let stored = stored["structuredContent"].clone();
     assert_eq!(stored["media_type"], "application/pdf", "{stored}");
     let artifact = stored["file_id"].as_str().unwrap();
-    assert_eq!(house.bytes(artifact).await, house.bytes(&last).await);
+    assert_eq!(setup.bytes(artifact).await, setup.bytes(&last).await);
     // What a server keeps itself is fetched from there.
     let lent = json!({"file_name": "parsed.pdf", "content_ref_id": kept});
     let stored = ask("powerstrip__store_artifact", lent).await["structuredContent"].clone();
-    assert_eq!(house.bytes(stored["file_id"].as_str().unwrap()).await, paper);
+    assert_eq!(setup.bytes(stored["file_id"].as_str().unwrap()).await, paper);
 
     let end = b"\n% for the role of Countess\n\n% stamped\n";
-    assert_eq!(house.bytes(&last).await, [paper.as_slice(), end].concat());
+    assert_eq!(setup.bytes(&last).await, [paper.as_slice(), end].concat());
     traces.are_not_in("an answer", &said);
     // Structured answers say the same again; a model reads one of them.
     assert!(read < 2_048, "{read} bytes: {said}");
-    traces.are_not_in("the log", &house.gateway.log());
+    traces.are_not_in("the log", &setup.gateway.log());
 }

@@ -4,12 +4,12 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Gateway, Issuer, Signer, eventually};
 
-use crate::support::{House, Papers, pdf, picture};
+use crate::support::{Setup, documents_server, pdf, picture};
 
 #[tokio::test]
-async fn callers_name_files_and_send_none() {
-    let house = House::open().await;
-    let id = house.put("a.pdf", pdf(10)).await;
+async fn callers_name_files_and_cannot_inline_them() {
+    let setup = Setup::open().await;
+    let id = setup.put("a.pdf", pdf(10)).await;
     for server in ["near", "far"] {
         let tool = |name: &str| format!("{server}:{name}");
         for input in [
@@ -21,32 +21,32 @@ async fn callers_name_files_and_send_none() {
             json!({"file_id": [id]}),
             json!({"file_id": id, "source_ref_id": id}),
         ] {
-            let (code, said) = house.refusal(&tool("take_bytes"), input.clone()).await;
+            let (code, said) = setup.refusal(&tool("take_bytes"), input.clone()).await;
             assert_eq!(code, "INVALID_INPUT", "{input}: {said}");
         }
         let both = json!({"file_id": id, "file_data": "aGVsbG8="});
-        let (_, said) = house.refusal(&tool("take_bytes"), both).await;
+        let (_, said) = setup.refusal(&tool("take_bytes"), both).await;
         assert!(said.contains("`file_data` is filled in from `file_id`: leave it out"), "{said}");
-        let (code, _) = house.refusal(&tool("take_text"), json!({"text": "mine"})).await;
+        let (code, _) = setup.refusal(&tool("take_text"), json!({"text": "mine"})).await;
         assert_eq!(code, "INVALID_INPUT");
         for list in [json!([]), json!([id, 7]), json!(vec![&id; 33])] {
-            let (code, _) = house.refusal(&tool("take_list"), json!({"file_ids": list})).await;
+            let (code, _) = setup.refusal(&tool("take_list"), json!({"file_ids": list})).await;
             assert_eq!(code, "INVALID_INPUT", "{list}");
         }
-        let (code, said) = house.refusal(&tool("take_image"), json!({"file_id": id})).await;
+        let (code, said) = setup.refusal(&tool("take_image"), json!({"file_id": id})).await;
         assert_eq!(code, "INVALID_INPUT", "{said}");
         assert!(said.contains("is no image but application/pdf"), "{said}");
-        let noise = house.put("x.bin", vec![0xff, 0xd0, 0, 1, 2]).await;
-        let (code, said) = house.refusal(&tool("take_text"), json!({"file_id": noise})).await;
+        let noise = setup.put("x.bin", vec![0xff, 0xd0, 0, 1, 2]).await;
+        let (code, said) = setup.refusal(&tool("take_text"), json!({"file_id": noise})).await;
         assert_eq!(code, "INVALID_INPUT", "{said}");
     }
 }
 
 #[tokio::test]
-async fn files_that_are_not_there_are_not_found() {
-    let house = House::open().await;
-    let gone = house.put("a.pdf", pdf(10)).await;
-    let path = house.gateway.url(&format!("/v1/files/{gone}"));
+async fn missing_files_are_reported_as_not_found() {
+    let setup = Setup::open().await;
+    let gone = setup.put("a.pdf", pdf(10)).await;
+    let path = setup.gateway.url(&format!("/v1/files/{gone}"));
     assert!(reqwest::Client::new().delete(path).send().await.unwrap().status().is_success());
     for server in ["near", "far"] {
         for id in [
@@ -63,7 +63,7 @@ async fn files_that_are_not_there_are_not_found() {
                 ("take_link", "file_id"),
             ] {
                 let (code, said) =
-                    house.refusal(&format!("{server}:{tool}"), json!({argument: id})).await;
+                    setup.refusal(&format!("{server}:{tool}"), json!({argument: id})).await;
                 assert_eq!(code, "NOT_FOUND", "{tool} {argument} {id}: {said}");
             }
         }
@@ -71,34 +71,34 @@ async fn files_that_are_not_there_are_not_found() {
 }
 
 #[tokio::test]
-async fn files_and_references_end() {
+async fn expired_files_and_references_are_not_found() {
     // Long enough for the file to be used once.
     let config = "files: { ttl: 6s }\nreferences: { ttl: 6s }\n";
-    let house = House::with(config, "").await;
-    let id = house.put("a.pdf", pdf(30_000)).await;
-    let made = house.data("near:stamp_field", json!({"file_id": id})).await;
+    let setup = Setup::with(config, "").await;
+    let id = setup.put("a.pdf", pdf(30_000)).await;
+    let made = setup.data("near:stamp_field", json!({"file_id": id})).await;
     let reference = made["pdf"]["ref_id"].as_str().unwrap().to_owned();
     for id in [&id, &reference] {
         eventually("it has expired", || async {
-            let seen = house.gateway.get(&format!("/v1/files/{id}")).await;
+            let seen = setup.gateway.get(&format!("/v1/files/{id}")).await;
             (seen.status == 404).then_some(())
         })
         .await;
-        let (code, said) = house.refusal("far:take_bytes", json!({"file_id": id})).await;
+        let (code, said) = setup.refusal("far:take_bytes", json!({"file_id": id})).await;
         assert_eq!(code, "NOT_FOUND", "{said}");
     }
 }
 
 #[tokio::test]
-async fn limits_count_what_the_caller_sends() {
-    let house = House::with("limits: { max_input_bytes: 1000 }\n", "").await;
-    let id = house.put("a.pdf", pdf(500_000)).await;
+async fn input_limits_count_what_the_caller_sends() {
+    let setup = Setup::with("limits: { max_input_bytes: 1000 }\n", "").await;
+    let id = setup.put("a.pdf", pdf(500_000)).await;
     for server in ["near", "far"] {
         let tool = format!("{server}:take_bytes");
-        let got = house.data(&tool, json!({"file_id": id, "note": "n".repeat(500)})).await;
+        let got = setup.data(&tool, json!({"file_id": id, "note": "n".repeat(500)})).await;
         assert!(got["size"].as_u64() > Some(500_000), "{got}");
         let long = json!({"file_id": id, "note": "n".repeat(2_000)});
-        let (code, said) = house.refusal(&tool, long).await;
+        let (code, said) = setup.refusal(&tool, long).await;
         assert_eq!(code, "INVALID_INPUT");
         assert!(said.contains("at most 1000"), "{said}");
     }
@@ -119,33 +119,33 @@ async fn ask(
 }
 
 #[tokio::test]
-async fn what_one_tenant_has_another_cannot_name() {
-    let papers = Papers::start().await;
+async fn files_of_another_tenant_cannot_be_used() {
+    let server = documents_server().await;
     let signer = Signer::ec("key-1");
     let issuer = Issuer::start(&[&signer]).await;
     let config = format!(
         "auth:\n  issuer: {}\n  tenant_claim: org\nservers:\n  far: {{ url: '{}' }}\n",
         issuer.url(),
-        papers.url
+        server.url
     );
     let gateway = Gateway::with().config(&config).start().await;
-    let house = (&gateway, &issuer, &signer);
+    let setup = (&gateway, &issuer, &signer);
     let scope = "tools:read tools:call files:read files:write";
     let ann = json!({"org": "acme", "sub": "ann", "scope": scope});
     let eve = json!({"org": "evil", "sub": "ann", "scope": scope});
     let call = async |who: &Value, tool: &str, input: Value| {
-        ask(house, who, &format!("/mcp/tool/far:{tool}"), input.to_string()).await
+        ask(setup, who, &format!("/mcp/tool/far:{tool}"), input.to_string()).await
     };
     eventually("the server is there", || async {
         let answer = call(&ann, "issue", json!({})).await;
         (answer["ok"] == true).then_some(())
     })
     .await;
-    let kept = ask(house, &ann, "/v1/files?name=a.png", picture(30_000)).await;
+    let kept = ask(setup, &ann, "/v1/files?name=a.png", picture(30_000)).await;
     let file = kept["data"]["file_id"].as_str().unwrap();
     let made = call(&ann, "stamp_field", json!({"file_id": file})).await;
     let ours = made["data"]["pdf"]["ref_id"].as_str().unwrap_or_else(|| panic!("{made}"));
-    let paper = ask(house, &ann, "/v1/files?name=a.pdf", pdf(100)).await;
+    let paper = ask(setup, &ann, "/v1/files?name=a.pdf", pdf(100)).await;
     let paper = paper["data"]["file_id"].clone();
     let parsed = call(&ann, "parse_document", json!({"file_id": paper})).await;
     let theirs = parsed["data"]["ref_id"].as_str().unwrap_or_else(|| panic!("{parsed}"));

@@ -3,8 +3,9 @@
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use serde_json::json;
+use testkit::noise;
 
-use crate::support::{House, noise, pdf, picture};
+use crate::support::{Setup, pdf, picture};
 
 /// What gives a file away.
 pub(crate) struct Traces(Vec<String>);
@@ -51,11 +52,11 @@ const FORMS: [&str; 10] = [
 ];
 
 #[tokio::test]
-async fn a_server_that_repeats_its_input_gives_nothing_away() {
-    let house = House::with("limits: { max_output_bytes: 10000000 }\n", "").await;
+async fn echoed_file_content_is_removed_from_answers() {
+    let setup = Setup::with("limits: { max_output_bytes: 10000000 }\n", "").await;
     for paper in [pdf(2_000), picture(40), pdf(400_000), noise(9_000)] {
         let traces = Traces::of(&paper).and("/content?");
-        let id = house.put("a", paper.clone()).await;
+        let id = setup.put("a", paper.clone()).await;
         for server in ["near", "far"] {
             for tool in ["echo_bytes", "echo_link"] {
                 for form in FORMS {
@@ -64,21 +65,21 @@ async fn a_server_that_repeats_its_input_gives_nothing_away() {
                     let name = format!("{server}__{tool}");
                     let params = json!({"name": name, "arguments": input,
                         "_meta": {"progressToken": "p", "io.modelcontextprotocol/logLevel": "debug"}});
-                    let told = house.mcp_text("tools/call", &name, params).await;
+                    let told = setup.mcp_text("tools/call", params).await;
                     traces.are_not_in(&what, &told);
                     match form {
                         "progress" => assert!(told.contains("notifications/progress"), "{told}"),
                         "log" => assert!(told.contains("notifications/message"), "{told}"),
                         _ => {}
                     }
-                    let answer = house.call(&format!("{server}:{tool}"), input).await;
+                    let answer = setup.call(&format!("{server}:{tool}"), input).await;
                     traces.are_not_in(&what, &answer.to_string());
                 }
             }
         }
-        traces.are_not_in("the log", &house.gateway.log());
+        traces.are_not_in("the log", &setup.gateway.log());
     }
-    let folder = house.gateway.folder().join(".powerstrip");
+    let folder = setup.gateway.folder().join(".powerstrip");
     let rows = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let traces = Traces::of(&pdf(2_000));
     for database in rows.filter(|path| path.is_file()) {

@@ -6,13 +6,13 @@ use proto::{Blame, Code, clean};
 use serde_json::{Map, Value, json};
 use strip::{Failure, Request};
 
-/// As much of a stranger's text as an error message repeats.
+/// How much of a tool's text an error message quotes.
 const MAX_MESSAGE: usize = 1_000;
 
-/// As much of a wrong answer as an error message shows.
+/// How much of a malformed answer an error message quotes.
 const MAX_PREVIEW: usize = 60;
 
-/// What a tool answered, before `onSuccess`.
+/// The answer of a tool, before `onSuccess`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Reply {
     pub(crate) data: Value,
@@ -20,37 +20,38 @@ pub(crate) struct Reply {
 }
 
 /// The line that a program reads: the input, and the caller's idempotency key if there is one.
-pub(crate) fn request(call: &Request) -> Map<String, Value> {
-    let mut request = Map::new();
-    request.insert("input".to_owned(), (*call.input).clone());
-    if let Some(key) = &call.idempotency_key {
-        request.insert("meta".to_owned(), json!({"idempotencyKey": key}));
+pub(crate) fn request_line(request: &Request) -> Map<String, Value> {
+    let mut line = Map::new();
+    line.insert("input".to_owned(), (*request.input).clone());
+    if let Some(key) = &request.idempotency_key {
+        line.insert("meta".to_owned(), json!({"idempotencyKey": key}));
     }
-    request
+    line
 }
 
-/// Reads all that a program printed.
+/// Reads the output of a program.
 pub(crate) fn read(stdout: &[u8]) -> Result<Reply, Failure> {
     let text = std::str::from_utf8(stdout).map_err(|_| {
-        broken("the tool printed bytes that are not UTF-8; one line of JSON is expected")
+        tool_failure("the tool printed bytes that are not UTF-8; one line of JSON is expected")
     })?;
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let Some(line) = lines.next() else {
-        return Err(broken("the tool printed nothing; one line of JSON is expected"));
+        return Err(tool_failure("the tool printed nothing; one line of JSON is expected"));
     };
     let more = lines.count();
     if more > 0 {
-        return Err(broken(format!(
+        return Err(tool_failure(format!(
             "the tool printed {} lines; exactly one line of JSON is expected",
             more + 1
         )));
     }
-    let value = serde_json::from_str(line)
-        .map_err(|_| broken(format!("the tool printed `{}`, which is not JSON", preview(line))))?;
+    let value = serde_json::from_str(line).map_err(|_| {
+        tool_failure(format!("the tool printed `{}`, which is not JSON", preview(line)))
+    })?;
     open(value)
 }
 
-/// Takes the data out of an envelope; anything that is not one is the data itself.
+/// Opens an envelope; any other value is the data itself.
 pub(crate) fn open(value: Value) -> Result<Reply, Failure> {
     let Value::Object(mut map) = value else {
         return Ok(Reply { data: value, warnings: Vec::new() });
@@ -64,18 +65,18 @@ pub(crate) fn open(value: Value) -> Result<Reply, Failure> {
     }
 }
 
-/// A failure that the tool itself is to blame for.
-pub(crate) fn broken(message: impl Into<String>) -> Failure {
+/// A failure that is the tool's own fault.
+pub(crate) fn tool_failure(message: impl Into<String>) -> Failure {
     Failure::new(Code::Internal, message)
 }
 
 /// Too much output, with its size and limit.
 pub(crate) fn too_large(size: u64, limit: u64) -> Failure {
-    broken(format!("the tool printed more than {limit} bytes"))
+    tool_failure(format!("the tool printed more than {limit} bytes"))
         .details(json!({"size": size, "limit": limit}))
 }
 
-/// The `ok` of an envelope. Data that merely has a field of that name is left alone.
+/// The `ok` of an envelope; none for data that happens to have a field of that name.
 fn envelope(map: &Map<String, Value>) -> Option<bool> {
     let ok = map.get("ok")?.as_bool()?;
     let own = ["ok", "data", "meta", "errors"];
@@ -98,7 +99,7 @@ fn reported(map: &Map<String, Value>) -> Failure {
         .filter(|message| !message.trim().is_empty())
         .unwrap_or_else(|| "the tool reported a failure without saying why".to_owned());
     let mut failure = Failure::new(code, message);
-    // What the tool calls unavailable is not the gateway's doing.
+    // The tool reports it, so it is not the gateway's fault.
     if failure.blame == Blame::Gateway {
         failure = failure.blame(Blame::Tool);
     }
@@ -116,7 +117,7 @@ fn cleaned(text: &str) -> String {
     text.chars().take(MAX_MESSAGE).collect()
 }
 
-/// The beginning of a text, fit to be shown.
+/// The beginning of a text, without invisible characters.
 pub(crate) fn preview(text: &str) -> String {
     let (text, _) = clean::text(text.trim());
     let mut shown: String = text.chars().take(MAX_PREVIEW).collect();

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use proto::{Finding, Severity};
 use schema::yaml::YamlError;
 
-/// Why a pack cannot be used, and where the reason stands.
+/// Why a pack cannot be used, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Fault {
@@ -11,7 +11,7 @@ pub struct Fault {
     pub file: Option<PathBuf>,
     pub line: Option<usize>,
     pub message: String,
-    /// The file that is not there.
+    /// The file that does not exist.
     pub(crate) missing: Option<PathBuf>,
 }
 
@@ -34,13 +34,13 @@ impl Fault {
         Self { file: Some(file.to_owned()), line, ..Self::new(message) }
     }
 
-    /// The same fault with the file that would mend it if it came.
+    /// Adds the missing file: the pack is read again when it appears.
     pub(crate) fn missing(mut self, file: PathBuf) -> Self {
         self.missing = Some(file);
         self
     }
 
-    /// Gives the fault a line if it has none and concerns the pack itself.
+    /// Adds a line to a fault of the pack itself that has none.
     pub(crate) fn or_line(mut self, line: usize) -> Self {
         if self.file.is_none() && self.line.is_none() {
             self.line = Some(line);

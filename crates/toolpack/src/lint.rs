@@ -1,4 +1,4 @@
-//! `check`: everything the loader refuses, and advice on what a model will stumble over.
+//! `check`: everything the loader refuses, and advice on what confuses models.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use serde_json::Value;
 use strip::catalog::MAJORS_SERVED;
 
 use crate::Fault;
-use crate::loader::{Owners, Place, in_parallel, scan};
+use crate::loader::{Owners, PackFile, in_parallel, scan};
 use crate::manifest::{Execution, Source};
 use crate::pack::{Code, Pack};
 
-/// A shorter description tells a model too little to choose by.
+/// A model cannot choose a tool by a shorter description.
 const MIN_DESCRIPTION: usize = 20;
 
-/// Descriptions nearer than this look like one tool twice.
+/// Descriptions more similar than this look like the same tool.
 const LOOK_ALIKE: f64 = 0.95;
 
-/// Beyond this many packs, comparing each with each costs more than it tells.
+/// The most packs that are compared with each other.
 const MAX_COMPARED: usize = 500;
 
-/// One canned call of a pack: what goes in, and the data that must come out.
+/// One example call of a pack: the input, and the expected data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CannedCall {
     pub file: PathBuf,
@@ -35,7 +35,7 @@ pub struct CannedCall {
 }
 
 /// Every finding about the packs of these folders, errors and advice, by file and line. The names in `taken` belong to
-/// tools that are no packs.
+/// other tools.
 pub fn lint(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<Finding> {
     let mut findings: Vec<_> = folders.iter().filter_map(|folder| missing(folder)).collect();
     let packs = read(folders, taken, &mut findings);
@@ -47,13 +47,13 @@ pub fn lint(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<Finding> {
     findings
 }
 
-/// The ids of all packs that are served beside the tools in `taken`.
+/// The ids of all packs that are served in addition to the tools in `taken`.
 pub fn pack_ids(folders: &[PathBuf], taken: &HashSet<ToolId>) -> HashSet<ToolId> {
     let packs = read(folders, taken, &mut Vec::new());
     packs.into_iter().map(|(_, pack)| pack.manifest.id.clone()).collect()
 }
 
-/// The examples of all packs that are served beside the tools in `taken`, in the order of the files.
+/// The examples of all packs that are served in addition to the tools in `taken`, in the order of the files.
 pub fn canned_calls(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<CannedCall> {
     let mut calls = Vec::new();
     for (place, pack) in read(folders, taken, &mut Vec::new()) {
@@ -85,7 +85,7 @@ fn read(
     folders: &[PathBuf],
     taken: &HashSet<ToolId>,
     findings: &mut Vec<Finding>,
-) -> Vec<(Place, Pack)> {
+) -> Vec<(PackFile, Pack)> {
     let mut owners = Owners::default();
     let mut packs = Vec::new();
     let read = in_parallel(scan(folders), |place| {
@@ -117,7 +117,7 @@ fn not_taken(taken: &HashSet<ToolId>, pack: &Pack) -> Result<(), Fault> {
     Ok(())
 }
 
-fn leave_out_old_majors(packs: &mut Vec<(Place, Pack)>, findings: &mut Vec<Finding>) {
+fn leave_out_old_majors(packs: &mut Vec<(PackFile, Pack)>, findings: &mut Vec<Finding>) {
     let mut majors: HashMap<ToolId, Vec<u64>> = HashMap::new();
     for (_, Pack { manifest, .. }) in packs.iter() {
         majors.entry(manifest.id.clone()).or_default().push(manifest.version.major);
@@ -137,7 +137,7 @@ fn leave_out_old_majors(packs: &mut Vec<(Place, Pack)>, findings: &mut Vec<Findi
     });
 }
 
-fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
+fn advise(place: &PackFile, pack: &Pack, findings: &mut Vec<Finding>) {
     let manifest = &pack.manifest;
     let lines = manifest.lines;
     let mut say = |severity, line: usize, message: String| {
@@ -158,7 +158,7 @@ fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
         let message = format!("the parameter `{name}` has no description");
         say(Severity::Advice, manifest.input_schema.line, message);
     }
-    // What changes from call to call cannot be canned.
+    // Only deterministic tools can have examples.
     if manifest.examples.is_empty() && manifest.deterministic {
         say(Severity::Advice, lines.id, "there are no `examples` for `check --run`".to_owned());
     }
@@ -182,7 +182,7 @@ fn advise(place: &Place, pack: &Pack, findings: &mut Vec<Finding>) {
 
 fn undescribed(schema: &Value) -> Vec<&str> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let told = |property: &Value| {
+    let is_described = |property: &Value| {
         let target = property
             .get("$ref")
             .and_then(Value::as_str)
@@ -197,12 +197,12 @@ fn undescribed(schema: &Value) -> Vec<&str> {
     properties
         .into_iter()
         .flatten()
-        .filter(|(_, property)| !told(property))
+        .filter(|(_, property)| !is_described(property))
         .map(|(name, _)| name.as_str())
         .collect()
 }
 
-/// Examples that cannot pass, because they break the pack's own schemas.
+/// Examples that violate the pack's own schemas.
 fn wrong_examples(pack: &Pack) -> Vec<(usize, String)> {
     let mut wrong = Vec::new();
     if pack.manifest.examples.is_empty() {
@@ -218,8 +218,8 @@ fn wrong_examples(pack: &Pack) -> Vec<(usize, String)> {
             let violations =
                 schema.as_ref().map(|schema| schema.violations(value)).unwrap_or_default();
             if let Some(violation) = violations.first() {
-                let place = format!("{what}{}", violation.path);
-                wrong.push((index + 1, format!("`{place}`: {}", violation.message)));
+                let path = format!("{what}{}", violation.path);
+                wrong.push((index + 1, format!("`{path}`: {}", violation.message)));
             }
         }
     }
@@ -260,7 +260,7 @@ fn network(pack: &Pack) -> Vec<String> {
     messages
 }
 
-fn script_advice(place: &Place, pack: &Pack, source: &Source) -> Option<String> {
+fn script_advice(place: &PackFile, pack: &Pack, source: &Source) -> Option<String> {
     let (Source::Function { module, .. }, Some(Code::Module { search, .. })) = (source, &pack.code)
     else {
         return None;
@@ -274,7 +274,7 @@ fn script_advice(place: &Place, pack: &Pack, source: &Source) -> Option<String> 
     })
 }
 
-fn look_alikes(packs: &[(Place, Pack)], findings: &mut Vec<Finding>) {
+fn look_alikes(packs: &[(PackFile, Pack)], findings: &mut Vec<Finding>) {
     let texts: Vec<_> = packs
         .iter()
         .take(MAX_COMPARED)
@@ -301,14 +301,14 @@ fn look_alikes(packs: &[(Place, Pack)], findings: &mut Vec<Finding>) {
 
 fn near(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    // Texts of very different length are not alike, and need no slow comparison.
+    // Texts of very different length need no slow comparison.
     short.chars().count() >= MIN_DESCRIPTION
         && short.len() * 10 >= long.len() * 8
         && shared_words(short, long)
         && strsim::normalized_damerau_levenshtein(a, b) > LOOK_ALIKE
 }
 
-/// Whether most words of the one stand in the other, which is quickly told.
+/// Whether most words of the one are in the other, which is fast to check.
 fn shared_words(a: &str, b: &str) -> bool {
     let words: HashSet<_> = b.split_whitespace().collect();
     let shared = a.split_whitespace().filter(|word| words.contains(word)).count();
@@ -318,8 +318,8 @@ fn shared_words(a: &str, b: &str) -> bool {
 /// Names that differ only in case or punctuation.
 fn same_name(a: &ToolId, b: &ToolId) -> bool {
     let plain = |id: &ToolId| {
-        let letters = id.as_str().chars().filter(char::is_ascii_alphanumeric);
-        letters.map(|c| c.to_ascii_lowercase()).collect::<String>()
+        let characters = id.as_str().chars().filter(char::is_ascii_alphanumeric);
+        characters.map(|c| c.to_ascii_lowercase()).collect::<String>()
     };
     plain(a) == plain(b)
 }

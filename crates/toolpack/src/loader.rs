@@ -1,4 +1,4 @@
-//! Folders to tools, again and again: what did not change stays the same tool, what broke stays the last good one.
+//! Loads tools from folders, repeatedly: an unchanged pack stays the same tool, a broken one keeps its last good version.
 
 mod scan;
 
@@ -14,9 +14,9 @@ use crate::pack::Pack;
 use crate::runtime::Runtime;
 use crate::tool::PackTool;
 
-pub(crate) use scan::{Place, Stamp, scan};
+pub(crate) use scan::{PackFile, Stamp, scan};
 
-/// Fewer packs than this are not worth a thread of their own.
+/// The fewest packs per thread.
 const MIN_SHARE: usize = 32;
 
 /// The packs of some folders.
@@ -28,7 +28,7 @@ pub struct Toolpacks {
 
 #[derive(Default)]
 struct State {
-    files: BTreeMap<PathBuf, Kept>,
+    files: BTreeMap<PathBuf, FileEntry>,
     loaded: Loaded,
 }
 
@@ -39,60 +39,60 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
 }
 
-/// What is remembered of one file between two looks.
-struct Kept {
-    /// The file's path as the operator knows it.
+/// What is known about one file from the last scan.
+struct FileEntry {
+    /// The file's path as the operator wrote it.
     shown: PathBuf,
     /// The pack's own file and those it refers to, as they were when they were read.
     stamps: Vec<(PathBuf, Stamp)>,
-    good: Option<Good>,
+    served: Option<ServedVersion>,
     fault: Option<Finding>,
-    /// A file outside the tools folder that would mend the fault if it came or changed.
+    /// A file outside the tools folder whose appearance or change may fix the fault.
     awaits: Option<PathBuf>,
 }
 
 #[derive(Clone)]
-struct Good {
+struct ServedVersion {
     tool: Arc<PackTool>,
-    /// The sum of the text and of everything it refers to.
-    sum: Digest,
+    /// The digest of the text and of everything it refers to.
+    digest: Digest,
 }
 
 impl Toolpacks {
-    /// Packs from these folders, each searched with all below it. Nothing is read before [`Toolpacks::load`].
+    /// Packs from these folders and their subfolders. Nothing is read before [`Toolpacks::load`].
     pub fn new(folders: Vec<PathBuf>, runtime: Arc<Runtime>) -> Self {
         Self { folders, runtime, state: Mutex::default() }
     }
 
-    /// Looks at the folders. A tool whose files did not change is the same `Arc` as before; a file that broke keeps
-    /// its last good version and adds a finding.
+    /// Scans the folders. A tool whose files did not change is the same `Arc` as before; a file that broke keeps its last
+    /// good version and adds a finding.
     pub fn load(&self) -> Loaded {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut files = BTreeMap::new();
         let mut stale = Vec::new();
-        for place in scan(&self.folders) {
-            match state.files.remove(&place.path) {
-                Some(kept) if kept.is_current() => {
-                    files.insert(place.path, kept);
+        for file in scan(&self.folders) {
+            match state.files.remove(&file.path) {
+                Some(entry) if entry.is_current() => {
+                    files.insert(file.path, entry);
                 }
-                known => stale.push((place, known.and_then(|kept| kept.good))),
+                known => stale.push((file, known.and_then(|entry| entry.served))),
             }
         }
-        files.extend(in_parallel(stale, |(place, good)| {
-            let kept = self.examine(&place, good);
-            (place.path, kept)
+        files.extend(in_parallel(stale, |(file, served)| {
+            let entry = self.examine(&file, served);
+            (file.path, entry)
         }));
         state.loaded = settle(&files);
         state.files = files;
         state.loaded.clone()
     }
 
-    /// What was wrong when the folders were last looked at.
+    /// The findings of the last scan.
     pub fn findings(&self) -> Vec<Finding> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).loaded.findings.clone()
     }
 
-    /// The tools as they were when the folders were last looked at.
+    /// The tools of the last scan.
     pub fn tools(&self) -> Vec<Arc<PackTool>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).loaded.tools.clone()
     }
@@ -101,21 +101,21 @@ impl Toolpacks {
         &self.folders
     }
 
-    /// Whether a file was written this very moment, and so may have been read half old, half new.
+    /// Whether a file was written so recently that it may have been read half old, half new.
     pub(crate) fn is_unsettled(&self) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut stamps = state.files.values().flat_map(|kept| &kept.stamps);
+        let mut stamps = state.files.values().flat_map(|entry| &entry.stamps);
         stamps.any(|(_, stamp)| !stamp.is_settled())
     }
 
-    /// The folders in which something may happen to a pack.
+    /// The folders whose changes may affect a pack.
     pub(crate) fn watched_folders(&self) -> BTreeSet<PathBuf> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut folders = BTreeSet::new();
-        for kept in state.files.values() {
-            let files = kept.stamps.iter().map(|(file, _)| file);
-            for file in files.chain(&kept.awaits) {
-                // What is awaited may lie in a folder that is yet to come.
+        for entry in state.files.values() {
+            let files = entry.stamps.iter().map(|(file, _)| file);
+            for file in files.chain(&entry.awaits) {
+                // The folder of an awaited file may not exist yet.
                 folders.extend(
                     file.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned),
                 );
@@ -125,42 +125,43 @@ impl Toolpacks {
     }
 
     /// Reads one pack, and decides which version of it is served.
-    fn examine(&self, place: &Place, good: Option<Good>) -> Kept {
-        let shown = place.shown(&place.path);
-        let own = Stamp::of(&place.path);
-        let read = place.read().and_then(|(pack, text)| {
-            let sum = sum(&text, &pack);
-            // The catalog checks the schemas of what it is offered, and names those it cannot use. Only where a
-            // version is served already must we know before: a broken one must not take its place.
-            if good.as_ref().is_some_and(|good| good.sum != sum) {
+    fn examine(&self, file: &PackFile, served: Option<ServedVersion>) -> FileEntry {
+        let shown = file.shown(&file.path);
+        let own = Stamp::of(&file.path);
+        let read = file.read().and_then(|(pack, text)| {
+            let digest = digest_of(&text, &pack);
+            // The catalog checks schemas when it publishes. Only where a version is served already they are checked here,
+            // so that a broken one does not replace it.
+            if served.as_ref().is_some_and(|served| served.digest != digest) {
                 pack.check_schemas()?;
             }
-            Ok((pack, sum))
+            Ok((pack, digest))
         });
         match read {
-            Ok((pack, sum)) => {
-                let mut stamps = vec![(place.path.clone(), own)];
+            Ok((pack, digest)) => {
+                let mut stamps = vec![(file.path.clone(), own)];
                 stamps.extend(pack.files.iter().map(|file| (file.clone(), Stamp::of(file))));
-                let good = match good {
-                    Some(good) if good.sum == sum => good,
-                    _ => {
-                        Good { tool: Arc::new(PackTool::new(pack, Arc::clone(&self.runtime))), sum }
-                    }
+                let served = match served {
+                    Some(served) if served.digest == digest => served,
+                    _ => ServedVersion {
+                        tool: Arc::new(PackTool::new(pack, Arc::clone(&self.runtime))),
+                        digest,
+                    },
                 };
-                Kept { shown, stamps, good: Some(good), fault: None, awaits: None }
+                FileEntry { shown, stamps, served: Some(served), fault: None, awaits: None }
             }
-            Err(fault) => Kept {
+            Err(fault) => FileEntry {
                 shown,
-                stamps: vec![(place.path.clone(), own)],
-                good,
-                fault: Some(place.finding(&fault)),
+                stamps: vec![(file.path.clone(), own)],
+                served,
+                fault: Some(file.finding(&fault)),
                 awaits: fault.missing.or(fault.file),
             },
         }
     }
 }
 
-impl Kept {
+impl FileEntry {
     fn is_current(&self) -> bool {
         self.fault.is_none()
             && self
@@ -176,29 +177,29 @@ impl Loaded {
         self.tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).collect()
     }
 
-    /// Whether both hold the very same tools.
+    /// Whether both have identical tools.
     pub(crate) fn same_tools(&self, other: &Self) -> bool {
         self.tools.len() == other.tools.len()
             && self.tools.iter().zip(&other.tools).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
 
-/// Decides who keeps an id and major that two files claim: the first by path.
-fn settle(files: &BTreeMap<PathBuf, Kept>) -> Loaded {
+/// Resolves conflicts where two files claim one id and major: the first by path wins.
+fn settle(files: &BTreeMap<PathBuf, FileEntry>) -> Loaded {
     let mut loaded = Loaded::default();
     let mut owners = Owners::default();
-    for kept in files.values() {
-        loaded.findings.extend(kept.fault.clone());
-        let Some(good) = &kept.good else { continue };
-        match owners.claim(&kept.shown, good.tool.pack()) {
-            Ok(()) => loaded.tools.push(Arc::clone(&good.tool)),
-            Err(fault) => loaded.findings.push(fault.finding(&kept.shown)),
+    for entry in files.values() {
+        loaded.findings.extend(entry.fault.clone());
+        let Some(served) = &entry.served else { continue };
+        match owners.claim(&entry.shown, served.tool.pack()) {
+            Ok(()) => loaded.tools.push(Arc::clone(&served.tool)),
+            Err(fault) => loaded.findings.push(fault.finding(&entry.shown)),
         }
     }
     loaded
 }
 
-/// Who offers which tool in which major.
+/// Which file offers which tool in which major.
 #[derive(Default)]
 pub(crate) struct Owners(HashMap<(ToolId, u64), PathBuf>);
 
@@ -210,7 +211,7 @@ impl Owners {
             return Err(Fault::at(
                 manifest.lines.id,
                 format!(
-                    "`{}` in major {} stands in two files: {} is used, {} is not",
+                    "`{}` in major {} is in two files: {} is used, {} is not",
                     manifest.id,
                     manifest.version.major,
                     owner.display(),
@@ -223,7 +224,7 @@ impl Owners {
     }
 }
 
-/// Spreads work over the processors where there is enough of it; the results keep their order.
+/// Spreads the work over the processors if there is enough of it; the results keep their order.
 pub(crate) fn in_parallel<T: Send, R: Send>(
     mut work: Vec<T>,
     each: impl Fn(T) -> R + Sync,
@@ -246,7 +247,7 @@ pub(crate) fn in_parallel<T: Send, R: Send>(
     })
 }
 
-fn sum(text: &str, pack: &Pack) -> Digest {
+fn digest_of(text: &str, pack: &Pack) -> Digest {
     let mut bytes = text.as_bytes().to_vec();
     bytes.extend_from_slice(pack.descriptor.definition_hash().as_bytes());
     digest(&bytes)

@@ -1,4 +1,4 @@
-//! What a `*.tool.yaml` says, checked as far as it can be without looking at other files.
+//! A `*.tool.yaml`, checked as far as possible without reading other files.
 
 mod execution;
 mod written;
@@ -10,7 +10,6 @@ use egress::http::Scope;
 use proto::{Annotations, Caps, FileRule, RequestedLimits, ToolId};
 use schema::yaml::{self, Spanned};
 use semver::Version;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Fault;
@@ -19,12 +18,11 @@ use crate::select::Selection;
 use crate::template::Template;
 use written::Written;
 
+pub use written::Example;
+
 pub(crate) use execution::{Argument, Cli, Execution, Http, Script, ScriptKind, Source};
 
-/// The most warm workers that one pack may keep.
-const MAX_WORKERS: usize = 64;
-
-/// A pack's own words, checked.
+/// The checked contents of a `*.tool.yaml`.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     pub(crate) id: ToolId,
@@ -36,8 +34,8 @@ pub struct Manifest {
     pub(crate) caps: Caps,
     pub(crate) scope: Scope,
     pub(crate) annotations: Annotations,
-    pub(crate) input_schema: Placed<Value>,
-    pub(crate) output_schema: Placed<Value>,
+    pub(crate) input_schema: WithLine<Value>,
+    pub(crate) output_schema: WithLine<Value>,
     pub(crate) execution: Execution,
     pub(crate) passthrough: BTreeSet<String>,
     pub(crate) cache_key: Option<Template>,
@@ -48,14 +46,14 @@ pub struct Manifest {
     pub(crate) lines: Lines,
 }
 
-/// A value and the line it stands in.
+/// A value and its line.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed<T> {
+pub(crate) struct WithLine<T> {
     pub(crate) value: T,
     pub(crate) line: usize,
 }
 
-/// Lines that later findings point to.
+/// The lines of fields that later findings refer to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
     pub(crate) id: usize,
@@ -65,15 +63,7 @@ pub(crate) struct Lines {
     pub(crate) file_strategy: Option<usize>,
 }
 
-/// A canned call of a pack, run by `check --run`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Example {
-    pub input: Value,
-    pub data: Value,
-}
-
-/// Reads the text of one `*.tool.yaml`; the files it refers to are not looked at.
+/// Reads the text of one `*.tool.yaml`, without the files it refers to.
 pub fn parse_pack(text: &str) -> Result<Manifest, Fault> {
     yaml::parse::<Written>(text, YAML_LIMITS)?.check()
 }
@@ -172,8 +162,8 @@ impl Written {
 
     fn passthrough(&self) -> Result<BTreeSet<String>, Fault> {
         for name in &self.env.passthrough {
-            let letters = name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-            if !letters || !name.value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            let valid = name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            if !valid || !name.value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
                 return Err(Fault::at(
                     line(name),
                     format!("`{}` is not the name of an environment variable", name.value),
@@ -215,12 +205,12 @@ fn positive(name: &str, number: Option<&Spanned<usize>>) -> Result<Option<usize>
     }
 }
 
-fn schema(schema: Spanned<Value>) -> Result<Placed<Value>, Fault> {
+fn schema(schema: Spanned<Value>) -> Result<WithLine<Value>, Fault> {
     let line = line(&schema);
     if !schema.value.is_object() {
         return Err(Fault::at(line, "a schema is an object, or `{ $ref: file }`"));
     }
-    Ok(Placed { value: schema.value, line })
+    Ok(WithLine { value: schema.value, line })
 }
 
 fn line<T>(spanned: &Spanned<T>) -> usize {

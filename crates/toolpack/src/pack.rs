@@ -1,4 +1,4 @@
-//! A pack with all that it refers to: ready to be run.
+//! A pack with all files that it refers to.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub(crate) struct Pack {
     /// The folder that the pack's own paths are relative to.
     pub(crate) folder: PathBuf,
     pub(crate) code: Option<Code>,
-    /// What its processes may read beside the system and the interpreter.
+    /// What its processes may read in addition to the system and the interpreter.
     pub(crate) readable: Vec<PathBuf>,
     /// The files whose change makes it another pack.
     pub(crate) files: Vec<PathBuf>,
@@ -38,7 +38,7 @@ pub(crate) struct Pack {
 pub(crate) enum Code {
     /// A program that reads one line, prints one line and ends.
     Program(PathBuf),
-    /// A file that hands us a function.
+    /// A file that exports a function.
     Function(PathBuf),
     /// A function of a Python module, looked for in these folders and then where the interpreter looks.
     Module { module: String, function: String, search: Vec<PathBuf> },
@@ -54,9 +54,9 @@ impl Pack {
         let output = schemas::bundle(&folder.root, path, &manifest.output_schema.value)
             .map_err(|fault| fault.or_line(manifest.output_schema.line))?;
         let found = match &manifest.execution {
-            Execution::Script(script) => {
-                Some(Found::of(script, &own_folder, folder).map_err(|f| f.or_line(script.line))?)
-            }
+            Execution::Script(script) => Some(
+                LocatedCode::of(script, &own_folder, folder).map_err(|f| f.or_line(script.line))?,
+            ),
             Execution::Cli(_) | Execution::Http(_) => None,
         };
 
@@ -89,7 +89,7 @@ impl Pack {
         Ok(Self { manifest, descriptor, folder: own_folder, code, readable, files })
     }
 
-    /// Refuses schemas that the catalog could not use, before they replace ones that it can.
+    /// Refuses schemas that the catalog could not use, before they replace usable ones.
     pub(crate) fn check_schemas(&self) -> Result<(), Fault> {
         let (manifest, descriptor) = (&self.manifest, &self.descriptor);
         if !takes_objects(&descriptor.input_schema) {
@@ -115,15 +115,15 @@ impl Pack {
     }
 }
 
-/// Code that was found on the disk.
-struct Found {
+/// The files behind a script kind.
+struct LocatedCode {
     code: Code,
     file: Option<PathBuf>,
     readable: Vec<PathBuf>,
     digest: Option<Digest>,
 }
 
-impl Found {
+impl LocatedCode {
     fn of(script: &Script, own: &Path, folder: &Folder) -> Result<Self, Fault> {
         match &script.source {
             Source::File(written) => Self::file(script.kind, written, own, folder),
@@ -141,7 +141,7 @@ impl Found {
         };
         let readable = match file.parent() {
             Some(parent) if parent != folder.root.path() => parent.to_owned(),
-            // The root may be somebody's home: only the script itself is opened there.
+            // The root may be a home folder: only the script itself is made readable there.
             _ => file.clone(),
         };
         let digest = Some(digest(&bytes));
@@ -153,7 +153,7 @@ impl Found {
         if folder.tools != own {
             search.push(folder.tools.clone());
         }
-        let mut found = search.iter().find_map(|place| module_file(place, module));
+        let mut found = search.iter().find_map(|folder| module_file(folder, module));
         if found.is_none() {
             found = module_file(folder.root.path(), module);
             if found.is_some() {
@@ -172,13 +172,13 @@ impl Found {
     }
 }
 
-fn module_file(place: &Path, module: &str) -> Option<PathBuf> {
-    let path = module.split('.').fold(place.to_owned(), |path, part| path.join(part));
+fn module_file(folder: &Path, module: &str) -> Option<PathBuf> {
+    let path = module.split('.').fold(folder.to_owned(), |path, part| path.join(part));
     let package = path.join("__init__.py");
     [path.with_extension("py"), package].into_iter().find(|file| file.is_file())
 }
 
-/// Whether a script hands over a function instead of reading and printing by itself.
+/// Whether a script exports a function instead of reading stdin and printing.
 fn exports_function(kind: ScriptKind, file: &Path, text: &str) -> bool {
     let lines = || text.lines().map(str::trim_start);
     match kind {
@@ -204,7 +204,7 @@ fn assigns_exports(line: &str) -> bool {
     })
 }
 
-/// The sum of what runs behind the description, so that a changed script is a changed tool.
+/// The digest of the implementation, so that a changed script is a changed tool.
 fn implementation(manifest: &Manifest, code: Option<Digest>) -> Digest {
     let how = match &manifest.execution {
         Execution::Cli(cli) => json!({

@@ -1,4 +1,4 @@
-//! The folder that a pack and everything it refers to must lie in.
+//! The folder that contains a pack and everything it refers to.
 
 use std::fs;
 use std::io::Read;
@@ -24,13 +24,13 @@ impl Root {
         &self.0
     }
 
-    /// Where a file really lies; it must be inside the root.
+    /// The real path of a file; it must be inside the root.
     pub(crate) fn confine(&self, path: &Path) -> Result<PathBuf, Fault> {
         let real = fs::canonicalize(path).map_err(|_| outside(path))?;
         if real.starts_with(&self.0) { Ok(real) } else { Err(outside(path)) }
     }
 
-    /// The file that a pack in `folder` means by a relative path; it must exist inside the root, links followed.
+    /// The file that a relative path in a pack in `folder` refers to; it must exist inside the root, links followed.
     pub(crate) fn file(&self, folder: &Path, written: &str) -> Result<PathBuf, Fault> {
         let path = Path::new(written);
         if written.contains('\0') {
@@ -41,11 +41,11 @@ impl Root {
             return Err(Fault::new(format!("`{written}` must be relative to the pack")));
         }
         let outside = || outside(path);
-        // Told apart before the disk is asked, so that nobody learns which files exist outside.
-        let meant =
+        // Checked before the file system is asked, so that a fault does not reveal which files exist outside.
+        let target =
             joined(folder, path).filter(|path| path.starts_with(&self.0)).ok_or_else(outside)?;
         let real = fs::canonicalize(folder.join(path))
-            .map_err(|_| Fault::new(format!("`{written}` does not exist")).missing(meant))?;
+            .map_err(|_| Fault::new(format!("`{written}` does not exist")).missing(target))?;
         if !real.starts_with(&self.0) {
             return Err(outside());
         }
@@ -60,7 +60,7 @@ fn outside(path: &Path) -> Fault {
     Fault::new(format!("`{}` leads out of the pack's root", path.display()))
 }
 
-/// Joins without asking the disk; `None` above the top.
+/// Joins without asking the file system; `None` above the top.
 fn joined(folder: &Path, relative: &Path) -> Option<PathBuf> {
     let mut path = folder.to_owned();
     for part in relative.components() {
@@ -77,7 +77,7 @@ fn joined(folder: &Path, relative: &Path) -> Option<PathBuf> {
 pub(crate) const YAML_LIMITS: Limits =
     Limits { max_bytes: 256 * 1024, merge_keys: true, custom_tags: false };
 
-/// The largest script that is read: bundlers make them large.
+/// The largest script that is read; bundlers produce large ones.
 const MAX_CODE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The text of a pack or a schema; a large file is refused before it is read.

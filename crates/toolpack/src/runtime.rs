@@ -7,15 +7,15 @@ use egress::process::Runner;
 use egress::sandbox::Mode;
 use proto::Limits;
 
-/// What packs run with; the binary puts it together once.
+/// What packs run with, put together once by the binary.
 pub struct Runtime {
     pub runner: Arc<Runner>,
     pub http: Client,
-    /// The variables that `env.passthrough` can choose from. Nothing else of the gateway's environment is ever seen.
+    /// The variables that `env.passthrough` can choose from. Packs see nothing else of the gateway's environment.
     pub environment: BTreeMap<String, String>,
     /// How strictly processes must be confined.
     pub sandbox: Mode,
-    /// The operator's maxima: no process outlives or outgrows them, whatever its pack asks for.
+    /// The operator's limits for every process, whatever its pack requests.
     pub max: Limits,
 }
 
@@ -46,7 +46,7 @@ impl Runtime {
 
     /// The bytes that a process may print at most.
     pub(crate) fn max_output(&self, requested: Option<usize>) -> usize {
-        // A whole envelope may stand around the data that the limit is meant for.
+        // The limit is for the data; an envelope may surround it.
         const ENVELOPE: usize = 4_096;
         requested.unwrap_or(self.max.max_output_bytes).min(self.max.max_output_bytes) + ENVELOPE
     }

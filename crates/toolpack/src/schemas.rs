@@ -1,7 +1,7 @@
-//! Schemas as packs write them, with references to files, made into one self-contained document.
+//! Bundles the schemas of a pack, with their references to files, into one self-contained document.
 //!
-//! A referenced file becomes an entry of `$defs`, once however often it is named, and its own `#/…` references
-//! follow it there. Only files inside the pack's root can be named, and never in a circle.
+//! A referenced file becomes one entry of `$defs`, and its own `#/…` references are rewritten. Only files inside the
+//! pack's root can be referenced, and not in a circle.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::root::{Root, YAML_LIMITS, read_text};
 /// The most files that one schema may be made of.
 const MAX_FILES: usize = 64;
 
-/// Deeper schemas than this overflow somebody's stack.
+/// The deepest nesting of a schema; deeper ones could overflow a stack.
 const MAX_DEPTH: usize = 64;
 
 /// Keywords whose value is a map from names to schemas.
@@ -41,7 +41,7 @@ pub(crate) fn bundle(root: &Root, pack: &Path, schema: &Value) -> Result<Bundled
         Some(reference) => bundler.open_whole(folder, reference)?,
         None => {
             let mut schema = schema.clone();
-            bundler.rewrite(&mut schema, Place { folder, prefix: "", file: None }, 0)?;
+            bundler.rewrite(&mut schema, Position { folder, prefix: "", file: None }, 0)?;
             schema
         }
     };
@@ -70,22 +70,22 @@ struct Bundler<'a> {
     root: &'a Root,
     /// Finished definitions by name.
     defs: BTreeMap<String, Value>,
-    /// The name of each file that was met.
+    /// The name of each file that was read.
     names: BTreeMap<PathBuf, String>,
-    /// Files that are being read, the outermost first: meeting one of them again is a circle.
+    /// Files that are being read, the outermost first; a reference to one of them is a circle.
     open: Vec<PathBuf>,
 }
 
-/// Where a piece of schema stands.
+/// The position of a subschema.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Position<'a> {
     folder: &'a Path,
     /// Where this document's root lies in the bundle, such as `/$defs/address`.
     prefix: &'a str,
     file: Option<&'a Path>,
 }
 
-impl Place<'_> {
+impl Position<'_> {
     fn fault(&self, message: impl Into<String>) -> Fault {
         match self.file {
             Some(file) => Fault::in_file(file, None, message),
@@ -98,7 +98,7 @@ impl Bundler<'_> {
     fn open_whole(&mut self, folder: &Path, reference: &str) -> Result<Value, Fault> {
         refuse_remote(reference).map_err(Fault::new)?;
         let file = self.root.file(folder, reference)?;
-        // The file is the bundle's root itself, so it needs no place among the definitions.
+        // The file is the bundle's root itself, so it needs no entry among the definitions.
         self.names.insert(file.clone(), String::new());
         self.load(&file, "")
     }
@@ -107,68 +107,77 @@ impl Bundler<'_> {
         self.open.push(file.to_owned());
         let mut schema = read_schema(file)?;
         let folder = file.parent().unwrap_or(file);
-        self.rewrite(&mut schema, Place { folder, prefix, file: Some(file) }, 0)?;
+        self.rewrite(&mut schema, Position { folder, prefix, file: Some(file) }, 0)?;
         self.open.pop();
         Ok(schema)
     }
 
-    fn rewrite(&mut self, schema: &mut Value, place: Place<'_>, depth: usize) -> Result<(), Fault> {
+    fn rewrite(
+        &mut self,
+        schema: &mut Value,
+        position: Position<'_>,
+        depth: usize,
+    ) -> Result<(), Fault> {
         if depth > MAX_DEPTH {
-            return Err(place.fault("the schema is nested too deeply"));
+            return Err(position.fault("the schema is nested too deeply"));
         }
         let map = match schema {
             Value::Object(map) => map,
             Value::Array(items) => {
-                return items.iter_mut().try_for_each(|item| self.rewrite(item, place, depth + 1));
+                return items
+                    .iter_mut()
+                    .try_for_each(|item| self.rewrite(item, position, depth + 1));
             }
             _ => return Ok(()),
         };
-        if !place.prefix.is_empty() && depth == 0 {
-            // They would make the definition a document of its own, in which `#/…` means something else.
+        if !position.prefix.is_empty() && depth == 0 {
+            // They would make the definition a separate document, in which `#/…` means something else.
             map.remove("$id");
             map.remove("$schema");
         }
         for (keyword, value) in map.iter_mut() {
             match (keyword.as_str(), value) {
                 ("$ref", Value::String(reference)) => {
-                    *reference = self.reference(reference, place)?;
+                    *reference = self.reference(reference, position)?;
                 }
                 ("$dynamicRef", Value::String(reference)) if !reference.starts_with('#') => {
-                    return Err(place.fault("`$dynamicRef` cannot name another document"));
+                    return Err(position.fault("`$dynamicRef` cannot name another document"));
                 }
                 (keyword, Value::Object(schemas)) if NAMED.contains(&keyword) => {
                     for schema in schemas.values_mut() {
-                        self.rewrite(schema, place, depth + 1)?;
+                        self.rewrite(schema, position, depth + 1)?;
                     }
                 }
                 (keyword, _) if DATA.contains(&keyword) => {}
-                (_, value) => self.rewrite(value, place, depth + 1)?,
+                (_, value) => self.rewrite(value, position, depth + 1)?,
             }
         }
         Ok(())
     }
 
-    fn reference(&mut self, reference: &str, place: Place<'_>) -> Result<String, Fault> {
-        refuse_remote(reference).map_err(|message| place.fault(message))?;
+    fn reference(&mut self, reference: &str, position: Position<'_>) -> Result<String, Fault> {
+        refuse_remote(reference).map_err(|message| position.fault(message))?;
         let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if path.is_empty() {
             let pointer = fragment.is_empty() || fragment.starts_with('/');
             return Ok(if pointer {
-                format!("#{}{fragment}", place.prefix)
+                format!("#{}{fragment}", position.prefix)
             } else {
                 reference.to_owned()
             });
         }
         if !fragment.is_empty() && !fragment.starts_with('/') {
-            return Err(place.fault(format!("`{reference}`: only `#/…` can name a part of a file")));
+            return Err(
+                position.fault(format!("`{reference}`: only `#/…` can name a part of a file"))
+            );
         }
         let file = self
             .root
-            .file(place.folder, path)
-            .map_err(|fault| Fault { file: place.file.map(Path::to_owned), ..fault })?;
+            .file(position.folder, path)
+            .map_err(|fault| Fault { file: position.file.map(Path::to_owned), ..fault })?;
         if let Some(at) = self.open.iter().position(|open| *open == file) {
             let circle: Vec<_> = self.open[at..].iter().map(|open| self.shown(open)).collect();
-            return Err(place.fault(format!(
+            return Err(position.fault(format!(
                 "`{reference}` refers in a circle: {} → {}",
                 circle.join(" → "),
                 self.shown(&file)
@@ -179,7 +188,7 @@ impl Bundler<'_> {
             None => {
                 if self.names.len() == MAX_FILES {
                     return Err(
-                        place.fault(format!("the schema needs more than {MAX_FILES} files"))
+                        position.fault(format!("the schema needs more than {MAX_FILES} files"))
                     );
                 }
                 let name = self.name_for(&file);
@@ -193,7 +202,7 @@ impl Bundler<'_> {
         Ok(format!("#{prefix}{fragment}"))
     }
 
-    /// A name for `$defs` that tells the reader where it came from and needs no escaping in a pointer.
+    /// A name for `$defs` that shows the file it came from and needs no escaping in a pointer.
     fn name_for(&self, file: &Path) -> String {
         let stem = file.file_name().and_then(|name| name.to_str()).unwrap_or("schema");
         let stem = stem.split('.').next().unwrap_or(stem);

@@ -1,11 +1,11 @@
-//! `onSuccess.path`: which part of what came back is the data.
+//! `onSuccess.path`: selects the data in the answer.
 
 use jsonpath::JsonPath;
 use proto::Code;
 use serde_json::Value;
 use strip::{Failure, run_blocking};
 
-/// A JSONPath. One that names a single place gives what is there; any other gives a list.
+/// A JSONPath. A singular query selects one value; any other a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     path: JsonPath,

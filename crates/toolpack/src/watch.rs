@@ -20,24 +20,24 @@ use crate::loader::{Loaded, Toolpacks};
 /// The name under which packs are published.
 pub const SOURCE: &str = "toolpacks";
 
-/// Editors write a file in several steps; we look when they have been quiet for this long.
+/// Editors write a file in several steps; a scan starts when there was no event for this long.
 const QUIET: Duration = Duration::from_millis(120);
 
-/// A folder that is never quiet is looked at this often.
-const PATIENCE: Duration = Duration::from_millis(600);
+/// A folder with a constant stream of events is scanned this often.
+const MAX_BURST: Duration = Duration::from_millis(600);
 
-/// How often we look for tools folders that came or went, and again at files that were written while we read.
-const ROUND: Duration = Duration::from_secs(1);
+/// How often to check for tools folders that appeared or disappeared, and for files that were written during a scan.
+const CHECK: Duration = Duration::from_secs(1);
 
-/// How often we look without any sign of a change, in case that an event never came.
+/// How often to scan without any event, in case one was lost.
 const RESCAN: Duration = Duration::from_secs(10);
 
-/// Endings of code that scripts import; a change does not make another pack, but warm workers must load it anew.
+/// Endings of code that scripts import: a change does not change the pack, but warm workers must load it again.
 const CODE: [&str; 7] = ["py", "js", "mjs", "cjs", "json", "php", "inc"];
 
 impl Toolpacks {
-    /// Publishes the packs, and again whenever their files change, until cancelled. `published` hears when the packs
-    /// that were there at the start are in the catalog.
+    /// Publishes the packs, and again whenever their files change, until cancelled. `published` is notified once the
+    /// first scan is in the catalog.
     pub async fn watch(
         self: Arc<Self>,
         catalog: Arc<Catalog>,
@@ -46,48 +46,48 @@ impl Toolpacks {
     ) {
         let (sender, mut events) = unbounded_channel();
         let mut watched = Watched::new(sender);
-        // Before we look: what changes while we read is then told, and read again.
+        // Watches before the first scan, so that changes during the scan are not missed.
         watched.follow(&self);
-        let mut last = self.look(Changed::default()).await;
+        let mut last = self.scan(Changed::default()).await;
         publish(&catalog, &last).await;
         report(&[], &last.findings);
-        // Nobody may be waiting for it.
+        // The receiver may be gone.
         let _ = published.send(());
         let mut rescan_at = Instant::now() + RESCAN;
         while !cancel.is_cancelled() {
-            // A folder that came, or that the latest look led to, was not watched until now.
+            // A new folder, or one that the last scan found, was not watched until now.
             let changed = if watched.follow(&self) {
                 Changed::default()
             } else {
                 // Only `recv` is part of the select: it can be dropped without losing an event. What was received is
-                // looked at in any case.
+                // handled in any case.
                 tokio::select! {
                     () = cancel.cancelled() => return,
                     first = receive(&mut events) => first.join_burst(&mut events).await,
-                    () = tokio::time::sleep(ROUND) => {
+                    () = tokio::time::sleep(CHECK) => {
                         let rescan = Instant::now() >= rescan_at;
-                        if !rescan && !watched.is_blind() && !self.is_unsettled() {
+                        if !rescan && !watched.is_incomplete() && !self.is_unsettled() {
                             continue;
                         }
                         Changed::default()
                     }
                 }
             };
-            let next = self.look(changed).await;
+            let next = self.scan(changed).await;
             rescan_at = Instant::now() + RESCAN;
             if !next.same_tools(&last) {
                 tracing::info!(tools = next.tools.len(), "toolpacks changed");
                 publish(&catalog, &next).await;
             }
             report(&last.findings, &next.findings);
-            // Old tools go here, and their idle workers with them.
+            // Drops the old tools and their idle workers.
             last = next;
         }
     }
 
-    async fn look(self: &Arc<Self>, changed: Changed) -> Loaded {
+    async fn scan(self: &Arc<Self>, changed: Changed) -> Loaded {
         let packs = Arc::clone(self);
-        let looked = tokio::task::spawn_blocking(move || {
+        let scanned = tokio::task::spawn_blocking(move || {
             let loaded = packs.load();
             for file in changed.files.iter().filter(|file| is_code(file)) {
                 loaded.tools.iter().for_each(|tool| tool.code_changed(file));
@@ -97,8 +97,8 @@ impl Toolpacks {
             }
             loaded
         });
-        looked.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "looking at the toolpacks failed");
+        scanned.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "scanning the toolpacks failed");
             Loaded { tools: self.tools(), findings: self.findings() }
         })
     }
@@ -113,7 +113,7 @@ async fn publish(catalog: &Arc<Catalog>, loaded: &Loaded) {
     }
 }
 
-/// What events say has changed.
+/// The changes that events report.
 #[derive(Default)]
 struct Changed {
     files: BTreeSet<PathBuf>,
@@ -129,9 +129,9 @@ impl Changed {
         }
     }
 
-    /// Adds the events that follow until the folder is quiet, or has been busy for long enough.
+    /// Adds the events that follow until there is a pause, or for a limited time.
     async fn join_burst(mut self, events: &mut UnboundedReceiver<Option<Vec<PathBuf>>>) -> Self {
-        let latest = Instant::now() + PATIENCE;
+        let latest = Instant::now() + MAX_BURST;
         loop {
             let quiet = latest.min(Instant::now() + QUIET);
             match timeout_at(quiet, events.recv()).await {
@@ -145,7 +145,7 @@ impl Changed {
 /// Waits for an event. It can be dropped without losing one.
 async fn receive(events: &mut UnboundedReceiver<Option<Vec<PathBuf>>>) -> Changed {
     let Some(event) = events.recv().await else {
-        // Without a watcher there are no events; the rounds go on.
+        // Without a watcher there are no events; the periodic checks go on.
         return std::future::pending().await;
     };
     let mut changed = Changed::default();
@@ -153,13 +153,13 @@ async fn receive(events: &mut UnboundedReceiver<Option<Vec<PathBuf>>>) -> Change
     changed
 }
 
-/// Says what is newly wrong, and what is mended.
+/// Logs new findings, and those that are fixed.
 fn report(before: &[Finding], now: &[Finding]) {
     for finding in now.iter().filter(|finding| !before.contains(finding)) {
         tracing::warn!(%finding, "a toolpack cannot be used");
     }
     for finding in before.iter().filter(|finding| !now.contains(finding)) {
-        tracing::info!(file = %finding.file.display(), "a toolpack is mended");
+        tracing::info!(file = %finding.file.display(), "a finding of a toolpack is fixed");
     }
 }
 
@@ -170,10 +170,10 @@ fn is_code(file: &Path) -> bool {
 /// The folders under watch.
 struct Watched {
     watcher: Option<RecommendedWatcher>,
-    /// Each with its device and inode: a folder of the same name that was made anew must be watched anew.
+    /// Each with its device and inode: a folder that was deleted and created again must be watched again.
     folders: BTreeMap<PathBuf, (u64, u64)>,
-    /// Whether a folder could not be watched, so that we have to look by ourselves.
-    blind: bool,
+    /// Whether a folder could not be watched, so that changes are only found by scanning.
+    incomplete: bool,
 }
 
 impl Watched {
@@ -186,42 +186,42 @@ impl Watched {
                 Ok(event) => Some(event.paths),
                 Err(_) => None,
             };
-            // Nobody listens any more when the watch has ended.
+            // The receiver is gone when watching has ended.
             let _ = sender.send(files);
         });
         let watcher = watcher
             .inspect_err(
-                |error| tracing::warn!(%error, "files cannot be watched; looking each second"),
+                |error| tracing::warn!(%error, "files cannot be watched; scanning each second"),
             )
             .ok();
-        Self { blind: watcher.is_none(), watcher, folders: BTreeMap::new() }
+        Self { incomplete: watcher.is_none(), watcher, folders: BTreeMap::new() }
     }
 
-    fn is_blind(&self) -> bool {
-        self.blind
+    fn is_incomplete(&self) -> bool {
+        self.incomplete
     }
 
-    /// Watches the folders that exist now; tells whether any of them is new or gone.
+    /// Watches the folders that exist now; returns whether any of them is new or gone.
     fn follow(&mut self, packs: &Toolpacks) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
-        let mut wanted: BTreeMap<PathBuf, (RecursiveMode, (u64, u64))> = BTreeMap::new();
+        let mut current: BTreeMap<PathBuf, (RecursiveMode, (u64, u64))> = BTreeMap::new();
         let tools: Vec<_> =
             packs.folders().iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
         for folder in packs.watched_folders() {
             if !tools.iter().any(|tools| folder.starts_with(tools))
                 && let Some(identity) = identity(&folder)
             {
-                wanted.insert(folder, (RecursiveMode::NonRecursive, identity));
+                current.insert(folder, (RecursiveMode::NonRecursive, identity));
             }
         }
         for folder in tools {
             if let Some(identity) = identity(&folder) {
-                wanted.insert(folder, (RecursiveMode::Recursive, identity));
+                current.insert(folder, (RecursiveMode::Recursive, identity));
             }
         }
         let before = self.folders.len();
         self.folders.retain(|folder, identity| {
-            let stays = wanted.get(folder).is_some_and(|(_, now)| now == identity);
+            let stays = current.get(folder).is_some_and(|(_, now)| now == identity);
             if !stays {
                 // The kernel has already forgotten a folder that is gone.
                 let _ = watcher.unwatch(folder);
@@ -229,8 +229,8 @@ impl Watched {
             stays
         });
         let mut moved = self.folders.len() != before;
-        self.blind = false;
-        for (folder, (mode, identity)) in wanted {
+        self.incomplete = false;
+        for (folder, (mode, identity)) in current {
             if self.folders.contains_key(&folder) {
                 continue;
             }
@@ -241,7 +241,7 @@ impl Watched {
                 }
                 Err(error) => {
                     tracing::debug!(folder = %folder.display(), %error, "a folder cannot be watched");
-                    self.blind = true;
+                    self.incomplete = true;
                 }
             }
         }
@@ -250,5 +250,8 @@ impl Watched {
 }
 
 fn identity(folder: &Path) -> Option<(u64, u64)> {
-    fs::metadata(folder).ok().filter(fs::Metadata::is_dir).map(|facts| (facts.dev(), facts.ino()))
+    fs::metadata(folder)
+        .ok()
+        .filter(fs::Metadata::is_dir)
+        .map(|metadata| (metadata.dev(), metadata.ino()))
 }

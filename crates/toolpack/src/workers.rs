@@ -1,10 +1,10 @@
 //! Interpreters that stay alive between calls.
 //!
-//! What a call leaves behind outside of the interpreter's memory is removed before the worker serves the next one, and a
-//! worker serves the calls of one tenant only.
+//! Processes and files that a call leaves behind are removed before the worker serves the next one, and a worker serves
+//! the calls of one tenant only.
 //!
 //! A call owns its worker until the answer is complete. If the call is dropped or the worker misbehaves, the worker
-//! dies with it, so that no answer can ever reach the wrong caller; the next call starts a new one.
+//! ends, so that no answer can reach the wrong caller; the next call starts a new one.
 
 mod worker;
 
@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub(crate) use worker::{Answer, Worker};
 
-/// The workers of one pack. Dropping it ends those that wait.
+/// The workers of one pack. Dropping it ends the idle ones.
 pub(crate) struct Workers {
     shared: Arc<Shared>,
     next_id: AtomicU64,
@@ -27,24 +27,24 @@ pub(crate) struct Workers {
 struct Shared {
     size: usize,
     slots: Arc<Semaphore>,
-    /// The one that waits longest comes first.
+    /// The one that is idle for longest comes first.
     idle: Mutex<Vec<Idle>>,
-    /// Grows when the code on the disk has changed; workers of an earlier age are not kept.
-    age: AtomicU64,
+    /// Grows when the code on disk has changed; workers of an earlier generation are not kept.
+    generation: AtomicU64,
 }
 
-/// A worker that waits for a call.
+/// An idle worker.
 struct Idle {
     worker: Worker,
-    /// Whose calls it has served; none if it has served no call yet.
+    /// The tenant whose calls it has served; none if it has served no call yet.
     tenant: Option<TenantId>,
 }
 
-/// The right to use one worker; others wait until it is over.
+/// A permit to use one worker; other calls wait until it is dropped.
 pub(crate) struct Turn {
     shared: Arc<Shared>,
     tenant: TenantId,
-    age: u64,
+    generation: u64,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -54,7 +54,7 @@ impl Workers {
             size,
             slots: Arc::new(Semaphore::new(size)),
             idle: Mutex::new(Vec::new()),
-            age: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
         };
         Self { shared: Arc::new(shared), next_id: AtomicU64::new(1) }
     }
@@ -66,7 +66,7 @@ impl Workers {
         Turn {
             shared: Arc::clone(&self.shared),
             tenant: tenant.clone(),
-            age: self.shared.age.load(Ordering::Acquire),
+            generation: self.shared.generation.load(Ordering::Acquire),
             _permit: permit,
         }
     }
@@ -76,31 +76,31 @@ impl Workers {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many workers wait for a call.
+    /// How many workers are idle.
     pub(crate) fn idle(&self) -> usize {
         self.shared.idle().len()
     }
 
-    /// Ends the workers that wait, and those that work as soon as they are done.
+    /// Ends idle workers, and busy ones as soon as they are done.
     pub(crate) fn retire(&self) {
-        self.shared.age.fetch_add(1, Ordering::AcqRel);
+        self.shared.generation.fetch_add(1, Ordering::AcqRel);
         let retired = std::mem::take(&mut *self.shared.idle());
         drop(retired);
     }
 
-    /// Has a worker started in the background, for a call to come.
+    /// Starts a worker in the background for the next call.
     pub(crate) fn start_ahead(
         &self,
         start: impl Future<Output = Result<Worker, RunError>> + Send + 'static,
     ) {
-        let age = self.shared.age.load(Ordering::Acquire);
+        let generation = self.shared.generation.load(Ordering::Acquire);
         let shared = Arc::downgrade(&self.shared);
         tokio::spawn(async move {
-            // A failure is told to the next call, which tries by itself.
+            // A failure is ignored: the next call starts a worker itself and reports its failure.
             if let Ok(worker) = start.await
                 && let Some(shared) = shared.upgrade()
             {
-                shared.keep(Idle { worker, tenant: None }, age);
+                shared.keep(Idle { worker, tenant: None }, generation);
             }
         });
     }
@@ -111,20 +111,20 @@ impl Shared {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, worker: Idle, age: u64) {
+    fn keep(&self, worker: Idle, generation: u64) {
         let mut idle = self.idle();
-        if age == self.age.load(Ordering::Acquire) && idle.len() < self.size {
+        if generation == self.generation.load(Ordering::Acquire) && idle.len() < self.size {
             idle.push(worker);
         }
     }
 
-    /// A worker that has served this tenant only. Where there is none, the one that waits longest for another
-    /// tenant makes room for a new one.
+    /// A worker that has served this tenant only. If there is none, idle workers of other tenants are ended to make room
+    /// for a new one.
     fn take(&self, tenant: &TenantId) -> Option<Worker> {
         let mut idle = self.idle();
         let own = idle.iter().rposition(|it| it.tenant.as_ref() == Some(tenant));
-        if let Some(place) = own.or_else(|| idle.iter().rposition(|it| it.tenant.is_none())) {
-            return Some(idle.remove(place).worker);
+        if let Some(index) = own.or_else(|| idle.iter().rposition(|it| it.tenant.is_none())) {
+            return Some(idle.remove(index).worker);
         }
         let busy = self.size.saturating_sub(self.slots.available_permits());
         let surplus = (idle.len() + busy).saturating_sub(self.size).min(idle.len());
@@ -136,7 +136,7 @@ impl Shared {
 }
 
 impl Turn {
-    /// A worker for this tenant that waits and is still alive.
+    /// An idle worker for this tenant that is still alive.
     pub(crate) async fn idle(&self) -> Option<Worker> {
         loop {
             let mut worker = self.shared.take(&self.tenant)?;
@@ -146,13 +146,13 @@ impl Turn {
         }
     }
 
-    /// Keeps a worker for the tenant's next call, once nothing is left of the last one. A worker that cannot be
-    /// brought to a clean state is ended.
+    /// Keeps a worker for the tenant's next call, after removing what the last one left behind. If that fails, the
+    /// worker is ended.
     pub(crate) fn give_back(self, worker: Worker) {
         if worker.is_untouched() {
             return self.keep(worker);
         }
-        // Its caller has the answer and need not wait; the next one does, because the turn is not over.
+        // The caller has its answer already; the next call waits, because this task still holds the permit.
         tokio::spawn(async move {
             if worker.reset().await {
                 self.keep(worker);
@@ -161,6 +161,6 @@ impl Turn {
     }
 
     fn keep(self, worker: Worker) {
-        self.shared.keep(Idle { worker, tenant: Some(self.tenant.clone()) }, self.age);
+        self.shared.keep(Idle { worker, tenant: Some(self.tenant.clone()) }, self.generation);
     }
 }

@@ -96,7 +96,7 @@ fn tools_that_would_not_be_served_are_reported() {
             GOOD.replace("good.greet", "demo.echo"),
             "bad.tool.yaml:2: error: `demo.echo` is the name",
         ),
-        (GOOD.to_owned(), "good.tool.yaml:2: error: `good.greet` in major 1 stands in two files"),
+        (GOOD.to_owned(), "good.tool.yaml:2: error: `good.greet` in major 1 is in two files"),
         (
             GOOD.replace("good.greet", "good.other")
                 .replace("  type: object\n", "  type: string\n"),

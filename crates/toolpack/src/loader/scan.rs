@@ -1,4 +1,4 @@
-//! Finding pack files, and telling whether they changed.
+//! Finds pack files, and detects whether they changed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,14 +14,14 @@ use crate::root::{Root, read_text};
 
 const ENDING: &str = ".tool.yaml";
 
-/// Folders full of other people's files.
-const FOREIGN: [&str; 3] = ["node_modules", "__pycache__", "vendor"];
+/// Folders of third-party files.
+const SKIPPED: [&str; 3] = ["node_modules", "__pycache__", "vendor"];
 
-/// Deeper than any folder of tools; a loop of links is not followed in the first place.
+/// The deepest level of subfolders; links to folders are not followed.
 const MAX_DEPTH: usize = 16;
 
 /// A pack file and the folder it was found in.
-pub(crate) struct Place {
+pub(crate) struct PackFile {
     pub(crate) path: PathBuf,
     pub(crate) folder: Folder,
     /// The tools folder as the operator wrote it, for messages.
@@ -29,8 +29,8 @@ pub(crate) struct Place {
     linked: bool,
 }
 
-impl Place {
-    /// Reads the pack and all it refers to. Whether its schemas can be used is another question, and costs more.
+impl PackFile {
+    /// Reads the pack and all it refers to. Schemas are not compiled, which would cost more.
     pub(crate) fn read(&self) -> Result<(Pack, String), Fault> {
         if self.linked {
             self.folder.root.confine(&self.path)?;
@@ -39,14 +39,14 @@ impl Place {
         Pack::load(&self.path, &text, &self.folder).map(|pack| (pack, text))
     }
 
-    /// The fault as a finding, with paths as the operator knows them.
+    /// The fault as a finding, with paths as the operator wrote them.
     pub(crate) fn finding(&self, fault: &Fault) -> Finding {
         let mut finding = fault.finding(&self.path);
         finding.file = self.shown(&finding.file);
         finding
     }
 
-    /// A path below the root in the words of the operator.
+    /// A path below the root as the operator would write it.
     pub(crate) fn shown(&self, path: &Path) -> PathBuf {
         if let Ok(below) = path.strip_prefix(&self.folder.tools) {
             return self.named.join(below);
@@ -59,8 +59,8 @@ impl Place {
 }
 
 /// All pack files of these folders, by path. A folder that does not exist has none.
-pub(crate) fn scan(folders: &[PathBuf]) -> Vec<Place> {
-    let mut places = Vec::new();
+pub(crate) fn scan(folders: &[PathBuf]) -> Vec<PackFile> {
+    let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     for named in folders {
         let (Ok(tools), Ok(root)) = (fs::canonicalize(named), Root::of(named)) else { continue };
@@ -69,12 +69,12 @@ pub(crate) fn scan(folders: &[PathBuf]) -> Vec<Place> {
         collect(&folder.tools, 0, &mut files);
         for (path, linked) in files {
             if seen.insert(path.clone()) {
-                places.push(Place { path, folder: folder.clone(), named: named.clone(), linked });
+                found.push(PackFile { path, folder: folder.clone(), named: named.clone(), linked });
             }
         }
     }
-    places.sort_by(|a, b| a.path.cmp(&b.path));
-    places
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
 }
 
 fn collect(folder: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) {
@@ -84,7 +84,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) {
         let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
-            if depth < MAX_DEPTH && !FOREIGN.contains(&name) {
+            if depth < MAX_DEPTH && !SKIPPED.contains(&name) {
                 collect(&entry.path(), depth + 1, files);
             }
         } else if name.ends_with(ENDING) && (kind.is_file() || entry.path().is_file()) {
@@ -93,32 +93,34 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) {
     }
 }
 
-/// What a file's metadata said when it was last read.
+/// A file's metadata when it was last read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Device, inode, size, modification and change time; nothing for a file that is not there.
-    facts: Option<[i128; 5]>,
+    /// Device, inode, size, modification and change time; none for a file that does not exist.
+    metadata: Option<[i128; 5]>,
     settled: bool,
 }
 
-/// Clocks of file systems are coarse: two writes within this time may look like one.
+/// The resolution of file system clocks: two writes within this time may look like one.
 const COARSE_NS: i128 = 1_000_000_000;
 
 impl Stamp {
     pub(crate) fn of(file: &Path) -> Self {
-        let Ok(facts) = fs::metadata(file) else { return Self { facts: None, settled: true } };
+        let Ok(metadata) = fs::metadata(file) else {
+            return Self { metadata: None, settled: true };
+        };
         let whole =
             |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-        let changed = whole(facts.ctime(), facts.ctime_nsec());
-        let modified = whole(facts.mtime(), facts.mtime_nsec());
+        let changed = whole(metadata.ctime(), metadata.ctime_nsec());
+        let modified = whole(metadata.mtime(), metadata.mtime_nsec());
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX));
         Self {
-            facts: Some([
-                i128::from(facts.dev()),
-                i128::from(facts.ino()),
-                i128::from(facts.size()),
+            metadata: Some([
+                i128::from(metadata.dev()),
+                i128::from(metadata.ino()),
+                i128::from(metadata.size()),
                 modified,
                 changed,
             ]),
@@ -126,7 +128,7 @@ impl Stamp {
         }
     }
 
-    /// Whether a later change of the file is sure to show in its stamp.
+    /// Whether any later change of the file would change its stamp.
     pub(crate) fn is_settled(self) -> bool {
         self.settled
     }

@@ -1,12 +1,15 @@
-//! The five ways to run a tool.
+//! The five execution kinds of a tool.
 
 use http::{HeaderName, Method};
 use schema::yaml::Spanned;
 
+use super::line;
 use super::written::{self, Kind};
-use super::{MAX_WORKERS, line};
 use crate::Fault;
 use crate::template::Template;
+
+/// The most warm workers that one pack may keep.
+const MAX_WORKERS: usize = 64;
 
 /// How a tool is run.
 #[derive(Clone, Debug)]
@@ -66,14 +69,14 @@ pub(crate) struct Http {
     pub(crate) headers: Vec<(HeaderName, Template)>,
 }
 
-impl ScriptKind {
-    /// The interpreter to look for where the pack names none.
-    pub(crate) fn default_interpreter(self) -> &'static str {
-        match self {
+impl Script {
+    /// The interpreter as the author wrote it, or the default one.
+    pub(crate) fn interpreter(&self) -> &str {
+        self.interpreter.as_deref().unwrap_or(match self.kind {
             ScriptKind::Python => "python3",
             ScriptKind::Node => "node",
             ScriptKind::Php => "php",
-        }
+        })
     }
 }
 
@@ -94,7 +97,7 @@ impl Execution {
 
 impl written::Execution {
     pub(super) fn check(self) -> Result<Execution, Fault> {
-        self.refuse_strangers()?;
+        self.refuse_fields_of_other_kinds()?;
         match self.kind.value {
             Kind::Cli => self.cli().map(Execution::Cli),
             Kind::Python => self.python().map(Execution::Script),
@@ -104,8 +107,8 @@ impl written::Execution {
         }
     }
 
-    /// A field of another kind would be silently without effect.
-    fn refuse_strangers(&self) -> Result<(), Fault> {
+    /// Refuses fields of other kinds, which would have no effect.
+    fn refuse_fields_of_other_kinds(&self) -> Result<(), Fault> {
         use Kind::{Cli, Http, Node, Php, Python};
         let fields: [(&str, Option<usize>, &[Kind]); 13] = [
             ("cmd", self.cmd.as_ref().map(line), &[Cli]),
@@ -146,10 +149,10 @@ impl written::Execution {
         if program.value.trim().is_empty() {
             return Err(Fault::at(line(program), "`cmd` names no program"));
         }
-        let place = line(program);
-        let program = Template::parse(program.value.clone(), place)?;
+        let at = line(program);
+        let program = Template::parse(program.value.clone(), at)?;
         if program.uses_input() {
-            return Err(Fault::at(place, "the program must not come from the input"));
+            return Err(Fault::at(at, "the program must not come from the input"));
         }
         let arguments = arguments
             .iter()
@@ -242,7 +245,7 @@ fn known_method(method: &Method) -> bool {
 
 fn refuse_nul(text: &Spanned<String>) -> Result<(), Fault> {
     if text.value.contains('\0') {
-        return Err(Fault::at(line(text), "a NUL character cannot stand here"));
+        return Err(Fault::at(line(text), "a NUL character is not allowed here"));
     }
     Ok(())
 }

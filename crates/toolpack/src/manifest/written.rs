@@ -1,13 +1,11 @@
-//! The shape of a `*.tool.yaml`, word for word.
+//! The fields of a `*.tool.yaml` as they are written.
 
 use std::collections::BTreeMap;
 
 use proto::{Annotations, Caps, FileStrategy, WrittenFileArgs};
 use schema::yaml::{Location, Spanned};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::Example;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -40,6 +38,14 @@ pub(super) struct Written {
     pub(super) idempotency: Option<Spanned<Idempotency>>,
     #[serde(default)]
     pub(super) examples: Vec<Example>,
+}
+
+/// An example call of a pack, run by `check --run`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    pub input: Value,
+    pub data: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -83,7 +89,7 @@ pub(super) struct Idempotency {
     pub(super) key: Key,
 }
 
-/// Whether a call must bring an idempotency key of the caller's own.
+/// Whether a call must have an idempotency key.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Key {
@@ -97,7 +103,7 @@ impl Key {
     }
 }
 
-/// The fields of all kinds; which of them belong together is checked afterwards, with better words.
+/// The fields of all kinds; which of them belong together is checked later, with better messages.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Execution {

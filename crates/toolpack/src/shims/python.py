@@ -86,7 +86,7 @@ class Function:
 
 
 class Script:
-    """A script that reads one line from stdin and prints one, run anew for each call with globals of its own."""
+    """A script that reads one line from stdin and prints one, run again for each call with its own globals."""
 
     def __init__(self, path, limit):
         self.path, self.limit = path, int(limit)

@@ -1,4 +1,4 @@
-//! Commands: one argument per element, whatever it contains.
+//! Commands: each element is one argument, whatever it contains.
 
 use std::ffi::OsString;
 
@@ -6,23 +6,23 @@ use proto::Code;
 use serde_json::json;
 use strip::{Failure, Request};
 
-use super::PackTool;
-use super::frozen::Frozen;
+use super::pack_tool::PackTool;
+use super::verified_copy::VerifiedCopy;
 use crate::contract::Reply;
 use crate::manifest::{Argument, Cli};
 use crate::template::Values;
 
-/// The longest argument that Linux passes on.
+/// The longest argument that Linux accepts.
 const MAX_ARGUMENT: usize = 128 * 1024 - 1;
 
 impl PackTool {
     pub(super) async fn run_cli(
         &self,
         cli: &Cli,
-        frozen: Option<&Frozen>,
-        call: &Request,
+        copy: Option<&VerifiedCopy>,
+        request: &Request,
     ) -> Result<Reply, Failure> {
-        let values = self.values(&call.input);
+        let values = self.values(&request.input);
         let program = cli.program.render(&values, MAX_ARGUMENT)?;
         let arguments = cli
             .arguments
@@ -30,19 +30,19 @@ impl PackTool {
             .enumerate()
             .map(|(index, argument)| {
                 let text = fill(argument, index + 1, &values)?;
-                Ok(match frozen {
-                    // The author may name a script of the pack; what a caller sends stays as it is.
-                    Some(frozen) if argument.text.is_plain() => frozen.path(&text),
+                Ok(match copy {
+                    // The author may name a script of the pack; a caller's value is passed unchanged.
+                    Some(copy) if argument.text.is_plain() => copy.path(&text),
                     _ => text.into(),
                 })
             })
             .collect::<Result<Vec<OsString>, Failure>>()?;
-        self.run_once(self.spec(&program, frozen).args(arguments), call).await
+        self.run_once(self.spec(&program, copy).args(arguments), request).await
     }
 
-    /// The program that a command means, as its author wrote it.
-    pub(super) fn cli_program(&self, cli: &Cli, call: &Request) -> Result<String, Failure> {
-        cli.program.render(&self.values(&call.input), MAX_ARGUMENT)
+    /// The program of a command, as its author wrote it.
+    pub(super) fn cli_program(&self, cli: &Cli, request: &Request) -> Result<String, Failure> {
+        cli.program.render(&self.values(&request.input), MAX_ARGUMENT)
     }
 }
 
@@ -58,7 +58,7 @@ fn fill(argument: &Argument, index: usize, values: &Values) -> Result<String, Fa
     if text.contains('\0') {
         return refuse("contains a NUL character");
     }
-    // Many programs would take it for an option, or for the name of a file to read.
+    // Many programs treat it as an option, or as the name of a file to read.
     if !argument.may_lead && text.starts_with(['-', '@']) {
         return refuse("must not begin with `-` or `@`");
     }

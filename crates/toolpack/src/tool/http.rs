@@ -10,7 +10,7 @@ use proto::{Blame, Code};
 use serde_json::{Value, json};
 use strip::Failure;
 
-use super::PackTool;
+use super::pack_tool::PackTool;
 use crate::contract::{self, Reply};
 use crate::manifest::Http;
 use crate::template::Values;
@@ -50,7 +50,7 @@ impl PackTool {
     }
 }
 
-/// The body that carries the input; a request that only reads carries none.
+/// The input as the body; a GET request has none.
 fn body(http: &Http, input: &Value) -> Bytes {
     if http.method == Method::GET { Bytes::new() } else { Bytes::from(input.to_string()) }
 }
@@ -90,7 +90,7 @@ fn read(response: &Response) -> Result<Reply, Failure> {
     }
     let value = serde_json::from_slice(&response.body).map_err(|_| {
         let text = String::from_utf8_lossy(&response.body);
-        contract::broken(format!(
+        contract::tool_failure(format!(
             "the service answered `{}`, which is not JSON",
             contract::preview(&text)
         ))
@@ -98,7 +98,7 @@ fn read(response: &Response) -> Result<Reply, Failure> {
     contract::open(value)
 }
 
-/// What a status other than success means.
+/// The failure for a status other than success.
 fn refused(response: &Response) -> Failure {
     let status = response.status;
     let code = match status {
@@ -122,16 +122,16 @@ fn refused(response: &Response) -> Failure {
     }
 }
 
-/// Why there was no answer. A caller who chose the place is told so; otherwise the pack or the host must change.
+/// The failure for a missing answer: the caller's fault where the caller chose the host, else the pack's or the service's.
 fn failure(error: FetchError, chosen_by_caller: bool) -> Failure {
     let message = error.to_string();
     match error {
-        FetchError::Refused(Refusal::Redirects { .. }) => contract::broken(message),
+        FetchError::Refused(Refusal::Redirects { .. }) => contract::tool_failure(message),
         FetchError::Refused(_) if chosen_by_caller => Failure::new(Code::InvalidInput, message),
         FetchError::Refused(_) => Failure::new(Code::Unsupported, message),
         FetchError::Timeout { .. } => Failure::new(Code::Timeout, message),
         FetchError::TooLarge { part: Part::Body, limit } => {
-            contract::broken(format!("the service answered with more than {limit} bytes"))
+            contract::tool_failure(format!("the service answered with more than {limit} bytes"))
                 .details(json!({"limit": limit}))
         }
         FetchError::TooLarge { part: Part::Headers, .. } | FetchError::Protocol { .. } => {

@@ -1,111 +1,103 @@
-//! What all kinds with a process share: its surroundings, and what its end means.
-
-use std::path::Path;
+//! What all kinds with a process share: its environment, and the interpretation of its exit.
 
 use egress::process::{Exit, Finished, RunError, Spec};
 use egress::sandbox::{Mode, Network, Policy, Tier};
-use proto::{Blame, Code, clean};
+use proto::clean;
 use strip::{Failure, Request};
 
-use super::PackTool;
-use super::frozen::{Frozen, changed};
+use super::failures::run_failure;
+use super::pack_tool::PackTool;
+use super::verified_copy::VerifiedCopy;
 use crate::contract::{self, Reply};
 
-/// As much of stderr as the log keeps of one call.
-const STDERR_KEPT: usize = 8_192;
+/// How much of stderr is logged for one call.
+const MAX_STDERR: usize = 8_192;
 
-/// As much of stderr as a caller is shown.
-const HINT: usize = 200;
+/// How much of stderr a caller is shown.
+const MAX_HINT: usize = 200;
 
 impl PackTool {
-    /// A program with the pack's environment and permissions, and nothing else.
-    pub(super) fn spec(&self, program: &str, frozen: Option<&Frozen>) -> Spec {
-        let spec = match frozen {
+    /// A program with the pack's environment and permissions.
+    pub(super) fn spec(&self, program: &str, copy: Option<&VerifiedCopy>) -> Spec {
+        let spec = match copy {
             None => Spec::new(self.program_path(program)),
-            Some(frozen) => frozen.spec(),
+            Some(copy) => copy.spec(),
         };
         let spec = spec
             .env("PATH", self.runtime.path())
             .env("LANG", "C.UTF-8")
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            .policy(self.policy(frozen));
+            .policy(self.policy(copy));
         self.env.iter().fold(spec, |spec, (name, value)| spec.env(name, value))
     }
 
-    /// A path is relative to the pack; a bare name is looked up by the runner.
-    pub(super) fn program_path(&self, program: &str) -> std::ffi::OsString {
-        if program.contains('/') && Path::new(program).is_relative() {
-            return self.pack.folder.join(program).into_os_string();
-        }
-        program.into()
-    }
-
-    fn policy(&self, frozen: Option<&Frozen>) -> Policy {
+    fn policy(&self, copy: Option<&VerifiedCopy>) -> Policy {
         let caps = &self.pack.manifest.caps;
         let network = if caps.network.is_empty() { Network::Denied } else { Network::Allowed };
         let mut policy = Policy::new().mode(self.runtime.sandbox).network(network);
-        match frozen {
+        match copy {
             None => {
-                for place in &self.pack.readable {
-                    policy = policy.read(place);
+                for path in &self.pack.readable {
+                    policy = policy.read(path);
                 }
             }
-            // The files that the copy was made of may have changed since.
-            Some(frozen) => policy = policy.read(frozen.folder()),
+            // The original files may have changed since the copy was made.
+            Some(copy) => policy = policy.read(copy.folder()),
         }
-        for place in &caps.files.read {
-            policy = policy.read(self.pack.folder.join(place));
+        for path in &caps.files.read {
+            policy = policy.read(self.pack.folder.join(path));
         }
-        for place in &caps.files.write {
-            policy = policy.write(self.pack.folder.join(place));
+        for path in &caps.files.write {
+            policy = policy.write(self.pack.folder.join(path));
         }
         policy
     }
 
     /// Runs a program that gets the request on stdin and prints its answer.
-    pub(super) async fn run_once(&self, spec: Spec, call: &Request) -> Result<Reply, Failure> {
-        let mut line = serde_json::to_vec(&contract::request(call))
-            .map_err(|error| contract::broken("the input cannot be written").caused_by(error))?;
+    pub(super) async fn run_once(&self, spec: Spec, request: &Request) -> Result<Reply, Failure> {
+        let mut line = serde_json::to_vec(&contract::request_line(request)).map_err(|error| {
+            contract::tool_failure("the input cannot be serialized").caused_by(error)
+        })?;
         line.push(b'\n');
         let spec = spec
             .stdin(line)
-            .deadline(self.time(call))
+            .deadline(self.time(request))
             .stdout_cap(self.max_output() as u64)
-            .stderr_cap(STDERR_KEPT);
-        match self.runtime.runner.run(spec, &call.cancel).await {
-            Ok(finished) => self.judge(&finished, call),
+            .stderr_cap(MAX_STDERR);
+        match self.runtime.runner.run(spec, &request.cancel).await {
+            Ok(finished) => self.read_finished(&finished, request),
             Err(error) => {
                 if let Some(stderr) = stderr_of(&error) {
-                    self.log_stderr(stderr, call, true);
+                    self.log_stderr(stderr, request, true);
                 }
-                Err(failure(error))
+                Err(run_failure(error))
             }
         }
     }
 
-    fn judge(&self, finished: &Finished, call: &Request) -> Result<Reply, Failure> {
+    fn read_finished(&self, finished: &Finished, request: &Request) -> Result<Reply, Failure> {
         self.remember_tier(finished.tier);
-        let reply = judge_end(&finished.stdout, finished.exit, &finished.stderr);
-        self.log_stderr(&finished.stderr, call, reply.is_err());
+        let reply = read_end(&finished.stdout, finished.exit, &finished.stderr);
+        self.log_stderr(&finished.stderr, request, reply.is_err());
         let mut reply = reply?;
         reply.warnings.extend(self.tier_warning(finished.tier));
         Ok(reply)
     }
 
-    /// Says so where a host offers no sandbox at all, so that nobody relies on the declared caps.
+    /// Warns where a host offers no sandbox, because the declared caps are not enforced there.
     pub(super) fn tier_warning(&self, tier: Tier) -> Option<String> {
         (tier == Tier::T0 && self.runtime.sandbox == Mode::Auto).then(|| {
             "this host offers no sandbox (tier T0): the tool's caps are not enforced".to_owned()
         })
     }
 
-    pub(super) fn log_stderr(&self, stderr: &[u8], call: &Request, failed: bool) {
+    pub(super) fn log_stderr(&self, stderr: &[u8], request: &Request, failed: bool) {
         if stderr.is_empty() {
             return;
         }
         let text = String::from_utf8_lossy(stderr);
         let text = self.secrets.text(&text);
-        let (tool, trace) = (&self.pack.manifest.id, call.trace);
+        let (tool, trace) = (&self.pack.manifest.id, request.trace);
         if failed {
             tracing::warn!(%tool, %trace, stderr = text.trim_end(), "a failing tool wrote to stderr");
         } else {
@@ -114,17 +106,17 @@ impl PackTool {
     }
 }
 
-/// What the end of a program means. A failure that it printed says more than its exit code.
-pub(super) fn judge_end(stdout: &[u8], exit: Exit, stderr: &[u8]) -> Result<Reply, Failure> {
+/// Interprets the exit of a program. A failure that it printed takes precedence over its exit code.
+pub(super) fn read_end(stdout: &[u8], exit: Exit, stderr: &[u8]) -> Result<Reply, Failure> {
     let reply = contract::read(stdout);
     match exit {
         Exit::Code(0) => reply,
         Exit::Signal(signal) => {
-            Err(contract::broken(format!("the tool was killed by signal {signal}")))
+            Err(contract::tool_failure(format!("the tool was killed by signal {signal}")))
         }
         Exit::Code(code) => match reply {
             Err(reported) if was_reported(stdout) => Err(reported),
-            _ => Err(contract::broken(format!(
+            _ => Err(contract::tool_failure(format!(
                 "the tool ended with exit code {code}{}",
                 hint(&String::from_utf8_lossy(stderr))
             ))),
@@ -141,7 +133,7 @@ fn was_reported(stdout: &[u8]) -> bool {
 pub(super) fn hint(stderr: &str) -> String {
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let (last, _) = clean::text(last.trim());
-    let shown: String = last.chars().take(HINT).collect();
+    let shown: String = last.chars().take(MAX_HINT).collect();
     if shown.is_empty() { shown } else { format!(": {shown}") }
 }
 
@@ -152,32 +144,5 @@ fn stderr_of(error: &RunError) -> Option<&[u8]> {
         | RunError::FolderFull { stderr, .. }
         | RunError::TooMuchOutput { stderr, .. } => Some(stderr),
         _ => None,
-    }
-}
-
-/// Why a program gave no result, in the strip's words.
-pub(super) fn failure(error: RunError) -> Failure {
-    match error {
-        RunError::NotFound { .. }
-        | RunError::Tier(_)
-        | RunError::Exposed { .. }
-        | RunError::Sandbox { .. }
-        | RunError::Exec { .. } => Failure::new(Code::Unsupported, error.to_string()),
-        RunError::Changed { .. } => changed().caused_by(error),
-        // A full disk, most likely: it may be better in a while.
-        RunError::Scratch(_) => {
-            Failure::new(Code::Unavailable, "there is no room for the tool's private folder")
-                .caused_by(error)
-        }
-        RunError::TimedOut { .. } => Failure::new(Code::Timeout, error.to_string()),
-        RunError::Cancelled { .. } => Failure::new(Code::Unavailable, "the call was cancelled"),
-        RunError::FolderFull { .. } => contract::broken(error.to_string()),
-        RunError::TooMuchOutput { size, limit, .. } => contract::too_large(size, limit),
-        RunError::WorkingFolder { .. }
-        | RunError::Launcher(_)
-        | RunError::NoLauncher
-        | RunError::Pipe(_) => Failure::new(Code::Internal, "the tool could not be started")
-            .blame(Blame::Gateway)
-            .caused_by(error),
     }
 }

@@ -11,21 +11,21 @@ use tokio::task::JoinHandle;
 
 use crate::contract;
 
-/// As much of stderr as is kept between two looks at it.
-const STDERR_KEPT: usize = 8_192;
+/// How much of stderr is buffered.
+const MAX_STDERR: usize = 8_192;
 
-/// How long the end of a process, or of its stderr, is waited for once its stdout has ended.
-const AFTERMATH: Duration = Duration::from_secs(1);
+/// How long to wait for the exit of a process, and the end of its stderr, after the end of its stdout.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A running interpreter and our ends of its pipes.
+/// A running interpreter and its pipes.
 pub(crate) struct Worker {
-    /// Closed when the process is to see the end of its input.
+    /// None once the input has been closed.
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     process: Process,
     stderr: Arc<Mutex<Vec<u8>>>,
-    listening: JoinHandle<()>,
-    /// Whether the worker has said that another call could hear something of this one.
+    stderr_reader: JoinHandle<()>,
+    /// Whether the worker has said that it kept state which another call could see.
     spent: bool,
 }
 
@@ -45,13 +45,13 @@ pub(crate) enum Answer {
 impl Worker {
     pub(crate) fn new(piped: Piped) -> Self {
         let stderr = Arc::new(Mutex::new(Vec::new()));
-        let listening = tokio::spawn(listen(piped.stderr, Arc::clone(&stderr)));
+        let stderr_reader = tokio::spawn(read_stderr(piped.stderr, Arc::clone(&stderr)));
         Self {
             stdin: Some(piped.stdin),
             stdout: BufReader::new(piped.stdout),
             process: piped.process,
             stderr,
-            listening,
+            stderr_reader,
             spent: false,
         }
     }
@@ -61,17 +61,17 @@ impl Worker {
         self.spent
     }
 
-    /// Whether the last call has left nothing behind: no process, no file, and nothing on stdout.
+    /// Whether the last call left no process, no file, and nothing on stdout.
     pub(crate) fn is_untouched(&self) -> bool {
         self.stdout.buffer().is_empty() && self.process.is_untouched()
     }
 
-    /// Removes what calls have left behind. False if that failed: the worker must not be used again.
+    /// Removes the processes and files of earlier calls. False if that failed: the worker must not be used again.
     pub(crate) async fn reset(&self) -> bool {
         self.stdout.buffer().is_empty() && self.process.reset().await
     }
 
-    /// The sandbox rung that holds.
+    /// The sandbox tier in effect.
     pub(crate) fn tier(&self) -> Tier {
         self.process.tier()
     }
@@ -95,10 +95,9 @@ impl Worker {
         request.insert("id".to_owned(), id.into());
         let line = line_of(&request)?;
         let Some(stdin) = &mut self.stdin else {
-            return Err(contract::broken("the worker was used up"));
+            return Err(contract::tool_failure("the worker was used up"));
         };
-        // Reading goes on while we write, so that neither side can wait for the other forever.
-        // A reply is more than its data by a few dozen bytes.
+        // Reads while it writes, so that neither side can block the other. A reply has a few dozen bytes around its data.
         let (written, reply) = tokio::join!(
             async {
                 stdin.write_all(&line).await?;
@@ -142,7 +141,7 @@ impl Worker {
             return Err(contract::too_large(printed.len() as u64, limit as u64));
         }
         let exit = self.process.wait().await.map_err(broken_pipe)?;
-        self.hear_out().await;
+        self.drain_stderr().await;
         Ok((printed, exit))
     }
 
@@ -157,17 +156,17 @@ impl Worker {
         String::from_utf8_lossy(&stderr).into_owned()
     }
 
-    /// The reason why no reply came.
+    /// The failure for a missing reply.
     async fn ended(&mut self) -> Failure {
-        let exit = tokio::time::timeout(AFTERMATH, self.process.wait()).await;
-        self.hear_out().await;
+        let exit = tokio::time::timeout(EXIT_TIMEOUT, self.process.wait()).await;
+        self.drain_stderr().await;
         let stderr = self.stderr_so_far();
         let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let hint = match contract::preview(last) {
             hint if hint.is_empty() => hint,
             hint => format!(": {hint}"),
         };
-        contract::broken(match exit {
+        contract::tool_failure(match exit {
             Ok(Ok(Exit::Code(code))) => {
                 format!("the tool ended with exit code {code} before it answered{hint}")
             }
@@ -177,26 +176,27 @@ impl Worker {
     }
 
     /// Waits for the end of stderr, which follows the end of the process at once.
-    async fn hear_out(&mut self) {
-        let _ = tokio::time::timeout(AFTERMATH, &mut self.listening).await;
+    async fn drain_stderr(&mut self) {
+        let _ = tokio::time::timeout(EXIT_TIMEOUT, &mut self.stderr_reader).await;
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.listening.abort();
+        self.stderr_reader.abort();
     }
 }
 
 fn line_of(request: &Map<String, Value>) -> Result<Vec<u8>, Failure> {
-    let mut line = serde_json::to_vec(request)
-        .map_err(|error| contract::broken("the input cannot be written").caused_by(error))?;
+    let mut line = serde_json::to_vec(request).map_err(|error| {
+        contract::tool_failure("the input cannot be serialized").caused_by(error)
+    })?;
     line.push(b'\n');
     Ok(line)
 }
 
 fn broken_pipe(error: std::io::Error) -> Failure {
-    contract::broken("the pipe to the tool broke").caused_by(error)
+    contract::tool_failure("the pipe to the tool broke").caused_by(error)
 }
 
 /// Reads to the end of a line; `None` at the end of the stream.
@@ -223,19 +223,18 @@ async fn read_line(
     }
 }
 
-/// Opens a reply, and tells whether it is the worker's last. One that is not ours, or not for this request, means
-/// that the worker's stdout is spoilt.
+/// Reads a reply, and whether it is the worker's last. Any other line means that the tool wrote to stdout directly.
 fn answer(reply: &[u8], id: u64) -> Result<(Answer, bool), Failure> {
-    let spoilt = || {
+    let unexpected = || {
         let text = String::from_utf8_lossy(reply);
-        contract::broken(format!(
+        contract::tool_failure(format!(
             "the tool wrote `{}` to stdout past its language's own print",
             contract::preview(&text)
         ))
     };
-    let mut reply: Map<String, Value> = serde_json::from_slice(reply).map_err(|_| spoilt())?;
+    let mut reply: Map<String, Value> = serde_json::from_slice(reply).map_err(|_| unexpected())?;
     if reply.get("id").and_then(Value::as_u64) != Some(id) {
-        return Err(spoilt());
+        return Err(unexpected());
     }
     let last = reply.get("last").is_some_and(|last| *last == true);
     let status = reply.get("status").and_then(Value::as_i64).unwrap_or(0);
@@ -258,19 +257,19 @@ fn answer(reply: &[u8], id: u64) -> Result<(Answer, bool), Failure> {
             why: text("why").unwrap_or_default(),
         }
     } else {
-        return Err(spoilt());
+        return Err(unexpected());
     };
     Ok((answer, last))
 }
 
-/// Keeps the end of what a process writes to stderr, so that it never blocks there.
-async fn listen(mut stderr: ChildStderr, kept: Arc<Mutex<Vec<u8>>>) {
+/// Reads stderr and keeps its last bytes, so that the process never blocks on it.
+async fn read_stderr(mut stderr: ChildStderr, buffer: Arc<Mutex<Vec<u8>>>) {
     let mut piece = [0; 4_096];
     while let Ok(length @ 1..) = stderr.read(&mut piece).await {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend_from_slice(&piece[..length]);
-        let surplus = kept.len().saturating_sub(STDERR_KEPT);
-        kept.drain(..surplus);
+        let mut buffer = buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        buffer.extend_from_slice(&piece[..length]);
+        let surplus = buffer.len().saturating_sub(MAX_STDERR);
+        buffer.drain(..surplus);
     }
 }
 
@@ -296,8 +295,8 @@ mod tests {
             assert_eq!(answer(reply.as_bytes(), 7).unwrap(), (expected, false));
         }
         assert!(answer(br#"{"id":7,"data":1,"last":true}"#, 7).unwrap().1);
-        for spoilt in [r#"{"id":6,"data":1}"#, "hello", r#"{"data":1}"#, r#"{"id":7}"#, "[]"] {
-            assert!(answer(spoilt.as_bytes(), 7).is_err(), "{spoilt}");
+        for unexpected in [r#"{"id":6,"data":1}"#, "hello", r#"{"data":1}"#, r#"{"id":7}"#, "[]"] {
+            assert!(answer(unexpected.as_bytes(), 7).is_err(), "{unexpected}");
         }
     }
 

@@ -1,11 +1,11 @@
-//! The code of a call that a person approved: a digest of all of it, and a verified copy that is run in its place.
+//! The code of an approved call: a digest of it, and a verified copy that is run in its place.
 //!
-//! The digest covers the program or interpreter and every file of the folders that the pack's code lies in. When the call
-//! runs, those files are copied to a private folder and the digest is computed from the bytes that are copied, so that
-//! a file that is exchanged later changes nothing. Programs outside of these folders are executed by the launcher from
-//! the descriptor whose digest it checked.
+//! The digest covers the program or interpreter and every file in the folders of the pack's code. When the call runs,
+//! those files are copied to a private folder and the digest is computed from the copied bytes, so that a file that is
+//! exchanged later has no effect. The launcher executes programs outside of these folders from the descriptor whose
+//! digest it checked.
 
-mod survey;
+mod files;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -20,33 +20,32 @@ use strip::{Failure, Request};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
-use super::PackTool;
-use super::process::failure;
-use super::script::interpreter;
+use super::failures::{code_changed, run_failure};
+use super::pack_tool::PackTool;
 use crate::contract;
 use crate::manifest::Execution;
 use crate::pack::Code;
-use survey::{Places, Records, mirrored};
+use files::{CodePaths, DigestInput, mirrored};
 
 /// The verified copy of the code that one call runs.
-pub(super) struct Frozen {
+pub(super) struct VerifiedCopy {
     /// Taken when the copy is removed.
     copy: Option<TempDir>,
-    places: Places,
+    paths: CodePaths,
     launch: Launch,
 }
 
-/// What is executed: a program that the kernel runs by itself, and the script that it is to read, if there is one.
+/// What is executed: a program that the kernel runs, and the script that it reads, if there is one.
 struct Launch {
     program: PathBuf,
     digest: Sha256,
-    /// What comes between the program and the arguments: the argument of the script's first line, and the script.
+    /// What comes between the program and the arguments: the argument of the shebang line, and the script.
     words: Vec<OsString>,
     script: Option<PathBuf>,
 }
 
 impl Launch {
-    fn record(&self, script_digest: Option<&Sha256>, records: &mut Records) -> io::Result<()> {
+    fn record(&self, script_digest: Option<&Sha256>, records: &mut DigestInput) -> io::Result<()> {
         records.add(b"program", &fs::canonicalize(&self.program)?, &self.digest);
         for word in &self.words {
             records.add(b"word", Path::new(word), &[]);
@@ -60,77 +59,79 @@ impl Launch {
 
 impl PackTool {
     /// The digest of the code that the call would run now.
-    pub(super) async fn digest_code(&self, call: &Request) -> Result<Digest, Failure> {
-        let (located, places) = self.code_of(call).await?;
-        let survey = move || survey(&located, &places, None).map(|(digest, _)| digest);
-        blocking(survey).await?.map_err(uncovered)
+    pub(super) async fn digest_code(&self, request: &Request) -> Result<Digest, Failure> {
+        let (located, paths) = self.locate_code(request).await?;
+        let computing = move || digest_code(&located, &paths, None).map(|(digest, _)| digest);
+        blocking(computing).await?.map_err(unreadable)
     }
 
     /// Copies the code that the call would run, if it is what was approved.
-    pub(super) async fn freeze(
+    pub(super) async fn copy_approved(
         &self,
-        call: &Request,
+        request: &Request,
         approved: &Digest,
-    ) -> Result<Frozen, Failure> {
-        let (located, places) = self.code_of(call).await?;
+    ) -> Result<VerifiedCopy, Failure> {
+        let (located, paths) = self.locate_code(request).await?;
         let approved = *approved;
-        let frozen = blocking(move || {
+        let copied = blocking(move || {
             let copy = tempfile::Builder::new()
                 .prefix("powerstrip-code-")
                 .permissions(fs::Permissions::from_mode(0o700))
                 .tempdir()?;
             // Paths must be the ones that the sandbox sees, without links.
             let folder = copy.path().canonicalize()?;
-            let (digest, launch) = survey(&located, &places, Some(&folder))?;
-            let frozen = Frozen { copy: Some(copy), places, launch };
-            Ok((digest == approved).then_some(frozen))
+            let (digest, launch) = digest_code(&located, &paths, Some(&folder))?;
+            let copy = VerifiedCopy { copy: Some(copy), paths, launch };
+            Ok((digest == approved).then_some(copy))
         });
-        frozen.await?.map_err(uncovered)?.ok_or_else(changed)
+        copied.await?.map_err(unreadable)?.ok_or_else(code_changed)
     }
 
-    /// The located program, with its interpreter if it is a script, and the places that its code lies in.
-    async fn code_of(&self, call: &Request) -> Result<(Located, Places), Failure> {
+    /// Locates the program, its interpreter if it is a script, and the paths of its code.
+    async fn locate_code(&self, request: &Request) -> Result<(Located, CodePaths), Failure> {
         let written = match &self.pack.manifest.execution {
-            Execution::Cli(cli) => self.cli_program(cli, call)?,
-            Execution::Script(script) => interpreter(script).to_owned(),
-            Execution::Http(_) => return Err(contract::broken("an HTTP tool runs no code here")),
+            Execution::Cli(cli) => self.cli_program(cli, request)?,
+            Execution::Script(script) => script.interpreter().to_owned(),
+            Execution::Http(_) => {
+                return Err(contract::tool_failure("an HTTP tool runs no code here"));
+            }
         };
         let runner = &self.runtime.runner;
-        let program = runner.locate(self.program_path(&written)).await.map_err(failure)?;
+        let program = runner.locate(self.program_path(&written)).await.map_err(run_failure)?;
         let shebang = open_regular(&program).and_then(|mut file| Shebang::read(&mut file));
-        let shebang = shebang.map_err(uncovered)?;
+        let shebang = shebang.map_err(unreadable)?;
         let interpreter = match &shebang {
             None => None,
             Some(line) => {
                 let (name, words) = interpreter_of(line);
-                Some((runner.locate(name).await.map_err(failure)?, words))
+                Some((runner.locate(name).await.map_err(run_failure)?, words))
             }
         };
         let caps = &self.pack.manifest.caps.files;
-        let real = |place: &String| fs::canonicalize(self.pack.folder.join(place)).ok();
+        let real = |path: &String| fs::canonicalize(self.pack.folder.join(path)).ok();
         let mut code: Vec<PathBuf> =
-            self.pack.readable.iter().filter_map(|place| fs::canonicalize(place).ok()).collect();
+            self.pack.readable.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
         // A program that the author names by a relative path belongs to the pack, with the files around it.
         if written.contains('/') && Path::new(&written).is_relative() {
             code.extend(program.parent().and_then(|folder| fs::canonicalize(folder).ok()));
         }
-        let places = Places::new(
+        let paths = CodePaths::new(
             code,
             caps.read.iter().filter_map(real).collect(),
             caps.write.iter().filter_map(real).collect(),
         );
-        Ok((Located { program, interpreter }, places))
+        Ok((Located { program, interpreter }, paths))
     }
 }
 
-/// A program that was found, and, if it is a script, its interpreter with the words of its first line.
+/// A program and, if it is a script, its interpreter with the arguments of its shebang line.
 struct Located {
     program: PathBuf,
     interpreter: Option<(PathBuf, Vec<OsString>)>,
 }
 
-/// What a script's first line names: the interpreter, and the arguments that come before the script. The program `env`
-/// only looks a name up, which is done here instead, so that the digest covers what it would find.
+/// The interpreter of a shebang line, and the arguments before the script. A name after `env` is looked up here, so that
+/// the digest covers the program that `env` would find.
 fn interpreter_of(line: &Shebang) -> (OsString, Vec<OsString>) {
     let written = OsString::from_vec(line.interpreter.clone());
     let argument = line.argument.as_deref().unwrap_or_default();
@@ -149,15 +150,19 @@ fn interpreter_of(line: &Shebang) -> (OsString, Vec<OsString>) {
     (written, line.argument.iter().map(|argument| OsString::from_vec(argument.clone())).collect())
 }
 
-/// The digest of all code, and how it is launched: from the copy, where one is made.
-fn survey(located: &Located, places: &Places, copy: Option<&Path>) -> io::Result<(Digest, Launch)> {
-    let mut records = Records::default();
-    places.record(copy, &mut records)?;
-    // What was copied runs from the copy; it is the same file, or the digest of the tree says otherwise.
+/// Computes the digest of all code, and how it is launched: from the copy, where one is made.
+fn digest_code(
+    located: &Located,
+    paths: &CodePaths,
+    copy: Option<&Path>,
+) -> io::Result<(Digest, Launch)> {
+    let mut records = DigestInput::default();
+    paths.record(copy, &mut records)?;
+    // Copied files run from the copy; if one was exchanged meanwhile, the digest differs.
     let of_copy = |path: &Path| {
-        let place = mirrored(copy?, &path.canonicalize().ok()?);
-        let real = place.canonicalize().ok()?;
-        (real.starts_with(copy?) && real.is_file()).then_some(place)
+        let mirror = mirrored(copy?, &path.canonicalize().ok()?);
+        let real = mirror.canonicalize().ok()?;
+        (real.starts_with(copy?) && real.is_file()).then_some(mirror)
     };
     let digest = |path: &Path| copy_with_digest(&mut open_regular(path)?, &mut io::sink());
     let (program, words, script) = match &located.interpreter {
@@ -180,7 +185,7 @@ fn survey(located: &Located, places: &Places, copy: Option<&Path>) -> io::Result
     Ok((records.digest(), launch))
 }
 
-impl Frozen {
+impl VerifiedCopy {
     /// The folder that holds the copy.
     pub(super) fn folder(&self) -> PathBuf {
         let folder = self.copy.as_ref().map(|copy| copy.path().to_owned()).unwrap_or_default();
@@ -197,13 +202,13 @@ impl Frozen {
         }
     }
 
-    /// The copy of what an author's argument names, or the argument itself.
+    /// The copy of the file that an argument names, or the argument itself.
     pub(super) fn path(&self, argument: &str) -> OsString {
         let path = Path::new(argument);
         if path.is_absolute() { self.copied(path).into_os_string() } else { argument.into() }
     }
 
-    /// The same code, where the copy has it.
+    /// The same code, in the copy.
     pub(super) fn code(&self, code: &Code) -> Code {
         match code {
             Code::Program(file) => Code::Program(self.copied(file)),
@@ -218,13 +223,13 @@ impl Frozen {
 
     fn copied(&self, path: &Path) -> PathBuf {
         match path.canonicalize() {
-            Ok(real) if self.places.is_copied(&real) => mirrored(&self.folder(), &real),
+            Ok(real) if self.paths.is_copied(&real) => mirrored(&self.folder(), &real),
             _ => path.to_owned(),
         }
     }
 }
 
-impl Drop for Frozen {
+impl Drop for VerifiedCopy {
     fn drop(&mut self) {
         let Some(copy) = self.copy.take() else { return };
         if let Ok(runtime) = Handle::try_current() {
@@ -237,20 +242,13 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| contract::broken("the tool's code could not be read").caused_by(error))
+    done.map_err(|error| {
+        contract::tool_failure("the tool's code could not be read").caused_by(error)
+    })
 }
 
-/// Other code than was approved would run.
-pub(super) fn changed() -> Failure {
-    Failure::new(
-        ErrorCode::Denied,
-        "the tool's code changed after the call was approved, so it was not run; call again to ask anew",
-    )
-    .retryable(true)
-}
-
-/// The code cannot be read whole, so no approval can cover it.
-fn uncovered(error: io::Error) -> Failure {
+/// The code cannot be read completely, so no approval can cover it.
+fn unreadable(error: io::Error) -> Failure {
     Failure::new(
         ErrorCode::Denied,
         format!("the tool's code cannot be read for an approval, so it was not run: {error}"),

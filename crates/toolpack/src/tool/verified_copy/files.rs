@@ -1,4 +1,4 @@
-//! Reading, and copying, every file that the code of a pack consists of.
+//! Reads, and copies, every file of a pack's code.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -10,25 +10,25 @@ use std::path::{Path, PathBuf};
 use egress::process::{Sha256, copy_with_digest, open_regular};
 use proto::{Digest, digest};
 
-/// More files than this are no longer one pack's code.
+/// The most files of one pack's code.
 const MAX_FILES: usize = 20_000;
 
-/// More files of data than this take too long to look through for one call.
+/// The most data files that are searched for code.
 const MAX_DATA_FILES: usize = 100_000;
 
-/// More bytes than this take too long to copy for one call.
+/// The most bytes that are copied for one call.
 const MAX_BYTES: u64 = 512 << 20;
 
 /// Deeper folders are not followed.
 const MAX_DEPTH: usize = 64;
 
-/// What no code is loaded from. Python compiles anew what it does not find compiled.
+/// Folders without code. Python recompiles modules whose cache is missing.
 const SKIPPED: [&str; 4] = ["__pycache__", ".git", ".hg", ".svn"];
 
-/// What a folder with the data of a gateway holds: no tool gets a copy of it.
+/// Marks the data folder of a gateway, of which no tool gets a copy.
 const DATABASE: &str = "powerstrip.db";
 
-/// What a Python environment holds. Its packages are part of the interpreter's installation, which is not copied.
+/// Marks a Python environment. Its packages belong to the interpreter's installation, which is not copied.
 const ENVIRONMENT: &str = "pyvenv.cfg";
 
 /// Endings of files that an interpreter or a loader executes.
@@ -37,8 +37,8 @@ const CODE: [&str; 19] = [
     "bash", "pl", "rb", "lua", "jar",
 ];
 
-/// The folders and files that a pack's code lies in, all without links.
-pub(super) struct Places {
+/// The folders and files of a pack's code, with links resolved.
+pub(super) struct CodePaths {
     /// Everything in them is code.
     code: Vec<PathBuf>,
     /// What the pack may read as data. Code in there is treated as code, the rest is read in place.
@@ -47,43 +47,43 @@ pub(super) struct Places {
     written: Vec<PathBuf>,
 }
 
-impl Places {
+impl CodePaths {
     pub(super) fn new(code: Vec<PathBuf>, data: Vec<PathBuf>, written: Vec<PathBuf>) -> Self {
-        // Data that holds the code itself, such as the pack's own folder, is code.
-        let holds_code = |place: &PathBuf| code.iter().any(|code| code.starts_with(place));
-        let data = data.into_iter().filter(|place| !holds_code(place)).collect();
-        let written = written.into_iter().filter(|place| !holds_code(place)).collect();
+        // A data folder that contains the code, such as the pack's own folder, counts as code.
+        let holds_code = |path: &PathBuf| code.iter().any(|code| code.starts_with(path));
+        let data = data.into_iter().filter(|path| !holds_code(path)).collect();
+        let written = written.into_iter().filter(|path| !holds_code(path)).collect();
         Self { code: outermost(code), data: outermost(data), written }
     }
 
-    /// Records every file of code, and copies it if a folder for that is given.
-    pub(super) fn record(&self, copy: Option<&Path>, records: &mut Records) -> io::Result<()> {
-        let mut walk = Walk { places: self, copy, records, files: 0, data_files: 0, bytes: 0 };
-        for place in &self.code {
-            walk.visit(place, 0)?;
+    /// DigestInput every file of code, and copies it if a folder for that is given.
+    pub(super) fn record(&self, copy: Option<&Path>, records: &mut DigestInput) -> io::Result<()> {
+        let mut walk = Walk { paths: self, copy, records, files: 0, data_files: 0, bytes: 0 };
+        for path in &self.code {
+            walk.visit(path, 0)?;
         }
-        let apart = |place: &&PathBuf| !self.code.iter().any(|code| place.starts_with(code));
-        for place in self.data.iter().filter(apart) {
-            walk.visit(place, 0)?;
+        let apart = |path: &&PathBuf| !self.code.iter().any(|code| path.starts_with(code));
+        for path in self.data.iter().filter(apart) {
+            walk.visit(path, 0)?;
         }
-        for place in self.written.iter().filter(apart) {
-            walk.link(place, place)?;
+        for path in self.written.iter().filter(apart) {
+            walk.link(path, path)?;
         }
         Ok(())
     }
 
     fn is_data(&self, path: &Path) -> bool {
-        self.data.iter().any(|place| path.starts_with(place))
+        self.data.iter().any(|outer| path.starts_with(outer))
     }
 
-    /// Whether the copy holds what lies there, not a link to it.
+    /// Whether the copy contains the file itself, not a link to it.
     pub(super) fn is_copied(&self, path: &Path) -> bool {
-        let within = |places: &[PathBuf]| places.iter().any(|place| path.starts_with(place));
+        let within = |paths: &[PathBuf]| paths.iter().any(|outer| path.starts_with(outer));
         (within(&self.code) || within(&self.data)) && !within(&self.written)
     }
 }
 
-/// The paths that lie in none of the others, in order.
+/// The paths that are in none of the others, sorted.
 fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
     let mut kept: Vec<PathBuf> = Vec::new();
@@ -95,16 +95,16 @@ fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     kept
 }
 
-/// Where the copy holds a path: code finds its data by the way from one file to another, so that stays the same.
+/// The location of a path in the copy. Relative paths between files stay the same, because code relies on them.
 pub(super) fn mirrored(copy: &Path, path: &Path) -> PathBuf {
     copy.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// What the digest of a pack's code is made of.
+/// The input of the digest of a pack's code.
 #[derive(Default)]
-pub(super) struct Records(Vec<u8>);
+pub(super) struct DigestInput(Vec<u8>);
 
-impl Records {
+impl DigestInput {
     pub(super) fn add(&mut self, kind: &[u8], path: &Path, content: &[u8]) {
         for part in [kind, path.as_os_str().as_bytes(), content] {
             self.0.extend((part.len() as u64).to_le_bytes());
@@ -118,9 +118,9 @@ impl Records {
 }
 
 struct Walk<'a> {
-    places: &'a Places,
+    paths: &'a CodePaths,
     copy: Option<&'a Path>,
-    records: &'a mut Records,
+    records: &'a mut DigestInput,
     files: usize,
     data_files: usize,
     bytes: u64,
@@ -128,7 +128,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn visit(&mut self, path: &Path, depth: usize) -> io::Result<()> {
-        let (count, most) = if self.places.is_data(path) {
+        let (count, most) = if self.paths.is_data(path) {
             (&mut self.data_files, MAX_DATA_FILES)
         } else {
             (&mut self.files, MAX_FILES)
@@ -140,7 +140,7 @@ impl Walk<'_> {
         if depth > MAX_DEPTH {
             return Err(too_large(path, format!("more than {MAX_DEPTH} levels of folders")));
         }
-        if self.places.written.iter().any(|place| place == path) {
+        if self.paths.written.iter().any(|written| written == path) {
             return self.link(path, path);
         }
         let metadata = fs::symlink_metadata(path)?;
@@ -151,7 +151,7 @@ impl Walk<'_> {
             self.visit_folder(path, depth)
         } else if !kind.is_file() {
             Ok(())
-        } else if self.places.is_data(path) && !is_code(path, metadata.permissions().mode()) {
+        } else if self.paths.is_data(path) && !is_code(path, metadata.permissions().mode()) {
             self.link(path, path)
         } else {
             self.visit_file(path, metadata.permissions().mode())
@@ -182,10 +182,10 @@ impl Walk<'_> {
         let (content, length): (Sha256, u64) = match self.copy {
             None => copy_with_digest(&mut file, &mut io::sink())?,
             Some(copy) => {
-                let place = self.room(copy, path)?;
+                let target = self.make_room(copy, path)?;
                 let mode = if executable { 0o500 } else { 0o400 };
                 let mut new =
-                    OpenOptions::new().write(true).create_new(true).mode(mode).open(place)?;
+                    OpenOptions::new().write(true).create_new(true).mode(mode).open(target)?;
                 copy_with_digest(&mut file, &mut new)?
             }
         };
@@ -198,34 +198,34 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A link keeps leading where it led: to the copy of what is copied, and to the place itself otherwise.
+    /// A link points to the copy of its target if that is copied, else to the target itself.
     fn visit_link(&mut self, path: &Path) -> io::Result<()> {
         let target = fs::read_link(path)?;
         self.records.add(b"link", path, target.as_os_str().as_bytes());
         let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
         self.records.add(b"leads to", path, real.as_os_str().as_bytes());
-        match self.copy.filter(|_| self.places.is_copied(&real)) {
+        match self.copy.filter(|_| self.paths.is_copied(&real)) {
             Some(copy) => self.link(path, &mirrored(copy, &real)),
             None => self.link(path, &real),
         }
     }
 
-    /// Puts a link where the copy holds `path`, unless something is there already.
+    /// Creates a link at the location of `path` in the copy, unless something is there already.
     fn link(&self, path: &Path, target: &Path) -> io::Result<()> {
         let Some(copy) = self.copy else { return Ok(()) };
-        match symlink(target, self.room(copy, path)?) {
+        match symlink(target, self.make_room(copy, path)?) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Where the copy holds `path`, with the folders above it.
-    fn room(&self, copy: &Path, path: &Path) -> io::Result<PathBuf> {
-        let place = mirrored(copy, path);
-        if let Some(folder) = place.parent() {
+    /// The location of `path` in the copy, with its parent folders created.
+    fn make_room(&self, copy: &Path, path: &Path) -> io::Result<PathBuf> {
+        let target = mirrored(copy, path);
+        if let Some(folder) = target.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        Ok(place)
+        Ok(target)
     }
 }
 

@@ -1,5 +1,6 @@
-//! Has the linker place the functions that a start and calls run next to each other (`scripts/order-functions` finds
-//! them), so that rarely used code does not share memory pages with them.
+//! With `POWERSTRIP_FUNCTION_ORDER`, a file that `scripts/order-functions` writes, the linker places the functions that a
+//! start and calls run next to each other, so that rarely used code does not share memory pages with them.
+//! `scripts/package` builds with it.
 
 #![allow(clippy::print_stdout, reason = "Cargo reads the output of build scripts")]
 #![allow(
@@ -8,30 +9,34 @@
 )]
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-const ORDER: &str = "functions.order";
+/// The variable that names the order file.
+const ORDER: &str = "POWERSTRIP_FUNCTION_ORDER";
 
 /// Packs the relocations that the loader applies at start into a few bits each instead of 24 bytes. The loader reads
 /// all of them, and pages that were read stay in memory.
 const PACKED: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {
-    println!("cargo::rerun-if-changed={ORDER}");
-    // In other profiles the functions have other names and memory does not matter.
+    println!("cargo::rerun-if-env-changed={ORDER}");
+    // Also true for `dist`, which inherits from `release`.
     if env::var("PROFILE").as_deref() != Ok("release") {
         return;
     }
-    let Some(folder) = env::var_os("CARGO_MANIFEST_DIR") else { return };
-    let order = Path::new(&folder).join(ORDER);
-    let ordered = [
-        format!("-Wl,--symbol-ordering-file={}", order.display()),
-        "-Wl,--no-warn-symbol-ordering".to_owned(),
-    ];
-    // A linker that does not know these flags would fail the build; they are optional.
-    use_if(&ordered, |program| program.is_some());
+    if let Ok(order) = env::var(ORDER)
+        && !order.is_empty()
+    {
+        println!("cargo::rerun-if-changed={order}");
+        let ordered = [
+            format!("-Wl,--symbol-ordering-file={order}"),
+            "-Wl,--no-warn-symbol-ordering".to_owned(),
+        ];
+        // A linker that does not know these flags would fail the build; they are optional.
+        use_if(&ordered, |program| program.is_some());
+    }
     // Loaders before glibc 2.36 do not support this, so a linked program must also run.
     use_if(&[PACKED.to_owned()], |program| {
         program.is_some_and(|program| succeeds(&mut Command::new(program)))

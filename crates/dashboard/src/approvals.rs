@@ -12,7 +12,7 @@ use auth::scope;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
-use strip::approval::{Decider, Decision, Extent, Standing, Undecided, Verdict};
+use strip::approval::{DecideError, Decider, Decision, Extent, Standing, Verdict};
 
 use crate::layout::error_page;
 use crate::posted::{PostedForm, see_other};
@@ -64,7 +64,7 @@ pub(super) async fn decide(
         let decider = Decider::Person(Arc::clone(viewer.principal()));
         match approvals.decide(&id, &decider, decision).await {
             Ok(row) => Ok(see_other(&approval_page(&row.id))),
-            Err(Undecided::Over(row)) => {
+            Err(DecideError::Over(row)) => {
                 let before = approved_before(approvals, &row).await;
                 let late = format!("Already decided: the approval is {}.", row.state);
                 let (row, status) = (&row, StatusCode::CONFLICT);
@@ -76,13 +76,13 @@ pub(super) async fn decide(
     decided.await.unwrap_or_else(|refusal| refusal)
 }
 
-fn refuse(viewer: &Viewer, undecided: &Undecided) -> Response {
+fn refuse(viewer: &Viewer, undecided: &DecideError) -> Response {
     let status = match undecided {
-        Undecided::Unknown(_) => StatusCode::NOT_FOUND,
-        Undecided::Agent | Undecided::OwnCall => StatusCode::FORBIDDEN,
-        Undecided::Over(_) => StatusCode::CONFLICT,
-        Undecided::Invalid(_) => StatusCode::BAD_REQUEST,
-        Undecided::Store(error) => {
+        DecideError::Unknown(_) => StatusCode::NOT_FOUND,
+        DecideError::Agent | DecideError::OwnCall => StatusCode::FORBIDDEN,
+        DecideError::Over(_) => StatusCode::CONFLICT,
+        DecideError::Invalid(_) => StatusCode::BAD_REQUEST,
+        DecideError::Store(error) => {
             tracing::warn!(%error, "cannot store a decision");
             let text = "The decision could not be stored. Try again.";
             return error_page(viewer, StatusCode::SERVICE_UNAVAILABLE, "Decision failed", text);

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
-use strip::runs::{RunFilter, Shown};
+use strip::runs::{RunFilter, RunView};
 
 use crate::layout::{Page, Section, error_page, heading};
 use crate::posted::{PostedForm, see_other};
@@ -69,7 +69,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     Page { live: "runs", ..Page::new("Runs", Section::Runs, body) }.show(&viewer)
 }
 
-fn row(run: &Shown, viewer: &Viewer) -> Markup {
+fn row(run: &RunView, viewer: &Viewer) -> Markup {
     html! {
         li { a.row href=(run_page(&run.id)) {
             span.row-name { (short(run.name.as_deref().unwrap_or(&run.id), 60)) }

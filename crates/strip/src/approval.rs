@@ -1,13 +1,14 @@
-//! Calls that a person must approve: what is asked, who may decide, and what becomes of it.
+//! Calls that a person must approve: what is asked, who may decide, and what is decided.
 //!
-//! A confirmation is a row in the store; every change of its state is one conditional update there, so that of several
-//! deciders and the deadline exactly one wins. What lives here in memory is who waits for it right now.
+//! An approval is a row in the store. Every change of its state is one conditional update, so that of several deciders
+//! and the deadline exactly one wins. Memory only holds which calls wait for a decision.
 //!
-//! Who waits: each call has a confirmation of its own. Only when a caller has left, the next equal call (same caller,
-//! tool, definition, arguments and files) takes its place, and finds what was decided meanwhile.
+//! Each call has its own approval. When a caller has left, the next equal call (same caller, tool, definition, arguments
+//! and files) takes over its approval, and finds what was decided in the meantime.
 
+mod approvals;
+mod deadlines;
 mod deciding;
-mod desk;
 mod grant;
 pub mod operations;
 pub(crate) mod question;
@@ -21,27 +22,27 @@ use proto::{ADMIN, Principal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use desk::Approvals;
+pub use approvals::Approvals;
 pub(crate) use grant::{Grant, Grounds};
-pub(crate) use rules::Asked;
+pub(crate) use rules::RuleQuery;
 pub use shown::{ApprovalView, ShownFile, inert};
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
 
 /// Who decides.
 #[derive(Clone, Debug)]
 pub enum Decider {
-    /// Whoever can use the operator's socket in the data folder.
+    /// The operator, through the socket in the data folder.
     Operator,
-    /// Somebody with the right to, by the HTTP door or the dashboard; the door has checked the scope.
+    /// A person with the scope to decide, through HTTP or the dashboard; the door has checked the scope.
     Person(Arc<Principal>),
-    /// Whoever was sent a signed link.
+    /// A person who received a signed link.
     Link,
-    /// The person at the caller's own client, where that is a way to decide.
+    /// The person at the caller's own client, if `elicitation` is allowed.
     Client(Arc<Principal>),
 }
 
 impl Decider {
-    /// Whose confirmations they see: one tenant's, or all.
+    /// The tenant whose approvals they may see; none for all.
     pub fn tenant(&self) -> Option<&str> {
         match self {
             Self::Operator | Self::Link => None,
@@ -67,12 +68,12 @@ impl Decider {
     }
 }
 
-/// The tenant whose confirmations somebody may see; none for all.
+/// The tenant whose approvals a caller may see; none for all.
 pub fn reach(principal: &Principal) -> Option<&str> {
     (!principal.holds(ADMIN)).then(|| principal.tenant.as_str())
 }
 
-/// What is decided.
+/// A decision's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -84,9 +85,9 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub decision: Verdict,
-    /// What the caller is told.
+    /// The reason for the caller.
     pub reason: Option<String>,
-    /// Whether it holds for later calls, too.
+    /// Whether it applies to later calls, too.
     pub standing: Option<Standing>,
 }
 
@@ -97,7 +98,7 @@ impl Decision {
     }
 }
 
-/// Which later calls of the same caller to the same tool need not be asked about.
+/// Which later calls of the same caller to the same tool need no approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
@@ -121,19 +122,19 @@ pub enum Extent {
     Any,
 }
 
-/// Why a decision was not taken.
+/// Why a decision was not accepted.
 #[derive(Debug, thiserror::Error)]
-pub enum Undecided {
-    #[error("there is no confirmation `{0}`")]
+pub enum DecideError {
+    #[error("there is no approval `{0}`")]
     Unknown(String),
     #[error("an agent cannot decide about calls")]
     Agent,
     #[error(
-        "this call was made with a credential that may decide itself, so its holder cannot: somebody else must, or the \
-         operator"
+        "this call was made with a credential that may decide itself, so its holder cannot: another person or the \
+         operator must"
     )]
     OwnCall,
-    #[error("the confirmation is {} already", .0.state)]
+    #[error("the approval is {} already", .0.state)]
     Over(Box<ApprovalRow>),
     #[error("{0}")]
     Invalid(&'static str),
@@ -141,7 +142,7 @@ pub enum Undecided {
     Store(#[from] StoreError),
 }
 
-/// Something that happened to a confirmation.
+/// A change of an approval.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub kind: EventKind,
@@ -159,7 +160,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// The word that event streams carry.
+    /// The event's name in streams.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -175,13 +176,13 @@ impl EventKind {
 pub struct Terms {
     /// Whether the person at the caller's own client may decide. Never where callers need credentials.
     pub elicitation: bool,
-    /// Where people decide, as callers are told.
+    /// The address where people decide, for messages to callers.
     pub dashboard: Option<String>,
-    /// How many confirmations of one caller may wait.
+    /// How many approvals of one caller may be pending.
     pub max_waiting: u64,
-    /// For how long an approval may be used whose caller had left.
+    /// How long an approval is valid whose caller had left.
     pub good_for: Duration,
-    /// How often a waiting caller is told that it still waits.
+    /// How often a waiting caller receives a progress notice.
     pub notice_every: Duration,
 }
 
@@ -197,7 +198,7 @@ impl Default for Terms {
     }
 }
 
-/// What a call that waited hears.
+/// The decision about a call that waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) state: ApprovalState,

@@ -1,5 +1,5 @@
-//! A batch of calls: whole turns of a model at once. Calls that do not depend on each other run side by side, each
-//! enters at the top of the stack, and what ends the run comes last wherever it stood.
+//! A batch of calls: a whole turn of a model at once. Calls that do not depend on each other run concurrently, each
+//! enters at the top of the stack, and the call that ends the run comes last whatever its position.
 
 mod plan;
 
@@ -16,19 +16,19 @@ pub use plan::{Batch, BatchCall, MAX_CALLS};
 use crate::runs::RunOf;
 use crate::{Answer, Failure, Reply, Request, Strip};
 
-/// So many calls of a batch run at once.
-const MAX_ABREAST: usize = 8;
+/// How many calls of a batch run at once.
+const MAX_CONCURRENT: usize = 8;
 
-/// What became of a batch.
+/// The answers of a batch.
 #[derive(Debug)]
 pub struct BatchAnswer {
-    /// What the run that the calls belong to can be named by.
+    /// The name or id of the run that the calls belong to.
     pub run: String,
-    /// The answers in the order in which the calls were asked, each with its call's id.
+    /// The answers in the order of the calls, each with its call's id.
     pub answers: Vec<(String, Answer)>,
 }
 
-/// How far a call of the batch is.
+/// The state of one call of a batch.
 enum Progress {
     Waits,
     Runs,
@@ -36,8 +36,8 @@ enum Progress {
 }
 
 impl Strip {
-    /// Runs a batch. The call given with it says who asks, by which door, in which run, and under which trace: each call
-    /// has one of its own. All that is wrong with the batch is told before anything runs.
+    /// Runs a batch. The frame has the principal, the door and the run of all calls; each call gets its own trace. The
+    /// whole batch is checked before anything runs.
     pub async fn call_batch(&self, batch: Batch, frame: Request) -> Result<BatchAnswer, Failure> {
         let view = self.view(&frame.principal);
         let plan = Plan::of(batch, view.tools())?;
@@ -53,11 +53,11 @@ impl Strip {
             RunOf::Joined(run) => run.called().to_owned(),
             RunOf::Session(_) | RunOf::Current => String::new(),
         };
-        let answers = self.carried_out(&plan, &frame).await;
+        let answers = self.run_plan(&plan, &frame).await;
         Ok(BatchAnswer { run, answers: plan.ids().zip(answers).collect() })
     }
 
-    async fn carried_out(&self, plan: &Plan, frame: &Request) -> Vec<Answer> {
+    async fn run_plan(&self, plan: &Plan, frame: &Request) -> Vec<Answer> {
         let mut progress: Vec<_> = plan.calls.iter().map(|_| Progress::Waits).collect();
         let mut running = FuturesUnordered::new();
         let mut stopped = None;
@@ -69,7 +69,7 @@ impl Strip {
                         let answer = skipped(plan, place, because);
                         progress[place] = Progress::Done(Box::new(answer));
                     }
-                    Ok(()) if running.len() < MAX_ABREAST => {
+                    Ok(()) if running.len() < MAX_CONCURRENT => {
                         progress[place] = Progress::Runs;
                         let call = plan.calls[place].within(frame);
                         running.push(async move { (place, self.call(call).await) });
@@ -86,14 +86,14 @@ impl Strip {
         }
         let answers = progress.into_iter().enumerate().map(|(place, progress)| match progress {
             Progress::Done(answer) => *answer,
-            // The plan has no circles, so every call comes to its turn.
+            // Not reached: the plan has no circles, so every call is run or skipped.
             Progress::Waits | Progress::Runs => skipped(plan, place, place),
         });
         answers.collect()
     }
 }
 
-/// The answer to a call that was not begun because of another.
+/// The answer of a call that was not run because of another.
 fn skipped(plan: &Plan, place: usize, because: usize) -> Answer {
     let (call, cause) = (&plan.calls[place], &plan.calls[because].id);
     let depends = call.depends_on.contains(&because);

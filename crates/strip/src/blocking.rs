@@ -1,10 +1,9 @@
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// What is made of so many bytes takes the processor for longer than other calls should wait.
+/// Work on more bytes than this blocks the thread for too long.
 const LONG: usize = 256 * 1024;
 
-/// Does work on so many bytes, out of the way of other calls if that takes long: whoever waits for the same thread is
-/// served by another one meanwhile.
+/// Runs CPU-bound work on this many bytes. For large work the runtime first moves the thread's other tasks elsewhere.
 pub fn run_blocking<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let others =
         || Handle::try_current().is_ok_and(|at| at.runtime_flavor() == RuntimeFlavor::MultiThread);
@@ -15,9 +14,9 @@ pub fn run_blocking<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 mod tests {
     use super::{LONG, run_blocking};
 
-    /// With a single thread, whoever blocks it blocks everybody.
+    /// The only worker thread would block every other task.
     #[test]
-    fn others_are_served_while_long_work_is_done() {
+    fn other_tasks_run_while_large_work_blocks_the_thread() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build();
         let runtime = runtime.expect("a runtime");
         let (done, served) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! Which tools there are: an immutable snapshot, swapped whole, so that a call never takes a lock to find its tool.
+//! The tools: an immutable snapshot, swapped as a whole, so that a call takes no lock to find its tool.
 
 mod admission;
 mod diff;
@@ -32,17 +32,17 @@ pub struct Entry {
     /// The cleaned copy of what the tool says about itself, with schemas as its callers see them.
     pub descriptor: Descriptor,
     pub tool: Arc<dyn Tool>,
-    /// The version's text, which every answer and audit row carries.
+    /// The version's text, for answers and audit rows.
     pub version: Arc<str>,
-    /// The name under which MCP clients see it.
+    /// Its name for MCP clients.
     pub wire: String,
-    /// What callers may send.
+    /// The schema of callers' input.
     pub input: Schema,
-    /// What the tool itself answers with, before anything of it is kept back.
+    /// The tool's own output, before large parts are replaced by references.
     pub output: Option<Schema>,
-    /// How it takes files.
+    /// How it takes files, if it does.
     pub files: Option<FilePlan>,
-    /// The rule that its plan was made by.
+    /// The rule that its file plan was made from.
     pub(crate) file_rule: Option<FileRule>,
     pub limits: Limits,
     pub definition: Digest,
@@ -50,7 +50,7 @@ pub struct Entry {
     pub superseded_by: Option<u64>,
     /// How many invisible characters its definition carried.
     pub hidden_characters: usize,
-    /// Who published it.
+    /// The source that published it.
     pub source: String,
 }
 
@@ -68,7 +68,7 @@ pub struct Fault {
     pub reason: String,
 }
 
-/// Limits that hold where a tool is silent, and those that no tool can raise itself above.
+/// The limits of tools that declare none, and the limits that no tool can exceed.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitBounds {
     pub default: Limits,
@@ -91,7 +91,7 @@ struct Offers {
     pins: Pins,
 }
 
-/// What the operator says of all tools.
+/// The operator's settings for all tools.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) bounds: LimitBounds,
@@ -99,7 +99,7 @@ pub(crate) struct Terms {
 }
 
 impl Catalog {
-    /// An empty catalog; `names` are the wire names given out in earlier lives.
+    /// An empty catalog; `names` are the wire names that were assigned before.
     pub fn new(bounds: LimitBounds, names: WireNames) -> Self {
         Self::pinned(bounds, names, Pins::default())
     }
@@ -120,12 +120,12 @@ impl Catalog {
         self.current.load_full()
     }
 
-    /// Tells when the catalog changes; the value is the newest revision.
+    /// Notifies of changes; the value is the newest revision.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.revision.subscribe()
     }
 
-    /// Replaces all that a source offers. Tools that cannot be admitted are left out and named in the snapshot's faults.
+    /// Replaces all tools of a source. Those that cannot be admitted are listed in the snapshot's faults.
     pub fn publish(&self, source: &str, tools: Vec<Arc<dyn Tool>>) {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
         if !offers.tools.contains_key(source) {
@@ -135,14 +135,14 @@ impl Catalog {
         self.rebuild(&mut offers);
     }
 
-    /// Changes what the operator says of all tools; limits and plans are worked out again.
+    /// Replaces the operator's settings for all tools.
     pub(crate) fn set_terms(&self, terms: Terms) {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
         offers.terms = terms;
         self.rebuild(&mut offers);
     }
 
-    /// Tells readers to look again although the tools are the same: what they may see of them has changed.
+    /// Publishes a new revision with the same tools, because what readers may see of them has changed.
     pub(crate) fn announce(&self) {
         let _one_at_a_time = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
         let next = self.current.load().renewed();
@@ -151,7 +151,7 @@ impl Catalog {
         self.revision.send_replace(revision);
     }
 
-    /// Wire names that were given out and are not yet stored.
+    /// Wire names that were assigned and are not yet stored.
     pub fn take_new_names(&self) -> Vec<(String, String)> {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner).names.take_new()
     }
@@ -161,7 +161,7 @@ impl Catalog {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner).pins.take_new()
     }
 
-    /// Trusts these definitions from now on; tools that are as they say are served at once.
+    /// Trusts these definitions; tools that match them are served at once.
     pub fn approve<'a>(&self, pins: impl IntoIterator<Item = &'a Pin>) {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
         for pin in pins {
@@ -181,10 +181,10 @@ impl Catalog {
         let memory = (&mut offers.names, &mut offers.pins);
         let next = Snapshot::build(&listed, &offers.terms, memory, &previous, revision);
         if next.offers_the_same(&previous) {
-            // Clients fetch the whole list again when told of a change: do not tell them of none.
+            // Clients fetch the whole list again after a notification: send none without a change.
             return;
         }
-        // A tool that is not there tells nobody why; the log does, once.
+        // Callers do not learn why a tool is missing; the log says it once.
         for Fault { source, tool, reason } in next.new_faults(&previous) {
             tracing::warn!(source, %tool, reason, "a tool is not served");
         }

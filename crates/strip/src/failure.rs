@@ -8,7 +8,7 @@ use prompts::PromptError;
 use proto::{Blame, Code, ErrorItem, Scrubber};
 use serde_json::Value;
 
-/// Why a call did not succeed: what a caller is told, who is to blame, and the cause for the log.
+/// Why a call failed: the message for the caller, the blame, and the cause for the log.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub code: Code,
@@ -17,7 +17,7 @@ pub struct Failure {
     pub retryable: bool,
     pub details: Option<Value>,
     pub retry_after: Option<Duration>,
-    /// The failed result as an MCP server gave it, for doors that can pass it on whole.
+    /// The failed result as an MCP server gave it, for doors that can forward it unchanged.
     pub native: Option<Arc<Value>>,
     /// The cause as the log shows it; a caller never sees it.
     pub source: Option<Arc<dyn Error + Send + Sync>>,
@@ -82,8 +82,8 @@ impl Failure {
         self.message = secrets.text(&self.message).into_owned();
         self.details.iter_mut().for_each(|details| secrets.json(details));
         self.native.iter_mut().for_each(|native| secrets.json(Arc::make_mut(native)));
-        let told = self.source.as_ref().map(ToString::to_string).unwrap_or_default();
-        if matches!(secrets.text(&told), Cow::Owned(_)) {
+        let source = self.source.as_ref().map(ToString::to_string).unwrap_or_default();
+        if matches!(secrets.text(&source), Cow::Owned(_)) {
             self.source = None;
         }
         self

@@ -1,4 +1,4 @@
-//! One guard, one file. What each refuses and with which error stands there; their order stands in `stack.rs`.
+//! One guard per file, with its error type. Their order is in `stack.rs`.
 
 pub(crate) mod approval;
 pub(crate) mod arguments;

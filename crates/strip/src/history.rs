@@ -1,5 +1,5 @@
-//! Which tools a caller has used with success lately, so that a search can put them first. It is a hint: small,
-//! forgetful, and never waited for.
+//! The tools that each caller has used successfully of late, so that a search can rank them first. Only a hint: bounded,
+//! and skipped under contention.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use proto::{Principal, ToolId};
 
-/// Beyond this many, whoever has not called for longest is forgotten.
+/// Beyond this many callers, the one that has been idle longest is forgotten.
 const CALLERS: usize = 1024;
 
-/// How many calls of each are remembered.
+/// How many calls of each caller are remembered.
 const CALLS: usize = 64;
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(crate) struct History {
 
 #[derive(Default)]
 struct Callers {
-    /// By the hash of who they are: to mix two up would only change an order.
+    /// By the hash of the caller: a collision would only change an order.
     recent: HashMap<u64, Recent>,
     calls: u64,
 }
@@ -33,7 +33,7 @@ struct Recent {
 }
 
 impl History {
-    /// Remembers a successful call, unless that would mean waiting.
+    /// Remembers a successful call, unless the lock is taken.
     pub(crate) fn note(&self, principal: &Principal, tool: &ToolId) {
         let mut callers = match self.callers.try_lock() {
             Ok(callers) => callers,
@@ -56,7 +56,7 @@ impl History {
         recent.tools.push_back(tool.clone());
     }
 
-    /// The tools that a caller has used lately; the most used has 1, the others their share of that.
+    /// The tools that a caller has used of late, each with its use relative to the most used one.
     pub(crate) fn recent(&self, principal: &Principal) -> Vec<(ToolId, f32)> {
         let mut counts: HashMap<ToolId, u16> = HashMap::new();
         let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);

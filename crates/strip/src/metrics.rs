@@ -1,4 +1,4 @@
-//! What `/metrics` tells of calls. Handles are kept, because to look one up by its labels costs more than to count.
+//! The metrics of calls. Handles are cached, because looking one up by its labels costs more than counting.
 
 use std::collections::HashMap;
 use std::sync::RwLock;
@@ -10,10 +10,10 @@ use proto::Digest;
 use crate::Door;
 use crate::catalog::Entry;
 
-/// Names that resolve to nothing share one label: callers must not be able to grow the metrics.
+/// The label of all unknown names: callers must not be able to grow the metrics.
 const UNKNOWN: &str = "unknown";
 
-/// Which definition (none: no such tool), by which door, with which end.
+/// The definition (none for an unknown tool), the door and the outcome.
 type Outcome = (Option<Digest>, Door, &'static str);
 
 #[derive(Default)]

@@ -1,8 +1,8 @@
-//! Runs: what the calls of one piece of work have in common. A run counts the data tools that have completed, asks people,
-//! holds artifacts, and ends once.
+//! Runs: groups of calls that belong to one piece of work. A run counts completed data tools, asks people, holds artifacts,
+//! and ends once.
 //!
-//! Runs live in memory and the database stands behind them: counts and calls are written in groups, a question and the
-//! end of a run before anybody is told of them.
+//! Runs live in memory and are stored in the database: counts and calls in groups, questions and the end of a run before
+//! they are announced.
 
 mod answers;
 mod keeper;
@@ -21,7 +21,7 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::Failure;
 pub(crate) use answers::NewQuestion;
-pub use answers::Shown;
+pub use answers::RunView;
 use kind::Kind;
 use known::{Key, Known};
 pub use run::Run;
@@ -29,13 +29,13 @@ pub use slot::SlotType;
 pub use store::RunFilter;
 pub(crate) use ticket::Ticket;
 
-/// How long a run that nobody named is the run at hand, without a call.
+/// How long an unnamed run stays the current one without a call.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// How many events a slow listener may miss before it must look for itself.
+/// How many events a subscriber may fall behind before it misses some.
 const EVENTS: usize = 256;
 
-/// How often a run that ends at the very moment of a call is looked for again.
+/// How often a run is looked up again that ends at the moment of the call.
 const TRIES: usize = 4;
 
 /// Which run a call belongs to.
@@ -48,9 +48,9 @@ pub enum RunOf {
     Named(Arc<str>),
     /// The session of a client before MCP 2026-07-28.
     Session(Arc<str>),
-    /// The run at hand of a caller who names none.
+    /// The current run of a caller that names none.
     Current,
-    /// One that is known already.
+    /// One that is joined already.
     Joined(Arc<Run>),
 }
 
@@ -66,7 +66,7 @@ impl RunOf {
     }
 }
 
-/// What happened to a run, for those who watch.
+/// A change of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEvent {
     pub tenant: String,
@@ -75,7 +75,7 @@ pub struct RunEvent {
     pub what: RunChange,
 }
 
-/// What may happen to a run.
+/// The kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunChange {
     Began,
@@ -83,7 +83,7 @@ pub enum RunChange {
     Called,
     /// It asks a person something.
     Asked,
-    /// A question of it has found its end.
+    /// A question of it was answered, declined or withdrawn.
     Answered,
     /// It has one more artifact.
     Stored,
@@ -100,7 +100,7 @@ struct Shared {
     known: Mutex<Known>,
     unwritten: Mutex<Unwritten>,
     wake: Arc<Notify>,
-    /// Writes one after the other, so that whoever waits for a write knows that those before are done.
+    /// Held while writing, so that a flush waits for earlier writes.
     writing: tokio::sync::Mutex<()>,
     keeper: OnceLock<()>,
     events: broadcast::Sender<RunEvent>,
@@ -113,7 +113,7 @@ struct Unwritten {
 }
 
 impl Runs {
-    /// Runs behind which this database stands.
+    /// The runs of this database.
     pub fn new(database: Database, clock: Clock) -> Self {
         Self(Arc::new(Shared {
             database,
@@ -127,7 +127,7 @@ impl Runs {
         }))
     }
 
-    /// Tells what happens to runs from now on.
+    /// Subscribes to changes of runs.
     pub fn events(&self) -> broadcast::Receiver<RunEvent> {
         self.0.events.subscribe()
     }
@@ -136,7 +136,7 @@ impl Runs {
     pub fn begin_batch(&self, principal: &Principal, name: String) -> Arc<Run> {
         let run = Arc::new(Run::begin(Kind::Batch, principal, Some(name), self.now()));
         self.known().insert(None, &run);
-        self.tell(&run, RunChange::Began);
+        self.notify(&run, RunChange::Began);
         run
     }
 
@@ -148,16 +148,16 @@ impl Runs {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, run: &Run, what: RunChange) {
-        // Nobody listens, most of the time.
+    fn notify(&self, run: &Run, what: RunChange) {
+        // Most of the time there are no subscribers.
         if self.0.events.receiver_count() > 0 {
             let (tenant, run) = (run.owner().tenant.clone(), run.id().to_owned());
             let _ = self.0.events.send(RunEvent { tenant, run, what });
         }
     }
 
-    /// The run that a call belongs to, begun if need be.
-    async fn joined(&self, of: &RunOf, principal: &Principal) -> Result<Arc<Run>, Failure> {
+    /// The run that a call belongs to; begins one if there is none.
+    async fn join(&self, of: &RunOf, principal: &Principal) -> Result<Arc<Run>, Failure> {
         let (kind, name) = match of {
             RunOf::Alone => {
                 return Ok(Arc::new(Run::begin(Kind::Alone, principal, None, self.now())));
@@ -180,7 +180,7 @@ impl Runs {
         if let Some(run) = before.filter(|run| !run.is_over(now, IDLE)) {
             return Ok(run);
         }
-        // Set apart, as the first call of a run alone needs it.
+        // Boxed to keep the common future small: only the first call of a run needs it.
         let restored = if first { Box::pin(self.restored(&key)).await? } else { None };
         let restored = restored.filter(|run| !run.is_over(now, IDLE));
         let begun = restored.is_none();
@@ -188,10 +188,10 @@ impl Runs {
             .unwrap_or_else(|| Arc::new(Run::begin(kind, principal, name.map(str::to_owned), now)));
         let (run, taken) = self.known().insert_unless(key, run, |known| !known.is_over(now, IDLE));
         if begun && taken {
-            // Also where nothing is to be written: runs that are over must not gather in memory.
+            // Even if nothing is to be written: ended runs must not accumulate in memory.
             self.wake();
             if run.is_shown() {
-                self.tell(&run, RunChange::Began);
+                self.notify(&run, RunChange::Began);
             }
         }
         Ok(run)
@@ -233,7 +233,7 @@ impl Runs {
 }
 
 impl Drop for Shared {
-    /// The keeper waits for something to write, and must learn that nothing will come.
+    /// Wakes the writer task, so that it ends.
     fn drop(&mut self) {
         self.wake.notify_one();
     }

@@ -1,8 +1,8 @@
-//! What MCP servers offer beside tools: prompts, resources and templates of them, by the names that callers use.
-//! Which server is meant stands in a table that is made with the lists; no list waits for a server.
+//! The prompts, resources and resource templates of MCP servers, by the names that callers use. The lists are computed
+//! when a server publishes, so that reading them never waits for a server.
 
+mod listing;
 mod owners;
-mod shelf;
 mod template;
 mod watch;
 
@@ -17,13 +17,13 @@ use tokio::sync::{broadcast, watch as revisions};
 
 use crate::{Failure, Job, Output};
 
+pub use listing::{Listing, Offered};
 pub use owners::Claims;
-pub use shelf::{Offered, Shelf};
 pub use watch::{Update, Watch};
 
 use watch::Watched;
 
-/// Updates that a slow listener may fall behind before it misses some.
+/// How many updates a subscriber may fall behind before it misses some.
 const UPDATES: usize = 256;
 
 /// A server that offers more than tools.
@@ -31,21 +31,21 @@ const UPDATES: usize = 256;
 pub trait Server: Send + Sync + 'static {
     fn name(&self) -> &str;
 
-    /// What it last said that it offers.
+    /// What it offered last.
     fn offering(&self) -> Arc<Offering>;
 
     /// The time that one request to it may take, if the operator set one.
     fn timeout(&self) -> Option<Duration>;
 
-    /// Hands a request on; the job's input are its parameters, the output's data the whole result.
+    /// Sends a request; the job's input are its parameters, the output's data is the whole result.
     async fn request(&self, method: &str, job: &Job) -> Result<Output, Failure>;
 
-    /// Reads a resource for another server: long base64 in it stays aside, in the output's `carved`.
-    async fn lend(&self, job: &Job) -> Result<Output, Failure> {
+    /// Reads a resource for another server; long base64 in it is in the output's `carved`.
+    async fn read_resource(&self, job: &Job) -> Result<Output, Failure> {
         self.request("resources/read", job).await
     }
 
-    /// Says of which resources, by the server's own URIs, somebody wants to hear when they change.
+    /// Sets the resources, by the server's own URIs, whose changes are subscribed to.
     fn watch(&self, uris: BTreeSet<String>);
 }
 
@@ -59,15 +59,15 @@ pub struct Offering {
     pub capabilities: Value,
     /// When it first offered what it lists, and what it listed before.
     pub claims: Claims,
-    /// Whether its name stands before its prompts' names.
+    /// Whether its name is the prefix of its prompts' names.
     pub prefix: bool,
-    /// Whether the server named itself, and not the operator: what both have is the other's.
+    /// Whether the server registered itself: servers that the operator named own what both list.
     pub announced: bool,
 }
 
 /// Every server that offers more than tools.
 pub struct Servers {
-    shelf: ArcSwap<Shelf>,
+    listing: ArcSwap<Listing>,
     servers: Mutex<BTreeMap<String, Arc<dyn Server>>>,
     prompts: revisions::Sender<u64>,
     resources: revisions::Sender<u64>,
@@ -78,7 +78,7 @@ pub struct Servers {
 impl Default for Servers {
     fn default() -> Self {
         Self {
-            shelf: ArcSwap::from_pointee(Shelf::default()),
+            listing: ArcSwap::from_pointee(Listing::default()),
             servers: Mutex::default(),
             prompts: revisions::channel(0).0,
             resources: revisions::channel(0).0,
@@ -89,14 +89,14 @@ impl Default for Servers {
 }
 
 impl Servers {
-    /// Takes in what a server offers now, in place of what it offered before.
+    /// Replaces what a server offers.
     pub fn publish(&self, server: Arc<dyn Server>) {
         self.change(|servers| {
             servers.insert(server.name().to_owned(), server);
         });
     }
 
-    /// Takes a server out.
+    /// Removes a server.
     pub fn remove(&self, name: &str) {
         self.change(|servers| {
             servers.remove(name);
@@ -108,11 +108,11 @@ impl Servers {
         change(&mut servers);
         let (own, announced): (Vec<_>, Vec<_>) =
             servers.values().partition(|server| !server.offering().announced);
-        let next = Shelf::new(own.into_iter().chain(announced));
-        let before = self.shelf.load_full();
+        let next = Listing::new(own.into_iter().chain(announced));
+        let before = self.listing.load_full();
         let prompts = !next.same_prompts(&before);
         let resources = !next.same_resources(&before);
-        self.shelf.store(Arc::new(next));
+        self.listing.store(Arc::new(next));
         drop(servers);
         if prompts {
             self.prompts.send_modify(|revision| *revision += 1);
@@ -122,17 +122,17 @@ impl Servers {
         }
     }
 
-    /// What all of them offer at this moment.
-    pub fn shelf(&self) -> Arc<Shelf> {
-        self.shelf.load_full()
+    /// What all of them offer now.
+    pub fn listing(&self) -> Arc<Listing> {
+        self.listing.load_full()
     }
 
-    /// Tells when the prompts of any server change.
+    /// Notifies of changes of any server's prompts.
     pub fn prompt_changes(&self) -> revisions::Receiver<u64> {
         self.prompts.subscribe()
     }
 
-    /// Tells when the resources or templates of any server change.
+    /// Notifies of changes of any server's resources or templates.
     pub fn resource_changes(&self) -> revisions::Receiver<u64> {
         self.resources.subscribe()
     }

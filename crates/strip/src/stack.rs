@@ -123,7 +123,10 @@ impl Guards {
                     return Err(determinism::refuse_gated());
                 }
                 let unavailable = || {
-                    Failure::new(Code::Denied, "the call must be approved, and nobody can be asked")
+                    Failure::new(
+                        Code::Denied,
+                        "the call must be approved, and approvals are not set up",
+                    )
                 };
                 let approvals = self.approvals.get().ok_or_else(unavailable)?;
                 if job.request.idempotency_key.is_some()

@@ -38,7 +38,7 @@ impl StripServer for Server {
         Ok(Output { carved: None, ..whole })
     }
 
-    async fn lend(&self, job: &Job) -> Result<Output, Failure> {
+    async fn read_resource(&self, job: &Job) -> Result<Output, Failure> {
         self.forward("resources/read", job, |result| result.get().into()).await
     }
 

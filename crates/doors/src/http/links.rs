@@ -12,7 +12,7 @@ use http::header::{
 use http::{HeaderValue, StatusCode};
 use proto::{TraceId, clean};
 use strip::approval::{
-    ApprovalRow, ApprovalState, Decider, Decision, ShownFile, Undecided, Verdict, inert,
+    ApprovalRow, ApprovalState, DecideError, Decider, Decision, ShownFile, Verdict, inert,
 };
 use url::form_urlencoded;
 
@@ -53,7 +53,7 @@ pub(super) async fn decide(
     let Some(approvals) = shared.strip.approvals() else { return gone() };
     match approvals.decide(&row.id, &Decider::Link, decision).await {
         Ok(row) => page(StatusCode::OK, "Decided", &said(&format!("The call is {}.", row.state))),
-        Err(Undecided::Over(row)) => {
+        Err(DecideError::Over(row)) => {
             let words = format!("This call is {} already; nothing was changed.", row.state);
             page(StatusCode::CONFLICT, "Decided", &said(&words))
         }

@@ -57,8 +57,9 @@ impl Handler {
     /// The lowest level of log messages for a legacy client, also before it chooses one.
     pub(super) fn log_level(&self) -> Option<LogLevel> {
         let chosen = *self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
-        chosen
-            .or_else(|| self.state.strip.servers().shelf().has("logging").then_some(LogLevel::Info))
+        chosen.or_else(|| {
+            self.state.strip.servers().listing().has("logging").then_some(LogLevel::Info)
+        })
     }
 
     pub(super) fn door(&self) -> Door {

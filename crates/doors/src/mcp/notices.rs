@@ -51,7 +51,7 @@ impl ResourceSubscriptions {
 
 /// Watches a resource that the caller may read.
 fn watch(strip: &Strip, principal: &Principal, uri: &str) -> Option<Watch> {
-    let found = strip.servers().shelf().resource(uri)?;
+    let found = strip.servers().listing().resource(uri)?;
     if !strip.may_use_server(principal, found.server.name()) {
         return None;
     }

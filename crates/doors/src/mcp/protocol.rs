@@ -27,7 +27,7 @@ use super::{files, prompts, results, servers};
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let mut info = self.state.info.clone();
-        let shelf = self.state.strip.servers().shelf();
+        let shelf = self.state.strip.servers().listing();
         let capabilities = &mut info.capabilities;
         // Files are always offered as resources; only servers report changes of theirs.
         let mut resources = ResourcesCapability::default();
@@ -96,7 +96,7 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         let strip = &self.state.strip;
         let principal = self.principal(&context)?;
-        let found = strip.servers().shelf().prompt(&request.name);
+        let found = strip.servers().listing().prompt(&request.name);
         match found.filter(|found| strip.may_use_server(&principal, found.server.name())) {
             Some(found) if !prompts::has(strip, &request.name) => {
                 self.forward_prompt(found, request, context).await
@@ -169,7 +169,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let principal = self.principal(&context)?;
-        if !self.state.strip.servers().shelf().has("resources") {
+        if !self.state.strip.servers().listing().has("resources") {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
         if self.subscriptions.add(&self.state.strip, &principal, &request.uri) {
@@ -195,7 +195,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         // Since 2026-07-28 each request names its own level.
-        if is_modern(&context) || !self.state.strip.servers().shelf().has("logging") {
+        if is_modern(&context) || !self.state.strip.servers().listing().has("logging") {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = log_level(request.level);

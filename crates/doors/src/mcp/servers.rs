@@ -25,12 +25,12 @@ use super::results::{error_of, resume, typed};
 
 /// The prompts of all servers, as clients see them.
 pub(super) fn prompts(strip: &Strip, principal: &Principal) -> Vec<Prompt> {
-    let shelf = strip.servers().shelf();
+    let shelf = strip.servers().listing();
     shelf.prompts().filter_map(|listed| entry(strip, principal, listed)).collect()
 }
 
 pub(super) fn resources(strip: &Strip, principal: &Principal, modern: bool) -> ListResourcesResult {
-    let shelf = strip.servers().shelf();
+    let shelf = strip.servers().listing();
     let listed = shelf.resources().filter_map(|listed| entry(strip, principal, listed)).collect();
     let mut result = ListResourcesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
@@ -43,7 +43,7 @@ pub(super) fn templates(
     principal: &Principal,
     modern: bool,
 ) -> ListResourceTemplatesResult {
-    let shelf = strip.servers().shelf();
+    let shelf = strip.servers().listing();
     let listed = shelf.templates().filter_map(|listed| entry(strip, principal, listed)).collect();
     let mut result = ListResourceTemplatesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
@@ -74,7 +74,7 @@ impl Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let shelf = self.state.strip.servers().shelf();
+        let shelf = self.state.strip.servers().listing();
         let principal = self.principal(&context)?;
         let found = shelf.resource(&request.uri);
         let found =
@@ -128,7 +128,7 @@ impl Handler {
         request: &CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Option<Result<CompleteResult, ErrorData>> {
-        let shelf = self.state.strip.servers().shelf();
+        let shelf = self.state.strip.servers().listing();
         let principal = self.principal(&context).ok()?;
         let (found, key) = match &request.r#ref {
             Reference::Prompt(named) => (shelf.prompt(&named.name)?, "name"),
@@ -165,7 +165,7 @@ impl Handler {
         if let Some(params) = params.as_object_mut() {
             params.remove("_meta");
         }
-        let shelf = self.state.strip.servers().shelf();
+        let shelf = self.state.strip.servers().listing();
         let server = shelf.task_server(params["taskId"].as_str().unwrap_or_default());
         let principal = self.principal(&context)?;
         let server =

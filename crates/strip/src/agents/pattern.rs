@@ -6,7 +6,7 @@ use proto::ToolId;
 /// Longer than any id can be.
 const MAX_LEN: usize = 300;
 
-/// Why a text does not name tools.
+/// Why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPattern {
     #[error("a pattern names tools, such as `crm:*`; this one is empty")]
@@ -17,7 +17,7 @@ pub enum InvalidPattern {
     Character(char),
 }
 
-/// Which tools are meant: an id in which `*` stands for any characters.
+/// A pattern of tool ids, in which `*` matches any characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pattern(String);
 
@@ -27,16 +27,16 @@ impl Pattern {
         &self.0
     }
 
-    /// Whether it means this tool.
+    /// Whether it matches this tool.
     pub fn matches(&self, tool: &ToolId) -> bool {
         fits(self.0.as_bytes(), tool.as_str().as_bytes())
     }
 
-    /// Whether it can mean tools of this server.
+    /// Whether it can match tools of this server.
     pub fn reaches(&self, server: &str) -> bool {
         match self.0.split_once(':') {
             Some((part, _)) => fits(part.as_bytes(), server.as_bytes()),
-            // A star may stand for the colon, too.
+            // A star may match the colon, too.
             None => self.0.split_once('*').is_some_and(|(start, _)| {
                 server.starts_with(start) || start.starts_with(&format!("{server}:"))
             }),

@@ -14,7 +14,7 @@ pub struct Skill {
     pub tools: Vec<Pattern>,
     /// Whether its tools run without being approved, where `approve` says nothing else.
     pub auto_approve: bool,
-    /// How long a person may take to decide; nobody having decided, the call is rejected.
+    /// How long a person may take to decide; after that the call is rejected.
     pub approval_timeout: Duration,
     /// Tools that differ from `auto_approve`.
     pub approve: BTreeMap<Pattern, Approve>,
@@ -27,12 +27,12 @@ pub enum Approve {
     Always,
 }
 
-/// What must happen before a tool runs.
+/// Whether a call needs approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalRule {
-    /// Nothing.
+    /// It runs without approval.
     Free,
-    /// A person approves within this time.
+    /// A person must approve it within this time.
     Asked { timeout: Duration },
 }
 
@@ -55,12 +55,12 @@ impl Skill {
             || self.tools.iter().any(|pattern| pattern.matches(tool))
     }
 
-    /// Whether it asks for approvals at all.
+    /// Whether any of its tools needs approval.
     pub fn asks(&self) -> bool {
         !self.auto_approve || self.approve.values().any(|approve| *approve == Approve::Always)
     }
 
-    /// What this skill asks for before one of its tools runs. Of several overrides that match, the strictest holds.
+    /// The rule of this skill for one of its tools. Of several overrides that match, the strictest applies.
     pub fn approval(&self, tool: &ToolId) -> ApprovalRule {
         let matching = self.approve.iter().filter(|(pattern, _)| pattern.matches(tool));
         let usual = if self.auto_approve { Approve::Never } else { Approve::Always };
@@ -71,13 +71,13 @@ impl Skill {
     }
 }
 
-/// How an agent learns what there is.
+/// How an agent discovers tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listing {
-    /// It is shown every tool that it may call.
+    /// Its list has every tool that it may call.
     #[default]
     Whole,
-    /// It is shown the tools by which it finds others.
+    /// Its list has the tools that find others.
     Search,
 }
 
@@ -97,12 +97,12 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// The skills of an agent; a name that stands for none holds nothing.
+    /// The skills of an agent. Names of unknown skills are ignored.
     pub fn skills_of(&self, agent: &Agent) -> Vec<&Skill> {
         agent.skills.iter().filter_map(|name| self.skills.get(name)).collect()
     }
 
-    /// The strictest of what all skills that hold a tool ask for, whoever calls and by whichever door.
+    /// The strictest rule of all skills that have a tool, for every caller and door.
     pub fn approval_rule(&self, tool: &ToolId) -> ApprovalRule {
         self.skills
             .values()

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApprovalRule, Listing, Profiles, View};
 
-/// What can be said of one agent.
+/// What one agent may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentReport {
     pub name: String,

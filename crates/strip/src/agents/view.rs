@@ -10,12 +10,12 @@ use crate::tool::Part;
 pub struct View {
     tools: Arc<Snapshot>,
     listing: Listing,
-    /// Servers that belong to it as a whole; none stands for all of them.
+    /// Servers whose prompts and resources it may use; none if it may use all.
     servers: Option<Arc<BTreeSet<String>>>,
 }
 
 impl View {
-    /// The view of a caller who is no agent: everything.
+    /// The view of a caller that is not an agent: everything.
     pub(super) fn plain(tools: Arc<Snapshot>) -> Self {
         Self { tools, listing: Listing::Whole, servers: None }
     }
@@ -34,7 +34,7 @@ impl View {
         Self { tools: Arc::new(tools), listing: agent.listing, servers: Some(Arc::new(servers)) }
     }
 
-    /// The view of an agent that is no more: nothing.
+    /// The view of an agent that was removed: nothing.
     pub(super) fn nothing() -> Self {
         Self { tools: Arc::default(), listing: Listing::Whole, servers: Some(Arc::default()) }
     }
@@ -64,7 +64,7 @@ impl View {
         self.holds_server(server) || self.tools.entries().iter().any(of_server)
     }
 
-    /// Whether it is the very same view, so that what was worked out for one stands for the other.
+    /// Whether it is the same view, so that a cache for one is valid for the other.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tools, &other.tools) && self.listing == other.listing
     }

@@ -8,7 +8,7 @@ use proto::{Principal, ToolId};
 use super::{AgentReport, ApprovalRule, Profiles, Skill, View};
 use crate::catalog::Snapshot;
 
-/// The views of all agents, each worked out once for every catalog and config, when it is first asked for.
+/// The views of all agents. Each is computed once for every catalog and config, on first use.
 #[derive(Default)]
 pub(crate) struct Views {
     profiles: ArcSwap<Profiles>,
@@ -22,16 +22,16 @@ struct Compiled {
     catalog: Arc<Snapshot>,
     profiles: Arc<Profiles>,
     agents: HashMap<String, OnceLock<View>>,
-    /// What must happen before each tool of the catalog runs.
+    /// Whether each tool of the catalog needs approval.
     gated: OnceLock<HashMap<ToolId, ApprovalRule>>,
 }
 
 impl Views {
-    /// Takes other profiles; says whether they are others.
+    /// Replaces the profiles; returns whether they differ.
     pub(crate) fn set(&self, profiles: Profiles) -> bool {
         let differs = **self.profiles.load() != profiles;
         if differs {
-            // Before the profiles are there, or after they are gone: never is a call let through that one of them gates.
+            // Set before the profiles are stored and cleared after: a gated call is never let through in between.
             let asks = profiles.skills.values().any(Skill::asks);
             self.asks.fetch_or(asks, Ordering::SeqCst);
             self.profiles.store(Arc::new(profiles));
@@ -48,7 +48,7 @@ impl Views {
         self.profiles.load_full()
     }
 
-    /// What a caller may see and call. An agent that is no more sees nothing.
+    /// What a caller may see and call. An agent that was removed sees nothing.
     pub(crate) fn of(&self, principal: &Principal, catalog: Arc<Snapshot>) -> View {
         match &principal.agent {
             None => View::plain(catalog),
@@ -56,7 +56,7 @@ impl Views {
         }
     }
 
-    /// What every agent may do.
+    /// A report about every agent.
     pub(crate) fn reports(&self, catalog: &Arc<Snapshot>) -> Vec<AgentReport> {
         let profiles = self.profiles();
         let report = |name: &String| {
@@ -75,14 +75,14 @@ impl Views {
         }
     }
 
-    /// What must happen before a tool runs, of this catalog or an earlier one.
+    /// Whether a tool of this catalog or an earlier one needs approval.
     pub(crate) fn approval_rule(&self, tool: &ToolId, catalog: Arc<Snapshot>) -> ApprovalRule {
         let compiled = self.compiled(catalog);
         let gated = compiled.gated.get_or_init(|| {
             let ids = compiled.catalog.entries().iter().map(|entry| &entry.descriptor.id);
             ids.map(|id| (id.clone(), compiled.profiles.approval_rule(id))).collect()
         });
-        // A call may have found a tool that has left the catalog since: it is gated as it was.
+        // A call may have resolved a tool that has left the catalog since: its rule still applies.
         gated.get(tool).copied().unwrap_or_else(|| compiled.profiles.approval_rule(tool))
     }
 

@@ -1,4 +1,4 @@
-//! Deciding about a confirmation, or letting its time end: once, and to the end even if the decider leaves meanwhile.
+//! Decides about an approval or lets it expire. Runs to the end even if the decider disconnects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,22 +7,23 @@ use proto::{APPROVALS_DECIDE, Principal, TenantId, TraceId};
 use store::{ApprovalRow, ApprovalRuleRow, ApprovalState, AuditRow, Ruling, StoreError};
 use tokio::time::Instant;
 
-use super::desk::{locked, millis, to_its_end};
+use super::approvals::locked;
+use super::deadlines::{millis, run_to_end};
 use super::rules::Rules;
-use super::{Approvals, Decider, Decision, EventKind, Outcome, Undecided, Verdict};
+use super::{Approvals, DecideError, Decider, Decision, EventKind, Outcome, Verdict};
 
 /// The longest reason that is kept, in bytes.
 const MAX_REASON: usize = 8_000;
 
-/// For how long a caller who had left may still hear why it was refused.
-const TOLD_WITHIN_MS: u64 = 10 * 60 * 1_000;
+/// How long a caller that had left may still get the reason of a rejection.
+const REJECTION_VALID_MS: u64 = 10 * 60 * 1_000;
 
-/// What becomes of a pending confirmation, and all that follows from it.
-struct Fate {
+/// The end of a pending approval, and what follows from it.
+struct Ending {
     id: String,
     outcome: Outcome,
     via: &'static str,
-    /// Who decided, if that is somebody with a name of their own.
+    /// Who decided, if a principal did.
     principal: Option<Arc<Principal>>,
     at_unix_ms: u64,
     good_until_unix_ms: Option<u64>,
@@ -31,36 +32,40 @@ struct Fate {
 }
 
 impl Approvals {
-    /// Decides. Of all who do, and of the deadline, the first one counts.
+    /// Decides. The first decision counts, unless the deadline came first.
     pub async fn decide(
         self: &Arc<Self>,
         id: &str,
         decider: &Decider,
         decision: Decision,
-    ) -> Result<ApprovalRow, Undecided> {
-        let unknown = || Undecided::Unknown(id.chars().take(100).collect());
+    ) -> Result<ApprovalRow, DecideError> {
+        let unknown = || DecideError::Unknown(id.chars().take(100).collect());
         let row = self.get(decider.tenant(), id).await?.ok_or_else(unknown)?;
         check_right(decider, &row)?;
         let reason = decision.reason.as_deref().map(str::trim).filter(|text| !text.is_empty());
         if reason.is_some_and(|text| text.len() > MAX_REASON) {
-            return Err(Undecided::Invalid("a reason has 8,000 bytes at most"));
+            return Err(DecideError::Invalid("a reason has 8,000 bytes at most"));
         }
         let now = self.clock.unix_ms();
         let (state, good_ms) = match decision.decision {
             Verdict::Approve => (ApprovalState::Approved, millis(self.terms().good_for)),
-            Verdict::Reject => (ApprovalState::Rejected, TOLD_WITHIN_MS),
+            Verdict::Reject => (ApprovalState::Rejected, REJECTION_VALID_MS),
         };
         let standing = match (&decision.standing, decision.decision, decider) {
             (None, ..) => None,
             (Some(standing), Verdict::Approve, Decider::Operator | Decider::Person(_)) => {
-                Some(Rules::drafted(&row, standing, decider.by(), now)?)
+                Some(Rules::draft(&row, standing, decider.by(), now)?)
             }
-            _ => return Err(Undecided::Invalid("only an approval of a person can stand for more")),
+            _ => {
+                return Err(DecideError::Invalid(
+                    "only an approval by a person can become a standing rule",
+                ));
+            }
         };
         if self.is_overdue(id) {
             self.expire(id).await?;
         }
-        let fate = Fate {
+        let ending = Ending {
             id: id.to_owned(),
             outcome: Outcome {
                 state,
@@ -74,29 +79,29 @@ impl Approvals {
             standing,
             kind: EventKind::Decided,
         };
-        match self.meet(fate).await? {
+        match self.end_approval(ending).await? {
             Some(row) => Ok(row),
             None => Err(self.missed(id).await?),
         }
     }
 
-    /// Why a decision came to nothing: somebody, or the deadline, was faster.
-    async fn missed(self: &Arc<Self>, id: &str) -> Result<Undecided, StoreError> {
+    /// Why a decision had no effect: another decision or the deadline came first.
+    async fn missed(self: &Arc<Self>, id: &str) -> Result<DecideError, StoreError> {
         let mut row = self.get(None, id).await?;
         if row.as_ref().is_some_and(|row| row.state == ApprovalState::Pending) {
             self.expire(id).await?;
             row = self.get(None, id).await?;
         }
         Ok(match row {
-            Some(row) => Undecided::Over(Box::new(row)),
-            None => Undecided::Unknown(id.to_owned()),
+            Some(row) => DecideError::Over(Box::new(row)),
+            None => DecideError::Unknown(id.to_owned()),
         })
     }
 
-    /// Ends a confirmation whose time is over; says no if somebody was faster.
+    /// Ends an approval after its deadline; returns false if it was decided before.
     pub(crate) async fn expire(self: &Arc<Self>, id: &str) -> Result<bool, StoreError> {
         let (state, by) = (ApprovalState::Expired, "nobody".to_owned());
-        let fate = Fate {
+        let ending = Ending {
             id: id.to_owned(),
             outcome: Outcome { state, by, reason: None },
             via: "deadline",
@@ -106,32 +111,36 @@ impl Approvals {
             standing: None,
             kind: EventKind::Expired,
         };
-        let ended = self.meet(fate).await?;
+        let ended = self.end_approval(ending).await?;
         locked(&self.due).remove(id);
         Ok(ended.is_some())
     }
 
-    /// Nothing, if the confirmation has met its fate already. What is decided is also noted, and told to whoever waits.
-    async fn meet(self: &Arc<Self>, fate: Fate) -> Result<Option<ApprovalRow>, StoreError> {
-        let desk = Arc::clone(self);
-        to_its_end(async move { desk.met(fate).await }).await
+    /// Ends an approval: writes it down, audits it and wakes the waiting call. Returns none if it has ended before.
+    async fn end_approval(
+        self: &Arc<Self>,
+        ending: Ending,
+    ) -> Result<Option<ApprovalRow>, StoreError> {
+        let approvals = Arc::clone(self);
+        run_to_end(async move { approvals.write_ending(ending).await }).await
     }
 
-    async fn met(&self, fate: Fate) -> Result<Option<ApprovalRow>, StoreError> {
-        let Fate { id, outcome, via, standing, .. } = fate;
+    async fn write_ending(&self, ending: Ending) -> Result<Option<ApprovalRow>, StoreError> {
+        let Ending { id, outcome, via, standing, .. } = ending;
         let ruling = Ruling {
             state: outcome.state,
             by: &outcome.by,
             via,
             reason: outcome.reason.as_deref(),
-            at_unix_ms: fate.at_unix_ms,
-            good_until_unix_ms: fate.good_until_unix_ms,
-            in_time: fate.kind == EventKind::Decided,
+            at_unix_ms: ending.at_unix_ms,
+            good_until_unix_ms: ending.good_until_unix_ms,
+            in_time: ending.kind == EventKind::Decided,
         };
-        let good_for = fate.good_until_unix_ms.unwrap_or_default().saturating_sub(fate.at_unix_ms);
+        let good_for =
+            ending.good_until_unix_ms.unwrap_or_default().saturating_sub(ending.at_unix_ms);
         let until = Instant::now() + Duration::from_millis(good_for);
         let approves = outcome.state == ApprovalState::Approved;
-        // Before it is written: whoever reads there that it is approved must find it good. Alone this opens nothing.
+        // Before it is written: a call that reads the approved row must find it valid. This alone lets no call through.
         if approves {
             locked(&self.good).entry(id.clone()).or_insert(until);
         }
@@ -146,29 +155,29 @@ impl Approvals {
             return Ok(None);
         }
         if let Some(rule) = standing {
-            self.rules.stand(rule, fate.at_unix_ms);
+            self.rules.add(rule, ending.at_unix_ms);
         }
         if approves {
-            // Somebody else may have tried, failed, and taken back what both had said.
+            // A concurrent decision that failed may have removed it.
             locked(&self.good).insert(id.clone(), until);
         }
         let row = self.get(None, &id).await;
         if let Ok(Some(row)) = &row {
-            // Who decided is in the trail before what they decided about.
-            self.note(row, fate.principal.as_ref(), via).await;
+            // The decision is in the audit trail before the call that it is about.
+            self.note(row, ending.principal.as_ref(), via).await;
         }
-        // It is decided, whatever can be read of it: nobody waits on.
+        // Wake the waiting call even if the row could not be read.
         self.settle(&id, outcome);
         let row = row?;
         if let Some(row) = &row {
-            self.tell(fate.kind, row);
+            self.send_event(ending.kind, row);
         }
         Ok(row)
     }
 
-    /// Leaves a row in the audit trail, under the trace of the call that was decided about.
+    /// Writes the audit row of a decision, under the trace of its call.
     async fn note(&self, row: &ApprovalRow, by: Option<&Arc<Principal>>, via: &'static str) {
-        let nobody = || {
+        let unnamed = || {
             Arc::new(Principal {
                 tenant: TenantId::new(&row.tenant),
                 subject: row.decided_by.clone().unwrap_or_default(),
@@ -180,7 +189,7 @@ impl Approvals {
             trace: serde_json::from_value(row.trace.clone().into())
                 .unwrap_or_else(|_| TraceId::random()),
             at_unix_ms: row.decided_unix_ms.unwrap_or_else(|| self.clock.unix_ms()),
-            caller: by.map_or_else(nobody, Arc::clone),
+            caller: by.map_or_else(unnamed, Arc::clone),
             door: via.into(),
             tool: row.tool.as_str().into(),
             version: row.version.as_str().into(),
@@ -207,13 +216,13 @@ impl Decider {
     }
 }
 
-/// Agents never decide, and nobody decides with the credential that made the call. The operator may always.
-fn check_right(decider: &Decider, row: &ApprovalRow) -> Result<(), Undecided> {
+/// Agents never decide, and a call is never decided with the credential that made it. The operator may always decide.
+fn check_right(decider: &Decider, row: &ApprovalRow) -> Result<(), DecideError> {
     let Decider::Person(person) = decider else { return Ok(()) };
     if person.agent.is_some() || !person.holds(APPROVALS_DECIDE) {
-        return Err(Undecided::Agent);
+        return Err(DecideError::Agent);
     }
-    // A call whose credential could not decide was made with another one than this, which can.
+    // A credential that may not decide is not the one that decides here, even for the same subject.
     let own = row.decider && row.tenant == person.tenant.as_str() && row.owner == person.subject;
-    if own && !person.holds(proto::ADMIN) { Err(Undecided::OwnCall) } else { Ok(()) }
+    if own && !person.holds(proto::ADMIN) { Err(DecideError::OwnCall) } else { Ok(()) }
 }

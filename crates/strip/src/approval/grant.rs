@@ -1,4 +1,4 @@
-//! A call's grant to run: given before the call looks for a recorded answer, and spent only when its tool really runs.
+//! The permission of a gated call to run: given before the look-up of a recorded answer, spent only when the tool runs.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 use super::Approvals;
 use crate::{Failure, Output};
 
-/// What lets a gated call through.
+/// The permission of a gated call to run.
 pub(crate) struct Grant {
     approvals: Arc<Approvals>,
     fingerprint: Digest,
@@ -21,7 +21,7 @@ pub(crate) enum Grounds {
     Approval(String),
     /// A standing rule.
     Rule(String),
-    /// The call goes on where it was interrupted by a question; its approval was spent when it began.
+    /// The call continues after a question; its approval was spent when it began.
     Continued,
 }
 
@@ -30,7 +30,7 @@ impl Grant {
         Self { approvals, fingerprint, grounds, spent: OnceCell::new() }
     }
 
-    /// Spends the grant, once however often the call runs its tool; fails if it is not there any more.
+    /// Spends the grant, once per call; fails if the approval or the rule has ended.
     pub(crate) async fn spend(&self) -> Result<(), Failure> {
         let spending = self.spent.get_or_try_init(async || {
             let good = match &self.grounds {
@@ -43,8 +43,8 @@ impl Grant {
         spending.await.copied()
     }
 
-    /// Lets the call go on once its caller has answered the question that its tool asks, and shows the state that came
-    /// with it. Without one, it is not told from a call that begins.
+    /// Lets the call continue once its caller has answered the tool's question and sends the state that came with it. A
+    /// question without a state cannot be continued: its answer looks like a new call.
     pub(crate) fn interrupted(&self, question: &Output) {
         let state = question.native.as_ref().and_then(|native| native["requestState"].as_str());
         if let Some(state) = state {
@@ -56,7 +56,7 @@ impl Grant {
 impl Drop for Grant {
     fn drop(&mut self) {
         if let Grounds::Approval(id) = &self.grounds {
-            self.approvals.rise(id);
+            self.approvals.release(id);
         }
     }
 }
@@ -64,6 +64,6 @@ impl Drop for Grant {
 fn withdrawn() -> Failure {
     Failure::new(
         Code::Denied,
-        "the approval was used or ended before the call could run; call again to ask anew",
+        "the approval was used or ended before the call could run; call again to ask again",
     )
 }

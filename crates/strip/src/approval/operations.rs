@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
 
-use super::{ApprovalView, Approvals, Decider, Decision, Standing, Undecided, Verdict};
+use super::{ApprovalView, Approvals, DecideError, Decider, Decision, Standing, Verdict};
 use crate::Strip;
 
 const DEFAULT_PAGE: u32 = 50;
@@ -304,17 +304,17 @@ fn unreadable(error: StoreError) -> OperationError {
     OperationError::new(Code::Unavailable, "the store cannot be read")
 }
 
-fn undecided(why: Undecided, id: &str) -> OperationError {
+fn undecided(why: DecideError, id: &str) -> OperationError {
     let message = why.to_string();
     match why {
-        Undecided::Unknown(_) => unknown("approval", id),
-        Undecided::Invalid(_) => OperationError::invalid(message),
-        Undecided::Store(error) => unreadable(error),
-        Undecided::Over(row) => {
+        DecideError::Unknown(_) => unknown("approval", id),
+        DecideError::Invalid(_) => OperationError::invalid(message),
+        DecideError::Store(error) => unreadable(error),
+        DecideError::Over(row) => {
             let details = json!({"state": row.state, "decidedBy": row.decided_by});
             OperationError::conflict(message, details)
         }
-        Undecided::Agent | Undecided::OwnCall => OperationError::new(Code::Denied, message),
+        DecideError::Agent | DecideError::OwnCall => OperationError::new(Code::Denied, message),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The question to the person at the caller's own client, and what their answer means.
+//! The question to the person at the caller's own client, and how their answer is read.
 
 use serde_json::{Map, Value, json};
 use store::ApprovalRow;
@@ -6,7 +6,7 @@ use store::ApprovalRow;
 use super::{Decision, Verdict, inert};
 use crate::{Request, Resume};
 
-/// Under this name the question stands in an answer that asks for input.
+/// The name of the question in an answer that asks for input.
 const NAME: &str = "powerstrip.approval";
 
 /// The request by which a client asks its person.
@@ -15,7 +15,7 @@ pub(crate) const METHOD: &str = "elicitation/create";
 /// The longest reason that is kept.
 const MAX_REASON: usize = 2_000;
 
-/// Whether a caller can fill in forms.
+/// Whether a caller's client can show forms.
 pub(crate) fn can_ask(call: &Request) -> bool {
     let declared = call.client.as_ref().and_then(|client| client.capabilities().get("elicitation"));
     match declared {
@@ -24,7 +24,7 @@ pub(crate) fn can_ask(call: &Request) -> bool {
     }
 }
 
-/// The form, with all that is to be approved.
+/// The form, with everything that is to be approved.
 pub(crate) fn form(row: &ApprovalRow) -> Value {
     let caller = row.agent.as_deref().map_or_else(String::new, |agent| format!(" (agent {agent})"));
     let arguments = inert(row.arguments.as_deref().unwrap_or_default());
@@ -46,9 +46,9 @@ pub(crate) fn form(row: &ApprovalRow) -> Value {
             "properties": {
                 "decision": {
                     "type": "string", "title": "Decision", "enum": ["approve", "reject"],
-                    "description": "approve runs this call once; reject tells the caller no",
+                    "description": "approve runs this call once; reject refuses it",
                 },
-                "reason": {"type": "string", "title": "Reason", "description": "what the caller is told"},
+                "reason": {"type": "string", "title": "Reason", "description": "sent to the caller"},
             },
             "required": ["decision"],
         },
@@ -63,7 +63,7 @@ pub(crate) fn round(row: &ApprovalRow) -> Value {
     })
 }
 
-/// Takes the answer to our question out of a repeated call; the rest is for its tool.
+/// Takes the answer to this question out of a repeated call; the rest is for its tool.
 pub(crate) fn take_answer(call: &mut Request) -> Option<Value> {
     let resume = call.resume.as_ref()?;
     let answer = resume.responses.get(NAME)?.clone();
@@ -74,7 +74,7 @@ pub(crate) fn take_answer(call: &mut Request) -> Option<Value> {
     Some(answer)
 }
 
-/// What an answer decides: nothing, if the person closed the form.
+/// The decision of an answer; none if the person closed the form.
 pub(crate) fn decided(answer: &Value) -> Option<Decision> {
     let content = answer.get("content").and_then(Value::as_object);
     let text = |content: &Map<String, Value>, key: &str| {
@@ -85,7 +85,7 @@ pub(crate) fn decided(answer: &Value) -> Option<Decision> {
         ("accept", Some(decision)) if decision == "approve" => {
             Some(Decision::once(Verdict::Approve, reason))
         }
-        // An accepted form that does not say yes is no yes.
+        // An accepted form without `approve` is a rejection.
         ("accept" | "decline", _) => Some(Decision::once(Verdict::Reject, reason)),
         _ => None,
     }

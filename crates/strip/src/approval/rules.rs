@@ -1,4 +1,4 @@
-//! What people said once for all calls of a kind. Kept in memory, for every gated call asks.
+//! Standing rules: approvals that apply to later calls, too. Kept in memory, because every gated call looks them up.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -6,8 +6,8 @@ use proto::{Digest, Principal, digest_of_parts};
 use store::{ApprovalRow, ApprovalRuleRow, Database, StoreError};
 use tokio::time::Instant;
 
-use super::desk::left;
-use super::{Extent, Standing, Undecided};
+use super::deadlines::remaining;
+use super::{DecideError, Extent, Standing};
 
 const HOUR: u64 = 60 * 60;
 const MAX_SECONDS: u64 = 30 * 24 * HOUR;
@@ -18,7 +18,7 @@ pub(super) struct Rules {
     rules: RwLock<Vec<InForce>>,
 }
 
-/// A rule in force, and when it ends by the clock that nobody can set.
+/// A rule in force, and when it ends by the monotonic clock.
 struct InForce {
     row: ApprovalRuleRow,
     until: Instant,
@@ -26,7 +26,7 @@ struct InForce {
 
 impl InForce {
     fn new(row: ApprovalRuleRow, now_ms: u64) -> Self {
-        let left = left((row.created_unix_ms, row.expires_unix_ms), now_ms);
+        let left = remaining(row.created_unix_ms, row.expires_unix_ms, now_ms);
         Self { row, until: Instant::now() + left }
     }
 
@@ -35,8 +35,8 @@ impl InForce {
     }
 }
 
-/// What a rule is looked up by.
-pub(crate) struct Asked<'a> {
+/// The call that a rule is looked up for.
+pub(crate) struct RuleQuery<'a> {
     pub(crate) principal: &'a Principal,
     pub(crate) tool: &'a str,
     pub(crate) definition: &'a Digest,
@@ -48,7 +48,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) run: Option<&'a str>,
 }
 
-/// The digest of all caller's input that reaches the tool: the arguments, the contents of the files that they name, and
+/// The digest of everything of the caller's that reaches the tool: the arguments, the contents of the files that they name, and
 /// the idempotency key.
 fn these(arguments: &Digest, files: &str, key: Option<&str>) -> Digest {
     let arguments_bytes = arguments.as_bytes().as_slice();
@@ -66,37 +66,37 @@ impl Rules {
         Ok(Self { database, rules })
     }
 
-    /// The rule that lets this call through, if there is one.
-    pub(super) fn matching(&self, asked: &Asked<'_>, now_ms: u64) -> Option<String> {
+    /// The rule that allows this call, if there is one.
+    pub(super) fn matching(&self, query: &RuleQuery<'_>, now_ms: u64) -> Option<String> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        let these = these(asked.arguments, asked.files, asked.idempotency_key);
+        let these = these(query.arguments, query.files, query.idempotency_key);
         let found =
             rules.iter().filter(|rule| rule.holds(now_ms)).map(|rule| &rule.row).find(|rule| {
-                rule.tool == asked.tool
-                    && rule.tenant == asked.principal.tenant.as_str()
-                    && rule.owner == asked.principal.subject
-                    && rule.agent == asked.principal.agent
-                    && rule.definition == *asked.definition
-                    && rule.code.as_ref() == asked.code
+                rule.tool == query.tool
+                    && rule.tenant == query.principal.tenant.as_str()
+                    && rule.owner == query.principal.subject
+                    && rule.agent == query.principal.agent
+                    && rule.definition == *query.definition
+                    && rule.code.as_ref() == query.code
                     && rule.arguments_sum.is_none_or(|sum| sum == these)
-                    && rule.run.as_deref().is_none_or(|run| asked.run == Some(run))
+                    && rule.run.as_deref().is_none_or(|run| query.run == Some(run))
             });
         found.map(|rule| rule.id.clone())
     }
 
-    /// The rule that a decision asks for, before it is kept.
-    pub(super) fn drafted(
+    /// The rule of a decision, before it is stored.
+    pub(super) fn draft(
         row: &ApprovalRow,
         standing: &Standing,
         by: &str,
         now_ms: u64,
-    ) -> Result<ApprovalRuleRow, Undecided> {
+    ) -> Result<ApprovalRuleRow, DecideError> {
         let seconds = standing.seconds.unwrap_or(HOUR);
         if !(1..=MAX_SECONDS).contains(&seconds) {
-            return Err(Undecided::Invalid("a standing rule lasts 1 second to 30 days"));
+            return Err(DecideError::Invalid("a standing rule lasts 1 second to 30 days"));
         }
         if standing.run && row.run.is_none() {
-            return Err(Undecided::Invalid("the call belongs to no run that has a name"));
+            return Err(DecideError::Invalid("the call belongs to no run that has a name"));
         }
         let exactly = standing.arguments == Extent::These;
         let key = row.idempotency_key.as_deref();
@@ -118,13 +118,13 @@ impl Rules {
         })
     }
 
-    /// Puts a rule in force that the database keeps already.
-    pub(super) fn stand(&self, rule: ApprovalRuleRow, now_ms: u64) {
+    /// Puts a rule in force that is in the database.
+    pub(super) fn add(&self, rule: ApprovalRuleRow, now_ms: u64) {
         let rule = InForce::new(rule, now_ms);
         self.rules.write().unwrap_or_else(PoisonError::into_inner).push(rule);
     }
 
-    /// Counts a use; says no if the rule has ended or was taken out meanwhile.
+    /// Counts a use; returns false if the rule has ended or was removed.
     pub(super) async fn used(&self, id: &str, now_ms: u64) -> Result<bool, StoreError> {
         if !self.database.approval_rule_used(id, now_ms).await? {
             return Ok(false);
@@ -143,13 +143,13 @@ impl Rules {
         rules.iter().filter(shown).map(|rule| rule.row.clone()).collect()
     }
 
-    /// Takes a rule out; says no if the tenant has none of this id.
+    /// Removes a rule; returns false if the tenant has none of this id.
     pub(super) async fn remove(&self, tenant: Option<&str>, id: &str) -> Result<bool, StoreError> {
         let ours = |rule: &ApprovalRuleRow| {
             rule.id == id && tenant.is_none_or(|tenant| rule.tenant == tenant)
         };
         {
-            // Out of force first: what cannot be written down must not keep a rule alive in this process.
+            // Removed from memory first: a failed write must not keep the rule in force in this process.
             let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
             let before = rules.len();
             rules.retain(|rule| !ours(&rule.row));

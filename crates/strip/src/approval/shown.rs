@@ -1,4 +1,4 @@
-//! What a reviewer is shown: everything, and nothing that acts on the screen it is shown on.
+//! What a reviewer is shown: everything, with nothing that could act on their screen.
 
 use proto::{Digest, clean};
 use schemars::JsonSchema;

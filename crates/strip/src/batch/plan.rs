@@ -21,11 +21,11 @@ const MAX_KEY: usize = 255;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
-    /// The run that they belong to; one of its own if none is named.
+    /// The run that they belong to; a new one if absent.
     #[serde(default)]
     pub run_id: Option<String>,
     pub calls: Vec<BatchCall>,
-    /// Begin nothing more once a call has failed.
+    /// Start no further call once one has failed.
     #[serde(default)]
     pub stop_on_error: bool,
 }
@@ -34,7 +34,7 @@ pub struct Batch {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchCall {
-    /// What the others and the answer name it by; its place, counted from 1, if it has none.
+    /// Its name in the answer and in `depends_on`; its position, counted from 1, if absent.
     #[serde(default)]
     pub id: Option<String>,
     pub tool: String,
@@ -64,7 +64,7 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// The call, as part of what its batch was asked with.
+    /// The request of this call.
     pub(super) fn within(&self, frame: &Request) -> Request {
         let mut call = frame.clone();
         call.tool.clone_from(&self.tool);
@@ -76,7 +76,7 @@ impl Planned {
 }
 
 impl Plan {
-    /// Reads a batch, or tells all that is wrong with it.
+    /// Reads a batch; fails with everything that is wrong with it.
     pub(super) fn of(batch: Batch, tools: &Snapshot) -> Result<Self, Failure> {
         let mut faults = Vec::new();
         if !(1..=MAX_CALLS).contains(&batch.calls.len()) {
@@ -93,7 +93,7 @@ impl Plan {
                 let at = place + 1;
                 faults.push(format!("call {at}: `id` is a text of 1 to {MAX_ID} characters"));
             } else if places.contains_key(id.as_str()) {
-                faults.push(format!("the id `{id}` stands there twice"));
+                faults.push(format!("the id `{id}` is used twice"));
             } else {
                 places.insert(id.as_str(), place);
             }
@@ -136,7 +136,7 @@ impl Plan {
         }
         let ends = calls.iter().filter(|call| call.last).count();
         if ends > 1 {
-            faults.push(format!("complete_workflow stands there {ends} times; a run ends once"));
+            faults.push(format!("complete_workflow is called {ends} times; a run ends once"));
         }
         for call in &calls {
             if call.depends_on.iter().any(|place| calls[*place].last) {

@@ -1,4 +1,4 @@
-//! Which of the tools on offer come into the catalog, and what is made ready for each.
+//! Decides which offered tools are admitted to the catalog, and compiles what each needs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::files::{FilePlan, widen};
 /// How many majors of one tool are served: the newest and the one before.
 pub const MAJORS_SERVED: usize = 2;
 
-/// So few tools are made ready sooner than a thread is started.
+/// Fewer tools than this are prepared faster than a thread starts.
 const WORTH_A_THREAD: usize = 64;
 
 /// A tool and the source that offers it.
@@ -26,34 +26,34 @@ type Offered<'a> = (&'a str, &'a Arc<dyn Tool>);
 /// Entries by the tool they were made for.
 pub(super) type Known<'a> = HashMap<usize, &'a Arc<Entry>>;
 
-/// A tool that may come in.
+/// A tool that may be admitted.
 pub(super) struct Offer<'a> {
     source: &'a str,
     tool: &'a Arc<dyn Tool>,
     superseded_by: Option<u64>,
 }
 
-/// A tool that came in.
+/// An admitted tool.
 pub(super) enum Admitted {
     /// Nothing about it has changed.
     Known(Arc<Entry>),
-    /// All but its wire name is there. A tool that is seen for the first time brings its pin.
+    /// Complete but for its wire name. A tool that is seen for the first time comes with its pin.
     New(Box<Entry>, Option<Box<PinnedDefinition>>),
 }
 
-/// Why a tool did not come in.
+/// Why a tool was not admitted.
 pub(super) enum Kept {
     Out(Fault),
-    /// All but its wire name is there.
+    /// Complete but for its wire name.
     Waiting(Box<Quarantined>),
 }
 
-/// Where a tool lies, by which its entry is found again.
+/// The tool's address, which identifies its entry.
 pub(super) fn address(tool: &Arc<dyn Tool>) -> usize {
     Arc::as_ptr(tool).cast::<()>().addr()
 }
 
-/// The tools whose names and versions may stand side by side, by id, the newest major first; and why others may not.
+/// The tools whose names and versions do not collide, by id, the newest major first; and the faults of the others.
 pub(super) fn choose<'a>(
     offers: &[(&'a str, &'a [Arc<dyn Tool>])],
 ) -> (Vec<Offer<'a>>, Vec<Fault>) {
@@ -90,7 +90,7 @@ pub(super) fn choose<'a>(
     (chosen, faults)
 }
 
-/// Makes every chosen tool ready, on all cores when there are many: compiling schemas takes the time.
+/// Prepares the chosen tools, on all cores if there are many, because compiling schemas is slow.
 pub(super) fn admit(
     chosen: &[Offer],
     terms: &Terms,
@@ -108,7 +108,7 @@ pub(super) fn admit(
             .collect();
         let mut admitted: Vec<_> = first.iter().map(one).collect();
         for (offers, thread) in others {
-            // Should a thread die, its share is done again here, where the caller hears of the cause.
+            // If a thread panicked, its share is done again here, so that the panic reaches the caller.
             admitted.extend(thread.join().unwrap_or_else(|_| offers.iter().map(one).collect()));
         }
         admitted
@@ -132,7 +132,7 @@ impl Offer<'_> {
         {
             return Ok(Admitted::Known(Arc::clone(known)));
         }
-        // Before anything is made of it: what nobody has approved is not even compiled.
+        // First of all: schemas of unapproved definitions are not even compiled.
         let pin = self.trust(pins)?;
         let mut descriptor = offered.clone();
         descriptor.files = rule.cloned();
@@ -142,7 +142,7 @@ impl Offer<'_> {
             Kept::Out(fault(self.source, &descriptor.id, reason))
         };
         if !takes_objects(&descriptor.input_schema) {
-            return Err(unusable("input", &"a tool's input is an object, by every door"));
+            return Err(unusable("input", &"a tool's input is an object"));
         }
         let definition = descriptor.definition_hash();
         let files = rule.map(|rule| FilePlan::of(rule, &descriptor.input_schema)).transpose();
@@ -180,7 +180,7 @@ impl Offer<'_> {
         Ok(Admitted::New(entry, pin))
     }
 
-    /// Whether the tool's definition is trusted; with a pin to keep if it is seen for the first time.
+    /// Checks that the tool's definition is trusted; returns a pin to store if it is new.
     fn trust(&self, pins: &Pins) -> Result<Option<Box<PinnedDefinition>>, Kept> {
         let Some(pinning) = self.tool.pinning() else { return Ok(None) };
         let offered = self.tool.descriptor();

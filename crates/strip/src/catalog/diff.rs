@@ -1,4 +1,4 @@
-//! What differs between two definitions of a tool, for a person who has to decide about it.
+//! The differences between two definitions of a tool, for the person who decides about them.
 
 use std::collections::BTreeSet;
 
@@ -31,18 +31,18 @@ pub struct Change {
 
 /// Every difference between two definitions, and how many were left out because there are too many.
 pub fn changes(before: &Value, after: &Value) -> (Vec<Change>, usize) {
-    let mut found = Found::default();
-    found.compare(&mut String::new(), Some(before), Some(after));
-    (found.changes, found.left_out)
+    let mut comparison = Comparison::default();
+    comparison.compare(&mut String::new(), Some(before), Some(after));
+    (comparison.changes, comparison.left_out)
 }
 
 #[derive(Default)]
-struct Found {
+struct Comparison {
     changes: Vec<Change>,
     left_out: usize,
 }
 
-impl Found {
+impl Comparison {
     fn compare(&mut self, at: &mut String, before: Option<&Value>, after: Option<&Value>) {
         match (present(before), present(after)) {
             (Some(Value::Object(a)), Some(Value::Object(b))) => {
@@ -101,7 +101,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The words of one text that are not in the other, in their order: what is left beside the longest common sequence.
+/// The words of each text that are not part of their longest common subsequence, in order.
 fn words(before: &str, after: &str) -> (Vec<String>, Vec<String>) {
     let a: Vec<&str> = before.split_whitespace().collect();
     let b: Vec<&str> = after.split_whitespace().collect();

@@ -1,5 +1,5 @@
-//! Which definition of a server's tool is trusted. A server may change what its tools say of themselves after somebody
-//! has come to trust them: a tool whose definition is not the pinned one is not served until it is approved.
+//! The trusted definitions of servers' tools. A server may change a definition after it was trusted, so a tool whose
+//! definition differs from the pinned one is not served until it is approved.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,16 +7,16 @@ use proto::{Descriptor, Digest, canonical, digest, digest_of_parts};
 use serde_json::{Value, json};
 use store::{Pin, PinnedDefinition};
 
-/// How definitions are summed. Whoever changes it goes on comparing pins of earlier forms as they were made.
+/// The version of the digest's input. A change must keep comparing pins of earlier versions as they were made.
 const FORM: u32 = 1;
 
 /// More tools of one server than this are not trusted by themselves: it could fill the disk with new names.
 const MAX_PINS: usize = 20_000;
 
-/// The parts of a definition, by the names under which they are told.
+/// The names of a definition's parts in messages.
 const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// Whose tool it is, and whether it is trusted when it is first seen.
+/// Whose tool it is, and whether it is trusted on first use.
 #[derive(Clone, Copy, Debug)]
 pub struct Pinning<'a> {
     pub server: &'a str,
@@ -30,19 +30,19 @@ pub struct Pinning<'a> {
 /// Why a tool is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It is not as it was.
+    /// Its definition has changed.
     Changed,
-    /// Nobody has approved it yet.
+    /// It has not been approved yet.
     New,
     /// Its server has offered too many tools to be trusted with another.
     TooMany,
 }
 
-/// The sums of a definition's parts.
+/// The digests of a definition's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sums([Digest; PARTS.len()]);
+pub(super) struct PartDigests([Digest; PARTS.len()]);
 
-/// What the pins say of a tool.
+/// Whether a tool's definition is trusted.
 pub(super) enum Verdict {
     /// It is as it was pinned.
     Trusted,
@@ -68,18 +68,18 @@ pub struct Pins {
     /// Servers that named themselves.
     announced: HashSet<String>,
     /// How many pins those have together, and how many they may have.
-    theirs: usize,
-    room: usize,
+    announced_pins: usize,
+    max_announced: usize,
     new: Vec<PinnedDefinition>,
 }
 
-/// The sums of what is pinned; none if they were made in a way that this version does not know.
-type Pinned = Option<Sums>;
+/// The pinned digests; none if they were made in a form that this version does not know.
+type Pinned = Option<PartDigests>;
 
 impl Default for Pins {
     fn default() -> Self {
         let (by_server, announced) = (HashMap::new(), HashSet::new());
-        Self { by_server, announced, theirs: 0, room: MAX_PINS, new: Vec::new() }
+        Self { by_server, announced, announced_pins: 0, max_announced: MAX_PINS, new: Vec::new() }
     }
 }
 
@@ -103,29 +103,29 @@ impl Pins {
         for server in servers {
             self.announce(&server);
         }
-        self.room = room;
+        self.max_announced = room;
         self
     }
 
     /// Trusts a definition in place of the one before.
     pub(super) fn set(&mut self, pin: &Pin) {
-        let sums = Sums::stored(pin);
+        let digests = PartDigests::stored(pin);
         let known = self.by_server.entry(pin.server.clone()).or_default();
-        let is_new = known.insert(pin.tool.clone(), sums).is_none();
-        self.theirs += usize::from(is_new && self.announced.contains(&pin.server));
+        let is_new = known.insert(pin.tool.clone(), digests).is_none();
+        self.announced_pins += usize::from(is_new && self.announced.contains(&pin.server));
     }
 
     fn announce(&mut self, server: &str) {
         if self.announced.insert(server.to_owned()) {
-            self.theirs += self.by_server.get(server).map_or(0, HashMap::len);
+            self.announced_pins += self.by_server.get(server).map_or(0, HashMap::len);
         }
     }
 
-    /// Trusts a definition that was seen for the first time, and remembers to store it; says no if there is no room.
+    /// Trusts a new definition and queues it to be stored; returns false if the limit is reached.
     pub(super) fn add(&mut self, pin: PinnedDefinition, announced: bool) -> bool {
         if announced {
             self.announce(&pin.pin.server);
-            if self.is_crowded() {
+            if self.is_full() {
                 return false;
             }
         }
@@ -139,20 +139,21 @@ impl Pins {
     }
 
     /// Whether servers that named themselves have as many pins as they may have.
-    fn is_crowded(&self) -> bool {
-        self.theirs >= self.room
+    fn is_full(&self) -> bool {
+        self.announced_pins >= self.max_announced
     }
 
     pub(super) fn judge(&self, pinning: Pinning<'_>, offered: &Descriptor) -> Verdict {
         let parts = parts(offered);
-        let sums = Sums::of(&parts);
-        let definition = sums.whole();
+        let digests = PartDigests::of(&parts);
+        let definition = digests.whole();
         let refused = |why, changed| Verdict::Refused { why, changed, definition };
         let known = self.by_server.get(pinning.server);
         match known.and_then(|known| known.get(pinning.tool)) {
-            Some(Some(pinned)) if *pinned == sums => Verdict::Trusted,
+            Some(Some(pinned)) if *pinned == digests => Verdict::Trusted,
             Some(pinned) => {
-                let differs = |at: &usize| pinned.is_none_or(|pinned| pinned.0[*at] != sums.0[*at]);
+                let differs =
+                    |at: &usize| pinned.is_none_or(|pinned| pinned.0[*at] != digests.0[*at]);
                 let changed = (0..PARTS.len()).filter(differs).map(|at| PARTS[at]).collect();
                 refused(Why::Changed, changed)
             }
@@ -160,13 +161,13 @@ impl Pins {
             None if known.is_some_and(|known| known.len() >= MAX_PINS) => {
                 refused(Why::TooMany, Vec::new())
             }
-            None if pinning.announced && self.is_crowded() => Verdict::Crowded,
-            None => Verdict::FirstSeen(Box::new(made(pinning, sums, &parts))),
+            None if pinning.announced && self.is_full() => Verdict::Crowded,
+            None => Verdict::FirstSeen(Box::new(made(pinning, digests, &parts))),
         }
     }
 }
 
-impl Sums {
+impl PartDigests {
     fn of(parts: &[Value; PARTS.len()]) -> Self {
         Self(parts.each_ref().map(|part| digest(&canonical::bytes(part))))
     }
@@ -175,16 +176,16 @@ impl Sums {
         if pin.form != FORM || !pin.sums.is_ascii() {
             return None;
         }
-        let sums: Vec<Digest> = pin
+        let digests: Vec<Digest> = pin
             .sums
             .as_bytes()
             .chunks(64)
             .map(|sum| std::str::from_utf8(sum).ok()?.parse().ok())
             .collect::<Option<_>>()?;
-        sums.try_into().ok().map(Self)
+        digests.try_into().ok().map(Self)
     }
 
-    /// One sum for the whole definition.
+    /// One digest for the whole definition.
     fn whole(&self) -> Digest {
         digest_of_parts(self.0.each_ref().map(|sum| sum.as_bytes().as_slice()))
     }
@@ -193,7 +194,7 @@ impl Sums {
 /// A pin for what a tool says of itself now.
 pub(super) fn pin(pinning: Pinning<'_>, offered: &Descriptor) -> PinnedDefinition {
     let parts = parts(offered);
-    made(pinning, Sums::of(&parts), &parts)
+    made(pinning, PartDigests::of(&parts), &parts)
 }
 
 /// What a tool says of itself, as it is pinned and as changes in it are looked for.
@@ -201,13 +202,17 @@ pub(super) fn definition(offered: &Descriptor) -> Value {
     joined(&parts(offered))
 }
 
-fn made(pinning: Pinning<'_>, sums: Sums, parts: &[Value; PARTS.len()]) -> PinnedDefinition {
+fn made(
+    pinning: Pinning<'_>,
+    digests: PartDigests,
+    parts: &[Value; PARTS.len()],
+) -> PinnedDefinition {
     PinnedDefinition {
         pin: Pin {
             server: pinning.server.to_owned(),
             tool: pinning.tool.to_owned(),
             form: FORM,
-            sums: sums.0.map(|sum| sum.to_string()).concat(),
+            sums: digests.0.map(|sum| sum.to_string()).concat(),
         },
         definition: joined(parts).to_string(),
     }
@@ -222,7 +227,7 @@ fn joined(parts: &[Value; PARTS.len()]) -> Value {
 fn parts(offered: &Descriptor) -> [Value; PARTS.len()] {
     let mut annotations = json!(offered.annotations);
     if let Some(files) = &offered.files {
-        // A tool that is handed files from now on is another one.
+        // A tool that starts to receive files is a different tool.
         annotations["files"] = json!(files);
     }
     let mut parts = [

@@ -1,4 +1,4 @@
-//! Tools that are offered but not served until somebody has looked at them.
+//! Tools that are offered but not served until an operator has approved them.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ pub struct Quarantined {
     pub why: Why,
     /// The parts of the definition that are not as they were.
     pub changed: Vec<&'static str>,
-    /// The sum of what the tool says of itself now.
+    /// The digest of the tool's present definition.
     pub definition: Digest,
     pub server: String,
     /// The server's own name for it.
     pub tool: String,
-    /// Who published it.
+    /// The source that published it.
     pub source: String,
     /// The name under which MCP clients knew it, or will.
     pub(super) wire: String,
@@ -42,7 +42,7 @@ impl Quarantined {
         pins::pin(pinning, self.offered.descriptor())
     }
 
-    /// What the tool says of itself now; nothing of it has been cleaned.
+    /// The tool's present definition, not cleaned.
     pub fn says(&self) -> Value {
         pins::definition(self.offered.descriptor())
     }
@@ -57,7 +57,7 @@ impl Quarantined {
             Why::Changed => {
                 format!("server `{}` has changed what the tool says of itself", self.server)
             }
-            Why::New => format!("nobody has approved this tool of server `{}` yet", self.server),
+            Why::New => format!("this tool of server `{}` has not been approved yet", self.server),
             Why::TooMany => {
                 format!("server `{}` has offered too many different tools", self.server)
             }
@@ -74,7 +74,7 @@ impl Quarantined {
         }
     }
 
-    /// What a caller is told. Nothing of the unapproved definition is in it: a model reads this.
+    /// The failure of a call. It has nothing of the unapproved definition, because a model reads it.
     pub(super) fn failure(&self) -> Failure {
         let message = format!(
             "`{}` is quarantined: {}. An operator can look at it with `powerstrip tools diff {}` and accept it \

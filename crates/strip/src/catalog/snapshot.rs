@@ -33,7 +33,7 @@ impl Snapshot {
         &self.faults
     }
 
-    /// Tools that are not served until somebody has approved them, by id.
+    /// Tools that are not served until an operator approves them, by id.
     pub fn quarantined(&self) -> &[Arc<Quarantined>] {
         &self.quarantined
     }

@@ -51,7 +51,7 @@ impl ToolClient {
     }
 
     /// Takes secrets out of everything that is sent to the caller. The result of a task is read by a later request, where
-    /// the secrets are not known any more: the tool is not told that its caller takes tasks.
+    /// the secrets are not known any more: the capability for tasks is removed.
     pub(crate) fn redacted(mut self, redact: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
         let mut capabilities = self.client.capabilities().clone();
         if let Some(extensions) = capabilities.get_mut("extensions").and_then(Value::as_object_mut)

@@ -53,7 +53,7 @@ impl RequestUserInput {
             input: json!({
                 "type": "object",
                 "properties": {
-                    "slot_type": {"enum": types, "description": "What kind of answer is wanted."},
+                    "slot_type": {"enum": types, "description": "The kind of the answer."},
                     "slot_id": {
                         "type": "string",
                         "description": "Your name for the answer; each question of a run has its own.",
@@ -255,7 +255,7 @@ impl OpenQuestion<'_> {
             "run_id": self.run.called(),
             "question_id": self.question.id,
             "slot_id": self.question.slot_id,
-            "message": "nobody has answered yet; call request_user_input again with the same arguments to go on waiting",
+            "message": "there is no answer yet; call request_user_input again with the same arguments to go on waiting",
         }));
         // Nothing to record: the same call may get another answer.
         output.reply = Reply::Pending;

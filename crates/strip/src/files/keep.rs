@@ -6,13 +6,14 @@ use std::sync::Arc;
 use base64::engine::GeneralPurpose;
 use bytes::Bytes;
 use futures_util::stream;
-use proto::{FileId, FileKind};
+use proto::FileKind;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use store::{FileRecord, Origin};
 
 use super::carve::{Carved, Run};
 use super::letters::{alphabet, decoded, is_data_url};
+use super::reference::Reference;
 use super::{Files, NewFile, Secrets};
 use crate::catalog::Entry;
 use crate::{Failure, Output, Request};
@@ -32,22 +33,6 @@ pub struct KeepRules {
 impl Default for KeepRules {
     fn default() -> Self {
         Self { binary: super::BINARY_BYTES, text: 64 * 1024 }
-    }
-}
-
-/// Something that was kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
-    pub id: FileId,
-    pub name: String,
-    pub media_type: String,
-    pub size: u64,
-}
-
-impl Reference {
-    /// Where clients of MCP read it.
-    pub fn uri(&self) -> String {
-        format!("powerstrip://files/{}", self.id)
     }
 }
 

@@ -33,7 +33,7 @@ impl Lenders {
         let lender = self.servers.get(server)?;
         request.tool = format!("{server}:resources/read");
         let row = self.audit.open(&request, &Arguments::of(&request.input), None);
-        let lent = lender.lend(&Job::new(request)).await;
+        let lent = lender.read_resource(&Job::new(request)).await;
         let decision = if lent.is_ok() { Decision::Ran } else { Decision::Failed };
         let written = row.close(decision, lent.as_ref().err(), false).await;
         Some(lent.and_then(|output| written.map(|()| output)))

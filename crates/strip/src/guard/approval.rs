@@ -1,5 +1,5 @@
-//! A gated call waits here until a person has decided about it. While they think, neither the caller's timeout nor
-//! the tool's deadline runs; a caller who leaves stops waiting, and nothing runs.
+//! A gated call waits until a person has decided about it. During that time neither the caller's timeout nor the tool's
+//! deadline runs. If the caller leaves, nothing runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,24 +11,26 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::arguments::Arguments;
-use crate::approval::{Approvals, Asked, Decider, Grant, Grounds, Outcome, Undecided, question};
+use crate::approval::{
+    Approvals, DecideError, Decider, Grant, Grounds, Outcome, RuleQuery, question,
+};
 use crate::catalog::Entry;
 use crate::runs::RunOf;
 use crate::{AskMode, Failure, Job, LogLevel, Output, Reply, Request};
 
-/// What becomes of a gated call.
+/// The result of the gate.
 pub(crate) enum Passage {
     /// It may run.
     Granted(Arc<Grant>),
-    /// Its caller is asked, and will repeat it.
+    /// Its caller is asked and will repeat it.
     Asked(Output),
 }
 
-/// A call that waits for a person, and what is asked about it.
+/// The gate of one call, and what a person is asked about.
 pub(crate) struct Gate<'a> {
     pub(crate) approvals: &'a Arc<Approvals>,
     pub(crate) entry: &'a Entry,
-    /// What of the tool is not in its definition, as it was when the call came.
+    /// The tool's revision when the call came.
     pub(crate) revision: u64,
     /// The digest of the code that the call would run.
     pub(crate) code: Option<Digest>,
@@ -36,17 +38,17 @@ pub(crate) struct Gate<'a> {
     pub(crate) timeout: Duration,
 }
 
-/// A seat that is left when the caller is.
-struct Seated {
+/// A call's claim on its approval; dropped with the call, it releases the approval.
+struct ClaimGuard {
     approvals: Arc<Approvals>,
     id: String,
-    leaves: bool,
+    releases: bool,
 }
 
-impl Drop for Seated {
+impl Drop for ClaimGuard {
     fn drop(&mut self) {
-        if self.leaves {
-            self.approvals.rise(&self.id);
+        if self.releases {
+            self.approvals.release(&self.id);
         }
     }
 }
@@ -59,15 +61,15 @@ impl Gate<'_> {
         let files = job.shown_files.as_deref().unwrap_or_default();
         let files = serde_json::to_string(files).unwrap_or_default();
         let fingerprint = self.fingerprint(call, &files);
-        // That a call is repeated is nobody's word that it was approved; that we gave it this state is.
+        // Only a state that this gateway gave proves that a repeated call was approved before.
         let state = call.resume.as_ref().and_then(|resume| resume.state.as_deref());
         if state.is_some_and(|state| self.approvals.continues(&fingerprint, state)) {
             return Ok(self.granted(fingerprint, Grounds::Continued));
         }
-        // Whatever else comes with it, no reviewer sees.
+        // A reviewer is not shown the rest of it.
         call.resume = None;
         let run = run_of(call);
-        let asked = Asked {
+        let query = RuleQuery {
             principal: &call.principal,
             tool: self.entry.descriptor.id.as_str(),
             definition: &self.entry.definition,
@@ -77,35 +79,34 @@ impl Gate<'_> {
             idempotency_key: call.idempotency_key.as_deref(),
             run: run.as_deref(),
         };
-        if let Some(rule) = self.approvals.standing(&asked) {
+        if let Some(rule) = self.approvals.standing(&query) {
             return Ok(self.granted(fingerprint, Grounds::Rule(rule)));
         }
         for row in self.approvals.alike(&fingerprint).await? {
-            let seated = || self.seated(&row.id);
             match row.state {
-                ApprovalState::Approved if self.approvals.hold(&row.id) => {
+                ApprovalState::Approved if self.approvals.claim_approved(&row.id) => {
                     return Ok(self.granted(fingerprint, Grounds::Approval(row.id)));
                 }
-                ApprovalState::Rejected if self.approvals.told(&row.id).await? => {
+                ApprovalState::Rejected if self.approvals.mark_reported(&row.id).await? => {
                     return Err(rejected(&row.id, row.reason.as_deref()));
                 }
                 ApprovalState::Pending => {
-                    let Some(decided) = self.approvals.sit(&row.id) else { continue };
-                    let seat = seated();
+                    let Some(decided) = self.approvals.claim_pending(&row.id) else { continue };
+                    let claim = self.claim(&row.id);
                     if let Some(answer) = &answer {
                         self.answered(call, &row.id, answer).await?;
                     }
-                    // It may have been decided before the seat was taken; then nobody tells.
+                    // A decision before the claim wakes no one: read the row again.
                     let now = self.approvals.get(None, &row.id).await.map_err(unread)?;
                     match now.map(|row| (row.state, row.reason)) {
                         Some((ApprovalState::Pending, _)) => {
-                            return self.wait(call, row, seat, decided, answer.is_some()).await;
+                            return self.wait(call, row, claim, decided, answer.is_some()).await;
                         }
                         Some((ApprovalState::Approved, _)) => {
-                            return Ok(self.keep(seat, fingerprint));
+                            return Ok(self.grant(claim, fingerprint));
                         }
                         Some((ApprovalState::Rejected, reason))
-                            if self.approvals.told(&row.id).await? =>
+                            if self.approvals.mark_reported(&row.id).await? =>
                         {
                             return Err(rejected(&row.id, reason.as_deref()));
                         }
@@ -116,17 +117,17 @@ impl Gate<'_> {
             }
         }
         let row = self.row(call, fingerprint, files, run);
-        // Before the seat is there: the caller may leave while it is made.
-        let seat = self.seated(&row.id);
+        // Before the row is written: the caller may leave in between.
+        let claim = self.claim(&row.id);
         let decided = self.approvals.create(&row, self.timeout).await?;
-        self.wait(call, row, seat, decided, false).await
+        self.wait(call, row, claim, decided, false).await
     }
 
     async fn wait(
         &self,
         call: &Request,
         row: ApprovalRow,
-        seat: Seated,
+        claim: ClaimGuard,
         mut decided: oneshot::Receiver<Outcome>,
         answered: bool,
     ) -> Result<Passage, Failure> {
@@ -134,7 +135,7 @@ impl Gate<'_> {
         let asks = terms.elicitation && !answered && question::can_ask(call);
         let client = call.client.as_ref();
         if asks && client.is_some_and(|client| client.ask_mode() == AskMode::Rounds) {
-            // The seat is left: the repeated call takes it.
+            // The claim is released: the repeated call takes it over.
             let native = Arc::new(question::round(&row));
             let data = json!({"approval": row.id, "state": "pending"});
             let output =
@@ -163,13 +164,13 @@ impl Gate<'_> {
                     return Err(Failure::new(Code::Unavailable, "the caller cancelled the call; nothing was run"));
                 }
                 () = self.approvals.ending().cancelled() => {
-                    let message = "the gateway is shutting down; the confirmation stays, call again to go on";
+                    let message = "the gateway is shutting down; the approval stays pending, call again to continue";
                     return Err(Failure::new(Code::Unavailable, message));
                 }
                 () = tokio::time::sleep_until(due), if !late => {
                     late = true;
                     if !self.approvals.expire(&row.id).await.map_err(unread)? {
-                        // Somebody was faster. What they decided is what counts, even if they could not tell.
+                        // It was decided before the deadline, but the decision has not woken this call.
                         break self.decided(&row.id).await?;
                     }
                 }
@@ -181,23 +182,23 @@ impl Gate<'_> {
                 }
                 _ = tick.tick() => {
                     notices += 1;
-                    self.tell(call, &row, terms.dashboard.as_deref(), notices);
+                    self.notify(call, &row, terms.dashboard.as_deref(), notices);
                 }
             }
         };
         let Some(outcome) = outcome else { return Err(expired(&row.id, self.timeout)) };
         tracing::debug!(approval = row.id, by = outcome.by, state = %outcome.state, "decided");
         match outcome.state {
-            ApprovalState::Approved => Ok(self.keep(seat, row.fingerprint)),
+            ApprovalState::Approved => Ok(self.grant(claim, row.fingerprint)),
             ApprovalState::Rejected => {
-                self.approvals.told(&row.id).await?;
+                self.approvals.mark_reported(&row.id).await?;
                 Err(rejected(&row.id, outcome.reason.as_deref()))
             }
             _ => Err(expired(&row.id, self.timeout)),
         }
     }
 
-    /// What the person at the caller's own client decided, where they may. Somebody else may have been faster.
+    /// Applies the decision of the person at the caller's own client, if they may decide.
     async fn answered(&self, call: &Request, id: &str, answer: &Value) -> Result<(), Failure> {
         if !self.approvals.terms().elicitation || !question::can_ask(call) {
             return Ok(());
@@ -205,12 +206,12 @@ impl Gate<'_> {
         let Some(decision) = question::decided(answer) else { return Ok(()) };
         let decider = Decider::Client(Arc::clone(&call.principal));
         match self.approvals.decide(id, &decider, decision).await {
-            Err(Undecided::Store(error)) => Err(unread(error)),
+            Err(DecideError::Store(error)) => Err(unread(error)),
             _ => Ok(()),
         }
     }
 
-    /// What was decided, as it is written.
+    /// The decision in the database.
     async fn decided(&self, id: &str) -> Result<Option<Outcome>, Failure> {
         let row = self.approvals.get(None, id).await.map_err(unread)?;
         Ok(row.map(|row| Outcome {
@@ -220,14 +221,14 @@ impl Gate<'_> {
         }))
     }
 
-    fn seated(&self, id: &str) -> Seated {
-        Seated { approvals: Arc::clone(self.approvals), id: id.to_owned(), leaves: true }
+    fn claim(&self, id: &str) -> ClaimGuard {
+        ClaimGuard { approvals: Arc::clone(self.approvals), id: id.to_owned(), releases: true }
     }
 
-    /// Makes a leave of the seat at an approval.
-    fn keep(&self, mut seat: Seated, fingerprint: Digest) -> Passage {
-        seat.leaves = false;
-        self.granted(fingerprint, Grounds::Approval(std::mem::take(&mut seat.id)))
+    /// Turns the claim on an approval into a grant.
+    fn grant(&self, mut claim: ClaimGuard, fingerprint: Digest) -> Passage {
+        claim.releases = false;
+        self.granted(fingerprint, Grounds::Approval(std::mem::take(&mut claim.id)))
     }
 
     fn granted(&self, fingerprint: Digest, grounds: Grounds) -> Passage {
@@ -235,7 +236,7 @@ impl Gate<'_> {
         Passage::Granted(Arc::new(grant))
     }
 
-    /// Who calls what with which arguments, files and idempotency key, and which code would run.
+    /// The digest of the caller, the tool, the arguments, the files, the idempotency key and the code that would run.
     fn fingerprint(&self, call: &Request, files: &str) -> Digest {
         let principal = &call.principal;
         digest_of_parts([
@@ -294,8 +295,8 @@ impl Gate<'_> {
         }
     }
 
-    /// Tells a waiting caller that it still waits, so that it does not give up.
-    fn tell(&self, call: &Request, row: &ApprovalRow, dashboard: Option<&str>, notices: u32) {
+    /// Sends a waiting caller a notice, so that it does not give up.
+    fn notify(&self, call: &Request, row: &ApprovalRow, dashboard: Option<&str>, notices: u32) {
         let Some(client) = &call.client else { return };
         let place = dashboard.map_or_else(
             || format!("with `powerstrip approvals show {}`", row.id),
@@ -304,7 +305,7 @@ impl Gate<'_> {
         let message = format!("waiting for approval of {}; a person decides {place}", row.tool);
         if client.wants_progress() {
             let mut report = Map::new();
-            // Progress only ever grows, and the tool's own, which follows, must be more than ours.
+            // Progress must grow, so this stays below the tool's own, which follows.
             report.insert("progress".to_owned(), json!(f64::from(notices) * 1e-6));
             report.insert("message".to_owned(), message.into());
             client.progress(report);
@@ -316,7 +317,7 @@ impl Gate<'_> {
     }
 }
 
-/// The run that a call is part of: it has joined it by now, if it has one.
+/// The run that the call has joined, if any.
 fn run_of(call: &Request) -> Option<String> {
     match &call.run {
         RunOf::Joined(run) => Some(run.called().to_owned()),
@@ -335,11 +336,11 @@ fn rejected(id: &str, reason: Option<&str>) -> Failure {
 
 fn expired(id: &str, timeout: Duration) -> Failure {
     let seconds = timeout.as_secs_f64();
-    let message = format!("nobody decided about the call within {seconds} s, so it was not run");
+    let message = format!("no decision about the call within {seconds} s, so it was not run");
     Failure::new(Code::Denied, message).details(json!({"approval": id, "state": "expired"}))
 }
 
 fn unread(error: store::StoreError) -> Failure {
-    Failure::new(Code::Unavailable, "the confirmation cannot be read at present; nothing was run")
+    Failure::new(Code::Unavailable, "the approval cannot be read at present; nothing was run")
         .caused_by(error)
 }

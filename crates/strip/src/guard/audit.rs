@@ -1,4 +1,4 @@
-//! Every call leaves one row, whatever became of it, even if its caller left in the middle.
+//! Every call leaves one audit row, whatever its outcome, even if its caller left before the end.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use crate::catalog::Entry;
 use crate::{Failure, Request};
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// The tool ran for this call.
@@ -55,7 +55,7 @@ impl Audit {
         &self.trail
     }
 
-    /// Why rows cannot be written at present. Nothing runs that could not be accounted for.
+    /// Why rows cannot be written at present; no call runs then.
     pub(crate) fn failing(&self) -> Option<String> {
         self.trail.failing()
     }
@@ -129,7 +129,7 @@ impl Facts {
     }
 }
 
-/// A row that waits for its call to end; dropped before that, it tells that the caller left.
+/// The row of a call in progress. Dropped before it is closed, it records that the caller left.
 pub(crate) struct OpenRow<'a> {
     audit: &'a Audit,
     began: Instant,
@@ -138,7 +138,7 @@ pub(crate) struct OpenRow<'a> {
     row: Option<Facts>,
 }
 
-/// How sure it must be, before a tool runs, that the trail will tell of it.
+/// When the begin of a call must be on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begin {
     /// It is written soon; the tool does not wait for it.
@@ -150,7 +150,7 @@ pub(crate) enum Begin {
 }
 
 impl OpenRow<'_> {
-    /// Notes that the call's tool is about to run, so that the trail has the call even if the process ends first.
+    /// Records that the call's tool is about to run, so that the trail has the call even if the process ends first.
     pub(crate) async fn begin(&mut self, begin: Begin) -> Result<(), Failure> {
         let Some(facts) = self.row.clone() else { return Ok(()) };
         let row = facts.row("interrupted", Code::Unavailable.as_str(), Some("gateway"), self.began);

@@ -34,7 +34,7 @@ pub(crate) fn check_same(recorded: &Value, fresh: &Value) -> Result<(), Failure>
 fn first_difference(a: &Value, b: &Value) -> Option<String> {
     match (a, b) {
         (Value::Object(left), Value::Object(right)) => {
-            // A kept part has an id of its own every time; that it is the same, its sum says.
+            // A stored part gets a new id every time; its digest says whether it is the same.
             let kept =
                 |map: &Map<String, Value>| map.contains_key("ref_id") && map.contains_key("sha256");
             let named =

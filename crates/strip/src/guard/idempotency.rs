@@ -1,10 +1,10 @@
-//! The same question within the window gets the same answer, and equal calls at once run once.
+//! Equal calls within the window get the recorded answer, and equal calls at the same time run once.
 //!
-//! Shared work is a future that every waiting caller polls: when the one who began it leaves, the others carry it
-//! on, and when all have left it is dropped and the tool stops.
+//! Shared work is a future that every waiting caller polls: it goes on when the caller that began it leaves, and is
+//! dropped, which stops the tool, when all have left.
 //!
-//! Calls of tools that act are also recorded on disk if they have a key (`records.rs`), so that none runs twice because
-//! the process ended or an answer had to make room in memory.
+//! Calls of side-effecting tools that have a key are also recorded on disk (`records.rs`), so that none runs twice after
+//! a restart or after its answer was evicted from memory.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -27,26 +27,26 @@ use crate::{Failure, Output, Reply, Request};
 pub(crate) type ToolResult = Result<(Output, usize), Failure>;
 
 /// How a call with a key was answered.
-type Flown = Result<(Output, Decision), CallError>;
+type Answered = Result<(Output, Decision), CallError>;
 
-type Flight = Shared<BoxFuture<'static, Flown>>;
+type Flight = Shared<BoxFuture<'static, Answered>>;
 
-/// Work under way that an equal call may join.
-struct Departed {
+/// Work in progress that an equal call may join.
+struct InFlight {
     number: u64,
     arguments: Digest,
-    flight: WeakShared<BoxFuture<'static, Flown>>,
+    flight: WeakShared<BoxFuture<'static, Answered>>,
 }
 
 #[derive(Default)]
-struct Board {
-    departed: HashMap<Digest, Departed>,
+struct Flights {
+    by_key: HashMap<Digest, InFlight>,
     count: u64,
 }
 
 pub(crate) struct Idempotency {
     answers: Arc<Answers>,
-    board: Arc<Mutex<Board>>,
+    flights: Arc<Mutex<Flights>>,
 }
 
 /// Recorded answers, in memory and on disk.
@@ -84,7 +84,7 @@ impl From<KeyReused> for CallError {
 
 impl Idempotency {
     pub(crate) fn new(cache: Cache, records: Records) -> Self {
-        Self { answers: Arc::new(Answers { cache, records }), board: Arc::default() }
+        Self { answers: Arc::new(Answers { cache, records }), flights: Arc::default() }
     }
 
     /// The records on disk.
@@ -145,14 +145,14 @@ impl Idempotency {
         key: Key,
         window: Duration,
         work: impl FnOnce() -> W,
-    ) -> Flown
+    ) -> Answered
     where
         W: Future<Output = ToolResult> + Send + 'static,
     {
         if let Some(output) = self.answers.recorded(&key).await? {
             return Ok((output, Decision::Replayed));
         }
-        let (flight, joined) = self.board(key, window, work)?;
+        let (flight, joined) = self.join_or_start(key, window, work)?;
         let (output, decision) = flight.await?;
         let shared = joined && decision == Decision::Ran;
         Ok((output, if shared { Decision::Shared } else { decision }))
@@ -160,18 +160,18 @@ impl Idempotency {
 
     /// Does work that no other call may join, and records its success under the call's key: the rest of a call that was
     /// interrupted by a question, or a call that joined another which then asked something.
-    pub(crate) async fn alone<W>(&self, key: Key, window: Duration, work: W) -> Flown
+    pub(crate) async fn alone<W>(&self, key: Key, window: Duration, work: W) -> Answered
     where
         W: Future<Output = ToolResult> + Send + 'static,
     {
         self.answers.fresh(key, window, work).await
     }
 
-    /// Fails if the call could not run whatever a person says about it: an earlier one with its key was cut off.
+    /// Fails if the call could not run even if a person approved it: an earlier call with its key was cut off.
     pub(crate) async fn check_outcome(&self, key: &Key) -> Result<(), Failure> {
         let Some(once) = &key.once else { return Ok(()) };
         let known = self.answers.cache.get(&key.key).await.is_some();
-        if known || self.locked().departed.contains_key(&key.key) {
+        if known || self.locked().by_key.contains_key(&key.key) {
             return Ok(());
         }
         match self.answers.records.find(once).await {
@@ -180,12 +180,12 @@ impl Idempotency {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, Flights> {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The flight of a call, and whether it was under way.
-    fn board<W>(
+    /// The shared work of a call, and whether it was in progress before.
+    fn join_or_start<W>(
         &self,
         key: Key,
         window: Duration,
@@ -194,27 +194,27 @@ impl Idempotency {
     where
         W: Future<Output = ToolResult> + Send + 'static,
     {
-        let mut board = self.locked();
-        if let Some(departed) = board.departed.get(&key.key)
-            && let Some(flight) = departed.flight.upgrade()
+        let mut flights = self.locked();
+        if let Some(other) = flights.by_key.get(&key.key)
+            && let Some(flight) = other.flight.upgrade()
         {
-            let reused = key.chosen_by_caller && departed.arguments != key.arguments;
-            // Before `flight` can be dropped: the last to leave a flight takes it off the board.
-            drop(board);
+            let reused = key.chosen_by_caller && other.arguments != key.arguments;
+            // Before `flight` can be dropped: the last caller to leave locks the flights to remove it.
+            drop(flights);
             return if reused { Err(KeyReused) } else { Ok((flight, true)) };
         }
-        board.count += 1;
-        let number = board.count;
-        let landing = Landing { key: key.key, number, board: Arc::clone(&self.board) };
-        let (sum, arguments) = (key.key, key.arguments);
+        flights.count += 1;
+        let number = flights.count;
+        let removal = Removal { key: key.key, number, flights: Arc::clone(&self.flights) };
+        let (digest, arguments) = (key.key, key.arguments);
         let (answers, work) = (Arc::clone(&self.answers), work());
         let flight = async move {
-            let _landing = landing;
+            let _removal = removal;
             answers.fresh(key, window, work).await
         };
         let flight = flight.boxed().shared();
         if let Some(weak) = flight.downgrade() {
-            board.departed.insert(sum, Departed { number, arguments, flight: weak });
+            flights.by_key.insert(digest, InFlight { number, arguments, flight: weak });
         }
         Ok((flight, false))
     }
@@ -234,7 +234,7 @@ impl Answers {
     }
 
     /// Does the work and records its success, unless it is on record that it was done or begun.
-    async fn fresh<W>(&self, key: Key, window: Duration, work: W) -> Flown
+    async fn fresh<W>(&self, key: Key, window: Duration, work: W) -> Answered
     where
         W: Future<Output = ToolResult> + Send + 'static,
     {
@@ -261,14 +261,14 @@ impl Answers {
         };
         // The next call with this key must find what is recorded, in memory or on disk.
         if !kept && let Some(receipt) = receipt {
-            // If it cannot be written, neither can the call's audit row, and that is answered.
+            // If it cannot be written, neither can the call's audit row, which fails the call.
             let _ = receipt.committed().await;
         }
         let (output, _) = worked.map_err(CallError::Failed)?;
         Ok((output, Decision::Ran))
     }
 
-    /// Keeps an answer in memory; says no if there is no room.
+    /// Keeps an answer in memory; returns false if there is no room.
     async fn keep(&self, key: &Key, window: Duration, output: &Output) -> bool {
         let (data, native) = (Arc::clone(&output.data), output.native.clone());
         let recorded = Recorded { data, native, arguments: key.arguments };
@@ -288,18 +288,18 @@ impl Key {
     }
 }
 
-/// Takes a flight off the board when it has landed, or when everybody has left it.
-struct Landing {
+/// Removes shared work when it has ended or every caller has left it.
+struct Removal {
     key: Digest,
     number: u64,
-    board: Arc<Mutex<Board>>,
+    flights: Arc<Mutex<Flights>>,
 }
 
-impl Drop for Landing {
+impl Drop for Removal {
     fn drop(&mut self) {
-        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
-        if board.departed.get(&self.key).is_some_and(|departed| departed.number == self.number) {
-            board.departed.remove(&self.key);
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        if flights.by_key.get(&self.key).is_some_and(|flight| flight.number == self.number) {
+            flights.by_key.remove(&self.key);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Input and output must fit the schemas that the tool declares; all violations are told at once.
+//! Input and output must fit the schemas that the tool declares; all violations are reported at once.
 
 use proto::Code;
 use serde_json::{Value, json};

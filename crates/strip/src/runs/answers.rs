@@ -1,4 +1,4 @@
-//! What runs ask people and what they are answered; how runs end; and runs as people are shown them.
+//! Questions of runs and their answers; the end of runs; and runs as people see them.
 
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ pub(crate) struct NewQuestion<'a> {
     pub(crate) options: Vec<String>,
 }
 
-/// A run as people are shown it.
+/// A run as people see it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Shown {
+pub struct RunView {
     pub id: String,
     #[serde(skip)]
     pub tenant: String,
@@ -48,7 +48,7 @@ pub struct Shown {
     pub touched_unix_ms: u64,
 }
 
-impl Shown {
+impl RunView {
     fn of(row: RunRow, now: u64) -> Self {
         let idle = u128::from(now.saturating_sub(row.touched_unix_ms)) > IDLE.as_millis();
         let expired = row.kind == Kind::Current.as_str() && row.state == OPEN && idle;
@@ -69,8 +69,8 @@ impl Shown {
     }
 }
 
-/// A question as people are shown it.
-pub(crate) fn told(question: &QuestionRow) -> Value {
+/// A question as people see it.
+fn question_view(question: &QuestionRow) -> Value {
     json!({
         "question_id": question.id,
         "slot_id": question.slot_id,
@@ -85,7 +85,7 @@ pub(crate) fn told(question: &QuestionRow) -> Value {
     })
 }
 
-fn call(call: &RunCallRow) -> Value {
+fn call_view(call: &RunCallRow) -> Value {
     json!({
         "trace_id": call.trace,
         "tool": call.tool,
@@ -99,10 +99,10 @@ fn call(call: &RunCallRow) -> Value {
 
 impl Runs {
     /// The runs that a filter lets through, the last touched first. A filter without a tenant is the operator's.
-    pub async fn list(&self, filter: &RunFilter) -> Result<Vec<Shown>, Failure> {
+    pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunView>, Failure> {
         self.flush().await.map_err(unwritable)?;
         let rows = self.0.database.runs(filter).await.map_err(unreadable)?;
-        Ok(rows.into_iter().map(|row| Shown::of(row, self.now())).collect())
+        Ok(rows.into_iter().map(|row| RunView::of(row, self.now())).collect())
     }
 
     /// A run of this tenant (of any, for the operator) with its questions and calls.
@@ -114,14 +114,14 @@ impl Runs {
         let questions = self.0.database.run_questions(id).await.map_err(unreadable)?;
         let calls = self.0.database.run_calls(id).await.map_err(unreadable)?;
         let in_flight = self.known().of_id(id).map(|run| run.in_flight()).unwrap_or_default();
-        let mut shown = serde_json::to_value(Shown::of(row, self.now())).unwrap_or_default();
+        let mut shown = serde_json::to_value(RunView::of(row, self.now())).unwrap_or_default();
         shown["in_flight"] = json!(in_flight);
-        shown["questions"] = questions.iter().map(told).collect();
-        shown["calls"] = calls.iter().map(call).collect();
+        shown["questions"] = questions.iter().map(question_view).collect();
+        shown["calls"] = calls.iter().map(call_view).collect();
         Ok(shown)
     }
 
-    /// Answers a question of a run of this tenant (of any, for the operator). The first answer stands; an agent gives none.
+    /// Answers a question of a run of this tenant, or of any for the operator. The first answer counts; agents cannot answer.
     pub async fn answer(
         &self,
         by: &Principal,
@@ -137,10 +137,10 @@ impl Runs {
             |found: &Arc<Run>| tenant.is_none_or(|tenant| found.owner().tenant == tenant);
         let found = self.by_id(run).await?.filter(of_tenant).ok_or_else(|| no_such_run(run))?;
         let settled = self.settle(&found, slot, Some(value), &by.subject).await?;
-        Ok(told(&settled))
+        Ok(question_view(&settled))
     }
 
-    /// Asks a question, or attaches to the one that was asked for the same slot before.
+    /// Asks a question, or returns the one that was asked for the same slot before.
     pub(crate) async fn ask(
         &self,
         run: &Arc<Run>,
@@ -182,11 +182,11 @@ impl Runs {
         State::Waiting.as_str().clone_into(&mut row.state);
         self.0.database.ask_question(&row, &question).await.map_err(unwritable)?;
         run.add_question(question.clone());
-        self.tell(run, RunChange::Asked);
+        self.notify(run, RunChange::Asked);
         Ok(question)
     }
 
-    /// The question of a slot. If its asker was dropped while it was written, only the database has it.
+    /// The question of a slot. If its call was cancelled while it was written, only the database has it.
     async fn question(&self, run: &Arc<Run>, slot: &str) -> Result<Option<QuestionRow>, Failure> {
         if let Some(known) = run.question(slot) {
             return Ok(Some(known));
@@ -199,7 +199,7 @@ impl Runs {
         Ok(found)
     }
 
-    /// Ends a question with an answer, or with none if the person declined.
+    /// Settles a question with an answer, or with none if the person declined.
     pub(crate) async fn settle(
         &self,
         run: &Arc<Run>,
@@ -209,7 +209,7 @@ impl Runs {
     ) -> Result<QuestionRow, Failure> {
         let mut known = run.question(slot);
         if known.is_none() {
-            // A question is in the database, and so in lists, before the run knows it; the lock is held until it does.
+            // A question is in the database, and so in lists, before it is in memory; the lock is held until it is.
             let _asked = run.asking.lock().await;
             known = self.question(run, slot).await?;
         }
@@ -254,15 +254,15 @@ impl Runs {
         question.settled_unix_ms = Some(now);
         run.replace_question(question.clone());
         self.keep(run);
-        self.tell(run, RunChange::Answered);
+        self.notify(run, RunChange::Answered);
         Ok(question)
     }
 
-    /// Notes that a run has made a file.
+    /// Adds an artifact to a run.
     pub(crate) fn stored(&self, run: &Arc<Run>, file: &str) {
         run.add_artifact(file);
         self.keep(run);
-        self.tell(run, RunChange::Stored);
+        self.notify(run, RunChange::Stored);
     }
 
     /// Whether an answer names a file of the run's tenant.
@@ -275,7 +275,7 @@ impl Runs {
         Ok(found.is_some())
     }
 
-    /// Writes that a run has just been completed; what it still asked is asked no more.
+    /// Writes the completion of a run, and withdraws its open questions.
     pub(crate) async fn completed(
         &self,
         run: &Arc<Run>,
@@ -307,7 +307,7 @@ impl Runs {
                 run.replace_question(question);
             }
         }
-        self.tell(run, RunChange::Completed);
+        self.notify(run, RunChange::Completed);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Writes what has changed, in groups: a call never waits for it.
+//! Writes changes of runs in groups; calls do not wait for it.
 
 use std::mem;
 use std::sync::{Arc, PoisonError};
@@ -18,15 +18,15 @@ const REST: Duration = Duration::from_secs(60);
 /// How often memory is looked through for such runs.
 const SWEEP_MS: u64 = 30 * 1000;
 
-/// How long a run that nobody touches is remembered, and how often those are looked for.
+/// How long an idle run is stored, and how often such runs are removed.
 const REMEMBERED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 const FORGET_MS: u64 = 60 * 60 * 1000;
 
-/// So many calls may wait to be written; of more, the oldest are lost, for they are shown and nothing depends on them.
+/// How many calls may wait to be written. Beyond that the oldest are dropped: they are only shown, nothing depends on them.
 const MAX_CALLS: usize = 20_000;
 
 impl Runs {
-    /// Has a run written soon, if it has changed.
+    /// Queues a run to be written, if it has changed.
     pub(super) fn keep(&self, run: &Arc<Run>) {
         if run.changed() {
             self.unwritten().runs.push(Arc::clone(run));
@@ -34,7 +34,7 @@ impl Runs {
         }
     }
 
-    /// Has a call written soon.
+    /// Queues a call to be written.
     pub(super) fn note(&self, call: RunCallRow) {
         let mut unwritten = self.unwritten();
         if unwritten.calls.len() >= MAX_CALLS {
@@ -52,11 +52,11 @@ impl Runs {
         self.0.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the keeper look for what there is to write, and to let go of.
+    /// Wakes the writer task, and starts it on first use.
     pub(super) fn wake(&self) {
         self.0.wake.notify_one();
         self.0.keeper.get_or_init(|| {
-            // Ends with the last who could bring something to write.
+            // Ends when the last `Runs` is dropped.
             let (shared, wake) = (Arc::downgrade(&self.0), Arc::clone(&self.0.wake));
             tokio::spawn(async move {
                 let (mut swept_ms, mut forgot_ms) = (0, 0);

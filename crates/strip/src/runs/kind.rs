@@ -35,7 +35,7 @@ pub(crate) enum State {
     /// It waits for a person.
     Waiting,
     Completed,
-    /// Nobody has gone on with it.
+    /// It was idle for too long.
     Expired,
 }
 
@@ -50,7 +50,7 @@ impl State {
     }
 }
 
-/// Whose run it is: nobody else can name it.
+/// Whose run it is; no other caller can name it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Owner {
     pub(crate) tenant: String,

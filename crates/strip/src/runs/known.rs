@@ -7,7 +7,7 @@ use proto::Principal;
 use super::kind::{Kind, Owner};
 use super::run::Run;
 
-/// What a run is known by, beside its id.
+/// What a run is looked up by, other than its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) kind: Kind,
@@ -48,7 +48,7 @@ impl Known {
         }
     }
 
-    /// Takes a run in unless there is one that will do; says which stands now, and whether it is the given one.
+    /// Inserts a run unless there is a suitable one; returns the run in place, and whether it is the given one.
     pub(super) fn insert_unless(
         &mut self,
         key: Key,
@@ -58,7 +58,7 @@ impl Known {
         if let Some(known) = self.keys.get(&key).filter(|known| will_do(known)) {
             return (Arc::clone(known), false);
         }
-        // Read from the database by two at once, it is still one run.
+        // Two calls may have read it from the database at once.
         if let Some(known) = self.ids.get(run.id()).cloned() {
             self.keys.insert(key, Arc::clone(&known));
             return (known, false);
@@ -67,7 +67,7 @@ impl Known {
         (run, true)
     }
 
-    /// Takes in a run that was looked for by its id.
+    /// Inserts a run that was looked up by its id.
     pub(super) fn insert_read(&mut self, run: Arc<Run>, now: u64, idle: Duration) -> Arc<Run> {
         if let Some(known) = self.ids.get(run.id()) {
             return Arc::clone(known);
@@ -79,13 +79,13 @@ impl Known {
         run
     }
 
-    /// Lets go of runs that nobody holds and that the database would bring back, or that are over.
+    /// Drops runs that are not in use and that are stored or over.
     pub(super) fn sweep(&mut self, now: u64, rest: Duration, idle: Duration) {
         let keys = &mut self.keys;
         self.ids.retain(|_, run| {
             let key = Key::of(run);
             let keyed = keys.get(&key).is_some_and(|known| Arc::ptr_eq(known, run));
-            // Somebody who holds it may be about to change it.
+            // A call that holds it may be about to change it.
             let held = Arc::strong_count(run) > 1 + usize::from(keyed);
             if held || !run.may_rest(now, rest, idle) {
                 return true;

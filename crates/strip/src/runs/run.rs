@@ -10,10 +10,10 @@ use tokio::sync::{Notify, watch};
 use super::kind::{Kind, Owner, State, new_id};
 use crate::Failure;
 
-/// So many recorded answers are told apart; more of them do not count again.
+/// How many recorded answers are distinguished; further ones do not count.
 const MAX_COUNTED: usize = 64;
 
-/// How much of a run is written down.
+/// How much of a run is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Keeps {
     /// Nothing yet: most callers never need their run.
@@ -35,9 +35,9 @@ pub struct Run {
     inner: Mutex<Inner>,
     /// A call has ended.
     landed: Notify,
-    /// Changes when a question finds its end.
+    /// Changes when a question is settled.
     settled: watch::Sender<u64>,
-    /// One asks at a time, so that a slot is asked once.
+    /// Held while asking, so that a slot is asked once.
     pub(super) asking: tokio::sync::Mutex<()>,
 }
 
@@ -59,12 +59,12 @@ struct Inner {
     questions: Vec<QuestionRow>,
 }
 
-/// Whether a call that gave an answer was the first to give it.
+/// How a data tool was completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answered {
-    /// The tool worked for it.
-    Anew(Option<Digest>),
-    /// The answer was there, or on its way to another.
+pub(crate) enum Completion {
+    /// The tool ran.
+    Fresh(Option<Digest>),
+    /// The answer was recorded or shared.
     Recorded(Digest),
 }
 
@@ -157,7 +157,7 @@ impl Run {
         &self.owner
     }
 
-    /// What its owner can name it by.
+    /// The name that its owner can use.
     pub(crate) fn called(&self) -> &str {
         match (self.kind, &self.name) {
             (Kind::Named, Some(name)) => name,
@@ -175,7 +175,7 @@ impl Run {
         self.lock().data_tools
     }
 
-    /// Lets a call in. One that ends the run is no call that it would have to wait for.
+    /// Admits a call. A call that ends the run does not wait for itself.
     pub(super) fn admit(&self, now: u64, tool: &Arc<str>, ends: bool) -> Result<u64, Failure> {
         let mut inner = self.lock();
         if inner.completed {
@@ -191,7 +191,7 @@ impl Run {
         Ok(number)
     }
 
-    /// Lets a call go, however it ended.
+    /// Removes a call that has ended.
     pub(super) fn leave(&self, number: u64, now: u64) {
         let mut inner = self.lock();
         inner.touched_ms = inner.touched_ms.max(now);
@@ -202,18 +202,18 @@ impl Run {
         }
     }
 
-    /// Counts a data tool that has completed; an answer that is given again counts once.
-    pub(super) fn count(&self, answered: Answered) {
+    /// Counts a completed data tool; a repeated answer counts once.
+    pub(super) fn count(&self, completion: Completion) {
         let mut inner = self.lock();
-        let counts = match answered {
-            Answered::Anew(None) => true,
-            Answered::Anew(Some(answer)) => {
+        let counts = match completion {
+            Completion::Fresh(None) => true,
+            Completion::Fresh(Some(answer)) => {
                 if inner.counted.len() < MAX_COUNTED {
                     inner.counted.insert(answer);
                 }
                 true
             }
-            Answered::Recorded(answer) => {
+            Completion::Recorded(answer) => {
                 inner.knows_counted
                     && inner.counted.len() < MAX_COUNTED
                     && inner.counted.insert(answer)
@@ -222,7 +222,7 @@ impl Run {
         inner.data_tools += u64::from(counts);
     }
 
-    /// From now on all that happens in it is written down.
+    /// Stores each of its calls from now on.
     pub(super) fn keep_calls(&self) {
         if self.kind != Kind::Alone {
             self.lock().keeps = Keeps::Calls;
@@ -233,12 +233,12 @@ impl Run {
         self.lock().keeps == Keeps::Calls
     }
 
-    /// Whether anybody is shown it.
+    /// Whether lists show it.
     pub(super) fn is_shown(&self) -> bool {
         self.lock().keeps > Keeps::Nothing
     }
 
-    /// Notes that it has changed; says whether it must be put on the list of those to be written.
+    /// Marks it as changed; returns whether it must be queued to be written.
     pub(super) fn changed(&self) -> bool {
         let mut inner = self.lock();
         let first = inner.keeps > Keeps::Nothing && !inner.unwritten;
@@ -246,7 +246,7 @@ impl Run {
         first
     }
 
-    /// As it stands, to be written.
+    /// Its row, to be written.
     pub(super) fn take_row(&self, now: u64, idle: Duration) -> RunRow {
         self.lock().unwritten = false;
         self.row(now, idle)
@@ -291,7 +291,7 @@ impl Run {
             && matches!(self.state(now, idle), State::Completed | State::Expired)
     }
 
-    /// Whether memory can do without it for now.
+    /// Whether it may be dropped from memory.
     pub(super) fn may_rest(&self, now: u64, rest: Duration, idle: Duration) -> bool {
         let inner = self.lock();
         let pause = if self.kind == Kind::Current { idle } else { rest };
@@ -340,29 +340,29 @@ impl Run {
         }
     }
 
-    /// Takes back that it is completed, because that could not be written.
+    /// Undoes its completion, because that could not be written.
     pub(super) fn reopen(&self) {
         let mut inner = self.lock();
         inner.completed = false;
         inner.summary = None;
     }
 
-    /// What a call is told that comes too late.
+    /// The refusal of a call after the end of the run.
     pub(crate) fn over(&self) -> Failure {
         let called = self.called();
         let advice = match self.kind {
             Kind::Session => {
-                "open a new session, or name another run with `_meta.run_id`, to begin anew"
+                "open a new session, or name another run with `_meta.run_id`, to begin again"
             }
             _ => {
-                "name another run, with `_meta.run_id` or the header `Powerstrip-Run`, to begin anew"
+                "name another run, with `_meta.run_id` or the header `Powerstrip-Run`, to begin again"
             }
         };
         Failure::new(Code::Denied, format!("the run `{called}` is completed; {advice}"))
             .details(json!({"run_id": called, "state": "completed"}))
     }
 
-    /// Whether it is remembered: a single call by itself is not.
+    /// Whether it is stored: a single call without a run is not.
     pub(crate) fn is_kept(&self) -> bool {
         self.kind != Kind::Alone
     }
@@ -386,7 +386,7 @@ impl Run {
         self.lock().questions.iter().find(|question| question.slot_id == slot).cloned()
     }
 
-    /// The question for a slot, if it has found its end.
+    /// The question of a slot, if it is settled.
     pub(crate) fn settled_question(&self, slot: &str) -> Option<QuestionRow> {
         self.question(slot).filter(|question| question.state != "open")
     }
@@ -395,7 +395,7 @@ impl Run {
         self.lock().questions.push(question);
     }
 
-    /// Puts the end of a question into memory, and wakes who waits for it.
+    /// Replaces a settled question, and wakes the calls that wait for it.
     pub(super) fn replace_question(&self, settled: QuestionRow) {
         let mut inner = self.lock();
         if let Some(question) = inner.questions.iter_mut().find(|known| known.id == settled.id) {
@@ -405,7 +405,7 @@ impl Run {
         self.settled.send_modify(|count| *count += 1);
     }
 
-    /// Hears of questions that find their end.
+    /// Subscribes to settled questions.
     pub(crate) fn settlements(&self) -> watch::Receiver<u64> {
         self.settled.subscribe()
     }

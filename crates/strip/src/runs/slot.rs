@@ -1,4 +1,4 @@
-//! What a person may be asked for, and what is an answer to it.
+//! The types of answers that a person may be asked for.
 
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ impl SlotType {
                         let shown: String = one.to_string().chars().take(100).collect();
                         faults.push(format!("{shown} is not an option; there are {}", offered()));
                     } else if chosen[..place].contains(one) {
-                        faults.push(format!("{one} stands there twice"));
+                        faults.push(format!("{one} is listed twice"));
                     }
                 }
                 faults.truncate(20);

@@ -5,18 +5,18 @@ use serde_json::Value;
 use store::RunCallRow;
 
 use super::kind::Kind;
-use super::run::{Answered, Run};
+use super::run::{Completion, Run};
 use super::{RunChange, RunOf, Runs, TRIES};
 use crate::catalog::Entry;
 use crate::guard::audit::Decision;
 use crate::tool::Part;
 use crate::{Failure, Output, Reply, Request};
 
-/// So many references of one call are noted, and so deep is looked for them.
+/// How many references of one call are recorded, and how deep they are looked for.
 const MAX_REFERENCES: usize = 32;
 const MAX_DEPTH: usize = 4;
 
-/// A call's place in its run; dropped, it tells that the call is over.
+/// A call's membership in its run; dropped when the call is over.
 pub(crate) struct Ticket {
     runs: Runs,
     run: Arc<Run>,
@@ -26,7 +26,7 @@ pub(crate) struct Ticket {
 }
 
 impl Runs {
-    /// Lets a call into its run, and ties the call to it. A call by itself that is no control-flow tool needs no run.
+    /// Joins a call to its run. A call without a run that is no control-flow tool needs none.
     pub(crate) async fn enter(
         &self,
         request: &mut Request,
@@ -41,10 +41,10 @@ impl Runs {
         let mut tries = TRIES;
         let (run, number) = loop {
             tries -= 1;
-            let run = self.joined(&request.run, &request.principal).await?;
+            let run = self.join(&request.run, &request.principal).await?;
             match run.admit(now, &tool, part == Part::End) {
                 Ok(number) => break (run, number),
-                // It was completed a moment ago: the next one begins.
+                // The current run was completed a moment ago: begin the next one.
                 Err(_) if run.kind() == Kind::Current && tries > 0 => continue,
                 Err(over) => return Err(over),
             }
@@ -61,7 +61,7 @@ impl Runs {
 }
 
 impl Ticket {
-    /// Notes how the call ended: a data tool that gave its answer counts, a failure and an answer given again do not.
+    /// Records how the call ended. A data tool that answered counts; failures and repeated answers do not.
     pub(crate) fn close(
         self,
         request: &Request,
@@ -75,9 +75,9 @@ impl Ticket {
             && result.as_ref().is_ok_and(|output| output.reply == Reply::Done)
         {
             match (decision, key) {
-                (Decision::Ran, key) => run.count(Answered::Anew(key)),
+                (Decision::Ran, key) => run.count(Completion::Fresh(key)),
                 (Decision::Replayed | Decision::Shared, Some(key)) => {
-                    run.count(Answered::Recorded(key));
+                    run.count(Completion::Recorded(key));
                 }
                 _ => {}
             }
@@ -97,9 +97,9 @@ impl Ticket {
                 made: output.map(|output| references(&output.data)).unwrap_or_default(),
                 used: references(&request.input),
             });
-            self.runs.tell(run, RunChange::Called);
+            self.runs.notify(run, RunChange::Called);
         }
-        // The rest happens when it is dropped, also if nobody has waited for the answer.
+        // The drop does the rest, also for a call whose caller has left.
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which URIs a template stands for (RFC 6570, as far as a reader can tell from outside).
+//! Matches URIs against templates (RFC 6570, as far as it can be done without the variables).
 
 /// A template, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

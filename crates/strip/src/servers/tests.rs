@@ -48,28 +48,28 @@ fn a_server_that_named_itself_takes_no_resource_from_one_that_the_operator_named
     let servers = Servers::default();
     servers.publish(lister("aa", true, "{+all}"));
     servers.publish(lister("crm", false, "crm://customers/{id}"));
-    let shelf = servers.shelf();
-    let owner = |uri: &str| shelf.resource(uri).map(|found| found.server.name().to_owned());
+    let listing = servers.listing();
+    let owner = |uri: &str| listing.resource(uri).map(|found| found.server.name().to_owned());
     assert_eq!(owner("crm://customers").as_deref(), Some("crm"));
     assert_eq!(owner("aa+crm://customers").as_deref(), Some("aa"), "its own is still there");
     assert_eq!(owner("crm://customers/7").as_deref(), Some("crm"));
-    assert_ne!(owner("notes://mine").as_deref(), Some("aa"), "nor does it get what nobody has");
+    assert_ne!(owner("notes://own").as_deref(), Some("aa"), "nor does it get what no server has");
     assert_eq!(owner("crm+"), None, "a server alone is no resource");
 }
 
 #[test]
-fn a_listener_hears_of_its_resource_and_what_is_below_it_alone() {
+fn a_subscriber_is_notified_of_its_resource_and_what_is_below_it_only() {
     let servers = Arc::new(Servers::default());
     servers.publish(lister("crm", false, "crm://customers/{id}"));
     let watch = servers.watch("crm://customers").unwrap();
-    let heard = |server: &str, uri: &str| {
+    let notified = |server: &str, uri: &str| {
         watch.concerns(&Update { server: server.into(), uri: uri.into() })
     };
-    assert_eq!(heard("crm", "crm://customers").as_deref(), Some("crm://customers"));
-    assert_eq!(heard("crm", "crm://customers/7").as_deref(), Some("crm://customers/7"));
-    assert_eq!(heard("crm", "crm://customers-of-others"), None, "it only begins alike");
-    assert_eq!(heard("aa", "crm://customers"), None, "it is another server's");
-    assert!(servers.watch("crm+").is_none(), "nobody listens to a whole server");
+    assert_eq!(notified("crm", "crm://customers").as_deref(), Some("crm://customers"));
+    assert_eq!(notified("crm", "crm://customers/7").as_deref(), Some("crm://customers/7"));
+    assert_eq!(notified("crm", "crm://customers-of-others"), None, "it only begins alike");
+    assert_eq!(notified("aa", "crm://customers"), None, "it is another server's");
+    assert!(servers.watch("crm+").is_none(), "a whole server cannot be subscribed to");
 }
 
 /// A server that the operator named, with resources, templates and prompts that it first offered at `since`.
@@ -91,7 +91,7 @@ fn offerer(
 }
 
 fn found(servers: &Servers, uri: &str) -> Option<(String, String)> {
-    let found = servers.shelf().resource(uri)?;
+    let found = servers.listing().resource(uri)?;
     Some((found.server.name().to_owned(), found.remote))
 }
 
@@ -107,10 +107,10 @@ fn the_first_server_to_offer_a_uri_owns_it_whatever_its_name() {
     assert_eq!(found(&servers, "crm://a"), at("crm", "crm://a"));
     assert_eq!(found(&servers, "crm://b/7"), at("crm", "crm://b/7"), "of the first template");
     assert_eq!(found(&servers, "aa+crm://a"), at("aa", "crm://a"));
-    let shelf = servers.shelf();
-    let uris: Vec<_> = shelf.resources().map(|(_, shown)| shown["uri"].clone()).collect();
+    let listing = servers.listing();
+    let uris: Vec<_> = listing.resources().map(|(_, shown)| shown["uri"].clone()).collect();
     assert_eq!(uris, ["aa+crm://a", "crm://a"]);
-    let templates: Vec<_> = shelf.templates().map(|(_, t)| t["uriTemplate"].clone()).collect();
+    let templates: Vec<_> = listing.templates().map(|(_, t)| t["uriTemplate"].clone()).collect();
     assert_eq!(templates, ["aa+crm://b/{id}", "{+all}", "crm://b/{id}"]);
 
     // Another order of arrival, as after a restart, changes nothing.
@@ -139,11 +139,11 @@ fn a_qualified_uri_is_its_servers_only() {
     assert_eq!(found(&servers, "crm+crm://7"), at("crm", "crm://7"));
     assert_eq!(found(&servers, "aa+crm+crm://secret"), at("aa", forged));
     assert_eq!(found(&servers, "crm+own://x"), at("crm", "crm+own://x"), "its own, as listed");
-    let shelf = servers.shelf();
+    let listing = servers.listing();
     let of_aa = |(server, _): &(&str, &Arc<Value>)| *server == "aa";
-    let (_, shown) = shelf.resources().find(of_aa).unwrap();
+    let (_, shown) = listing.resources().find(of_aa).unwrap();
     assert_eq!(shown["uri"], "aa+crm+crm://secret");
-    let (_, shown) = shelf.templates().find(of_aa).unwrap();
+    let (_, shown) = listing.templates().find(of_aa).unwrap();
     assert_eq!(shown["uriTemplate"], "aa+crm+crm://{id}");
 }
 
@@ -172,14 +172,14 @@ fn servers_whose_names_look_alike_have_different_qualified_uris() {
     servers.publish(offerer("c-rm", 2, (&["a://x"], &[], &[])));
     servers.publish(lister("c_rm", true, "t://{id}"));
     assert_eq!(found(&servers, "c-rm+a://y"), at("c-rm", "a://y"));
-    let shelf = servers.shelf();
-    for (server, shown) in shelf.resources() {
+    let listing = servers.listing();
+    for (server, shown) in listing.resources() {
         let uri = shown["uri"].as_str().unwrap();
-        assert_eq!(shelf.resource(uri).unwrap().server.name(), server, "{uri}");
+        assert_eq!(listing.resource(uri).unwrap().server.name(), server, "{uri}");
     }
     let schemes = owners::Schemes::new(&[
-        (shelf.resource("a://x").unwrap().server, Arc::default()),
-        (shelf.resource("c-rm+a://x").unwrap().server, Arc::default()),
+        (listing.resource("a://x").unwrap().server, Arc::default()),
+        (listing.resource("c-rm+a://x").unwrap().server, Arc::default()),
     ]);
     let of_dotted = schemes.qualify(0, "a://y");
     assert!(of_dotted.starts_with("c-rm."), "{of_dotted}");
@@ -191,8 +191,8 @@ fn a_prompt_takes_no_other_servers_name() {
     let servers = Servers::default();
     servers.publish(offerer("crm", 1, (&[], &[], &["greet"])));
     servers.publish(offerer("aa", 2, (&[], &[], &["greet", "crm__greet"])));
-    let shelf = servers.shelf();
-    let owner = |name: &str| shelf.prompt(name).map(|found| found.server.name().to_owned());
+    let listing = servers.listing();
+    let owner = |name: &str| listing.prompt(name).map(|found| found.server.name().to_owned());
     assert_eq!(owner("greet").as_deref(), Some("crm"));
     assert_eq!(owner("crm:greet").as_deref(), Some("crm"));
     assert_eq!(owner("aa__greet").as_deref(), Some("aa"));

@@ -1,4 +1,4 @@
-//! Who wants to hear of which resource, and the news of them.
+//! Subscriptions to changes of resources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -18,7 +18,7 @@ pub struct Update {
 #[derive(Default)]
 pub(super) struct Watched(BTreeMap<String, BTreeMap<String, usize>>);
 
-/// One listener's wish to hear of one resource; it ends when it is dropped.
+/// One subscription to one resource; it ends when it is dropped.
 pub struct Watch {
     servers: Arc<Servers>,
     server: Arc<dyn Server>,
@@ -53,22 +53,22 @@ impl Drop for Watch {
 }
 
 impl Servers {
-    /// Begins to listen for changes of a resource; nothing if no server has it.
+    /// Subscribes to changes of a resource; none if no server has it.
     pub fn watch(self: &Arc<Self>, shown: &str) -> Option<Watch> {
-        let found = self.shelf().resource(shown)?;
+        let found = self.listing().resource(shown)?;
         let (server, uri) = (found.server, found.remote);
         self.count(&server, |uris| *uris.entry(uri.clone()).or_default() += 1);
         Some(Watch { servers: Arc::clone(self), server, shown: shown.to_owned(), uri })
     }
 
-    /// Hears of every update from now on.
+    /// Subscribes to all updates.
     pub fn updates(&self) -> broadcast::Receiver<Update> {
         self.updates.subscribe()
     }
 
-    /// Tells everybody that a server's resource has changed.
+    /// Notifies all subscribers that a server's resource has changed.
     pub fn updated(&self, server: &str, uri: &str) {
-        // An error means that nobody listens.
+        // Fails if there are no subscribers.
         let _ = self.updates.send(Update { server: server.into(), uri: uri.into() });
     }
 
@@ -78,7 +78,7 @@ impl Servers {
         let before = uris.len();
         change(uris);
         if uris.len() != before {
-            // Under the lock, so that the last to tell knows best.
+            // Under the lock, so that the server gets the newest list last.
             server.watch(uris.keys().cloned().collect());
         }
     }

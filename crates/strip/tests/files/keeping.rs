@@ -6,54 +6,54 @@ use proto::{Code, FileKind};
 use strip::Failure;
 use strip::files::{FileRules, Listing, NewFile};
 
-use crate::support::{code, house, house_with, new, person, sent};
+use crate::support::{code, new, person, sent, setup, setup_with};
 
 #[tokio::test]
 async fn what_is_stored_is_read_back_with_its_measures() {
-    let house = house().await;
+    let setup = setup().await;
     let ann = person("acme", "ann");
     let kept =
-        house.files.put(&ann, new("a.txt"), sent(&[b"hello ", b"", b"world"])).await.unwrap();
+        setup.files.put(&ann, new("a.txt"), sent(&[b"hello ", b"", b"world"])).await.unwrap();
     assert_eq!((kept.size, kept.media_type.as_str()), (11, "text/plain"));
     let sum: String = kept.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(sum, "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
     assert!(kept.id.as_str().starts_with("file_") && kept.id.as_str().len() == 37);
 
-    let found = house.files.find(&ann, kept.id.as_str()).await.unwrap();
+    let found = setup.files.find(&ann, kept.id.as_str()).await.unwrap();
     assert_eq!(found, kept);
-    assert_eq!(house.read(&found).await, b"hello world");
+    assert_eq!(setup.read(&found).await, b"hello world");
     for (range, part) in [(0..5, "hello"), (6..11, "world"), (6..900, "world"), (11..20, "")] {
-        let part_read = house.files.open(&found, Some(range)).await.unwrap();
+        let part_read = setup.files.open(&found, Some(range)).await.unwrap();
         let part_read: Vec<Bytes> = part_read.try_collect().await.unwrap();
         assert_eq!(part_read.concat(), part.as_bytes());
     }
-    assert_eq!(house.files.bytes(&found, 11).await.unwrap(), "hello world");
-    assert_eq!(code(house.files.bytes(&found, 10).await), Code::InvalidInput);
+    assert_eq!(setup.files.bytes(&found, 11).await.unwrap(), "hello world");
+    assert_eq!(code(setup.files.bytes(&found, 10).await), Code::InvalidInput);
 
-    let other = house.put(&ann, "b.txt", "").await;
-    assert_eq!((other.size, house.read(&other).await), (0, Vec::new()));
+    let other = setup.put(&ann, "b.txt", "").await;
+    assert_eq!((other.size, setup.read(&other).await), (0, Vec::new()));
     assert_ne!(other.id, kept.id);
 }
 
 #[tokio::test]
 async fn another_tenant_has_no_such_file() {
-    let house = house().await;
+    let setup = setup().await;
     let (ann, eve) = (person("acme", "ann"), person("evil", "ann"));
-    let kept = house.put(&ann, "a.txt", "secret").await;
+    let kept = setup.put(&ann, "a.txt", "secret").await;
     let id = kept.id.as_str();
-    assert_eq!(code(house.files.find(&eve, id).await), Code::NotFound);
-    assert_eq!(code(house.files.delete(&eve, id).await), Code::NotFound);
-    assert_eq!(code(house.files.copy(&eve, &kept, new("b")).await), Code::NotFound);
-    assert!(house.files.list(&eve, Listing::default()).await.unwrap().files.is_empty());
+    assert_eq!(code(setup.files.find(&eve, id).await), Code::NotFound);
+    assert_eq!(code(setup.files.delete(&eve, id).await), Code::NotFound);
+    assert_eq!(code(setup.files.copy(&eve, &kept, new("b")).await), Code::NotFound);
+    assert!(setup.files.list(&eve, Listing::default()).await.unwrap().files.is_empty());
     for id in ["", "file_", "../../x", "file_0123456789ABCDEF0123456789abcdef"] {
-        assert_eq!(code(house.files.find(&ann, id).await), Code::NotFound, "{id}");
+        assert_eq!(code(setup.files.find(&ann, id).await), Code::NotFound, "{id}");
     }
-    assert_eq!(house.read(&kept).await, b"secret");
+    assert_eq!(setup.read(&kept).await, b"secret");
 }
 
 #[tokio::test]
 async fn a_broken_or_too_large_upload_leaves_nothing() {
-    let house = house_with(|parts| parts.rules.max_bytes = 1_000_000).await;
+    let setup = setup_with(|parts| parts.rules.max_bytes = 1_000_000).await;
     let ann = person("acme", "ann");
     let chunk = Bytes::from(vec![7; 300_000]);
     let broken = stream::iter([
@@ -61,82 +61,82 @@ async fn a_broken_or_too_large_upload_leaves_nothing() {
         Ok(chunk.clone()),
         Err(Failure::new(Code::InvalidInput, "gone")),
     ]);
-    assert_eq!(code(house.files.put(&ann, new("a"), broken).await), Code::InvalidInput);
-    assert_eq!(house.objects(), 0, "who was told so finds it so");
+    assert_eq!(code(setup.files.put(&ann, new("a"), broken).await), Code::InvalidInput);
+    assert_eq!(setup.objects(), 0, "a refused file leaves no object");
 
     let large = stream::iter(vec![Ok(chunk.clone()); 4]);
-    let refused = house.files.put(&ann, new("a"), large).await.unwrap_err();
+    let refused = setup.files.put(&ann, new("a"), large).await.unwrap_err();
     assert_eq!(refused.code, Code::InvalidInput);
     assert_eq!(refused.details.unwrap()["limit"], 1_000_000);
-    assert_eq!(house.objects(), 0);
+    assert_eq!(setup.objects(), 0);
 
-    // Whoever leaves in the middle is dropped, not told.
+    // A sender that disconnects in the middle drops the future.
     let endless = stream::iter([Ok(chunk.clone()), Ok(chunk)]).chain(stream::pending());
     let waiting =
-        tokio::time::timeout(Duration::from_millis(50), house.files.put(&ann, new("a"), endless));
+        tokio::time::timeout(Duration::from_millis(50), setup.files.put(&ann, new("a"), endless));
     assert!(waiting.await.is_err());
     let begun = Instant::now();
-    while house.objects() > 0 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "{} are left", house.objects());
+    while setup.objects() > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{} are left", setup.objects());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert!(house.files.list(&ann, Listing::default()).await.unwrap().files.is_empty());
+    assert!(setup.files.list(&ann, Listing::default()).await.unwrap().files.is_empty());
 }
 
 #[tokio::test]
 async fn a_tenant_keeps_no_more_than_its_quota() {
-    let house = house_with(|parts| parts.rules.quota = Some(10)).await;
+    let setup = setup_with(|parts| parts.rules.quota = Some(10)).await;
     let (ann, bob) = (person("acme", "ann"), person("other", "bob"));
-    let first = house.put(&ann, "a", "12345678").await;
-    assert_eq!(code(house.files.put(&ann, new("b"), sent(&[b"123"])).await), Code::InvalidInput);
-    assert_eq!(code(house.files.copy(&ann, &first, new("c")).await), Code::InvalidInput);
-    assert_eq!(house.objects(), 1);
-    house.put(&bob, "b", "123").await;
-    house.put(&ann, "b", "12").await;
-    house.files.delete(&ann, first.id.as_str()).await.unwrap();
-    house.put(&ann, "c", "12345678").await;
-    house.files.set_rules(FileRules::default());
-    house.put(&ann, "d", "12345678").await;
+    let first = setup.put(&ann, "a", "12345678").await;
+    assert_eq!(code(setup.files.put(&ann, new("b"), sent(&[b"123"])).await), Code::InvalidInput);
+    assert_eq!(code(setup.files.copy(&ann, &first, new("c")).await), Code::InvalidInput);
+    assert_eq!(setup.objects(), 1);
+    setup.put(&bob, "b", "123").await;
+    setup.put(&ann, "b", "12").await;
+    setup.files.delete(&ann, first.id.as_str()).await.unwrap();
+    setup.put(&ann, "c", "12345678").await;
+    setup.files.set_rules(FileRules::default());
+    setup.put(&ann, "d", "12345678").await;
 }
 
 #[tokio::test]
 async fn a_copy_is_a_file_of_its_own() {
-    let house = house().await;
+    let setup = setup().await;
     let ann = person("acme", "ann");
-    let reference = house
+    let reference = setup
         .files
         .put(&ann, NewFile::new(FileKind::Reference, "page.html"), sent(&[b"<p>"]))
         .await;
     let reference = reference.unwrap();
     assert!(reference.id.is_reference() && reference.expires_ms.is_some());
-    let wanted =
+    let artifact =
         NewFile { run: Some("r1".to_owned()), ..NewFile::new(FileKind::Artifact, "kept.html") };
-    let copy = house.files.copy(&ann, &reference, wanted).await.unwrap();
+    let copy = setup.files.copy(&ann, &reference, artifact).await.unwrap();
     assert_eq!((copy.size, copy.sha256), (reference.size, reference.sha256));
     assert_eq!(
         (copy.expires_ms, copy.run.as_deref(), copy.name.as_str()),
         (None, Some("r1"), "kept.html")
     );
-    house.files.delete(&ann, reference.id.as_str()).await.unwrap();
-    assert_eq!(house.read(&copy).await, b"<p>");
-    assert_eq!(house.objects(), 1);
+    setup.files.delete(&ann, reference.id.as_str()).await.unwrap();
+    assert_eq!(setup.read(&copy).await, b"<p>");
+    assert_eq!(setup.objects(), 1);
 }
 
 #[tokio::test]
 async fn a_list_is_read_page_by_page() {
-    let house = house().await;
+    let setup = setup().await;
     let ann = person("acme", "ann");
     let mut names = Vec::new();
     for number in 0..7 {
-        names.push(house.put(&ann, &format!("{number}"), "x").await.id);
+        names.push(setup.put(&ann, &format!("{number}"), "x").await.id);
         if number % 2 == 0 {
-            house.clock.advance(Duration::from_millis(1));
+            setup.clock.advance(Duration::from_millis(1));
         }
     }
     let (mut cursor, mut seen) = (None, Vec::new());
     loop {
         let listing = Listing { cursor, limit: Some(3), ..Listing::default() };
-        let page = house.files.list(&ann, listing).await.unwrap();
+        let page = setup.files.list(&ann, listing).await.unwrap();
         seen.extend(page.files.into_iter().map(|file| file.id));
         cursor = page.next;
         if cursor.is_none() {
@@ -148,17 +148,17 @@ async fn a_list_is_read_page_by_page() {
     names.sort();
     assert_eq!(seen, names);
     let bad = Listing { cursor: Some("1.file_1".to_owned()), ..Listing::default() };
-    assert_eq!(code(house.files.list(&ann, bad).await), Code::InvalidInput);
+    assert_eq!(code(setup.files.list(&ann, bad).await), Code::InvalidInput);
     let none = Listing { kind: Some(FileKind::Artifact), ..Listing::default() };
-    assert!(house.files.list(&ann, none).await.unwrap().files.is_empty());
+    assert!(setup.files.list(&ann, none).await.unwrap().files.is_empty());
 }
 
 #[tokio::test]
 async fn only_the_owner_of_the_folder_may_look() {
     use std::os::unix::fs::PermissionsExt as _;
-    let house = house().await;
-    house.put(&person("acme", "ann"), "a", "x").await;
-    let mut places = vec![house.folder.path().join("objects"), house.folder.path().join("uploads")];
+    let setup = setup().await;
+    setup.put(&person("acme", "ann"), "a", "x").await;
+    let mut places = vec![setup.folder.path().join("objects"), setup.folder.path().join("uploads")];
     while let Some(place) = places.pop() {
         let mode = std::fs::metadata(&place).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, if place.is_dir() { 0o700 } else { 0o600 }, "{}", place.display());
@@ -166,13 +166,13 @@ async fn only_the_owner_of_the_folder_may_look() {
             places.extend(std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path()));
         }
     }
-    let key = std::fs::metadata(house.folder.path().join("links.key")).unwrap();
+    let key = std::fs::metadata(setup.folder.path().join("links.key")).unwrap();
     assert_eq!((key.permissions().mode() & 0o777, key.len()), (0o600, 32));
 }
 
 #[tokio::test]
 async fn files_that_arrive_at_once_share_the_room_that_is_left() {
-    let house = house_with(|parts| parts.rules.quota = Some(100)).await;
+    let setup = setup_with(|parts| parts.rules.quota = Some(100)).await;
     let ann = person("acme", "ann");
     let (started, begun) = tokio::sync::oneshot::channel::<()>();
     let (held, hold) = tokio::sync::oneshot::channel::<()>();
@@ -182,12 +182,12 @@ async fn files_that_arrive_at_once_share_the_room_that_is_left() {
         Ok(Bytes::from_static(b"."))
     });
     let first = stream::iter([Ok(Bytes::from(vec![7; 80]))]).chain(rest);
-    let (files, by) = (std::sync::Arc::clone(&house.files), ann.clone());
+    let (files, by) = (std::sync::Arc::clone(&setup.files), ann.clone());
     let first = tokio::spawn(async move { files.put(&by, new("a"), Box::pin(first)).await });
     begun.await.unwrap();
     // What is on its way and in no row yet counts; what has no room is not written first.
-    let second = sent(&[&[7; 30]]).chain(stream::once(async { panic!("nobody asks for more") }));
-    assert_eq!(code(house.files.put(&ann, new("b"), Box::pin(second)).await), Code::InvalidInput);
+    let second = sent(&[&[7; 30]]).chain(stream::once(async { panic!("no more is read") }));
+    assert_eq!(code(setup.files.put(&ann, new("b"), Box::pin(second)).await), Code::InvalidInput);
     held.send(()).unwrap();
     first.await.unwrap().unwrap();
 }

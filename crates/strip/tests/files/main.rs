@@ -1,4 +1,4 @@
-//! Files through the strip: what is stored, for whom, and for how long.
+//! Files through the strip: what is stored, who may read it, and how long it is kept.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod keeping;

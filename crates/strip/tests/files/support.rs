@@ -12,22 +12,22 @@ use tempfile::TempDir;
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Files in a folder of their own, and a clock that stands still.
-pub(crate) struct House {
+/// Files in a temporary folder, and a manual clock.
+pub(crate) struct Setup {
     pub(crate) files: Arc<Files>,
     pub(crate) clock: Clock,
     pub(crate) folder: TempDir,
 }
 
-pub(crate) async fn house() -> House {
-    house_with(|_| {}).await
+pub(crate) async fn setup() -> Setup {
+    setup_with(|_| {}).await
 }
 
-pub(crate) async fn house_with(change: impl FnOnce(&mut FileParts)) -> House {
+pub(crate) async fn setup_with(change: impl FnOnce(&mut FileParts)) -> Setup {
     let folder = tempfile::tempdir().unwrap();
     let clock = Clock::manual(Clock::default().unix_ms());
     let files = open(folder.path(), &clock, change).await;
-    House { files, clock, folder }
+    Setup { files, clock, folder }
 }
 
 pub(crate) async fn open(
@@ -61,7 +61,7 @@ pub(crate) fn new(name: &str) -> NewFile {
     NewFile::new(FileKind::File, name)
 }
 
-impl House {
+impl Setup {
     pub(crate) async fn put(&self, who: &Principal, name: &str, text: &'static str) -> FileRecord {
         self.files.put(who, new(name), sent(&[text.as_bytes()])).await.unwrap()
     }

@@ -5,111 +5,111 @@ use store::{ObjectKey, Objects};
 use strip::Failure;
 use strip::files::{Listing, NewFile, Swept};
 
-use crate::support::{DAY, code, house, house_with, new, open, person, sent};
+use crate::support::{DAY, code, new, open, person, sent, setup, setup_with};
 
 #[tokio::test]
 async fn what_has_expired_is_gone_at_once_and_swept_later() {
-    let house = house_with(|parts| parts.rules.ttl = Some(DAY)).await;
+    let setup = setup_with(|parts| parts.rules.ttl = Some(DAY)).await;
     let ann = person("acme", "ann");
     let short = NewFile { ttl: Some(Duration::from_secs(60)), ..new("short") };
-    let short = house.files.put(&ann, short, sent(&[b"x"])).await.unwrap();
+    let short = setup.files.put(&ann, short, sent(&[b"x"])).await.unwrap();
     let asked_for_more = NewFile { ttl: Some(10 * DAY), ..new("long") };
-    let long = house.files.put(&ann, asked_for_more, sent(&[b"y"])).await.unwrap();
-    house.clock.advance(Duration::from_secs(60));
-    assert_eq!(code(house.files.find(&ann, short.id.as_str()).await), Code::NotFound);
-    let listed = house.files.list(&ann, Listing::default()).await.unwrap().files;
+    let long = setup.files.put(&ann, asked_for_more, sent(&[b"y"])).await.unwrap();
+    setup.clock.advance(Duration::from_secs(60));
+    assert_eq!(code(setup.files.find(&ann, short.id.as_str()).await), Code::NotFound);
+    let listed = setup.files.list(&ann, Listing::default()).await.unwrap().files;
     assert_eq!(listed.len(), 1);
-    assert_eq!(house.objects(), 2);
-    assert_eq!(house.files.sweep().await.unwrap(), Swept { files: 1, ..Swept::default() });
-    assert_eq!(house.objects(), 1);
-    house.clock.advance(DAY);
-    assert_eq!(code(house.files.find(&ann, long.id.as_str()).await), Code::NotFound);
-    assert_eq!(house.files.sweep().await.unwrap().files, 1);
-    assert_eq!(house.objects(), 0);
+    assert_eq!(setup.objects(), 2);
+    assert_eq!(setup.files.sweep().await.unwrap(), Swept { files: 1, ..Swept::default() });
+    assert_eq!(setup.objects(), 1);
+    setup.clock.advance(DAY);
+    assert_eq!(code(setup.files.find(&ann, long.id.as_str()).await), Code::NotFound);
+    assert_eq!(setup.files.sweep().await.unwrap().files, 1);
+    assert_eq!(setup.objects(), 0);
 }
 
 #[tokio::test]
 async fn orphans_go_once_they_are_old_enough() {
-    let house = house().await;
+    let setup = setup().await;
     let ann = person("acme", "ann");
-    let kept = house.put(&ann, "a.txt", "hello").await;
-    house.files.text(&kept).await.unwrap();
+    let kept = setup.put(&ann, "a.txt", "hello").await;
+    setup.files.text(&kept).await.unwrap();
     // As after a crash between object and row.
-    let objects = Objects::folder(&house.folder.path().join("objects")).unwrap();
+    let objects = Objects::folder(&setup.folder.path().join("objects")).unwrap();
     objects
         .put(&ObjectKey::random(), Box::pin(sent(&[b"lost"])))
         .await
         .map_err(|_| Failure::new(Code::Internal, "no"))
         .unwrap();
-    assert_eq!(house.files.sweep_orphans().await.unwrap(), 0);
-    house.clock.advance(2 * DAY);
-    assert_eq!(house.files.sweep_orphans().await.unwrap(), 1);
-    assert_eq!(house.objects(), 2, "the file and its text");
-    assert_eq!(house.read(&kept).await, b"hello");
+    assert_eq!(setup.files.sweep_orphans().await.unwrap(), 0);
+    setup.clock.advance(2 * DAY);
+    assert_eq!(setup.files.sweep_orphans().await.unwrap(), 1);
+    assert_eq!(setup.objects(), 2, "the file and its text");
+    assert_eq!(setup.read(&kept).await, b"hello");
 }
 
 #[tokio::test]
 async fn a_restart_finds_all_files_and_no_drafts() {
-    let house = house().await;
+    let setup = setup().await;
     let ann = person("acme", "ann");
-    let kept = house.put(&ann, "a.txt", "hello").await;
-    std::fs::write(house.folder.path().join("objects/drafts/half"), "half").unwrap();
-    let again = open(house.folder.path(), &house.clock, |_| {}).await;
+    let kept = setup.put(&ann, "a.txt", "hello").await;
+    std::fs::write(setup.folder.path().join("objects/drafts/half"), "half").unwrap();
+    let again = open(setup.folder.path(), &setup.clock, |_| {}).await;
     assert_eq!(again.find(&ann, kept.id.as_str()).await.unwrap(), kept);
     assert_eq!(again.bytes(&kept, 100).await.unwrap(), "hello");
-    assert_eq!(house.objects(), 1);
+    assert_eq!(setup.objects(), 1);
 }
 
 #[tokio::test]
 async fn a_copy_of_an_old_file_is_not_an_old_orphan() {
-    let house = house().await;
+    let setup = setup().await;
     let ann = person("acme", "ann");
-    let kept = house.put(&ann, "a.txt", "hello").await;
-    let folder = house.folder.path().join("objects");
+    let kept = setup.put(&ann, "a.txt", "hello").await;
+    let folder = setup.folder.path().join("objects");
     let path = Objects::folder(&folder).unwrap().path(&kept.object).unwrap();
     let old = std::time::SystemTime::now() - 3 * DAY;
     std::fs::File::open(path).unwrap().set_modified(old).unwrap();
     // As between the copy and its row.
     let objects = Objects::folder(&folder).unwrap();
     objects.copy(&kept.object, &ObjectKey::random()).await.unwrap();
-    assert_eq!(house.files.sweep_orphans().await.unwrap(), 0);
+    assert_eq!(setup.files.sweep_orphans().await.unwrap(), 0);
 }
 
 #[tokio::test]
 async fn two_gateways_with_one_storage_leave_each_others_files_alone() {
-    let (first, folder) = (house().await, tempfile::tempdir().unwrap());
+    let (first, folder) = (setup().await, tempfile::tempdir().unwrap());
     let shared = first.folder.path().join("objects");
     let second = open(folder.path(), &first.clock, |parts| {
         parts.objects = Objects::folder(&shared).unwrap();
     })
     .await;
     let ann = person("acme", "ann");
-    let mine = first.put(&ann, "a", "mine").await;
-    let theirs = second.put(&ann, new("b"), sent(&[b"theirs"])).await.unwrap();
+    let first_file = first.put(&ann, "a", "ours").await;
+    let second_file = second.put(&ann, new("b"), sent(&[b"other"])).await.unwrap();
     second.sweep_orphans().await.unwrap();
     first.clock.advance(2 * DAY);
     for _ in 0..2 {
         assert_eq!(first.files.sweep_orphans().await.unwrap(), 0);
         assert_eq!(second.sweep_orphans().await.unwrap(), 0);
     }
-    assert_eq!(first.files.bytes(&mine, 100).await.unwrap(), "mine");
-    assert_eq!(second.bytes(&theirs, 100).await.unwrap(), "theirs");
+    assert_eq!(first.files.bytes(&first_file, 100).await.unwrap(), "ours");
+    assert_eq!(second.bytes(&second_file, 100).await.unwrap(), "other");
 }
 
 #[tokio::test]
 async fn what_could_not_be_removed_is_tried_again_soon() {
-    let house = house().await;
+    let setup = setup().await;
     let ann = person("acme", "ann");
-    let kept = house.put(&ann, "a.txt", "hello").await;
-    let objects = Objects::folder(&house.folder.path().join("objects")).unwrap();
+    let kept = setup.put(&ann, "a.txt", "hello").await;
+    let objects = Objects::folder(&setup.folder.path().join("objects")).unwrap();
     let path = objects.path(&kept.object).unwrap();
     // A folder cannot be removed as a file is.
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    house.files.delete(&ann, kept.id.as_str()).await.unwrap();
-    house.files.sweep().await.unwrap();
+    setup.files.delete(&ann, kept.id.as_str()).await.unwrap();
+    setup.files.sweep().await.unwrap();
     std::fs::remove_dir(&path).unwrap();
     std::fs::write(&path, "hello").unwrap();
-    house.files.sweep().await.unwrap();
+    setup.files.sweep().await.unwrap();
     assert!(!path.exists());
 }

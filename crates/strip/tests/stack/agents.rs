@@ -12,10 +12,10 @@ use strip::agents::{Agent, ApprovalRule, Approve, Listing, Profiles, Skill};
 use strip::{Answer, Failure, Job, Output, RateRules, Tool};
 
 use crate::support::{
-    Bench, Fake, ask, bench, bench_with, code, echo, principal, rate, settings, tool,
+    Fake, Setup, ask, code, echo, principal, rate, settings, setup, setup_with, tool,
 };
 
-/// Stands for whatever call its input describes.
+/// Forwards to the call that its input describes.
 struct PassOn(Fake);
 
 #[async_trait]
@@ -33,8 +33,8 @@ impl Tool for PassOn {
     }
 }
 
-fn passing_on(bench: &Bench) {
-    bench.strip.catalog().publish("passing", vec![Arc::new(PassOn(echo("t.pass")))]);
+fn passing_on(setup: &Setup) {
+    setup.strip.catalog().publish("passing", vec![Arc::new(PassOn(echo("t.pass")))]);
 }
 
 fn skill(tools: &[&str]) -> Skill {
@@ -61,10 +61,10 @@ fn agent(name: &str) -> Arc<Principal> {
     Arc::new(principal)
 }
 
-async fn call_as(bench: &Bench, name: &str, tool: &str, input: Value) -> Answer {
+async fn call_as(setup: &Setup, name: &str, tool: &str, input: Value) -> Answer {
     let mut call = ask(tool, input);
     call.principal = agent(name);
-    bench.strip.call(call).await
+    setup.strip.call(call).await
 }
 
 #[tokio::test]
@@ -80,20 +80,20 @@ async fn pain_16_a_call_that_is_passed_on_is_the_other_tools_call() {
         let runs = Arc::clone(&echo.runs);
         (echo, runs)
     };
-    let bench = bench_with(
+    let setup = setup_with(
         strip::Settings { rate: limits, ..settings() },
         vec![echo, crate::support::echo("t.rare")],
     )
     .await;
-    passing_on(&bench);
+    passing_on(&setup);
     let passed = |id: &str, arguments: Value| {
-        bench.call("t.pass", json!({"id": id, "arguments": arguments}))
+        setup.call("t.pass", json!({"id": id, "arguments": arguments}))
     };
 
     let answer = passed("t.echo", json!({"n": 1})).await;
     assert_eq!(&*answer.meta.tool, "t.echo");
     assert_eq!(*answer.result.unwrap(), json!({"echo": {"n": 1}}));
-    bench.call("t.echo", json!({"n": 1})).await.result.unwrap();
+    setup.call("t.echo", json!({"n": 1})).await.result.unwrap();
     assert_eq!(
         counted.load(std::sync::atomic::Ordering::SeqCst),
         1,
@@ -102,13 +102,13 @@ async fn pain_16_a_call_that_is_passed_on_is_the_other_tools_call() {
     assert_eq!(code(&passed("t.echo", json!({"n": "x"})).await), Some(Code::InvalidInput));
     assert_eq!(code(&passed("t.nothing", json!({})).await), Some(Code::NotFound));
 
-    bench.call("t.rare", json!({"a": 1})).await.result.unwrap();
+    setup.call("t.rare", json!({"a": 1})).await.result.unwrap();
     assert_eq!(code(&passed("t.rare", json!({"a": 2})).await), Some(Code::RateLimit));
     let nested = passed("t.pass", json!({"id": "t.echo", "arguments": {"n": 1}})).await;
     assert_eq!(code(&nested), Some(Code::InvalidInput), "once is enough");
 
-    let rows = bench.rows().await;
-    let told: Vec<_> = rows.iter().map(|row| (&*row.tool, &*row.decision)).collect();
+    let rows = setup.rows().await;
+    let outcomes: Vec<_> = rows.iter().map(|row| (&*row.tool, &*row.decision)).collect();
     let expected = [
         ("t.pass", "failed"),
         ("t.rare", "refused"),
@@ -118,23 +118,23 @@ async fn pain_16_a_call_that_is_passed_on_is_the_other_tools_call() {
         ("t.echo", "replayed"),
         ("t.echo", "ran"),
     ];
-    assert_eq!(told, expected, "one row for each, under the name of what was called");
+    assert_eq!(outcomes, expected, "one row for each, under the name of what was called");
 }
 
 #[tokio::test]
 async fn pain_16_an_agent_reaches_nothing_more_through_another_tool() {
-    let bench = bench(vec![echo("t.own"), echo("t.other")]).await;
-    passing_on(&bench);
-    bench.strip.set_agents(agents(&[("a", &["t.own", "t.pass"]), ("b", &["t.other"])]));
+    let setup = setup(vec![echo("t.own"), echo("t.other")]).await;
+    passing_on(&setup);
+    setup.strip.set_agents(agents(&[("a", &["t.own", "t.pass"]), ("b", &["t.other"])]));
     let pass = |id: &str| json!({"id": id, "arguments": {}});
-    call_as(&bench, "a", "t.pass", pass("t.own")).await.result.unwrap();
-    let hidden = call_as(&bench, "a", "t.pass", pass("t.other")).await;
-    let absent = call_as(&bench, "a", "t.pass", pass("t.othxr")).await;
+    call_as(&setup, "a", "t.pass", pass("t.own")).await.result.unwrap();
+    let hidden = call_as(&setup, "a", "t.pass", pass("t.other")).await;
+    let absent = call_as(&setup, "a", "t.pass", pass("t.othxr")).await;
     let words = |answer: &Answer| answer.result.as_ref().err().unwrap().message.clone();
     assert_eq!(code(&hidden), Some(Code::NotFound));
     assert_eq!(words(&hidden).replace("t.other", ""), words(&absent).replace("t.othxr", ""));
     assert!(!words(&absent).contains("t.other"), "nor is it suggested");
-    assert_eq!(code(&call_as(&bench, "b", "t.pass", pass("t.other")).await), Some(Code::NotFound));
+    assert_eq!(code(&call_as(&setup, "b", "t.pass", pass("t.other")).await), Some(Code::NotFound));
 }
 
 #[tokio::test]
@@ -142,16 +142,16 @@ async fn agents_do_not_share_recorded_answers() {
     let noisy = tool("t.noisy", |call| {
         Box::pin(async move { Ok(Output::new(json!({"agent": call.request.principal.agent}))) })
     });
-    let bench = bench(vec![noisy]).await;
-    bench.strip.set_agents(agents(&[("a", &["*"]), ("b", &["*"])]));
+    let setup = setup(vec![noisy]).await;
+    setup.strip.set_agents(agents(&[("a", &["*"]), ("b", &["*"])]));
     for name in ["a", "b", "a"] {
-        let answer = call_as(&bench, name, "t.noisy", json!({})).await;
+        let answer = call_as(&setup, name, "t.noisy", json!({})).await;
         assert_eq!(*answer.result.unwrap(), json!({"agent": name}));
     }
-    let nobody = bench.call("t.noisy", json!({})).await;
-    assert_eq!(*nobody.result.unwrap(), json!({"agent": null}));
-    let told = |row: AuditRow| (row.caller.agent.clone(), row.decision.into_owned());
-    let decisions: Vec<_> = bench.rows().await.into_iter().map(told).collect();
+    let without_agent = setup.call("t.noisy", json!({})).await;
+    assert_eq!(*without_agent.result.unwrap(), json!({"agent": null}));
+    let outcomes = |row: AuditRow| (row.caller.agent.clone(), row.decision.into_owned());
+    let decisions: Vec<_> = setup.rows().await.into_iter().map(outcomes).collect();
     let row = |agent: Option<&str>, decision: &str| (agent.map(str::to_owned), decision.to_owned());
     let expected = [
         row(None, "ran"),
@@ -164,7 +164,7 @@ async fn agents_do_not_share_recorded_answers() {
 
 #[tokio::test]
 async fn the_strictest_skill_is_known_for_every_tool() {
-    let bench = bench(vec![echo("crm.read"), echo("crm.write"), echo("web.get")]).await;
+    let setup = setup(vec![echo("crm.read"), echo("crm.write"), echo("web.get")]).await;
     let asking = Skill {
         auto_approve: false,
         approval_timeout: Duration::from_secs(60),
@@ -173,14 +173,14 @@ async fn the_strictest_skill_is_known_for_every_tool() {
     };
     let mut profiles = agents(&[("open", &["*"])]);
     profiles.skills.insert("asking".to_owned(), asking);
-    let mut changes = bench.strip.catalog().changes();
+    let mut changes = setup.strip.catalog().changes();
     changes.borrow_and_update();
-    bench.strip.set_agents(profiles.clone());
-    assert!(changes.has_changed().unwrap(), "clients are told to look again");
+    setup.strip.set_agents(profiles.clone());
+    assert!(changes.has_changed().unwrap(), "clients are notified");
     changes.borrow_and_update();
-    bench.strip.set_agents(profiles);
+    setup.strip.set_agents(profiles);
     assert!(!changes.has_changed().unwrap(), "but not for nothing");
-    let rule = |id: &str| bench.strip.approval_rule(&id.parse().unwrap());
+    let rule = |id: &str| setup.strip.approval_rule(&id.parse().unwrap());
     assert_eq!(rule("crm.read"), ApprovalRule::Free);
     assert_eq!(rule("crm.write"), ApprovalRule::Asked { timeout: Duration::from_secs(60) });
     assert_eq!(rule("web.get"), ApprovalRule::Free);
@@ -190,10 +190,10 @@ async fn the_strictest_skill_is_known_for_every_tool() {
 async fn what_was_used_with_success_is_remembered_for_each_caller() {
     let failing =
         tool("t.fails", |_| Box::pin(async { Err(Failure::new(Code::Unavailable, "not today")) }));
-    let bench = bench(vec![echo("t.echo"), failing]).await;
-    bench.call("t.echo", json!({})).await.result.unwrap();
-    assert_eq!(code(&bench.call("t.fails", json!({})).await), Some(Code::Unavailable));
-    let used = bench.strip.recent_tools(&principal("acme", "ann"));
+    let setup = setup(vec![echo("t.echo"), failing]).await;
+    setup.call("t.echo", json!({})).await.result.unwrap();
+    assert_eq!(code(&setup.call("t.fails", json!({})).await), Some(Code::Unavailable));
+    let used = setup.strip.recent_tools(&principal("acme", "ann"));
     assert_eq!(used, [("t.echo".parse().unwrap(), 1.0)]);
-    assert!(bench.strip.recent_tools(&agent("a")).is_empty());
+    assert!(setup.strip.recent_tools(&agent("a")).is_empty());
 }

@@ -1,8 +1,8 @@
 //! Calls that a person must approve, with a real store behind them.
 
 mod covered;
-mod leave;
-mod lent;
+mod fetched_files;
+mod grants;
 mod robust;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,17 +11,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proto::{APPROVALS_DECIDE, Code, FileKind, Principal};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{ApprovalFilter, ApprovalRow, ApprovalState};
 use strip::agents::{Profiles, Skill};
-use strip::approval::{Approvals, Decider, Decision, Terms, Undecided, Verdict};
+use strip::approval::{Approvals, DecideError, Decider, Decision, Terms, Verdict};
 use strip::files::NewFile;
 use strip::{Answer, Output, Request};
 
-use crate::support::{Bench, Fake, ask, bench, code, principal, shared, tool};
+use crate::support::{Fake, Setup, ask, code, principal, setup, shared, tool};
 
 pub(crate) struct Gate {
-    pub(crate) bench: Bench,
+    pub(crate) setup: Setup,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) runs: Arc<AtomicUsize>,
 }
@@ -48,23 +48,23 @@ fn writing(runs: &Arc<AtomicUsize>) -> Fake {
 impl Gate {
     async fn within(seconds: f64) -> Self {
         let runs = Arc::new(AtomicUsize::new(0));
-        let bench = bench(vec![writing(&runs)]).await;
-        Self::at(bench, runs, seconds).await
+        let setup = setup(vec![writing(&runs)]).await;
+        Self::at(setup, runs, seconds).await
     }
 
-    async fn at(bench: Bench, runs: Arc<AtomicUsize>, seconds: f64) -> Self {
-        Self::gating(bench, runs, "crm.*", seconds).await
+    async fn at(setup: Setup, runs: Arc<AtomicUsize>, seconds: f64) -> Self {
+        Self::gating(setup, runs, "crm.*", seconds).await
     }
 
-    async fn gating(bench: Bench, runs: Arc<AtomicUsize>, tools: &str, seconds: f64) -> Self {
+    async fn gating(setup: Setup, runs: Arc<AtomicUsize>, tools: &str, seconds: f64) -> Self {
         let approvals =
-            Approvals::open(bench.database.clone(), bench.clock.clone(), bench.trail.clone())
+            Approvals::open(setup.database.clone(), setup.clock.clone(), setup.trail.clone())
                 .await
                 .unwrap();
-        bench.strip.set_approvals(Arc::clone(&approvals));
+        setup.strip.set_approvals(Arc::clone(&approvals));
         let skills = BTreeMap::from([("writes".to_owned(), skill(tools, seconds))]);
-        bench.strip.set_agents(Profiles { skills, agents: BTreeMap::new() });
-        Self { bench, approvals, runs }
+        setup.strip.set_agents(Profiles { skills, agents: BTreeMap::new() });
+        Self { setup, approvals, runs }
     }
 
     fn runs(&self) -> usize {
@@ -72,7 +72,7 @@ impl Gate {
     }
 
     fn begin(&self, call: Request) -> tokio::task::JoinHandle<Answer> {
-        let strip = Arc::clone(&self.bench.strip);
+        let strip = Arc::clone(&self.setup.strip);
         tokio::spawn(async move { strip.call(call).await })
     }
 
@@ -102,7 +102,7 @@ impl Gate {
         }
     }
 
-    /// Waits until a confirmation is there, whatever has become of it by then.
+    /// Waits until there is an approval, whatever its state.
     async fn asked(&self) -> ApprovalRow {
         let filter = ApprovalFilter { limit: 1, ..ApprovalFilter::default() };
         loop {
@@ -113,11 +113,11 @@ impl Gate {
         }
     }
 
-    async fn approve(&self, id: &str) -> Result<ApprovalRow, Undecided> {
+    async fn approve(&self, id: &str) -> Result<ApprovalRow, DecideError> {
         self.approvals.decide(id, &Decider::Operator, Decision::once(Verdict::Approve, None)).await
     }
 
-    async fn reject(&self, id: &str, reason: &str) -> Result<ApprovalRow, Undecided> {
+    async fn reject(&self, id: &str, reason: &str) -> Result<ApprovalRow, DecideError> {
         let decision = Decision::once(Verdict::Reject, Some(reason.to_owned()));
         self.approvals.decide(id, &Decider::Operator, decision).await
     }
@@ -151,7 +151,7 @@ async fn a_gated_call_runs_when_a_person_approves_it_and_only_then() {
     let answer = call.await.unwrap();
     assert_eq!(answer.result.unwrap()["wrote"], json!({"n": 1}));
     assert_eq!((gate.runs(), gate.state(&row.id).await), (1, ApprovalState::Consumed));
-    let rows = gate.bench.rows().await;
+    let rows = gate.setup.rows().await;
     assert_eq!(rows.iter().map(|row| &*row.decision).collect::<Vec<_>>(), ["ran", "approved"]);
     assert_eq!(rows[0].trace, rows[1].trace, "who decided is found by the call's trace");
 }
@@ -171,14 +171,14 @@ async fn a_rejection_comes_back_with_the_reviewers_words() {
 #[tokio::test]
 async fn no_answer_means_rejected() {
     let gate = Gate::within(0.1).await;
-    let answer = gate.bench.call("crm.write", json!({"n": 1})).await;
+    let answer = gate.setup.call("crm.write", json!({"n": 1})).await;
     assert_eq!((code(&answer), gate.runs()), (Some(Code::Denied), 0));
     let failure = answer.result.unwrap_err();
-    assert!(failure.message.contains("nobody decided"), "{failure}");
+    assert!(failure.message.contains("no decision"), "{failure}");
     let row = gate.approvals.list(&ApprovalFilter { limit: 9, ..ApprovalFilter::default() }).await;
     let row = row.unwrap().remove(0);
     assert_eq!(row.state, ApprovalState::Expired);
-    assert!(matches!(gate.approve(&row.id).await, Err(Undecided::Over(_))), "too late");
+    assert!(matches!(gate.approve(&row.id).await, Err(DecideError::Over(_))), "too late");
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ async fn an_approval_covers_exactly_what_was_shown_and_once() {
     gate.waits(3).await;
     assert_eq!(gate.runs(), 0);
 
-    let answer = gate.bench.strip.call(write(1)).await;
+    let answer = gate.setup.strip.call(write(1)).await;
     assert_eq!((code(&answer), gate.runs()), (None, 1), "the next identical call uses it");
     assert_eq!(gate.state(&row.id).await, ApprovalState::Consumed);
     let again = gate.begin(write(1));
@@ -267,19 +267,19 @@ async fn a_repeat_of_an_abandoned_call_takes_its_place_and_equal_calls_at_once_e
 }
 
 #[tokio::test]
-async fn who_left_hears_of_the_rejection_when_it_asks_again_once() {
+async fn a_caller_that_left_gets_the_rejection_once_when_it_calls_again() {
     let gate = Gate::within(30.0).await;
     let row = gate.abandoned(write(1)).await;
     gate.reject(&row.id, "never").await.unwrap();
-    let told = gate.bench.strip.call(write(1)).await;
-    assert!(told.result.unwrap_err().message.contains("never"));
-    let anew = gate.begin(write(1));
+    let repeated = gate.setup.strip.call(write(1)).await;
+    assert!(repeated.result.unwrap_err().message.contains("never"));
+    let again = gate.begin(write(1));
     gate.waits(1).await;
-    anew.abort();
+    again.abort();
 }
 
 #[tokio::test]
-async fn a_caller_that_cancels_stops_waiting_and_its_patience_does_not_run_meanwhile() {
+async fn a_caller_that_cancels_stops_waiting_and_its_timeout_does_not_run_meanwhile() {
     let gate = Gate::within(30.0).await;
     let mut call = write(1);
     // More than all but the waiting takes, on a busy machine too.
@@ -300,7 +300,7 @@ async fn a_caller_that_cancels_stops_waiting_and_its_patience_does_not_run_meanw
 }
 
 #[tokio::test]
-async fn pending_confirmations_and_their_deadlines_survive_a_restart_and_a_clock_set_back() {
+async fn pending_approvals_and_their_deadlines_survive_a_restart_and_a_clock_set_back() {
     // Long enough that both are seen to wait, and the first is approved, on a busy machine too.
     let gate = Gate::within(5.0).await;
     let left = gate.begin(write(1));
@@ -314,8 +314,8 @@ async fn pending_confirmations_and_their_deadlines_survive_a_restart_and_a_clock
         |n: u64| rows.iter().find(|row| row.arguments == Some(format!("{{\"n\":{n}}}"))).unwrap();
     // A second life, whose clock shows a day earlier.
     let clock = proto::Clock::manual(1_800_000_000_000 - 86_400_000);
-    let database = gate.bench.database.clone();
-    let reborn = Approvals::open(database, clock, gate.bench.trail.clone()).await.unwrap();
+    let database = gate.setup.database.clone();
+    let reborn = Approvals::open(database, clock, gate.setup.trail.clone()).await.unwrap();
     let tending = tokio::spawn({
         let reborn = Arc::clone(&reborn);
         async move { reborn.tend().await }
@@ -324,10 +324,7 @@ async fn pending_confirmations_and_their_deadlines_survive_a_restart_and_a_clock
     reborn.decide(&of(1).id, &Decider::Operator, decision).await.unwrap();
     let began = std::time::Instant::now();
     while reborn.get(None, &of(2).id).await.unwrap().unwrap().state == ApprovalState::Pending {
-        assert!(
-            began.elapsed() < Duration::from_secs(14),
-            "nobody gains time by setting the clock"
-        );
+        assert!(began.elapsed() < Duration::from_secs(14), "setting the clock gains no time");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(reborn.get(None, &of(2).id).await.unwrap().unwrap().state, ApprovalState::Expired);
@@ -335,12 +332,12 @@ async fn pending_confirmations_and_their_deadlines_survive_a_restart_and_a_clock
 }
 
 #[tokio::test]
-async fn a_clock_set_forward_ends_confirmations_for_all_deciders() {
+async fn a_clock_set_forward_expires_approvals_for_all_deciders() {
     let gate = Gate::within(30.0).await;
     let call = gate.begin(write(1));
     let row = gate.waits(1).await.remove(0);
-    gate.bench.clock.advance(Duration::from_secs(31));
-    assert!(matches!(gate.approve(&row.id).await, Err(Undecided::Over(_))));
+    gate.setup.clock.advance(Duration::from_secs(31));
+    assert!(matches!(gate.approve(&row.id).await, Err(DecideError::Over(_))));
     assert_eq!(code(&call.await.unwrap()), Some(Code::Denied));
     assert_eq!((gate.state(&row.id).await, gate.runs()), (ApprovalState::Expired, 0));
 }
@@ -352,14 +349,14 @@ async fn a_tool_that_changed_while_a_person_thought_is_not_run() {
     let row = gate.waits(1).await.remove(0);
     let changed =
         writing(&gate.runs).with(|tool| tool.description = "Writes elsewhere.".to_owned());
-    gate.bench.strip.catalog().publish("tests", shared(vec![changed]));
+    gate.setup.strip.catalog().publish("tests", shared(vec![changed]));
     gate.approve(&row.id).await.unwrap();
     let answer = call.await.unwrap();
     assert_eq!((code(&answer), gate.runs()), (Some(Code::Denied), 0));
-    let anew = gate.begin(write(1));
+    let again = gate.begin(write(1));
     let now = gate.waits(1).await.remove(0);
     assert_ne!(now.definition, row.definition, "a person is asked about what it is now");
-    anew.abort();
+    again.abort();
 }
 
 #[tokio::test]
@@ -376,18 +373,18 @@ async fn agents_cannot_approve_their_own_calls() {
     let first = gate.begin(write(1));
     let row = gate.waits(1).await.remove(0);
     let agent = decides("ann", Some("bot"), &[APPROVALS_DECIDE]);
-    assert!(matches!(gate.approvals.decide(&row.id, &agent, yes()).await, Err(Undecided::Agent)));
+    assert!(matches!(gate.approvals.decide(&row.id, &agent, yes()).await, Err(DecideError::Agent)));
     let unscoped = decides("ann", None, &[]);
     assert!(matches!(
         gate.approvals.decide(&row.id, &unscoped, yes()).await,
-        Err(Undecided::Agent)
+        Err(DecideError::Agent)
     ));
-    let Decider::Person(stranger) = decides("ann", None, &[APPROVALS_DECIDE]) else { panic!() };
-    let stranger =
-        Principal { tenant: proto::TenantId::new("globex"), ..Principal::clone(&stranger) };
-    let stranger = Decider::Person(Arc::new(stranger));
-    let refused = gate.approvals.decide(&row.id, &stranger, yes()).await;
-    assert!(matches!(refused, Err(Undecided::Unknown(_))), "another tenant's is not there");
+    let Decider::Person(other_tenant) = decides("ann", None, &[APPROVALS_DECIDE]) else { panic!() };
+    let other_tenant =
+        Principal { tenant: proto::TenantId::new("globex"), ..Principal::clone(&other_tenant) };
+    let other_tenant = Decider::Person(Arc::new(other_tenant));
+    let refused = gate.approvals.decide(&row.id, &other_tenant, yes()).await;
+    assert!(matches!(refused, Err(DecideError::Unknown(_))), "another tenant's is not there");
     assert_eq!(gate.state(&row.id).await, ApprovalState::Pending);
     // The call's credential could not decide, so this is another one of the same person.
     let ann = decides("ann", None, &[APPROVALS_DECIDE]);
@@ -401,7 +398,7 @@ async fn agents_cannot_approve_their_own_calls() {
     let row = gate.waits(1).await.remove(0);
     let own = gate.approvals.decide(&row.id, &ann, yes()).await;
     assert!(
-        matches!(own, Err(Undecided::OwnCall)),
+        matches!(own, Err(DecideError::OwnCall)),
         "a credential does not decide about its own call"
     );
     let bob = decides("bob", None, &[APPROVALS_DECIDE]);
@@ -415,19 +412,19 @@ async fn one_caller_cannot_flood_the_reviewers() {
     gate.approvals.set_terms(Terms { max_waiting: 3, ..Terms::default() });
     let calls: Vec<_> = (0..3).map(|n| gate.begin(write(n))).collect();
     gate.waits(3).await;
-    assert_eq!(code(&gate.bench.strip.call(write(9)).await), Some(Code::RateLimit));
+    assert_eq!(code(&gate.setup.strip.call(write(9)).await), Some(Code::RateLimit));
     for call in calls {
         call.abort();
     }
 }
 
 #[tokio::test]
-async fn what_nobody_can_be_asked_about_is_refused() {
+async fn a_gated_call_is_refused_without_approvals() {
     let runs = Arc::new(AtomicUsize::new(0));
-    let bench = bench(vec![writing(&runs)]).await;
+    let setup = setup(vec![writing(&runs)]).await;
     let skills = BTreeMap::from([("writes".to_owned(), skill("crm.*", 1.0))]);
-    bench.strip.set_agents(Profiles { skills, agents: BTreeMap::new() });
-    let answer = bench.call("crm.write", json!({"n": 1})).await;
+    setup.strip.set_agents(Profiles { skills, agents: BTreeMap::new() });
+    let answer = setup.call("crm.write", json!({"n": 1})).await;
     assert_eq!((code(&answer), runs.load(Ordering::SeqCst)), (Some(Code::Denied), 0));
 }
 
@@ -437,9 +434,9 @@ async fn the_files_of_a_call_are_shown_with_it() {
     let call = write(1);
     let bytes = futures_util::stream::iter([Ok("what is in it".into())]);
     let new = NewFile::new(FileKind::File, "cv.txt");
-    let file = gate.bench.strip.files().put(&call.principal, new, bytes).await.unwrap();
+    let file = gate.setup.strip.files().put(&call.principal, new, bytes).await.unwrap();
     let strange = format!("file_{}", "0".repeat(32));
-    let input = json!({"n": 1, "papers": [{"file_id": file.id}, strange]});
+    let input = json!({"n": 1, "documents": [{"file_id": file.id}, strange]});
     let call = gate.begin(Request { input: Arc::new(input), ..call });
     let row = gate.waits(1).await.remove(0);
     let shown = view(&row);

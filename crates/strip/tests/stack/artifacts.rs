@@ -10,25 +10,25 @@ use strip::files::{Listing, NewFile};
 use strip::runs::{RunFilter, RunOf};
 
 use crate::runs::data;
-use crate::support::{Bench, ask, bench, code, principal};
+use crate::support::{Setup, ask, code, principal, setup};
 
-async fn within(bench: &Bench, tool: &str, input: Value) -> Answer {
+async fn within(setup: &Setup, tool: &str, input: Value) -> Answer {
     let mut call = ask(tool, input);
     call.run = RunOf::Named("r".into());
-    bench.strip.call(call).await
+    setup.strip.call(call).await
 }
 
-async fn reference(bench: &Bench, tenant: &str, bytes: &'static [u8]) -> String {
+async fn reference(setup: &Setup, tenant: &str, bytes: &'static [u8]) -> String {
     let new = NewFile::new(FileKind::Reference, "answer.pdf");
     let bytes = stream::iter([Ok(Bytes::from_static(bytes))]);
-    let kept = bench.strip.files().put(&principal(tenant, "ann"), new, bytes).await.unwrap();
+    let kept = setup.strip.files().put(&principal(tenant, "ann"), new, bytes).await.unwrap();
     kept.id.as_str().to_owned()
 }
 
 #[tokio::test]
 async fn an_artifact_comes_as_text_as_base64_or_as_a_reference() {
-    let bench = bench(Vec::new()).await.with_control();
-    let pdf = reference(&bench, "acme", b"%PDF-1.7 made by a tool").await;
+    let setup = setup(Vec::new()).await.with_control();
+    let pdf = reference(&setup, "acme", b"%PDF-1.7 made by a tool").await;
     let cases = [
         (json!({"file_name": "a.txt", "content": "h\u{e9}llo"}), "h\u{e9}llo".as_bytes()),
         (json!({"file_name": "b.txt", "content": "aGk=", "content_encoding": "utf-8"}), b"aGk="),
@@ -41,34 +41,37 @@ async fn an_artifact_comes_as_text_as_base64_or_as_a_reference() {
     ];
     let mut ids = Vec::new();
     for (input, bytes) in cases {
-        let answer = within(&bench, STORE_ARTIFACT, input.clone()).await;
-        let told = data(&answer);
-        assert_eq!((&told["file_name"], &told["size"]), (&input["file_name"], &json!(bytes.len())));
-        assert_eq!(told["sha256"], json!(proto::digest(bytes).to_string()), "{told}");
-        let id = told["file_id"].as_str().unwrap().to_owned();
+        let answer = within(&setup, STORE_ARTIFACT, input.clone()).await;
+        let artifact = data(&answer);
+        assert_eq!(
+            (&artifact["file_name"], &artifact["size"]),
+            (&input["file_name"], &json!(bytes.len()))
+        );
+        assert_eq!(artifact["sha256"], json!(proto::digest(bytes).to_string()), "{artifact}");
+        let id = artifact["file_id"].as_str().unwrap().to_owned();
         let ann = principal("acme", "ann");
-        let kept = bench.strip.files().find(&ann, &id).await.unwrap();
+        let kept = setup.strip.files().find(&ann, &id).await.unwrap();
         assert_eq!(kept.kind, FileKind::Artifact);
-        assert_eq!(bench.strip.files().bytes(&kept, 1000).await.unwrap(), bytes);
+        assert_eq!(setup.strip.files().bytes(&kept, 1000).await.unwrap(), bytes);
         ids.push(id);
     }
-    let runs = bench.strip.runs().list(&RunFilter::default()).await.unwrap();
+    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
     assert_eq!((runs.len(), &runs[0].artifacts), (1, &ids));
     let listing = Listing { run: Some(runs[0].id.clone()), ..Listing::default() };
-    let of_run = bench.strip.files().list(&principal("acme", "ann"), listing).await.unwrap();
+    let of_run = setup.strip.files().list(&principal("acme", "ann"), listing).await.unwrap();
     assert_eq!(of_run.files.len(), ids.len(), "files know their run, too");
 
     let ended = json!({"summary": "done", "artifacts": [ids[0], ids[4]]});
-    let ended = within(&bench, COMPLETE_WORKFLOW, ended).await;
+    let ended = within(&setup, COMPLETE_WORKFLOW, ended).await;
     assert_eq!(data(&ended)["artifacts"], json!([ids[0], ids[4]]));
     assert_eq!(data(&ended)["data_tools"], json!(0), "control-flow tools do not count");
 }
 
 #[tokio::test]
 async fn what_is_not_exactly_one_content_is_refused_and_leaves_nothing() {
-    let bench = bench(Vec::new()).await.with_control();
-    let theirs = reference(&bench, "globex", b"secret").await;
-    let own = reference(&bench, "acme", b"mine").await;
+    let setup = setup(Vec::new()).await.with_control();
+    let foreign = reference(&setup, "globex", b"secret").await;
+    let own = reference(&setup, "acme", b"ours").await;
     for (input, expected) in [
         (json!({"file_name": "a"}), Code::InvalidInput),
         (json!({"file_name": "a", "content": "x", "content_ref_id": own}), Code::InvalidInput),
@@ -87,43 +90,43 @@ async fn what_is_not_exactly_one_content_is_refused_and_leaves_nothing() {
         ),
         (json!({"file_name": "", "content": "x"}), Code::InvalidInput),
         (json!({"content": "x"}), Code::InvalidInput),
-        (json!({"file_name": "a", "content_ref_id": theirs}), Code::NotFound),
+        (json!({"file_name": "a", "content_ref_id": foreign}), Code::NotFound),
         (json!({"file_name": "a", "content_ref_id": "ref_odd"}), Code::NotFound),
     ] {
-        let answer = within(&bench, STORE_ARTIFACT, input.clone()).await;
+        let answer = within(&setup, STORE_ARTIFACT, input.clone()).await;
         assert_eq!(code(&answer), Some(expected), "{input}: {answer:?}");
         let text = format!("{answer:?}");
         assert!(!text.contains("secret"), "{text}");
     }
     let listing = Listing { kind: Some(FileKind::Artifact), ..Listing::default() };
-    let kept = bench.strip.files().list(&principal("acme", "ann"), listing).await.unwrap();
+    let kept = setup.strip.files().list(&principal("acme", "ann"), listing).await.unwrap();
     assert_eq!(kept.files.len(), 0);
 
     // A run ends with files of its own tenant, and with files that stay.
-    let ends = json!({"summary": "x", "artifacts": [theirs, own, "file_odd"]});
-    let refused = within(&bench, COMPLETE_WORKFLOW, ends).await.result.unwrap_err();
+    let ends = json!({"summary": "x", "artifacts": [foreign, own, "file_odd"]});
+    let refused = within(&setup, COMPLETE_WORKFLOW, ends).await.result.unwrap_err();
     assert_eq!(refused.code, Code::InvalidInput);
     assert_eq!(refused.details.unwrap()["faults"].as_array().unwrap().len(), 3);
-    let ended = within(&bench, COMPLETE_WORKFLOW, json!({"summary": "x"})).await;
+    let ended = within(&setup, COMPLETE_WORKFLOW, json!({"summary": "x"})).await;
     assert_eq!(code(&ended), None, "a refused end ends nothing: {ended:?}");
 }
 
 #[tokio::test]
 async fn a_file_that_a_person_answers_with_is_one_of_the_tenants() {
-    let bench = bench(crate::runs::tools()).await.with_control();
-    crate::runs::works(&bench, "r", 2).await;
+    let setup = setup(crate::runs::tools()).await.with_control();
+    crate::runs::works(&setup, "r", 2).await;
     let question = json!({"slot_type": "file", "slot_id": "cv", "prompt_key": "Which file?"});
     let mut call = ask(strip::control::REQUEST_USER_INPUT, question);
     call.run = RunOf::Named("r".into());
     call.timeout = Some(std::time::Duration::from_millis(40));
-    let asked = bench.strip.call(call).await;
+    let asked = setup.strip.call(call).await;
     assert_eq!(data(&asked)["status"], json!("waiting"), "{asked:?}");
-    let run = bench.strip.runs().list(&RunFilter::default()).await.unwrap()[0].id.clone();
-    let (theirs, own) =
-        (reference(&bench, "globex", b"a").await, reference(&bench, "acme", b"b").await);
-    let (runs, boss) = (bench.strip.runs(), principal("acme", "boss"));
+    let run = setup.strip.runs().list(&RunFilter::default()).await.unwrap()[0].id.clone();
+    let (foreign, own) =
+        (reference(&setup, "globex", b"a").await, reference(&setup, "acme", b"b").await);
+    let (runs, boss) = (setup.strip.runs(), principal("acme", "boss"));
     let unknown = format!("file_{}", "0".repeat(32));
-    for wrong in [theirs, unknown, "odd".to_owned()] {
+    for wrong in [foreign, unknown, "odd".to_owned()] {
         let refused = runs.answer(&boss, Some("acme"), (&run, "cv"), &json!(wrong)).await;
         assert_eq!(refused.unwrap_err().code, Code::InvalidInput, "{wrong}");
     }

@@ -8,7 +8,7 @@ use strip::runs::RunFilter;
 use strip::{AskError, AskMode, Client, LogLevel, Reply, Resume};
 
 use crate::runs::{data, question, tools, works};
-use crate::support::{bench, principal};
+use crate::support::{principal, setup};
 
 /// A caller whose person answers.
 #[derive(Debug)]
@@ -86,8 +86,8 @@ impl Client for Person {
 
 #[tokio::test]
 async fn a_client_of_an_earlier_era_is_asked_directly() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "r", 2).await;
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "r", 2).await;
     let says = vec![
         json!({"action": "accept", "content": {"value": "loud"}}),
         json!({"action": "accept", "content": {"value": "warm"}}),
@@ -96,7 +96,7 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
     let mut call = question("r");
     call.timeout = None;
     call.client = Some(person.clone());
-    let answer = bench.strip.call(call).await;
+    let answer = setup.strip.call(call).await;
     assert_eq!(data(&answer)["value"], json!("warm"), "{answer:?}");
     let asked = person.asked.lock().unwrap().clone();
     assert_eq!(asked.len(), 2, "what does not fit is asked again");
@@ -106,18 +106,18 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
         json!(["plain", "warm"])
     );
     assert!(asked[1]["message"].as_str().unwrap().contains("`plain`, `warm`"), "{asked:?}");
-    assert!(*person.progress.lock().unwrap() > 0, "it hears that somebody is waited for");
+    assert!(*person.progress.lock().unwrap() > 0, "it is notified that a person is waited for");
 
-    // Somebody else may be faster than the person at the client.
-    works(&bench, "s", 2).await;
+    // Another person may answer before the person at the client.
+    works(&setup, "s", 2).await;
     let slow = Person::new(AskMode::Direct, Vec::new());
     let mut call = question("s");
     call.timeout = None;
     call.client = Some(slow.clone());
-    let strip = Arc::clone(&bench.strip);
+    let strip = Arc::clone(&setup.strip);
     let waits = tokio::spawn(async move { strip.call(call).await });
     let id = loop {
-        let runs = bench.strip.runs().list(&RunFilter::default()).await.unwrap();
+        let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
         let waiting =
             runs.iter().find(|run| run.name.as_deref() == Some("s") && run.state == "waiting");
         if let Some(run) = waiting {
@@ -126,14 +126,14 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
         tokio::task::yield_now().await;
     };
     let boss = principal("acme", "boss");
-    bench.strip.runs().answer(&boss, Some("acme"), (&id, "tone"), &json!("plain")).await.unwrap();
+    setup.strip.runs().answer(&boss, Some("acme"), (&id, "tone"), &json!("plain")).await.unwrap();
     assert_eq!(data(&waits.await.unwrap())["value"], json!("plain"));
 }
 
 #[tokio::test]
 async fn a_client_of_the_newest_era_comes_back_with_the_answer() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "r", 2).await;
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "r", 2).await;
     let person = Person::new(AskMode::Rounds, Vec::new());
     let round = async |said: Option<Value>| {
         let mut call = question("r");
@@ -142,7 +142,7 @@ async fn a_client_of_the_newest_era_comes_back_with_the_answer() {
             let responses = Map::from_iter([("answer".to_owned(), said)]);
             Arc::new(Resume { responses, state: None })
         });
-        bench.strip.call(call).await
+        setup.strip.call(call).await
     };
     let asked = round(None).await;
     assert_eq!(asked.reply, Reply::NeedsInput);
@@ -156,48 +156,48 @@ async fn a_client_of_the_newest_era_comes_back_with_the_answer() {
     assert_eq!(data(&answered)["value"], json!("plain"), "{answered:?}");
     assert_eq!(answered.reply, Reply::Done);
 
-    works(&bench, "s", 2).await;
+    works(&setup, "s", 2).await;
     let mut call = question("s");
     call.client = Some(Person::new(AskMode::Direct, vec![json!({"action": "decline"})]));
-    assert_eq!(data(&bench.strip.call(call).await)["status"], json!("declined"));
+    assert_eq!(data(&setup.strip.call(call).await)["status"], json!("declined"));
 }
 
-/// As when a caller leaves while its question is written, or somebody answers just then.
+/// As when a caller leaves while its question is written, or a person answers at that moment.
 #[tokio::test]
 async fn a_question_that_only_the_database_has_is_answered() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "r", 2).await;
-    let first = bench.strip.call(question("r")).await;
-    let id = bench.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
-    let row = bench.database.run(&id).await.unwrap().unwrap();
-    let mut asked = bench.database.run_questions(&id).await.unwrap().remove(0);
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "r", 2).await;
+    let first = setup.strip.call(question("r")).await;
+    let id = setup.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
+    let row = setup.database.run(&id).await.unwrap().unwrap();
+    let mut asked = setup.database.run_questions(&id).await.unwrap().remove(0);
     assert_eq!(data(&first)["question_id"], json!(asked.id));
     asked.id = "another".to_owned();
     asked.slot_id = "other".to_owned();
-    bench.database.ask_question(&row, &asked).await.unwrap();
+    setup.database.ask_question(&row, &asked).await.unwrap();
     let boss = principal("acme", "boss");
     let answer = json!("plain");
     let settled =
-        bench.strip.runs().answer(&boss, Some("acme"), (&id, "other"), &answer).await.unwrap();
+        setup.strip.runs().answer(&boss, Some("acme"), (&id, "other"), &answer).await.unwrap();
     assert_eq!((&settled["question_id"], &settled["value"]), (&json!("another"), &answer));
 }
 
 #[tokio::test]
 async fn a_question_with_a_key_can_be_waited_for_again() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "r", 2).await;
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "r", 2).await;
     let ask = async || {
         let mut call = question("r");
         call.idempotency_key = Some("ask-1".to_owned());
-        bench.strip.call(call).await
+        setup.strip.call(call).await
     };
     for _ in 0..2 {
         assert_eq!(data(&ask().await)["status"], json!("waiting"));
     }
-    let id = bench.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
+    let id = setup.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
     let boss = principal("acme", "boss");
     let answer = json!("plain");
-    bench.strip.runs().answer(&boss, Some("acme"), (&id, "tone"), &answer).await.unwrap();
+    setup.strip.runs().answer(&boss, Some("acme"), (&id, "tone"), &answer).await.unwrap();
     for _ in 0..2 {
         assert_eq!(data(&ask().await)["value"], answer);
     }

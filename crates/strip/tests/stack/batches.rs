@@ -1,4 +1,4 @@
-//! Batches: faults told before anything runs, side by side where nothing stands against it, the end last.
+//! Batches: faults are reported before anything runs, independent calls run concurrently, and the end comes last.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,28 +11,28 @@ use strip::batch::{Batch, BatchAnswer};
 use strip::runs::RunOf;
 use tokio::sync::Barrier;
 
-use crate::support::{Bench, ask, bench, code, echo, tool};
+use crate::support::{Setup, ask, code, echo, setup, tool};
 
 fn batch(value: Value) -> Batch {
     serde_json::from_value(value).unwrap()
 }
 
-async fn run(bench: &Bench, calls: Value) -> BatchAnswer {
+async fn run(setup: &Setup, calls: Value) -> BatchAnswer {
     let frame = ask("", Value::Null);
-    bench.strip.call_batch(batch(json!({"calls": calls})), frame).await.unwrap()
+    setup.strip.call_batch(batch(json!({"calls": calls})), frame).await.unwrap()
 }
 
 #[tokio::test]
-async fn all_faults_are_told_and_nothing_runs() {
+async fn all_faults_are_reported_and_nothing_runs() {
     let echo = echo("t.echo");
     let runs = Arc::clone(&echo.runs);
-    let bench = bench(vec![echo]).await.with_control();
+    let setup = setup(vec![echo]).await.with_control();
     let refused = async |calls: Value| {
         let frame = ask("", Value::Null);
         let batch = batch(json!({"calls": calls}));
-        bench.strip.call_batch(batch, frame).await.expect_err("a fault").message
+        setup.strip.call_batch(batch, frame).await.expect_err("a fault").message
     };
-    let told = refused(json!([
+    let message = refused(json!([
         {"id": "a", "tool": "t.echo", "depends_on": ["b"]},
         {"id": "b", "tool": "t.echo", "depends_on": ["c", "nowhere"]},
         {"id": "c", "tool": "t.echo", "depends_on": ["a"], "idempotency_key": ""},
@@ -45,13 +45,13 @@ async fn all_faults_are_told_and_nothing_runs() {
     for part in [
         "circle: `a`, `b`",
         "`nowhere`",
-        "`c` stands there twice",
+        "`c` is used twice",
         "`idempotency_key`",
         "`tool` is empty",
         "2 times",
         "`after` depends on complete_workflow",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(message.contains(part), "{part}: {message}");
     }
     assert!(refused(json!([])).await.contains("1 to 100"));
     let many: Vec<_> = (0..101).map(|_| json!({"tool": "t.echo"})).collect();
@@ -63,7 +63,7 @@ async fn all_faults_are_told_and_nothing_runs() {
 
 #[tokio::test]
 async fn calls_run_side_by_side_within_bounds_and_answers_keep_their_order() {
-    // Eight must be there at once before any of them ends; a ninth is never beside them.
+    // Eight must run at once before any of them ends; a ninth never does.
     let (meeting, abreast) = (Arc::new(Barrier::new(8)), Arc::new(AtomicUsize::new(0)));
     let most = Arc::new(AtomicUsize::new(0));
     let (meets, counts, peak) = (Arc::clone(&meeting), Arc::clone(&abreast), Arc::clone(&most));
@@ -77,10 +77,10 @@ async fn calls_run_side_by_side_within_bounds_and_answers_keep_their_order() {
             Ok(Output::new(json!({"n": call.request.input["n"]})))
         })
     });
-    let bench = bench(vec![meet]).await.with_control();
+    let setup = setup(vec![meet]).await.with_control();
     let calls: Vec<_> = (0..16).map(|n| json!({"tool": "t.meet", "arguments": {"n": n}})).collect();
     let done =
-        tokio::time::timeout(Duration::from_secs(20), run(&bench, json!(calls))).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(20), run(&setup, json!(calls))).await.unwrap();
     for (place, (id, answer)) in done.answers.iter().enumerate() {
         assert_eq!(*id, (place + 1).to_string());
         assert_eq!(answer.result.as_ref().unwrap()["n"], json!(place));
@@ -91,12 +91,12 @@ async fn calls_run_side_by_side_within_bounds_and_answers_keep_their_order() {
     traces.sort();
     traces.dedup();
     assert_eq!(traces.len(), 16, "each call has a trace of its own");
-    assert_eq!(bench.rows().await.len(), 16, "and a row of its own");
+    assert_eq!(setup.rows().await.len(), 16, "and a row of its own");
 }
 
 #[tokio::test]
 async fn a_failure_skips_what_depends_on_it_and_nothing_else() {
-    let bench = bench(vec![echo("t.echo")]).await.with_control();
+    let setup = setup(vec![echo("t.echo")]).await.with_control();
     let calls = json!([
         {"id": "late", "tool": "t.echo", "arguments": {"n": 1}, "depends_on": ["next"]},
         {"id": "bad", "tool": "t.missing"},
@@ -104,7 +104,7 @@ async fn a_failure_skips_what_depends_on_it_and_nothing_else() {
         {"id": "good", "tool": "t.echo", "arguments": {"n": 2}},
         {"id": "after", "tool": "t.echo", "arguments": {"n": 3}, "depends_on": ["good"]},
     ]);
-    let done = run(&bench, calls.clone()).await;
+    let done = run(&setup, calls.clone()).await;
     let codes: Vec<_> = done.answers.iter().map(|(_, answer)| code(answer)).collect();
     let skipped = Some(Code::Unavailable);
     assert_eq!(codes, [skipped, Some(Code::NotFound), skipped, None, None]);
@@ -112,22 +112,22 @@ async fn a_failure_skips_what_depends_on_it_and_nothing_else() {
     assert!(failure.message.contains("`bad`, on which it depends"), "{failure}");
     assert!(!failure.retryable);
     assert_eq!(failure.details.as_ref().unwrap()["skipped"], json!(true));
-    assert_eq!(bench.rows().await.len(), 3, "what did not run leaves no row");
+    assert_eq!(setup.rows().await.len(), 3, "what did not run leaves no row");
 
-    let bench = crate::support::bench(vec![echo("t.echo")]).await.with_control();
+    let setup = crate::support::setup(vec![echo("t.echo")]).await.with_control();
     let stopping = json!({"stop_on_error": true, "calls": [
         {"id": "bad", "tool": "t.missing"},
         {"id": "then", "tool": "t.echo", "depends_on": ["first"]},
         {"id": "first", "tool": "t.echo", "arguments": {"n": 9}, "depends_on": []},
         {"tool": "powerstrip:complete_workflow", "arguments": {"summary": "x"}},
     ]});
-    let done = bench.strip.call_batch(batch(stopping), ask("", Value::Null)).await.unwrap();
+    let done = setup.strip.call_batch(batch(stopping), ask("", Value::Null)).await.unwrap();
     assert_eq!(code(&done.answers[3].1), skipped, "a run whose work failed is not completed");
     assert_eq!(code(&done.answers[1].1), skipped);
 }
 
 #[tokio::test]
-async fn the_end_of_the_run_comes_last_wherever_it_stands() {
+async fn the_end_of_the_run_comes_last_whatever_its_position() {
     let order = Arc::new(std::sync::Mutex::new(Vec::new()));
     let seen = Arc::clone(&order);
     let step = tool("t.step", move |call| {
@@ -138,8 +138,8 @@ async fn the_end_of_the_run_comes_last_wherever_it_stands() {
             Ok(Output::new(json!({})))
         })
     });
-    let bench =
-        bench(vec![step.with(|descriptor| descriptor.deterministic = false)]).await.with_control();
+    let setup =
+        setup(vec![step.with(|descriptor| descriptor.deterministic = false)]).await.with_control();
     let mut frame = ask("", Value::Null);
     frame.run = RunOf::Named("r".into());
     let calls = json!({"calls": [
@@ -148,7 +148,7 @@ async fn the_end_of_the_run_comes_last_wherever_it_stands() {
         {"tool": "t.step", "arguments": {"n": 2}},
         {"id": "deep", "tool": "t.step", "arguments": {"n": 3}, "depends_on": ["3"]},
     ]});
-    let done = bench.strip.call_batch(batch(calls), frame).await.unwrap();
+    let done = setup.strip.call_batch(batch(calls), frame).await.unwrap();
     assert_eq!(done.run, "r");
     for (id, answer) in &done.answers {
         assert_eq!(code(answer), None, "{id}: {answer:?}");
@@ -167,15 +167,15 @@ async fn the_end_of_the_run_comes_last_wherever_it_stands() {
     let mut frame = ask("", Value::Null);
     // As long as the work before the question may take on a busy machine.
     frame.timeout = Some(Duration::from_secs(3));
-    let done = bench.strip.call_batch(batch(json!({"calls": calls})), frame).await.unwrap();
+    let done = setup.strip.call_batch(batch(json!({"calls": calls})), frame).await.unwrap();
     let waiting = done.answers[2].1.result.as_ref().unwrap();
     assert_eq!((&waiting["status"], &waiting["run_id"]), (&json!("waiting"), &json!(done.run)));
-    // Whoever was told the run's id can go on with it.
+    // A caller that has the run's id can continue it.
     let mut call = ask(
         "powerstrip:request_user_input",
         json!({"slot_type": "confirm", "slot_id": "ok", "prompt_key": "Go on?"}),
     );
     call.run = RunOf::Named(done.run.as_str().into());
     call.timeout = Some(Duration::from_millis(40));
-    assert_eq!(bench.strip.call(call).await.result.unwrap()["question_id"], waiting["question_id"]);
+    assert_eq!(setup.strip.call(call).await.result.unwrap()["question_id"], waiting["question_id"]);
 }

@@ -1,24 +1,24 @@
 use proto::Code;
 use serde_json::json;
 
-use crate::support::{bench, code, echo, principal, shared};
+use crate::support::{code, echo, principal, setup, shared};
 
 #[tokio::test]
 async fn the_newest_major_answers_unless_one_is_pinned() {
-    let bench = bench(vec![
+    let setup = setup(vec![
         echo("t.echo").with(|d| d.version = "1.4.0".parse().unwrap()),
         echo("t.echo").with(|d| d.version = "2.0.1".parse().unwrap()),
     ])
     .await;
-    let newest = bench.call("t.echo", json!({})).await;
+    let newest = setup.call("t.echo", json!({})).await;
     assert_eq!((&*newest.meta.version, newest.meta.warnings.len()), ("2.0.1", 0));
-    let pinned = bench.call("t.echo@1", json!({})).await;
+    let pinned = setup.call("t.echo@1", json!({})).await;
     assert_eq!(&*pinned.meta.version, "1.4.0");
     assert!(pinned.meta.warnings[0].contains("deprecated"), "{:?}", pinned.meta.warnings);
-    let failure = bench.call("t.echo@3", json!({})).await.result.unwrap_err();
+    let failure = setup.call("t.echo@3", json!({})).await.result.unwrap_err();
     assert_eq!(failure.code, Code::NotFound);
     assert!(failure.message.contains("2 and 1"), "{}", failure.message);
-    let snapshot = bench.strip.catalog().snapshot();
+    let snapshot = setup.strip.catalog().snapshot();
     let wires: Vec<_> = snapshot.entries().iter().map(|entry| entry.wire.as_str()).collect();
     assert_eq!(wires, ["t_echo", "t_echo_v1"]);
 }
@@ -27,10 +27,10 @@ async fn the_newest_major_answers_unless_one_is_pinned() {
 async fn only_two_majors_are_served() {
     let majors = ["1.0.0", "2.0.0", "3.0.0"]
         .map(|version| echo("t.echo").with(|d| d.version = version.parse().unwrap()));
-    let bench = bench(majors.into()).await;
-    assert_eq!(code(&bench.call("t.echo@2", json!({})).await), None);
-    assert_eq!(code(&bench.call("t.echo@1", json!({})).await), Some(Code::NotFound));
-    let discovery = bench.strip.discovery(&principal("acme", "ann"));
+    let setup = setup(majors.into()).await;
+    assert_eq!(code(&setup.call("t.echo@2", json!({})).await), None);
+    assert_eq!(code(&setup.call("t.echo@1", json!({})).await), Some(Code::NotFound));
+    let discovery = setup.strip.discovery(&principal("acme", "ann"));
     let listed: Vec<_> =
         discovery.tools.iter().map(|t| (t.version.as_str(), t.deprecated)).collect();
     assert_eq!(listed, [("3.0.0", false), ("2.0.0", true)]);
@@ -39,13 +39,13 @@ async fn only_two_majors_are_served() {
 
 #[tokio::test]
 async fn a_second_source_never_replaces_a_name() {
-    let bench = bench(vec![echo("t.echo").with(|d| d.description = "the first".to_owned())]).await;
+    let setup = setup(vec![echo("t.echo").with(|d| d.description = "the first".to_owned())]).await;
     let shadow = echo("t.echo").with(|d| {
         d.description = "the second".to_owned();
         d.version = "9.0.0".parse().unwrap();
     });
-    bench.strip.catalog().publish("intruder", shared(vec![shadow]));
-    let snapshot = bench.strip.catalog().snapshot();
+    setup.strip.catalog().publish("intruder", shared(vec![shadow]));
+    let snapshot = setup.strip.catalog().snapshot();
     assert_eq!(snapshot.resolve("t.echo").unwrap().descriptor.description, "the first");
     let fault = &snapshot.faults()[0];
     assert_eq!((fault.source.as_str(), fault.tool.as_str()), ("intruder", "t.echo"));
@@ -54,8 +54,8 @@ async fn a_second_source_never_replaces_a_name() {
 #[tokio::test]
 async fn the_same_id_and_major_twice_is_a_fault() {
     let twin = echo("t.echo").with(|d| d.version = "1.9.0".parse().unwrap());
-    let bench = bench(vec![echo("t.echo"), twin]).await;
-    let snapshot = bench.strip.catalog().snapshot();
+    let setup = setup(vec![echo("t.echo"), twin]).await;
+    let snapshot = setup.strip.catalog().snapshot();
     assert_eq!(snapshot.entries().len(), 1);
     assert!(snapshot.faults()[0].reason.contains("offered twice"), "{:?}", snapshot.faults());
 }
@@ -70,14 +70,14 @@ async fn a_tool_with_an_unusable_schema_is_left_out() {
         json!({"$ref": "file:///etc/passwd"}),
     ] {
         let broken = echo("t.broken").with(|d| d.input_schema = schema.clone());
-        let bench = bench(vec![broken, echo("t.echo")]).await;
+        let setup = setup(vec![broken, echo("t.echo")]).await;
         assert_eq!(
-            code(&bench.call("t.broken", json!({})).await),
+            code(&setup.call("t.broken", json!({})).await),
             Some(Code::NotFound),
             "{schema}"
         );
-        assert_eq!(code(&bench.call("t.echo", json!({})).await), None);
-        assert_eq!(bench.strip.catalog().snapshot().faults().len(), 1);
+        assert_eq!(code(&setup.call("t.echo", json!({})).await), None);
+        assert_eq!(setup.strip.catalog().snapshot().faults().len(), 1);
     }
 }
 
@@ -88,8 +88,8 @@ async fn poisoned_definitions_are_cleaned_and_counted() {
         d.input_schema = json!({"type": "object", "properties": {
             "q": {"type": "string", "description": "text\u{202e}", "enum": ["a\u{2063}"]}}});
     });
-    let bench = bench(vec![poisoned]).await;
-    let snapshot = bench.strip.catalog().snapshot();
+    let setup = setup(vec![poisoned]).await;
+    let snapshot = setup.strip.catalog().snapshot();
     let entry = snapshot.resolve("t.echo").unwrap();
     assert_eq!(entry.descriptor.description, "Echo.");
     assert_eq!(entry.descriptor.input_schema["properties"]["q"]["enum"], json!(["a"]));
@@ -98,13 +98,13 @@ async fn poisoned_definitions_are_cleaned_and_counted() {
 
 #[tokio::test]
 async fn a_wire_name_once_given_stays_with_its_tool() {
-    let bench = bench(vec![echo("a.b_c")]).await;
-    bench.strip.catalog().publish("late", shared(vec![echo("a.b.c")]));
-    let snapshot = bench.strip.catalog().snapshot();
+    let setup = setup(vec![echo("a.b_c")]).await;
+    setup.strip.catalog().publish("late", shared(vec![echo("a.b.c")]));
+    let snapshot = setup.strip.catalog().snapshot();
     assert_eq!(snapshot.resolve("a_b_c").unwrap().descriptor.id.as_str(), "a.b_c");
     let second = &snapshot.resolve("a.b.c").unwrap().wire;
     assert!(second.starts_with("a_b_c_"), "{second}");
-    let stored = bench.strip.catalog().take_new_names();
+    let stored = setup.strip.catalog().take_new_names();
     assert_eq!(stored.len(), 2);
 
     // In the next life the late one is there first; the names stay.
@@ -119,21 +119,21 @@ async fn a_wire_name_once_given_stays_with_its_tool() {
 
 #[tokio::test]
 async fn a_misspelt_name_gets_the_nearest() {
-    let bench = bench(vec![echo("demo.echo")]).await;
-    let failure = bench.call("demo.ehco", json!({})).await.result.unwrap_err();
+    let setup = setup(vec![echo("demo.echo")]).await;
+    let failure = setup.call("demo.ehco", json!({})).await.result.unwrap_err();
     assert!(failure.message.contains("did you mean `demo.echo`"), "{}", failure.message);
 }
 
 #[tokio::test]
 async fn readers_hear_of_changes() {
-    let bench = bench(vec![echo("t.one")]).await;
-    let mut changes = bench.strip.catalog().changes();
+    let setup = setup(vec![echo("t.one")]).await;
+    let mut changes = setup.strip.catalog().changes();
     let before = *changes.borrow_and_update();
-    bench.strip.catalog().publish("more", shared(vec![echo("t.two")]));
+    setup.strip.catalog().publish("more", shared(vec![echo("t.two")]));
     changes.changed().await.unwrap();
     assert_eq!(*changes.borrow(), before + 1);
-    bench.strip.reconfigure(crate::support::settings());
+    setup.strip.reconfigure(crate::support::settings());
     assert_eq!(*changes.borrow(), before + 1, "nothing changed for readers");
-    bench.strip.catalog().publish("more", Vec::new());
-    assert_eq!(code(&bench.call("t.two", json!({})).await), Some(Code::NotFound));
+    setup.strip.catalog().publish("more", Vec::new());
+    assert_eq!(code(&setup.call("t.two", json!({})).await), Some(Code::NotFound));
 }

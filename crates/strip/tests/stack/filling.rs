@@ -8,15 +8,15 @@ use strip::files::NewFile;
 use strip::{Job, Output};
 
 use crate::asking::Person;
-use crate::support::{Bench, Fake, ask, bench, code, principal, tool};
+use crate::support::{Fake, Setup, ask, code, principal, setup, tool};
 
-/// A tool that takes any number of files, and says how many letters they came in.
+/// A tool that takes any number of files, and returns how many base64 characters they came in.
 fn taking() -> Fake {
     taking_with(|call| {
-        let letters = |data: &Value| data.as_str().map_or(0, str::len);
+        let characters = |data: &Value| data.as_str().map_or(0, str::len);
         let count: usize =
-            call.request.input["file_data"].as_array().unwrap().iter().map(letters).sum();
-        Output::new(json!({"letters": count}))
+            call.request.input["file_data"].as_array().unwrap().iter().map(characters).sum();
+        Output::new(json!({"characters": count}))
     })
 }
 
@@ -34,24 +34,24 @@ fn taking_with(work: fn(&Job) -> Output) -> Fake {
     })
 }
 
-async fn file(bench: &Bench, size: usize) -> String {
+async fn file(setup: &Setup, size: usize) -> String {
     let chunks = stream::iter(
         (0..size.div_ceil(1 << 20))
             .map(move |at| Ok(Bytes::from(vec![7; (size - (at << 20)).min(1 << 20)]))),
     );
     let new = NewFile::new(FileKind::File, "a.bin");
-    let kept = bench.strip.files().put(&principal("acme", "ann"), new, chunks).await.unwrap();
+    let kept = setup.strip.files().put(&principal("acme", "ann"), new, chunks).await.unwrap();
     kept.id.as_str().to_owned()
 }
 
 #[tokio::test]
 async fn a_call_names_32_files_at_most_by_whatever_argument() {
-    let bench = bench(vec![taking()]).await;
-    let id = file(&bench, 30).await;
+    let setup = setup(vec![taking()]).await;
+    let id = file(&setup, 30).await;
     for (argument, count) in
         [("file_ids", 32), ("file_ids", 33), ("source_ref_ids", 32), ("source_ref_ids", 33)]
     {
-        let answer = bench.call("near:take", json!({argument: vec![&id; count]})).await;
+        let answer = setup.call("near:take", json!({argument: vec![&id; count]})).await;
         let expected = (count > 32).then_some(Code::InvalidInput);
         assert_eq!(code(&answer), expected, "{argument} {count}: {:?}", answer.result);
     }
@@ -59,17 +59,17 @@ async fn a_call_names_32_files_at_most_by_whatever_argument() {
 
 #[tokio::test]
 async fn what_was_answered_about_a_file_is_not_said_again_when_it_is_gone() {
-    let bench = bench(vec![taking().with(|descriptor| descriptor.deterministic = true)]).await;
-    let id = file(&bench, 30).await;
+    let setup = setup(vec![taking().with(|descriptor| descriptor.deterministic = true)]).await;
+    let id = file(&setup, 30).await;
     for _ in 0..2 {
-        bench.call("near:take", json!({"file_ids": [id]})).await.result.unwrap();
+        setup.call("near:take", json!({"file_ids": [id]})).await.result.unwrap();
     }
-    bench.strip.files().delete(&principal("acme", "ann"), &id).await.unwrap();
-    let answer = bench.call("near:take", json!({"file_ids": [id]})).await;
+    setup.strip.files().delete(&principal("acme", "ann"), &id).await.unwrap();
+    let answer = setup.call("near:take", json!({"file_ids": [id]})).await;
     assert_eq!(code(&answer), Some(Code::NotFound), "{:?}", answer.result);
 }
 
-/// What a tool hears of its caller's client.
+/// What a tool sees of its caller's client.
 fn curious() -> Fake {
     taking_with(|call| {
         let capabilities = call.request.client.as_ref().unwrap().capabilities().clone();
@@ -79,15 +79,15 @@ fn curious() -> Fake {
 
 #[tokio::test]
 async fn no_task_is_asked_for_with_a_file_in_the_call() {
-    let bench = bench(vec![curious()]).await;
-    let id = file(&bench, 30).await;
+    let setup = setup(vec![curious()]).await;
+    let id = file(&setup, 30).await;
     for (input, tasks) in
-        [(json!({"file_ids": [id]}), false), (json!({"file_ids": [tiny(&bench).await]}), true)]
+        [(json!({"file_ids": [id]}), false), (json!({"file_ids": [tiny(&setup).await]}), true)]
     {
         let mut call = ask("near:take", input);
         call.client = Some(Person::speaking(json!({"extensions": {
             "io.modelcontextprotocol/tasks": {}, "other": {}}})));
-        let data = bench.strip.call(call).await.result.unwrap();
+        let data = setup.strip.call(call).await.result.unwrap();
         let extensions = &data["capabilities"]["extensions"];
         assert!(extensions["other"].is_object(), "{data}");
         assert_eq!(extensions["io.modelcontextprotocol/tasks"].is_object(), tasks, "{data}");
@@ -95,17 +95,17 @@ async fn no_task_is_asked_for_with_a_file_in_the_call() {
 }
 
 /// A file that gives nothing away.
-async fn tiny(bench: &Bench) -> String {
-    file(bench, 3).await
+async fn tiny(setup: &Setup) -> String {
+    file(setup, 3).await
 }
 
 #[tokio::test]
 async fn the_files_of_a_call_share_the_room_in_its_input() {
-    let bench = bench(vec![taking()]).await;
-    let large = file(&bench, 20 << 20).await;
-    let answer = bench.call("near:take", json!({"file_ids": [large]})).await;
-    let letters = answer.result.unwrap()["letters"].as_u64().unwrap();
-    assert_eq!(letters, (20_u64 << 20).div_ceil(3) * 4);
-    let answer = bench.call("near:take", json!({"file_ids": [large, large]})).await;
+    let setup = setup(vec![taking()]).await;
+    let large = file(&setup, 20 << 20).await;
+    let answer = setup.call("near:take", json!({"file_ids": [large]})).await;
+    let characters = answer.result.unwrap()["characters"].as_u64().unwrap();
+    assert_eq!(characters, (20_u64 << 20).div_ceil(3) * 4);
+    let answer = setup.call("near:take", json!({"file_ids": [large, large]})).await;
     assert_eq!(code(&answer), Some(Code::InvalidInput), "{:?}", answer.result);
 }

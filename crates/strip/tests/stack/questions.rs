@@ -9,17 +9,17 @@ use proto::Code;
 use serde_json::{Map, Value, json};
 use strip::{AskError, AskMode, Client, LogLevel, Output, Reply, Resume};
 
-use crate::support::{ask, bench, code, tool};
+use crate::support::{ask, code, setup, tool};
 
-/// A caller who thinks for a while before they answer.
+/// A client that takes a while to answer.
 #[derive(Debug, Default)]
-struct Thinker {
-    thinks: Duration,
+struct SlowClient {
+    delay: Duration,
     nothing: Map<String, Value>,
 }
 
 #[async_trait]
-impl Client for Thinker {
+impl Client for SlowClient {
     fn capabilities(&self) -> &Map<String, Value> {
         &self.nothing
     }
@@ -45,7 +45,7 @@ impl Client for Thinker {
     fn log(&self, _message: Map<String, Value>) {}
 
     async fn ask(&self, _method: &str, _params: Value) -> Result<Value, AskError> {
-        tokio::time::sleep(self.thinks).await;
+        tokio::time::sleep(self.delay).await;
         Ok(json!("yes"))
     }
 }
@@ -66,7 +66,7 @@ async fn a_question_is_not_recorded_and_the_answer_to_it_is() {
             })
         })
     });
-    let bench = bench(vec![asking]).await;
+    let setup = setup(vec![asking]).await;
     let keyed = |resume: Option<Resume>| {
         let mut call = ask("server:asks", json!({}));
         call.idempotency_key = Some("once".to_owned());
@@ -74,15 +74,15 @@ async fn a_question_is_not_recorded_and_the_answer_to_it_is() {
         call
     };
     for _ in 0..2 {
-        let answer = bench.strip.call(keyed(None)).await;
+        let answer = setup.strip.call(keyed(None)).await;
         assert_eq!(answer.reply, Reply::NeedsInput, "asked each time, and bound by no schema");
     }
-    let answer = bench.strip.call(keyed(Some(Resume::default()))).await;
+    let answer = setup.strip.call(keyed(Some(Resume::default()))).await;
     assert_eq!((answer.reply, runs.load(Ordering::SeqCst)), (Reply::Done, 3));
-    let again = bench.strip.call(keyed(None)).await;
+    let again = setup.strip.call(keyed(None)).await;
     assert_eq!(again.reply, Reply::Done, "the key has its answer now");
     assert_eq!(runs.load(Ordering::SeqCst), 3);
-    assert_eq!(bench.rows().await[0].decision, "replayed");
+    assert_eq!(setup.rows().await[0].decision, "replayed");
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn the_time_that_a_person_thinks_is_not_the_tools() {
     let asking = tool("server:asks", |call| {
         Box::pin(async move {
             let slow = call.request.input["slow"] == true;
-            let client = call.request.client.expect("somebody to ask");
+            let client = call.request.client.expect("a client to ask");
             client.ask("elicitation/create", json!({})).await.unwrap();
             if slow {
                 std::future::pending::<()>().await;
@@ -103,15 +103,15 @@ async fn the_time_that_a_person_thinks_is_not_the_tools() {
         // More than the tool's own work takes, on a busy machine too.
         descriptor.limits.timeout = Some(Duration::from_secs(2));
     });
-    let bench = bench(vec![asking]).await;
-    let by = |thinks: u64, slow: bool| {
+    let setup = setup(vec![asking]).await;
+    let by = |delay: u64, slow: bool| {
         let mut call = ask("server:asks", json!({"slow": slow}));
-        let thinks = Duration::from_millis(thinks);
-        call.client = Some(Arc::new(Thinker { thinks, ..Thinker::default() }));
+        let delay = Duration::from_millis(delay);
+        call.client = Some(Arc::new(SlowClient { delay, ..SlowClient::default() }));
         call
     };
-    let answer = bench.strip.call(by(2_500, false)).await;
+    let answer = setup.strip.call(by(2_500, false)).await;
     assert_eq!(code(&answer), None, "{answer:?}");
-    let answer = bench.strip.call(by(1, true)).await;
+    let answer = setup.strip.call(by(1, true)).await;
     assert_eq!(code(&answer), Some(Code::Timeout), "the tool's own time still runs");
 }

@@ -10,7 +10,7 @@ use strip::runs::{RunChange, RunFilter, RunOf};
 use strip::{Answer, Failure, Output, Reply, Request};
 use tokio::sync::Notify;
 
-use crate::support::{Bench, Fake, ask, bench, code, echo, principal, tool};
+use crate::support::{Fake, Setup, ask, code, echo, principal, setup, tool};
 
 fn named(tool: &str, input: Value, run: &str) -> Request {
     let mut call = ask(tool, input);
@@ -18,7 +18,7 @@ fn named(tool: &str, input: Value, run: &str) -> Request {
     call
 }
 
-/// A question for which nobody is waited for long.
+/// A question with a short timeout.
 pub(crate) fn question(run: &str) -> Request {
     let input = json!({"slot_type": "choice", "slot_id": "tone", "prompt_key": "Which tone?", "options": ["plain", "warm"]});
     let mut call = named(REQUEST_USER_INPUT, input, run);
@@ -34,9 +34,9 @@ pub(crate) fn tools() -> Vec<Fake> {
     vec![echo("t.echo"), broken, fresh.with(|descriptor| descriptor.deterministic = false)]
 }
 
-pub(crate) async fn works(bench: &Bench, run: &str, times: usize) {
+pub(crate) async fn works(setup: &Setup, run: &str, times: usize) {
     for n in 0..times {
-        assert_eq!(code(&bench.strip.call(named("t.echo", json!({"n": n}), run)).await), None);
+        assert_eq!(code(&setup.strip.call(named("t.echo", json!({"n": n}), run)).await), None);
     }
 }
 
@@ -44,86 +44,86 @@ pub(crate) fn data(answer: &Answer) -> &Value {
     answer.result.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-async fn refused(bench: &Bench, call: Request, completed: u64) {
-    let answer = bench.strip.call(call).await;
+async fn refused(setup: &Setup, call: Request, completed: u64) {
+    let answer = setup.strip.call(call).await;
     let failure = answer.result.expect_err("too early");
     assert_eq!(failure.code, Code::Denied, "{failure}");
     assert_eq!(failure.details.unwrap()["completed"], json!(completed));
 }
 
-async fn only_run(bench: &Bench) -> Value {
-    let runs = bench.strip.runs().list(&RunFilter::default()).await.unwrap();
+async fn only_run(setup: &Setup) -> Value {
+    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
     assert_eq!(runs.len(), 1, "{runs:?}");
-    bench.strip.runs().show(Some("acme"), &runs[0].id).await.unwrap()
+    setup.strip.runs().show(Some("acme"), &runs[0].id).await.unwrap()
 }
 
 #[tokio::test]
-async fn nobody_is_asked_before_two_data_tools_have_completed() {
-    let bench = bench(tools()).await.with_control();
-    refused(&bench, question("r"), 0).await;
-    works(&bench, "r", 1).await;
-    refused(&bench, question("r"), 1).await;
+async fn a_person_is_asked_only_after_two_data_tools_have_completed() {
+    let setup = setup(tools()).await.with_control();
+    refused(&setup, question("r"), 0).await;
+    works(&setup, "r", 1).await;
+    refused(&setup, question("r"), 1).await;
     // Neither what fails, nor what is turned away, nor a control-flow tool, nor an answer given again.
-    bench.strip.call(named("t.broken", json!({}), "r")).await;
-    bench.strip.call(named("t.echo", json!([]), "r")).await;
-    bench.strip.call(named("t.missing", json!({}), "r")).await;
-    refused(&bench, question("r"), 1).await;
-    works(&bench, "r", 1).await;
-    refused(&bench, question("r"), 1).await;
+    setup.strip.call(named("t.broken", json!({}), "r")).await;
+    setup.strip.call(named("t.echo", json!([]), "r")).await;
+    setup.strip.call(named("t.missing", json!({}), "r")).await;
+    refused(&setup, question("r"), 1).await;
+    works(&setup, "r", 1).await;
+    refused(&setup, question("r"), 1).await;
     // Nor what happens in another run, or in none.
-    works(&bench, "other", 2).await;
-    bench.call("t.echo", json!({"n": 7})).await;
-    refused(&bench, question("r"), 1).await;
+    works(&setup, "other", 2).await;
+    setup.call("t.echo", json!({"n": 7})).await;
+    refused(&setup, question("r"), 1).await;
     // A caller's key names one call, however often it is sent.
     for _ in 0..3 {
         let mut call = named("t.fresh", json!({}), "keyed");
         call.idempotency_key = Some("k".to_owned());
-        bench.strip.call(call).await;
+        setup.strip.call(call).await;
     }
-    refused(&bench, question("keyed"), 1).await;
+    refused(&setup, question("keyed"), 1).await;
 
-    bench.strip.call(named("t.fresh", json!({}), "r")).await;
-    let waiting = bench.strip.call(question("r")).await;
+    setup.strip.call(named("t.fresh", json!({}), "r")).await;
+    let waiting = setup.strip.call(question("r")).await;
     assert_eq!(data(&waiting)["status"], json!("waiting"), "{waiting:?}");
     assert_eq!(waiting.reply, Reply::Pending, "nothing that would be recorded");
 }
 
 #[tokio::test]
 async fn an_answer_that_another_run_recorded_counts_once_in_this_one() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "first", 2).await;
-    works(&bench, "second", 1).await;
-    refused(&bench, question("second"), 1).await;
-    works(&bench, "second", 1).await;
-    refused(&bench, question("second"), 1).await;
-    works(&bench, "second", 2).await;
-    assert_eq!(data(&bench.strip.call(question("second")).await)["status"], json!("waiting"));
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "first", 2).await;
+    works(&setup, "second", 1).await;
+    refused(&setup, question("second"), 1).await;
+    works(&setup, "second", 1).await;
+    refused(&setup, question("second"), 1).await;
+    works(&setup, "second", 2).await;
+    assert_eq!(data(&setup.strip.call(question("second")).await)["status"], json!("waiting"));
 }
 
 #[tokio::test]
 async fn the_same_name_of_another_caller_is_another_run() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "r", 2).await;
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "r", 2).await;
     let agent = Principal { agent: Some("bot".to_owned()), ..(*principal("acme", "ann")).clone() };
     for other in [principal("acme", "bob"), principal("globex", "ann"), Arc::new(agent)] {
         let mut call = question("r");
         let is_agent = other.agent.is_some();
         call.principal = other;
-        let answer = bench.strip.call(call).await;
+        let answer = setup.strip.call(call).await;
         // An agent that is in no config sees nothing at all.
         let expected = if is_agent { Code::NotFound } else { Code::Denied };
         assert_eq!(code(&answer), Some(expected), "{answer:?}");
     }
     // Nor does the id that the gateway gave it open it for others.
-    let id = only_run_of(&bench, "r").await;
+    let id = only_run_of(&setup, "r").await;
     let mut call = named("t.echo", json!({}), &id);
-    assert_eq!(code(&bench.strip.call(call.clone()).await), None, "its owner may use the id");
+    assert_eq!(code(&setup.strip.call(call.clone()).await), None, "its owner may use the id");
     call.principal = principal("acme", "bob");
-    assert_eq!(code(&bench.strip.call(call).await), Some(Code::NotFound));
+    assert_eq!(code(&setup.strip.call(call).await), Some(Code::NotFound));
 }
 
-async fn only_run_of(bench: &Bench, name: &str) -> String {
-    let runs = bench.strip.runs().list(&RunFilter::default()).await.unwrap();
+async fn only_run_of(setup: &Setup, name: &str) -> String {
+    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
     let named: Vec<_> = runs
         .iter()
         .filter(|run| {
@@ -136,25 +136,25 @@ async fn only_run_of(bench: &Bench, name: &str) -> String {
 
 #[tokio::test]
 async fn a_question_is_answered_once_and_rightly_also_after_a_restart() {
-    let mut bench = bench(tools()).await.with_control();
-    let mut events = bench.strip.runs().events();
-    works(&bench, "r", 2).await;
-    let waiting = bench.strip.call(question("r")).await;
+    let mut setup = setup(tools()).await.with_control();
+    let mut events = setup.strip.runs().events();
+    works(&setup, "r", 2).await;
+    let waiting = setup.strip.call(question("r")).await;
     assert_eq!(data(&waiting)["status"], json!("waiting"));
     while events.try_recv().expect("an event").what != RunChange::Asked {}
 
-    bench = bench.restarted(tools()).await;
-    let run = only_run(&bench).await;
+    setup = setup.restarted(tools()).await;
+    let run = only_run(&setup).await;
     assert_eq!((&run["state"], &run["data_tools"]), (&json!("waiting"), &json!(2)));
     let id = run["id"].as_str().unwrap();
     assert_eq!(run["calls"].as_array().unwrap().len(), 3, "{run}");
-    let again = bench.strip.call(question("r")).await;
+    let again = setup.strip.call(question("r")).await;
     assert_eq!(data(&again)["question_id"], data(&waiting)["question_id"], "it is the same one");
     let mut other = question("r");
     other.input = Arc::new(json!({"slot_type": "text", "slot_id": "tone", "prompt_key": "Else?"}));
-    assert_eq!(code(&bench.strip.call(other).await), Some(Code::InvalidInput));
+    assert_eq!(code(&setup.strip.call(other).await), Some(Code::InvalidInput));
 
-    let (runs, person) = (bench.strip.runs().clone(), principal("acme", "boss"));
+    let (runs, person) = (setup.strip.runs().clone(), principal("acme", "boss"));
     let slot = (id, "tone");
     for wrong in [json!("loud"), json!(["plain"]), json!(1), Value::Null] {
         let failure = runs.answer(&person, Some("acme"), slot, &wrong).await.unwrap_err();
@@ -170,10 +170,10 @@ async fn a_question_is_answered_once_and_rightly_also_after_a_restart() {
     let failure = runs.answer(&agent, Some("acme"), slot, &json!("warm")).await.unwrap_err();
     assert_eq!(failure.code, Code::Denied);
 
-    // Whoever waits hears of it at once.
+    // A waiting call is woken at once.
     let mut patient = question("r");
     patient.timeout = Some(Duration::from_secs(20));
-    let strip = Arc::clone(&bench.strip);
+    let strip = Arc::clone(&setup.strip);
     let waits = tokio::spawn(async move { strip.call(patient).await });
     let (first, second) = (json!("warm"), json!("plain"));
     let both = tokio::join!(
@@ -186,16 +186,16 @@ async fn a_question_is_answered_once_and_rightly_also_after_a_restart() {
     let answered = waits.await.unwrap();
     assert_eq!((&data(&answered)["status"], &data(&answered)["value"]), (&json!("answered"), &won));
 
-    bench = bench.restarted(tools()).await;
-    let still = bench.strip.call(question("r")).await;
+    setup = setup.restarted(tools()).await;
+    let still = setup.strip.call(question("r")).await;
     assert_eq!(data(&still)["value"], won, "the answer outlives the process");
-    assert_eq!(only_run(&bench).await["state"], json!("open"));
+    assert_eq!(only_run(&setup).await["state"], json!("open"));
 }
 
 #[tokio::test]
 async fn answers_fit_what_was_asked_for() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "r", 2).await;
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "r", 2).await;
     let options = json!(["a", "b"]);
     let cases = [
         ("choice", true, vec![json!("a")], vec![json!("c"), json!(["a"])]),
@@ -220,22 +220,22 @@ async fn answers_fit_what_was_asked_for() {
         let mut input = json!({"slot_type": slot, "slot_id": slot, "prompt_key": "What?"});
         let wrong_options = if has_options { json!([]) } else { options.clone() };
         input["options"] = wrong_options;
-        let refused = bench.strip.call(named(REQUEST_USER_INPUT, input.clone(), "r")).await;
+        let refused = setup.strip.call(named(REQUEST_USER_INPUT, input.clone(), "r")).await;
         assert_eq!(code(&refused), Some(Code::InvalidInput), "{slot}: {refused:?}");
         input["options"] = if has_options { options.clone() } else { json!([]) };
         let mut call = named(REQUEST_USER_INPUT, input, "r");
         call.timeout = Some(Duration::from_millis(20));
-        assert_eq!(data(&bench.strip.call(call).await)["status"], json!("waiting"), "{slot}");
-        let id = only_run(&bench).await["id"].as_str().unwrap().to_owned();
-        let runs = bench.strip.runs();
+        assert_eq!(data(&setup.strip.call(call).await)["status"], json!("waiting"), "{slot}");
+        let id = only_run(&setup).await["id"].as_str().unwrap().to_owned();
+        let runs = setup.strip.runs();
         for value in bad {
             let failure =
                 runs.answer(&person, Some("acme"), (&id, slot), &value).await.unwrap_err();
             assert_eq!(failure.code, Code::InvalidInput, "{slot}: {value}");
         }
         for value in good {
-            let told = runs.answer(&person, Some("acme"), (&id, slot), &value).await.unwrap();
-            assert_eq!(told["value"], value);
+            let answered = runs.answer(&person, Some("acme"), (&id, slot), &value).await.unwrap();
+            assert_eq!(answered["value"], value);
         }
     }
 }
@@ -254,9 +254,9 @@ async fn completing_waits_for_calls_in_flight_and_then_nothing_more_runs() {
     });
     let mut all = tools();
     all.push(slow);
-    let bench = bench(all).await.with_control();
+    let setup = setup(all).await.with_control();
     let end = |run: &str| named(COMPLETE_WORKFLOW, json!({"summary": "all done"}), run);
-    let strip = Arc::clone(&bench.strip);
+    let strip = Arc::clone(&setup.strip);
     let working = tokio::spawn({
         let strip = Arc::clone(&strip);
         async move { strip.call(named("t.slow", json!({}), "r")).await }
@@ -275,7 +275,7 @@ async fn completing_waits_for_calls_in_flight_and_then_nothing_more_runs() {
         async move { strip.call(end).await }
     });
     // The other calls of the turn may come later than this one: they are waited for, too.
-    works(&bench, "r", 1).await;
+    works(&setup, "r", 1).await;
     assert!(!ending.is_finished());
     release.notify_one();
     assert_eq!(code(&working.await.unwrap()), None);
@@ -289,8 +289,8 @@ async fn completing_waits_for_calls_in_flight_and_then_nothing_more_runs() {
         assert!(failure.message.contains("`r`") && failure.message.contains("name another run"));
     }
     assert_eq!(code(&strip.call(named("t.echo", json!({}), "another")).await), None);
-    let bench = bench.restarted(tools()).await;
-    let late = bench.strip.call(named("t.echo", json!({}), "r")).await;
+    let setup = setup.restarted(tools()).await;
+    let late = setup.strip.call(named("t.echo", json!({}), "r")).await;
     assert_eq!(code(&late), Some(Code::Denied), "a restart opens nothing again");
 }
 
@@ -305,33 +305,33 @@ async fn a_call_whose_caller_left_is_not_waited_for() {
             std::future::pending().await
         })
     });
-    let bench = bench(vec![endless]).await.with_control();
-    let strip = Arc::clone(&bench.strip);
+    let setup = setup(vec![endless]).await.with_control();
+    let strip = Arc::clone(&setup.strip);
     let working = tokio::spawn(async move { strip.call(named("t.endless", json!({}), "r")).await });
     begun.notified().await;
     working.abort();
-    let ended = bench.strip.call(named(COMPLETE_WORKFLOW, json!({"summary": "x"}), "r")).await;
+    let ended = setup.strip.call(named(COMPLETE_WORKFLOW, json!({"summary": "x"}), "r")).await;
     assert_eq!(data(&ended)["status"], json!("completed"));
 }
 
 #[tokio::test]
 async fn completing_withdraws_what_is_still_asked() {
-    let bench = bench(tools()).await.with_control();
-    works(&bench, "r", 2).await;
-    bench.strip.call(question("r")).await;
-    let ended = bench.strip.call(named(COMPLETE_WORKFLOW, json!({"summary": "x"}), "r")).await;
+    let setup = setup(tools()).await.with_control();
+    works(&setup, "r", 2).await;
+    setup.strip.call(question("r")).await;
+    let ended = setup.strip.call(named(COMPLETE_WORKFLOW, json!({"summary": "x"}), "r")).await;
     assert_eq!(code(&ended), None, "{ended:?}");
-    let run = only_run(&bench).await;
+    let run = only_run(&setup).await;
     assert_eq!((&run["state"], &run["summary"]), (&json!("completed"), &json!("x")));
     assert_eq!(run["questions"][0]["state"], json!("withdrawn"));
     let (id, person) = (run["id"].as_str().unwrap(), principal("acme", "boss"));
-    let late = bench.strip.runs().answer(&person, Some("acme"), (id, "tone"), &json!("warm")).await;
+    let late = setup.strip.runs().answer(&person, Some("acme"), (id, "tone"), &json!("warm")).await;
     assert_eq!(late.unwrap_err().code, Code::InvalidInput);
 }
 
 #[tokio::test]
 async fn who_names_no_run_has_one_until_thirty_idle_minutes_or_its_end() {
-    let bench = bench(tools()).await.with_control();
+    let setup = setup(tools()).await.with_control();
     let current = |tool: &str, input: Value| {
         let mut call = ask(tool, input);
         call.run = RunOf::Current;
@@ -343,56 +343,56 @@ async fn who_names_no_run_has_one_until_thirty_idle_minutes_or_its_end() {
         current(REQUEST_USER_INPUT, input)
     };
     let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
-    bench.strip.call(current("t.echo", json!({"n": 1}))).await;
-    bench.clock.advance(minutes(29));
-    bench.strip.call(current("t.echo", json!({"n": 2}))).await;
-    bench.clock.advance(minutes(29));
-    let waiting = bench.strip.call(asks()).await;
+    setup.strip.call(current("t.echo", json!({"n": 1}))).await;
+    setup.clock.advance(minutes(29));
+    setup.strip.call(current("t.echo", json!({"n": 2}))).await;
+    setup.clock.advance(minutes(29));
+    let waiting = setup.strip.call(asks()).await;
     assert_eq!(data(&waiting)["status"], json!("waiting"), "{waiting:?}");
     // A run that waits for a person is not idle; after a restart it is still the run at hand.
-    bench.clock.advance(minutes(600));
-    let bench = bench.restarted(tools()).await;
-    let again = bench.strip.call(asks()).await;
+    setup.clock.advance(minutes(600));
+    let setup = setup.restarted(tools()).await;
+    let again = setup.strip.call(asks()).await;
     assert_eq!(data(&again)["question_id"], data(&waiting)["question_id"]);
     let id = data(&again)["run_id"].as_str().unwrap().to_owned();
     let person = principal("acme", "boss");
-    bench.strip.runs().answer(&person, Some("acme"), (&id, "ok"), &json!(true)).await.unwrap();
-    assert_eq!(data(&bench.strip.call(asks()).await)["value"], json!(true));
-    bench.clock.advance(minutes(31));
-    refused(&bench, asks(), 0).await;
-    let shown = bench.strip.runs().show(Some("acme"), &id).await.unwrap();
+    setup.strip.runs().answer(&person, Some("acme"), (&id, "ok"), &json!(true)).await.unwrap();
+    assert_eq!(data(&setup.strip.call(asks()).await)["value"], json!(true));
+    setup.clock.advance(minutes(31));
+    refused(&setup, asks(), 0).await;
+    let shown = setup.strip.runs().show(Some("acme"), &id).await.unwrap();
     assert_eq!(shown["state"], json!("expired"));
 
-    // Nobody could name another: after its end the next call begins a new one.
-    bench.strip.call(current("t.fresh", json!({}))).await;
-    bench.strip.call(current("t.fresh", json!({}))).await;
-    let ended = bench.strip.call(current(COMPLETE_WORKFLOW, json!({"summary": "x"}))).await;
+    // Such a caller cannot name another run: after the end the next call begins a new one.
+    setup.strip.call(current("t.fresh", json!({}))).await;
+    setup.strip.call(current("t.fresh", json!({}))).await;
+    let ended = setup.strip.call(current(COMPLETE_WORKFLOW, json!({"summary": "x"}))).await;
     assert_eq!(data(&ended)["data_tools"], json!(2));
-    assert_eq!(code(&bench.strip.call(current("t.fresh", json!({}))).await), None);
-    refused(&bench, asks(), 1).await;
+    assert_eq!(code(&setup.strip.call(current("t.fresh", json!({}))).await), None);
+    refused(&setup, asks(), 1).await;
 }
 
 #[tokio::test]
 async fn a_session_is_a_run_and_a_single_call_is_one_by_itself() {
-    let bench = bench(tools()).await.with_control();
+    let setup = setup(tools()).await.with_control();
     let within = |tool: &str, input: Value| {
         let mut call = ask(tool, input);
         call.run = RunOf::Session("s1".into());
         call
     };
-    bench.strip.call(within("t.echo", json!({"n": 1}))).await;
-    let bench = bench.restarted(tools()).await;
+    setup.strip.call(within("t.echo", json!({"n": 1}))).await;
+    let setup = setup.restarted(tools()).await;
     let input = json!({"slot_type": "confirm", "slot_id": "ok", "prompt_key": "Go on?"});
-    refused(&bench, within(REQUEST_USER_INPUT, input.clone()), 1).await;
-    bench.strip.call(within(COMPLETE_WORKFLOW, json!({"summary": "x"}))).await;
-    let late = bench.strip.call(within("t.echo", json!({}))).await.result.unwrap_err();
+    refused(&setup, within(REQUEST_USER_INPUT, input.clone()), 1).await;
+    setup.strip.call(within(COMPLETE_WORKFLOW, json!({"summary": "x"}))).await;
+    let late = setup.strip.call(within("t.echo", json!({}))).await.result.unwrap_err();
     assert!(late.message.contains("new session"), "{late}");
 
-    bench.call("t.echo", json!({"n": 2})).await;
-    bench.call("t.echo", json!({"n": 3})).await;
-    refused(&bench, ask(REQUEST_USER_INPUT, input), 0).await;
-    let ended = bench.call(COMPLETE_WORKFLOW, json!({"summary": "x"})).await;
+    setup.call("t.echo", json!({"n": 2})).await;
+    setup.call("t.echo", json!({"n": 3})).await;
+    refused(&setup, ask(REQUEST_USER_INPUT, input), 0).await;
+    let ended = setup.call(COMPLETE_WORKFLOW, json!({"summary": "x"})).await;
     assert_eq!(data(&ended)["status"], json!("completed"));
-    assert_eq!(code(&bench.call("t.echo", json!({})).await), None);
-    assert_eq!(only_run(&bench).await["kind"], json!("session"), "single calls leave no row");
+    assert_eq!(code(&setup.call("t.echo", json!({})).await), None);
+    assert_eq!(only_run(&setup).await["kind"], json!("session"), "single calls leave no row");
 }

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 pub(crate) type Work = dyn Fn(Job) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
 
-/// A tool whose every trait a test can set.
+/// A tool with settable properties.
 pub(crate) struct Fake {
     pub(crate) descriptor: Descriptor,
     pub(crate) work: Box<Work>,
@@ -96,7 +96,7 @@ impl Fake {
     }
 }
 
-pub(crate) struct Bench {
+pub(crate) struct Setup {
     pub(crate) strip: Arc<Strip>,
     pub(crate) clock: Clock,
     pub(crate) trail: AuditTrail,
@@ -124,20 +124,20 @@ pub(crate) fn rate(count: u32, seconds: u64) -> Option<Rate> {
     Some(Rate { count: NonZeroU32::new(count).unwrap(), per: Duration::from_secs(seconds) })
 }
 
-pub(crate) async fn bench(tools: Vec<Fake>) -> Bench {
-    bench_with(settings(), tools).await
+pub(crate) async fn setup(tools: Vec<Fake>) -> Setup {
+    setup_with(settings(), tools).await
 }
 
-pub(crate) async fn bench_with(settings: Settings, tools: Vec<Fake>) -> Bench {
-    bench_with_cache(settings, 64 << 20, tools).await
+pub(crate) async fn setup_with(settings: Settings, tools: Vec<Fake>) -> Setup {
+    setup_with_cache(settings, 64 << 20, tools).await
 }
 
-/// The same with room for so many bytes of answers in memory.
-pub(crate) async fn bench_with_cache(
+/// The same with a cache of this many bytes.
+pub(crate) async fn setup_with_cache(
     settings: Settings,
     cache_bytes: u64,
     tools: Vec<Fake>,
-) -> Bench {
+) -> Setup {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     let trail = AuditTrail::start(database.clone());
@@ -154,7 +154,7 @@ pub(crate) async fn bench_with_cache(
     };
     let strip = Strip::new(settings, parts);
     strip.catalog().publish("tests", shared(tools));
-    Bench { strip, clock, trail, database, _folder: folder }
+    Setup { strip, clock, trail, database, _folder: folder }
 }
 
 pub(crate) fn shared(tools: Vec<Fake>) -> Vec<Arc<dyn Tool>> {
@@ -174,14 +174,14 @@ pub(crate) fn ask(tool: &str, input: Value) -> Request {
     Request::new(tool, input, principal("acme", "ann"), Door::Http)
 }
 
-impl Bench {
-    /// The same with the tools by which runs are steered.
+impl Setup {
+    /// The same with the control-flow tools.
     pub(crate) fn with_control(self) -> Self {
         self.strip.catalog().publish(control::SOURCE, self.strip.control_tools());
         self
     }
 
-    /// The same gateway, started anew on the same data: what was only in memory is gone.
+    /// The same gateway, restarted on the same data: what was only in memory is gone.
     pub(crate) async fn restarted(self, tools: Vec<Fake>) -> Self {
         self.strip.runs().flush().await.unwrap();
         let folder = self._folder.path();

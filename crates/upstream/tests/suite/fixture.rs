@@ -30,7 +30,7 @@ async fn the_fixture_server_works_over_stdio() {
     let request = async |method: &str, params: serde_json::Value| {
         house.request("fixture", method, params).await
     };
-    let shelf = house.beside.shelf();
+    let shelf = house.beside.listing();
     assert!(shelf.prompt("fixture__test_simple_prompt").is_some());
     let prompt = request("prompts/get", json!({"name": "test_simple_prompt"})).await.unwrap();
     assert!(prompt["messages"][0].is_object(), "{prompt}");

@@ -24,12 +24,12 @@ fn places_are_pointers_and_nothing_is_hidden() {
         "properties": {"a/b~c": {"type": "string", "enum": ["x", "y\u{202e}"]}}}});
     let (found, left_out) = changes(&before, &after);
     assert_eq!(left_out, 0);
-    let told: Vec<_> = found
+    let listed: Vec<_> = found
         .iter()
         .map(|change| (change.at.as_str(), change.before.as_deref(), change.after.as_deref()))
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             ("/description", Some("Search."), Some("Search\\u{200b}.")),
             ("/inputSchema/properties/a~1b~0c/enum/1", None, Some("y\\u{202e}")),

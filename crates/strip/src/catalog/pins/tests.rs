@@ -33,7 +33,7 @@ fn pinned() -> Pins {
     pins
 }
 
-/// The parts that are told as changed; none if the tool is trusted.
+/// The parts that are reported as changed; none if the tool is trusted.
 fn changed(pins: &Pins, change: impl FnOnce(&mut Descriptor)) -> Vec<&'static str> {
     let mut other = search();
     change(&mut other);
@@ -108,20 +108,20 @@ fn servers_that_name_themselves_share_one_room() {
     let stored = |server: &str| Pin { server: server.into(), ..pin(OURS, &search()).pin };
     let mut pins = Pins::from_stored([stored("one"), stored("ours")])
         .with_announced(["one".to_owned(), "empty".to_owned()], 3);
-    let theirs = |server, tool| Pinning { server, tool, first_use: true, announced: true };
+    let announced = |server, tool| Pinning { server, tool, first_use: true, announced: true };
     for (server, tool) in [("two", "a"), ("one", "b")] {
-        let Verdict::FirstSeen(first) = pins.judge(theirs(server, tool), &search()) else {
+        let Verdict::FirstSeen(first) = pins.judge(announced(server, tool), &search()) else {
             panic!("{server} has room")
         };
         assert!(pins.add(*first, true));
     }
     for server in ["one", "two", "three"] {
-        let verdict = pins.judge(theirs(server, "c"), &search());
+        let verdict = pins.judge(announced(server, "c"), &search());
         assert!(matches!(verdict, Verdict::Crowded), "{server}");
-        assert!(!pins.add(pin(theirs(server, "c"), &search()), true), "also if judged before");
+        assert!(!pins.add(pin(announced(server, "c"), &search()), true), "also if judged before");
     }
     assert_eq!(pins.take_new().len(), 2, "of what is refused nothing is kept");
-    assert!(matches!(pins.judge(theirs("two", "a"), &search()), Verdict::Trusted));
+    assert!(matches!(pins.judge(announced("two", "a"), &search()), Verdict::Trusted));
     let configured = Pinning { server: "ours", tool: "c", ..OURS };
     assert!(matches!(pins.judge(configured, &search()), Verdict::FirstSeen(_)));
 }

@@ -9,7 +9,7 @@ use strip::approval::{Decider, Decision, Extent, Standing, Verdict};
 use strip::{Output, Request};
 
 use super::{Gate, write, writing};
-use crate::support::{ask, bench, code, tool};
+use crate::support::{ask, code, setup, tool};
 
 fn keyed(key: &str) -> Request {
     let mut call = write(1);
@@ -35,7 +35,7 @@ async fn an_idempotency_key_is_shown_and_approved_with_its_call() {
         gate.reject(&waiting.id, "not this one").await.unwrap();
         assert_eq!(code(&other.await.unwrap()), Some(Code::Denied));
     }
-    assert!(gate.bench.strip.call(keyed("pay-\u{202e}1")).await.result.is_ok());
+    assert!(gate.setup.strip.call(keyed("pay-\u{202e}1")).await.result.is_ok());
     assert_eq!(gate.runs(), 1);
 }
 
@@ -46,7 +46,7 @@ async fn a_standing_rule_for_these_arguments_is_for_this_key() {
     let row = gate.waits(1).await.remove(0);
     gate.approvals.decide(&row.id, &Decider::Operator, standing(Extent::These)).await.unwrap();
     assert!(first.await.unwrap().result.is_ok());
-    assert!(gate.bench.strip.call(keyed("a")).await.result.is_ok());
+    assert!(gate.setup.strip.call(keyed("a")).await.result.is_ok());
     let other = gate.begin(keyed("b"));
     gate.waits(1).await;
     assert_eq!(gate.runs(), 1, "another key is asked about");
@@ -57,18 +57,18 @@ async fn a_standing_rule_for_these_arguments_is_for_this_key() {
 async fn a_gated_call_cannot_be_verified() {
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
-    let sums = tool("crm.sum", move |_| {
+    let adder = tool("crm.sum", move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
         Box::pin(async { Ok(Output::new(json!({"sum": 1}))) })
     });
-    let gate = Gate::at(bench(vec![sums]).await, runs, 30.0).await;
+    let gate = Gate::at(setup(vec![adder]).await, runs, 30.0).await;
     let mut call = ask("crm.sum", json!({}));
     call.verify = true;
-    let answer = gate.bench.strip.call(call).await;
+    let answer = gate.setup.strip.call(call).await;
     assert_eq!(code(&answer), Some(Code::InvalidInput), "one approval is for one run");
     assert!(answer.result.unwrap_err().message.contains("verify"));
     assert_eq!((gate.runs(), gate.pending().await.len()), (0, 0), "and no approval is requested");
-    assert_eq!(&*gate.bench.rows().await[0].decision, "refused");
+    assert_eq!(&*gate.setup.rows().await[0].decision, "refused");
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn approvals_and_rules_hold_for_the_code_that_was_there() {
     let runs = Arc::new(AtomicUsize::new(0));
     let mut writes = writing(&runs);
     writes.code = Some(Arc::clone(&on_disk));
-    let gate = Gate::at(bench(vec![writes]).await, runs, 30.0).await;
+    let gate = Gate::at(setup(vec![writes]).await, runs, 30.0).await;
 
     let row = gate.abandoned(write(1)).await;
     assert_eq!(row.code, Some(digest(b"old")));
@@ -88,7 +88,7 @@ async fn approvals_and_rules_hold_for_the_code_that_was_there() {
     assert_eq!((gate.runs(), waiting.code), (0, Some(digest(b"new"))));
     gate.approvals.decide(&waiting.id, &Decider::Operator, standing(Extent::Any)).await.unwrap();
     assert!(changed.await.unwrap().result.is_ok());
-    assert!(gate.bench.strip.call(write(2)).await.result.is_ok(), "the rule is for this code");
+    assert!(gate.setup.strip.call(write(2)).await.result.is_ok(), "the rule is for this code");
     *on_disk.lock().unwrap() = "newer";
     let again = gate.begin(write(2));
     gate.waits(1).await;
@@ -105,7 +105,7 @@ async fn the_tool_learns_which_code_was_approved() {
     })
     .with(|descriptor| descriptor.deterministic = false);
     shows.code = Some(Arc::clone(&on_disk));
-    let gate = Gate::at(bench(vec![shows]).await, runs, 30.0).await;
+    let gate = Gate::at(setup(vec![shows]).await, runs, 30.0).await;
     let call = gate.begin(write(1));
     let row = gate.waits(1).await.remove(0);
     *on_disk.lock().unwrap() = "new";

@@ -1,4 +1,4 @@
-//! Callers and deciders who leave in the middle, who send what nobody sees, or who come all at once.
+//! Callers and deciders that disconnect at any moment, that send what no reviewer sees, or that come all at once.
 
 use std::pin::pin;
 use std::sync::atomic::Ordering;
@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use proto::{Code, Principal};
 use serde_json::{Map, Value, json};
 use strip::approval::{
-    ApprovalState, Decider, Decision, Extent, Standing, Terms, Undecided, Verdict,
+    ApprovalState, DecideError, Decider, Decision, Extent, Standing, Terms, Verdict,
 };
 use strip::{AskError, AskMode, Client, LogLevel, Output, Reply, Resume};
 
 use super::{Gate, write, writing};
-use crate::support::{ask, bench, code, principal, shared, tool};
+use crate::support::{ask, code, principal, setup, shared, tool};
 
 /// Lets work go on so many times, and then leaves it.
 async fn left_after<T>(steps: usize, work: impl Future<Output = T>) -> Option<T> {
@@ -49,19 +49,19 @@ async fn a_decision_is_carried_out_whenever_its_decider_leaves() {
         };
         let deciding = gate.approvals.decide(&row.id, &Decider::Operator, decision);
         let done = left_after(steps, deciding).await.is_some();
-        // Whoever decides next tells whether the first one did: all of it, or nothing.
+        // The next decision shows whether the first one took effect, completely or not at all.
         match gate.reject(&row.id, "late").await {
             Ok(_) => {
                 assert!(!done, "{steps}");
                 assert_eq!(code(&call.await.unwrap()), Some(Code::Denied), "{steps}");
                 assert_eq!((gate.runs(), gate.approvals.rules(None).len()), (0, 0), "{steps}");
             }
-            Err(Undecided::Over(_)) => {
+            Err(DecideError::Over(_)) => {
                 *if done { &mut stayed } else { &mut left } += 1;
                 assert!(call.await.unwrap().result.is_ok(), "{steps}");
                 assert_eq!(gate.state(&row.id).await, ApprovalState::Consumed, "{steps}");
                 assert_eq!(gate.approvals.rules(None).len(), 1, "{steps}: the rule is in force");
-                let trail = gate.bench.rows().await;
+                let trail = gate.setup.rows().await;
                 let trail: Vec<_> = trail.iter().map(|row| &*row.decision).collect();
                 assert_eq!(trail, ["ran", "approved"], "{steps}");
             }
@@ -75,15 +75,15 @@ async fn a_decision_is_carried_out_whenever_its_decider_leaves() {
 }
 
 #[tokio::test]
-async fn a_caller_who_leaves_at_any_moment_leaves_its_seat() {
+async fn a_caller_that_leaves_at_any_moment_releases_its_claim() {
     // How many steps it takes until it waits is not always the same.
     for steps in 1..20 * STEPS {
         let gate = Gate::within(30.0).await;
-        let call = left_after(steps, gate.bench.strip.call(write(1)));
+        let call = left_after(steps, gate.setup.strip.call(write(1)));
         let waits = tokio::time::timeout(Duration::from_millis(300), call).await.is_err();
-        // What was begun ends: the confirmation is kept, or never will be. What is written later is written after it.
+        // Writes in progress run to their end: the approval is stored or never will be. Later writes come after it.
         tokio::task::yield_now().await;
-        gate.bench.database.save_server_list("later", "{}").await.unwrap();
+        gate.setup.database.save_server_list("later", "{}").await.unwrap();
         let next = gate.begin(write(1));
         let row = gate.waits(1).await.remove(0);
         gate.approve(&row.id).await.unwrap();
@@ -102,7 +102,7 @@ async fn a_flood_at_once_stays_within_the_bound_and_does_not_count_for_others() 
     gate.approvals.set_terms(Terms { max_waiting: 20, ..Terms::default() });
     let mut calls = tokio::task::JoinSet::new();
     for n in 0..100 {
-        let strip = Arc::clone(&gate.bench.strip);
+        let strip = Arc::clone(&gate.setup.strip);
         calls.spawn(async move { strip.call(write(n)).await });
     }
     for n in 0..80 {
@@ -123,16 +123,16 @@ async fn a_tool_whose_code_changed_while_a_person_thought_is_not_run() {
     let runs = Arc::default();
     let fake = writing(&runs);
     let revision = Arc::clone(&fake.revision);
-    let gate = Gate::at(bench(vec![fake]).await, runs, 30.0).await;
+    let gate = Gate::at(setup(vec![fake]).await, runs, 30.0).await;
     let call = gate.begin(write(1));
     let row = gate.waits(1).await.remove(0);
     revision.fetch_add(1, Ordering::SeqCst);
     gate.approve(&row.id).await.unwrap();
     assert_eq!((code(&call.await.unwrap()), gate.runs()), (Some(Code::Denied), 0));
-    let anew = gate.begin(write(1));
+    let again = gate.begin(write(1));
     gate.waits(1).await;
     assert_eq!(gate.runs(), 0, "what was approved is not what would run now");
-    anew.abort();
+    again.abort();
 }
 
 #[tokio::test]
@@ -140,21 +140,21 @@ async fn a_tool_that_leaves_and_comes_back_in_mid_call_is_still_gated() {
     let gate = Gate::within(30.0).await;
     let call = gate.begin(write(1));
     let row = gate.waits(1).await.remove(0);
-    gate.bench.strip.catalog().publish("tests", shared(Vec::new()));
+    gate.setup.strip.catalog().publish("tests", shared(Vec::new()));
     gate.approve(&row.id).await.unwrap();
     assert_eq!((code(&call.await.unwrap()), gate.runs()), (Some(Code::NotFound), 0));
 }
 
 /// A client with what a test gives it.
 #[derive(Debug)]
-struct Told {
+struct RecordingClient {
     capabilities: Map<String, Value>,
     meta: Map<String, Value>,
     asked: Mutex<Vec<Value>>,
 }
 
 #[async_trait]
-impl Client for Told {
+impl Client for RecordingClient {
     fn capabilities(&self) -> &Map<String, Value> {
         &self.capabilities
     }
@@ -185,10 +185,10 @@ impl Client for Told {
     }
 }
 
-fn client(capabilities: Value, meta: Value) -> Arc<Told> {
+fn client(capabilities: Value, meta: Value) -> Arc<RecordingClient> {
     let object = |value: Value| value.as_object().cloned().unwrap();
     let (capabilities, meta) = (object(capabilities), object(meta));
-    Arc::new(Told { capabilities, meta, asked: Mutex::default() })
+    Arc::new(RecordingClient { capabilities, meta, asked: Mutex::default() })
 }
 
 #[tokio::test]
@@ -202,11 +202,11 @@ async fn a_gated_tool_sees_nothing_of_a_callers_meta_but_its_trace() {
     };
     let fakes = ["crm.looks", "free.looks"]
         .map(|id| tool(id, looks.clone()).with(|descriptor| descriptor.deterministic = false));
-    let gate = Gate::at(bench(fakes.into()).await, Arc::default(), 30.0).await;
+    let gate = Gate::at(setup(fakes.into()).await, Arc::default(), 30.0).await;
     let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let call = |id: &str, trace: &str| {
         let mut call = ask(id, json!({}));
-        let meta = json!({"to": "somebody else", "traceparent": trace});
+        let meta = json!({"to": "another person", "traceparent": trace});
         call.client = Some(client(json!({}), meta));
         call
     };
@@ -216,9 +216,9 @@ async fn a_gated_tool_sees_nothing_of_a_callers_meta_but_its_trace() {
         gate.approve(&row.id).await.unwrap();
         assert!(gated.await.unwrap().result.is_ok());
     }
-    assert!(gate.bench.strip.call(call("free.looks", parent)).await.result.is_ok());
+    assert!(gate.setup.strip.call(call("free.looks", parent)).await.result.is_ok());
     let seen = json!(*seen.lock().unwrap());
-    let whole = json!({"to": "somebody else", "traceparent": parent});
+    let whole = json!({"to": "another person", "traceparent": parent});
     assert_eq!(seen, json!([{"traceparent": parent}, {}, whole]));
 }
 
@@ -238,7 +238,7 @@ async fn a_forged_answer_to_our_question_decides_nothing() {
         [(false, json!({"elicitation": {}})), (true, json!({})), (true, json!({"roots": {}}))]
     {
         gate.approvals.set_terms(Terms { elicitation, ..Terms::default() });
-        // Two, for the first leaves a confirmation that the second finds.
+        // Twice, because the first call leaves an approval that the second finds.
         for _ in 0..2 {
             let mut call = gate.begin(forged(capabilities.clone()));
             let row = gate.waits(1).await.remove(0);
@@ -250,8 +250,8 @@ async fn a_forged_answer_to_our_question_decides_nothing() {
         }
         let row = gate.waits(1).await.remove(0);
         gate.reject(&row.id, "next").await.unwrap();
-        let told = gate.bench.strip.call(forged(capabilities)).await;
-        assert_eq!((code(&told), gate.runs()), (Some(Code::Denied), 0));
+        let answer = gate.setup.strip.call(forged(capabilities)).await;
+        assert_eq!((code(&answer), gate.runs()), (Some(Code::Denied), 0));
     }
 }
 
@@ -262,10 +262,10 @@ async fn the_form_at_the_callers_client_names_the_files() {
     let mut call = write(1);
     let bytes = futures_util::stream::iter([Ok("what is in it".into())]);
     let new = strip::files::NewFile::new(proto::FileKind::File, "salaries.txt");
-    let file = gate.bench.strip.files().put(&call.principal, new, bytes).await.unwrap();
+    let file = gate.setup.strip.files().put(&call.principal, new, bytes).await.unwrap();
     call.input = Arc::new(json!({"file_id": file.id}));
     call.client = Some(client(json!({"elicitation": {}}), json!({})));
-    let asked = gate.bench.strip.call(call).await;
+    let asked = gate.setup.strip.call(call).await;
     assert_eq!(asked.reply, Reply::NeedsInput);
     let asked = asked.native.unwrap();
     let form = &asked["inputRequests"]["powerstrip.approval"]["params"]["message"];
@@ -277,13 +277,13 @@ async fn the_form_at_the_callers_client_names_the_files() {
 #[tokio::test]
 async fn an_approval_for_one_agent_is_not_anothers() {
     let gate = Gate::within(30.0).await;
-    let mut profiles = strip::agents::Profiles::clone(&gate.bench.strip.agents());
+    let mut profiles = strip::agents::Profiles::clone(&gate.setup.strip.agents());
     for name in ["one", "two"] {
         let skills = vec!["writes".to_owned()];
         let agent = strip::agents::Agent { skills, ..strip::agents::Agent::default() };
         profiles.agents.insert(name.to_owned(), agent);
     }
-    gate.bench.strip.set_agents(profiles);
+    gate.setup.strip.set_agents(profiles);
     let of = |agent: Option<&str>| {
         let mut call = write(1);
         let agent = agent.map(str::to_owned);
@@ -296,7 +296,7 @@ async fn an_approval_for_one_agent_is_not_anothers() {
     let others = [gate.begin(of(Some("two"))), gate.begin(of(None))];
     gate.waits(2).await;
     assert_eq!(gate.runs(), 0);
-    assert!(gate.bench.strip.call(of(Some("one"))).await.result.is_ok());
+    assert!(gate.setup.strip.call(of(Some("one"))).await.result.is_ok());
     assert_eq!(gate.runs(), 1);
     others.iter().for_each(tokio::task::JoinHandle::abort);
 }
@@ -310,14 +310,14 @@ async fn a_clock_set_back_lengthens_no_approval_and_no_rule() {
     let standing = Some(Standing { arguments: Extent::Any, run: false, seconds: Some(3) });
     let decision = Decision { decision: Verdict::Approve, reason: None, standing };
     gate.approvals.decide(&row.id, &Decider::Operator, decision).await.unwrap();
-    // The clock of the tests stands still; so does one that is set back all the time.
-    let ruled = gate.bench.strip.call(write(2)).await;
+    // The tests' clock does not move, like one that is set back all the time.
+    let ruled = gate.setup.strip.call(write(2)).await;
     assert!(ruled.result.is_ok() && gate.runs() == 1, "the rule holds for now");
 
     // Another life begins with a clock that shows a day earlier.
     let clock = proto::Clock::manual(1_800_000_000_000 - 86_400_000);
-    let database = gate.bench.database.clone();
-    let reborn = strip::approval::Approvals::open(database, clock, gate.bench.trail.clone());
+    let database = gate.setup.database.clone();
+    let reborn = strip::approval::Approvals::open(database, clock, gate.setup.trail.clone());
     let reborn = reborn.await.unwrap();
     assert_eq!(reborn.rules(None).len(), 1);
     tokio::time::sleep(Duration::from_millis(3_100)).await;

@@ -66,7 +66,7 @@ pub(super) async fn answer(
         || meta.version.is_some()
         || meta.capabilities.is_some()
         // Log messages for the client need the library.
-        || state.strip().servers().shelf().has("logging")
+        || state.strip().servers().listing().has("logging")
         || !auth::scope::covers(principal, auth::scope::TOOLS_CALL)
     {
         return None;

@@ -1,4 +1,4 @@
-//! What a server keeps under a reference of its own is lent to whom it gave the reference, and to nobody else.
+//! A reference that a server issued can be used by the caller that received it, and by no other caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -15,16 +15,16 @@ use strip::runs::RunOf;
 use strip::servers::{Offering, Server};
 use strip::{Answer, Failure, Job, Output, Request};
 
-use crate::support::{Bench, Fake, ask, bench, code, principal, tool};
+use crate::support::{Fake, Setup, ask, code, principal, setup, tool};
 
 /// A server that keeps one text.
-pub(crate) struct Desk {
+pub(crate) struct TextServer {
     name: &'static str,
     pub(crate) keeps: Mutex<&'static str>,
 }
 
 #[async_trait]
-impl Server for Desk {
+impl Server for TextServer {
     fn name(&self) -> &str {
         self.name
     }
@@ -48,7 +48,7 @@ impl Server for Desk {
 /// A tool that answers with a reference, and with a link by which it can be read.
 fn issuing(server: &'static str) -> Fake {
     let issue = move |call: Job| {
-        let reference = call.request.input["reference"].as_str().unwrap_or("desk-7").to_owned();
+        let reference = call.request.input["reference"].as_str().unwrap_or("item-7").to_owned();
         let more = "x".repeat(call.request.input["more"].as_u64().unwrap_or(0) as usize);
         let uri = format!("{server}://{reference}{more}");
         let native = json!({"content": [{"type": "resource_link", "uri": uri, "name": "it"}]});
@@ -80,24 +80,24 @@ fn taking(id: &str) -> Fake {
     })
 }
 
-/// Two servers that issue and lend, and a tool of a third that takes what they lend.
-pub(crate) async fn desks() -> (Bench, Arc<Desk>, Arc<Desk>) {
+/// Two servers that issue references, and a tool of a third that takes them.
+pub(crate) async fn two_servers() -> (Setup, Arc<TextServer>, Arc<TextServer>) {
     let tools = vec![issuing("hr"), issuing("evil"), taking("far:take")];
-    let bench = bench(tools).await.with_control();
-    let desk = |name, keeps| Arc::new(Desk { name, keeps: Mutex::new(keeps) });
-    let (hr, evil) = (desk("hr", "what hr keeps"), desk("evil", "what evil keeps"));
+    let setup = setup(tools).await.with_control();
+    let server = |name, keeps| Arc::new(TextServer { name, keeps: Mutex::new(keeps) });
+    let (hr, evil) = (server("hr", "what hr keeps"), server("evil", "what evil keeps"));
     for server in [&hr, &evil] {
-        bench.strip.servers().publish(Arc::clone(server) as Arc<dyn Server>);
+        setup.strip.servers().publish(Arc::clone(server) as Arc<dyn Server>);
     }
-    (bench, hr, evil)
+    (setup, hr, evil)
 }
 
-pub(crate) async fn by(bench: &Bench, who: &Arc<Principal>, tool: &str, input: Value) -> Answer {
+pub(crate) async fn by(setup: &Setup, who: &Arc<Principal>, tool: &str, input: Value) -> Answer {
     let mut call = Request { principal: Arc::clone(who), ..ask(tool, input) };
     if tool == STORE_ARTIFACT {
         call.run = RunOf::Named("r".into());
     }
-    bench.strip.call(call).await
+    setup.strip.call(call).await
 }
 
 fn got(answer: &Answer) -> &Value {
@@ -126,22 +126,22 @@ fn profiles(skills: &[(&str, &[&str], &[&str])]) -> Profiles {
     profiles
 }
 
-/// What each way to a lent file says to somebody who must not have it.
-async fn refused(bench: &Bench, who: &Arc<Principal>, expected: Code) {
+/// Checks that every use of the reference is refused.
+async fn refused(setup: &Setup, who: &Arc<Principal>, expected: Code) {
     for (tool, input) in [
-        ("far:take", json!({"file_id": "desk-7"})),
-        ("far:take", json!({"source_ref_id": "desk-7"})),
-        (STORE_ARTIFACT, json!({"file_name": "a", "content_ref_id": "desk-7"})),
+        ("far:take", json!({"file_id": "item-7"})),
+        ("far:take", json!({"source_ref_id": "item-7"})),
+        (STORE_ARTIFACT, json!({"file_name": "a", "content_ref_id": "item-7"})),
     ] {
-        let answer = by(bench, who, tool, input.clone()).await;
+        let answer = by(setup, who, tool, input.clone()).await;
         assert_eq!(code(&answer), Some(expected), "{who:?} {tool} {input}: {:?}", answer.result);
     }
 }
 
 #[tokio::test]
-async fn a_reference_is_good_for_the_caller_whom_its_server_gave_it() {
-    let (bench, ..) = desks().await;
-    bench.strip.set_agents(profiles(&[
+async fn a_reference_is_valid_for_the_caller_that_received_it() {
+    let (setup, ..) = two_servers().await;
+    setup.strip.set_agents(profiles(&[
         ("insider", &["hr", "far"], &[]),
         ("clerk", &[], &["hr:issue", "far:*"]),
         ("outsider", &["far", "evil"], &[]),
@@ -149,50 +149,50 @@ async fn a_reference_is_good_for_the_caller_whom_its_server_gave_it() {
     let (ann, bob, eve) =
         (principal("acme", "ann"), principal("acme", "bob"), principal("globex", "ann"));
     for who in [&ann, &agent("insider"), &agent("clerk")] {
-        by(&bench, who, "hr:issue", json!({})).await.result.unwrap();
-        let answer = by(&bench, who, "far:take", json!({"file_id": "desk-7"})).await;
+        by(&setup, who, "hr:issue", json!({})).await.result.unwrap();
+        let answer = by(&setup, who, "far:take", json!({"file_id": "item-7"})).await;
         assert_eq!(got(&answer), "what hr keeps", "{who:?}");
     }
     // Neither another person of the tenant, nor the same one's other agent, nor another tenant.
     for who in [&bob, &agent("outsider"), &eve] {
-        refused(&bench, who, Code::NotFound).await;
+        refused(&setup, who, Code::NotFound).await;
     }
     // What was kept of it does not outlive the right to the server.
-    bench.strip.set_agents(profiles(&[("insider", &["far"], &[])]));
-    refused(&bench, &agent("insider"), Code::NotFound).await;
-    let lent = |row: &&store::AuditRow| &*row.tool == "hr:resources/read";
-    let rows = bench.rows().await;
-    let lent: Vec<_> = rows.iter().filter(lent).collect();
-    assert_eq!(lent.len(), 3, "once for each caller, and each in the trail");
-    assert!(lent.iter().all(|row| (&*row.decision, &*row.outcome) == ("ran", "OK")));
+    setup.strip.set_agents(profiles(&[("insider", &["far"], &[])]));
+    refused(&setup, &agent("insider"), Code::NotFound).await;
+    let reads = |row: &&store::AuditRow| &*row.tool == "hr:resources/read";
+    let rows = setup.rows().await;
+    let reads: Vec<_> = rows.iter().filter(reads).collect();
+    assert_eq!(reads.len(), 3, "once for each caller, and each in the trail");
+    assert!(reads.iter().all(|row| (&*row.decision, &*row.outcome) == ("ran", "OK")));
 }
 
 #[tokio::test]
 async fn a_reference_that_two_servers_issued_is_neithers() {
-    let (bench, ..) = desks().await;
+    let (setup, ..) = two_servers().await;
     let ann = principal("acme", "ann");
-    by(&bench, &ann, "hr:issue", json!({})).await.result.unwrap();
-    by(&bench, &ann, "evil:issue", json!({})).await.result.unwrap();
-    refused(&bench, &ann, Code::InvalidInput).await;
-    let answer = by(&bench, &ann, "far:take", json!({"file_id": "desk-7"})).await;
+    by(&setup, &ann, "hr:issue", json!({})).await.result.unwrap();
+    by(&setup, &ann, "evil:issue", json!({})).await.result.unwrap();
+    refused(&setup, &ann, Code::InvalidInput).await;
+    let answer = by(&setup, &ann, "far:take", json!({"file_id": "item-7"})).await;
     let said = answer.result.unwrap_err().message;
     assert!(said.contains("more than one server") && said.contains("evil, hr"), "{said}");
     // What one says to one caller is nothing to another.
     let bob = principal("acme", "bob");
-    by(&bench, &bob, "hr:issue", json!({})).await.result.unwrap();
-    let answer = by(&bench, &bob, "far:take", json!({"file_id": "desk-7"})).await;
+    by(&setup, &bob, "hr:issue", json!({})).await.result.unwrap();
+    let answer = by(&setup, &bob, "far:take", json!({"file_id": "item-7"})).await;
     assert_eq!(got(&answer), "what hr keeps");
 }
 
 #[tokio::test]
 async fn links_that_are_too_long_are_not_remembered() {
-    let (bench, ..) = desks().await;
+    let (setup, ..) = two_servers().await;
     let ann = principal("acme", "ann");
     for (length, known) in [(1_000, true), (3_000, false)] {
         let input = json!({"reference": format!("n-{length}"), "more": length});
-        by(&bench, &ann, "hr:issue", input).await.result.unwrap();
+        by(&setup, &ann, "hr:issue", input).await.result.unwrap();
         let input = json!({"file_id": format!("n-{length}")});
-        let answer = by(&bench, &ann, "far:take", input).await;
+        let answer = by(&setup, &ann, "far:take", input).await;
         assert_eq!(answer.result.is_ok(), known, "{length}");
     }
 }

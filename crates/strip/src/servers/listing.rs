@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 10_000;
 /// The largest entry of a list.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Something of a server's, found by a caller's name for it.
+/// A prompt or resource of a server, found by a caller's name for it.
 #[derive(Clone)]
 pub struct Offered {
     pub server: Arc<dyn Server>,
@@ -26,7 +26,7 @@ pub struct Offered {
 
 /// What all servers offer. Never changes; a newer one takes its place.
 #[derive(Default)]
-pub struct Shelf {
+pub struct Listing {
     /// As clients see them, by server, in the server's order.
     prompts: Vec<Entry>,
     prompt_names: HashMap<String, usize>,
@@ -46,34 +46,34 @@ struct Entry {
     offered: Offered,
 }
 
-impl Shelf {
+impl Listing {
     pub(super) fn new<'a>(servers: impl Iterator<Item = &'a Arc<dyn Server>>) -> Self {
         let servers: Vec<Listed> =
             servers.map(|server| (Arc::clone(server), server.offering())).collect();
-        let mut shelf = Self { schemes: Schemes::new(&servers), ..Self::default() };
-        shelf.add_prompts(&servers);
+        let mut listing = Self { schemes: Schemes::new(&servers), ..Self::default() };
+        listing.add_prompts(&servers);
         let owners = owners::of_resources(&servers);
         for (place, (server, offering)) in servers.iter().enumerate() {
             for resource in offering.resources.iter().take(MAX_ENTRIES) {
                 let Some(entry) = Entry::read(server, resource, "uri") else { continue };
                 let remote = &entry.offered.remote;
                 let is_owner = owners.get(remote.as_str()) == Some(&place);
-                let uri = shelf.shown_uri(&servers, place, remote, is_owner);
+                let uri = listing.shown_uri(&servers, place, remote, is_owner);
                 // Listed twice by the same server.
-                if !shelf.uris.contains_key(&uri) {
-                    shelf.uris.insert(uri.clone(), shelf.resources.len());
-                    shelf.resources.push(entry.named("uri", &uri));
+                if !listing.uris.contains_key(&uri) {
+                    listing.uris.insert(uri.clone(), listing.resources.len());
+                    listing.resources.push(entry.named("uri", &uri));
                 }
             }
         }
         for (uri, place) in owners {
-            if !shelf.uris.contains_key(uri) && !shelf.is_of_another(&servers, place, uri) {
-                shelf.unlisted.insert(uri.to_owned(), place);
+            if !listing.uris.contains_key(uri) && !listing.is_of_another(&servers, place, uri) {
+                listing.unlisted.insert(uri.to_owned(), place);
             }
         }
-        shelf.add_templates(&servers);
-        shelf.servers = servers;
-        shelf
+        listing.add_templates(&servers);
+        listing.servers = servers;
+        listing
     }
 
     /// Gives every prompt its name with the server's in front first: a prompt without that prefix cannot take the name
@@ -199,7 +199,7 @@ impl Shelf {
         self.templates.iter().find(same).map(|entry| entry.offered.clone())
     }
 
-    /// Where a URI can be read: listed, with its server in front, or of a template. A URI that nobody lists, such as
+    /// Where a URI can be read: listed, with its server in front, or of a template. A URI that is not listed, such as
     /// one out of a tool's result, belongs to the only server that can have it.
     pub fn resource(&self, uri: &str) -> Option<Offered> {
         if let Some(place) = self.uris.get(uri) {
@@ -239,7 +239,7 @@ impl Shelf {
         }
     }
 
-    /// The server that made the task of this id: its name stands in front.
+    /// The server that made the task of this id, which begins with the server's name.
     pub fn task_server(&self, id: &str) -> Option<Arc<dyn Server>> {
         let made = |name: &str| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
         let servers = self.servers.iter().map(|(server, _)| server);

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use proto::Code;
 use serde_json::{Map, json};
-use strip::approval::{ApprovalState, Decider, Decision, Extent, Standing, Undecided, Verdict};
+use strip::approval::{ApprovalState, DecideError, Decider, Decision, Extent, Standing, Verdict};
 use strip::{Output, Reply, Resume};
 
 use super::{Gate, write};
-use crate::support::{ask, bench, code, principal, tool};
+use crate::support::{ask, code, principal, setup, tool};
 
 #[tokio::test]
 async fn a_recorded_answer_never_spends_or_skips_an_approval() {
@@ -34,7 +34,7 @@ async fn a_recorded_answer_never_spends_or_skips_an_approval() {
         ApprovalState::Approved,
         "nothing ran, so nothing is spent"
     );
-    assert!(gate.bench.strip.call(keyed()).await.result.is_ok(), "the approval is still good");
+    assert!(gate.setup.strip.call(keyed()).await.result.is_ok(), "the approval is still good");
     assert_eq!((gate.runs(), gate.state(&row.id).await), (1, ApprovalState::Approved));
 }
 
@@ -45,12 +45,13 @@ async fn who_decides_too_late_takes_nothing_away() {
     gate.approve(&row.id).await.unwrap();
     assert!(gate.approve(&row.id).await.is_err(), "it is decided");
     assert!(gate.reject(&row.id, "no").await.is_err(), "it is decided");
-    assert!(gate.bench.strip.call(write(1)).await.result.is_ok());
+    assert!(gate.setup.strip.call(write(1)).await.result.is_ok());
     assert_eq!((gate.runs(), gate.state(&row.id).await), (1, ApprovalState::Consumed));
 }
 
 #[tokio::test]
-async fn a_call_that_its_tool_interrupts_goes_on_without_asking_again_and_nobody_else_does() {
+async fn a_call_that_its_tool_interrupts_continues_without_another_approval_and_no_other_call_does()
+{
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
     let asking = tool("crm.asks", move |call| {
@@ -67,7 +68,7 @@ async fn a_call_that_its_tool_interrupts_goes_on_without_asking_again_and_nobody
         })
     })
     .with(|descriptor| descriptor.deterministic = false);
-    let gate = Gate::at(bench(vec![asking]).await, runs, 30.0).await;
+    let gate = Gate::at(setup(vec![asking]).await, runs, 30.0).await;
     let resumed = |state: Option<&str>| {
         let mut call = ask("crm.asks", json!({}));
         let responses = Map::from_iter([("name".to_owned(), json!({"action": "accept"}))]);
@@ -76,7 +77,7 @@ async fn a_call_that_its_tool_interrupts_goes_on_without_asking_again_and_nobody
     };
     let forged = gate.begin(resumed(Some("given out")));
     gate.waits(1).await;
-    assert_eq!(gate.runs(), 0, "a state that nobody gave out opens nothing");
+    assert_eq!(gate.runs(), 0, "a state that was not given out allows nothing");
     forged.abort();
     let _ = forged.await;
 
@@ -92,14 +93,18 @@ async fn a_call_that_its_tool_interrupts_goes_on_without_asking_again_and_nobody
         begun.abort();
         let _ = begun.await;
     }
-    let done = gate.bench.strip.call(resumed(Some("given out"))).await;
+    let done = gate.setup.strip.call(resumed(Some("given out"))).await;
     assert_eq!((done.reply, gate.runs()), (Reply::Done, 2));
     let again = gate.begin(resumed(Some("given out")));
     let row = gate.waits(1).await.remove(0);
     assert_eq!(gate.runs(), 2, "each interruption is gone on with once");
     gate.approve(&row.id).await.unwrap();
     let again = again.await.unwrap().reply;
-    assert_eq!(again, Reply::NeedsInput, "it begins anew, without answers that nobody was shown");
+    assert_eq!(
+        again,
+        Reply::NeedsInput,
+        "it begins again, without answers that no reviewer has seen"
+    );
 }
 
 #[tokio::test]
@@ -113,10 +118,10 @@ async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
     let first = gate.begin(write(1));
     let row = gate.waits(1).await.remove(0);
     let link = gate.approvals.decide(&row.id, &Decider::Link, standing(Extent::These)).await;
-    assert!(matches!(link, Err(Undecided::Invalid(_))), "a link decides about one call");
+    assert!(matches!(link, Err(DecideError::Invalid(_))), "a link decides about one call");
     gate.approvals.decide(&row.id, &Decider::Operator, standing(Extent::These)).await.unwrap();
     assert!(first.await.unwrap().result.is_ok());
-    assert!(gate.bench.strip.call(write(1)).await.result.is_ok());
+    assert!(gate.setup.strip.call(write(1)).await.result.is_ok());
     assert_eq!(gate.runs(), 2);
     let rules = gate.approvals.rules(None);
     assert_eq!((rules.len(), rules[0].uses, &*rules[0].created_by), (1, 1, "operator"));
@@ -127,7 +132,7 @@ async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
     let row = gate.waits(1).await.remove(0);
     gate.approvals.decide(&row.id, &Decider::Operator, standing(Extent::Any)).await.unwrap();
     assert!(other.await.unwrap().result.is_ok());
-    assert!(gate.bench.strip.call(write(3)).await.result.is_ok(), "any arguments");
+    assert!(gate.setup.strip.call(write(3)).await.result.is_ok(), "any arguments");
     let mut bobs = write(3);
     bobs.principal = principal("acme", "bob");
     let bobs = gate.begin(bobs);
@@ -140,7 +145,7 @@ async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
     let removed = gate.begin(write(3));
     gate.waits(1).await;
     removed.abort();
-    gate.bench.clock.advance(Duration::from_secs(61));
+    gate.setup.clock.advance(Duration::from_secs(61));
     let ended = gate.begin(write(1));
     let rows = gate.waits(2).await;
     assert!(rows.iter().any(|row| row.arguments.as_deref() == Some(r#"{"n":1}"#)));

@@ -1,4 +1,4 @@
-//! All confirmations: who waits for which, who decides, and when their time is over.
+//! All approvals: which calls wait for them, and when they expire.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,25 +13,26 @@ use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::rules::{Asked, Rules};
+use super::deadlines::{remaining, run_to_end};
+use super::rules::{RuleQuery, Rules};
 use super::{Event, EventKind, Outcome, Terms};
 use crate::Failure;
 
 /// Events that a slow listener may fall behind before it misses some.
 const MAX_EVENTS: usize = 1_024;
 
-/// For how long an interrupted call may be gone on with.
+/// How long an interrupted call may be continued.
 const CONTINUED_WITHIN: Duration = Duration::from_secs(15 * 60);
 
-/// For how long decided confirmations are kept.
+/// How long decided approvals are kept.
 const KEPT_MS: u64 = 90 * 24 * 60 * 60 * 1_000;
 
-/// Confirmations of everybody, a page at a time.
+/// Approvals of all tenants, a page at a time.
 const EVERY: ApprovalFilter =
     ApprovalFilter { tenant: None, state: None, after: None, limit: 1_000 };
 
-/// How often deadlines are looked at for which nobody waits.
-const ROUND: Duration = Duration::from_secs(1);
+/// How often deadlines are checked for which no call waits.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 /// The calls that a person must approve, and who decides about them.
 pub struct Approvals {
@@ -39,28 +40,27 @@ pub struct Approvals {
     pub(super) clock: Clock,
     pub(super) trail: AuditTrail,
     pub(super) rules: Rules,
-    seats: Mutex<HashMap<String, Seat>>,
-    /// Until when an approval may be used, by the clock that nobody can set.
+    claims: Mutex<HashMap<String, Claim>>,
+    /// Until when an approval may be used, by the monotonic clock.
     pub(super) good: Mutex<HashMap<String, Instant>>,
-    /// When the time of each is over by the clock that nobody can set.
+    /// When each expires, by the monotonic clock.
     pub(super) due: Mutex<HashMap<String, Instant>>,
-    /// Calls that were interrupted by a question of their tool, each with the state that it was given, and until when
-    /// they may go on.
+    /// Calls that a question of their tool interrupted, by fingerprint and state, and until when they may continue.
     continued: Mutex<HashMap<Digest, Instant>>,
     terms: ArcSwap<Terms>,
     events: broadcast::Sender<Event>,
     ending: CancellationToken,
 }
 
-/// The one call that a confirmation belongs to at present.
-enum Seat {
+/// The one call that an approval belongs to at present.
+enum Claim {
     Waiting(oneshot::Sender<Outcome>),
-    /// It is approved, and the call is about to run.
+    /// It is approved and about to run.
     Held,
 }
 
 impl Approvals {
-    /// What a database holds; nothing is forgotten between two lives of a gateway.
+    /// Reads the approvals of the database.
     pub async fn open(
         database: Database,
         clock: Clock,
@@ -71,7 +71,7 @@ impl Approvals {
         let open = database.open_approvals().await?;
         let due = open
             .into_iter()
-            .map(|(id, created, deadline)| (id, began + left((created, deadline), now)));
+            .map(|(id, created, deadline)| (id, began + remaining(created, deadline, now)));
         let mut unused = ApprovalFilter { state: Some(ApprovalState::Approved), ..EVERY };
         let mut good = HashMap::new();
         loop {
@@ -79,8 +79,8 @@ impl Approvals {
             let Some(last) = page.last() else { break };
             unused.after = Some((last.created_unix_ms, last.id.clone()));
             good.extend(page.into_iter().filter_map(|row| {
-                let times = (row.decided_unix_ms?, row.good_until_unix_ms?);
-                Some((row.id, began + left(times, now)))
+                let left = remaining(row.decided_unix_ms?, row.good_until_unix_ms?, now);
+                Some((row.id, began + left))
             }));
         }
         Ok(Arc::new(Self {
@@ -90,7 +90,7 @@ impl Approvals {
             database,
             clock,
             trail,
-            seats: Mutex::default(),
+            claims: Mutex::default(),
             continued: Mutex::default(),
             terms: ArcSwap::default(),
             events: broadcast::channel(MAX_EVENTS).0,
@@ -98,9 +98,9 @@ impl Approvals {
         }))
     }
 
-    /// Ends confirmations whose time is over, also those that nobody waits for. Never returns.
+    /// Expires approvals, also those that no call waits for. Never returns.
     pub async fn tend(self: &Arc<Self>) {
-        let mut tick = tokio::time::interval(ROUND);
+        let mut tick = tokio::time::interval(CHECK_EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tick.tick().await;
@@ -111,7 +111,7 @@ impl Approvals {
             };
             for id in over {
                 if let Err(error) = self.expire(&id).await {
-                    tracing::warn!(%error, "a confirmation could not be ended");
+                    tracing::warn!(%error, "an approval could not be expired");
                 }
             }
             locked(&self.continued).retain(|_, until| *until > now);
@@ -119,32 +119,32 @@ impl Approvals {
         }
     }
 
-    /// What the operator set.
+    /// The operator's settings.
     pub fn terms(&self) -> Arc<Terms> {
         self.terms.load_full()
     }
 
-    /// Takes other terms at once.
+    /// Applies other settings at once.
     pub fn set_terms(&self, terms: Terms) {
         self.terms.store(Arc::new(terms));
     }
 
-    /// Sends all who wait away, as the process ends; what they wait for stays.
+    /// Ends all waiting calls, as the process ends; their approvals stay.
     pub fn end(&self) {
         self.ending.cancel();
     }
 
-    /// What happens from now on.
+    /// Subscribes to changes.
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
     }
 
-    /// A page of confirmations.
+    /// A page of approvals.
     pub async fn list(&self, filter: &ApprovalFilter) -> Result<Vec<ApprovalRow>, StoreError> {
         self.database.approvals(filter).await
     }
 
-    /// One confirmation, of this tenant if one is named.
+    /// One approval, of this tenant if one is named.
     pub async fn get(
         &self,
         tenant: Option<&str>,
@@ -158,12 +158,12 @@ impl Approvals {
         self.rules.list(tenant, self.clock.unix_ms())
     }
 
-    /// Takes a standing rule out; says no if the tenant has none of this id.
+    /// Removes a standing rule; returns false if the tenant has none of this id.
     pub async fn remove_rule(&self, tenant: Option<&str>, id: &str) -> Result<bool, StoreError> {
         self.rules.remove(tenant, id).await
     }
 
-    /// Keeps a new confirmation, and a seat at it.
+    /// Creates an approval, claimed by its call.
     pub(crate) async fn create(
         self: &Arc<Self>,
         row: &ApprovalRow,
@@ -171,18 +171,18 @@ impl Approvals {
     ) -> Result<oneshot::Receiver<Outcome>, Failure> {
         let most = self.terms.load().max_waiting;
         let (sender, receiver) = oneshot::channel();
-        locked(&self.seats).insert(row.id.clone(), Seat::Waiting(sender));
+        locked(&self.claims).insert(row.id.clone(), Claim::Waiting(sender));
         locked(&self.due).insert(row.id.clone(), Instant::now() + timeout);
-        let (desk, row) = (Arc::clone(self), row.clone());
-        let kept = to_its_end(async move {
-            let kept = desk.database.add_approval(&row, most).await;
-            match kept {
-                Ok(true) => desk.tell(EventKind::Created, &row),
-                _ => drop(locked(&desk.due).remove(&row.id)),
+        let (approvals, row) = (Arc::clone(self), row.clone());
+        let added = run_to_end(async move {
+            let added = approvals.database.add_approval(&row, most).await;
+            match added {
+                Ok(true) => approvals.send_event(EventKind::Created, &row),
+                _ => drop(locked(&approvals.due).remove(&row.id)),
             }
-            kept
+            added
         });
-        if !kept.await.map_err(unkept)? {
+        if !added.await.map_err(unavailable)? {
             let message =
                 format!("{most} calls of this caller wait for approval already, and no more may");
             return Err(Failure::new(Code::RateLimit, message));
@@ -190,36 +190,36 @@ impl Approvals {
         Ok(receiver)
     }
 
-    /// What there is about an equal call, oldest first.
+    /// The approvals of equal calls, oldest first.
     pub(crate) async fn alike(&self, fingerprint: &Digest) -> Result<Vec<ApprovalRow>, Failure> {
         let now = self.clock.unix_ms();
-        self.database.approvals_alike(fingerprint, now).await.map_err(unkept)
+        self.database.approvals_alike(fingerprint, now).await.map_err(unavailable)
     }
 
-    /// Takes the seat at a pending confirmation whose caller has left.
-    pub(crate) fn sit(&self, id: &str) -> Option<oneshot::Receiver<Outcome>> {
-        let mut seats = locked(&self.seats);
-        if seats.contains_key(id) {
+    /// Claims a pending approval whose caller has left.
+    pub(crate) fn claim_pending(&self, id: &str) -> Option<oneshot::Receiver<Outcome>> {
+        let mut claims = locked(&self.claims);
+        if claims.contains_key(id) {
             return None;
         }
         let (sender, receiver) = oneshot::channel();
-        seats.insert(id.to_owned(), Seat::Waiting(sender));
+        claims.insert(id.to_owned(), Claim::Waiting(sender));
         Some(receiver)
     }
 
-    /// Takes the seat at an approval whose caller had left.
-    pub(crate) fn hold(&self, id: &str) -> bool {
-        let mut seats = locked(&self.seats);
-        let free = self.is_good(id) && !seats.contains_key(id);
+    /// Claims a granted approval whose caller had left.
+    pub(crate) fn claim_approved(&self, id: &str) -> bool {
+        let mut claims = locked(&self.claims);
+        let free = self.is_good(id) && !claims.contains_key(id);
         if free {
-            seats.insert(id.to_owned(), Seat::Held);
+            claims.insert(id.to_owned(), Claim::Held);
         }
         free
     }
 
-    /// Leaves a seat, as the caller did.
-    pub(crate) fn rise(&self, id: &str) {
-        locked(&self.seats).remove(id);
+    /// Gives up a claim, because the caller has left.
+    pub(crate) fn release(&self, id: &str) {
+        locked(&self.claims).remove(id);
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -230,13 +230,14 @@ impl Approvals {
         &self.ending
     }
 
-    /// When the time of a pending confirmation is over.
+    /// When a pending approval expires.
     pub(crate) fn due(&self, id: &str) -> Option<Instant> {
         locked(&self.due).get(id).copied()
     }
 
-    pub(crate) async fn told(&self, id: &str) -> Result<bool, Failure> {
-        self.database.approval_told(id).await.map_err(unkept)
+    /// Marks a rejection as reported; returns false if it was before.
+    pub(crate) async fn mark_reported(&self, id: &str) -> Result<bool, Failure> {
+        self.database.approval_told(id).await.map_err(unavailable)
     }
 
     pub(super) async fn consume(&self, id: &str) -> Result<bool, Failure> {
@@ -244,19 +245,19 @@ impl Approvals {
             return Ok(false);
         }
         let now = self.clock.unix_ms();
-        let used = self.database.consume_approval(id, now).await.map_err(unkept)?;
-        if used && let Some(row) = self.get(None, id).await.map_err(unkept)? {
-            self.tell(EventKind::Consumed, &row);
+        let used = self.database.consume_approval(id, now).await.map_err(unavailable)?;
+        if used && let Some(row) = self.get(None, id).await.map_err(unavailable)? {
+            self.send_event(EventKind::Consumed, &row);
         }
         Ok(used)
     }
 
-    pub(crate) fn standing(&self, asked: &Asked<'_>) -> Option<String> {
-        self.rules.matching(asked, self.clock.unix_ms())
+    pub(crate) fn standing(&self, query: &RuleQuery<'_>) -> Option<String> {
+        self.rules.matching(query, self.clock.unix_ms())
     }
 
     pub(super) async fn use_rule(&self, id: &str) -> Result<bool, Failure> {
-        self.rules.used(id, self.clock.unix_ms()).await.map_err(unkept)
+        self.rules.used(id, self.clock.unix_ms()).await.map_err(unavailable)
     }
 
     pub(super) fn let_continue(&self, fingerprint: &Digest, state: &str) {
@@ -264,13 +265,13 @@ impl Approvals {
         locked(&self.continued).insert(interruption(fingerprint, state), until);
     }
 
-    /// Whether an equal call was interrupted by a question, given this state, and has not gone on yet.
+    /// Whether an equal call was interrupted by a question, was given this state, and has not continued yet.
     pub(crate) fn continues(&self, fingerprint: &Digest, state: &str) -> bool {
         let until = locked(&self.continued).remove(&interruption(fingerprint, state));
         until.is_some_and(|until| until > Instant::now())
     }
 
-    /// Whether the time of an approval is not over.
+    /// Whether an approval may still be used.
     fn is_good(&self, id: &str) -> bool {
         locked(&self.good).get(id).is_some_and(|until| *until > Instant::now())
     }
@@ -279,59 +280,35 @@ impl Approvals {
         self.due(id).is_some_and(|due| due <= Instant::now())
     }
 
-    /// Wakes whoever waits.
+    /// Wakes the waiting call.
     pub(super) fn settle(&self, id: &str, outcome: Outcome) {
         locked(&self.due).remove(id);
-        let mut seats = locked(&self.seats);
-        if let Some(seat) = seats.get_mut(id)
-            && let Seat::Waiting(sender) = std::mem::replace(seat, Seat::Held)
+        let mut claims = locked(&self.claims);
+        if let Some(claim) = claims.get_mut(id)
+            && let Claim::Waiting(sender) = std::mem::replace(claim, Claim::Held)
         {
-            // Nobody there any more: the seat is left in the same moment.
+            // Fails if the call has just ended, which releases the claim.
             let _ = sender.send(outcome);
         }
     }
 
-    pub(super) fn tell(&self, kind: EventKind, row: &ApprovalRow) {
-        // Nobody listening is no fault.
+    pub(super) fn send_event(&self, kind: EventKind, row: &ApprovalRow) {
+        // Fails if there are no subscribers.
         let _ = self.events.send(Event { kind, row: Arc::new(row.clone()) });
     }
 }
 
-/// What is left of the time between two moments. A clock that was set back meanwhile gives nobody more than they had at
-/// first.
-pub(super) fn left((from_ms, until_ms): (u64, u64), now_ms: u64) -> Duration {
-    Duration::from_millis(until_ms.saturating_sub(now_ms).min(until_ms.saturating_sub(from_ms)))
-}
-
-/// What one interruption of a call is known by.
+/// The key of one interruption of a call.
 fn interruption(fingerprint: &Digest, state: &str) -> Digest {
     digest_of_parts([fingerprint.as_bytes(), state.as_bytes()])
 }
 
-/// Does something to its end, also if whoever waits for it leaves meanwhile.
-pub(super) async fn to_its_end<T: Send + 'static>(
-    work: impl Future<Output = T> + Send + 'static,
-) -> T {
-    match tokio::spawn(work).await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // Only a runtime that ends cancels it, and then ends this, too.
-            Err(_) => std::future::pending().await,
-        },
-    }
-}
-
-fn unkept(error: StoreError) -> Failure {
+fn unavailable(error: StoreError) -> Failure {
     Failure::new(
         Code::Unavailable,
-        "confirmations cannot be kept at present, so nothing is run that needs one",
+        "approvals cannot be stored at present, so no call is run that needs one",
     )
     .caused_by(error)
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,4 +1,4 @@
-//! What another server lends for a gated call is shown before it is approved, and is what the tool then gets.
+//! A file that is fetched from another server for a gated call is shown for approval, and is what the tool then gets.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -9,30 +9,30 @@ use serde_json::{Value, json};
 use strip::approval::{Extent, Standing};
 
 use super::{Decider, Decision, Gate, Verdict, ask, code, principal};
-use crate::lending::{Desk, by, desks};
+use crate::foreign_references::{TextServer, by, two_servers};
 
-async fn gate() -> (Gate, Arc<Desk>) {
-    let (bench, hr, _) = desks().await;
-    let gate = Gate::gating(bench, Arc::new(AtomicUsize::new(0)), "far:*", 30.0).await;
-    by(&gate.bench, &principal("acme", "ann"), "hr:issue", json!({})).await.result.unwrap();
+async fn gate() -> (Gate, Arc<TextServer>) {
+    let (setup, hr, _) = two_servers().await;
+    let gate = Gate::gating(setup, Arc::new(AtomicUsize::new(0)), "far:*", 30.0).await;
+    by(&gate.setup, &principal("acme", "ann"), "hr:issue", json!({})).await.result.unwrap();
     (gate, hr)
 }
 
 fn take() -> strip::Request {
-    ask("far:take", json!({"file_id": "desk-7"}))
+    ask("far:take", json!({"file_id": "item-7"}))
 }
 
 /// Deletes what was kept of the reference, so that it is fetched again.
 async fn forget(gate: &Gate) {
     let ann = principal("acme", "ann");
-    let files = gate.bench.strip.files();
+    let files = gate.setup.strip.files();
     for file in files.list(&ann, strip::files::Listing::default()).await.unwrap().files {
         files.delete(&ann, file.id.as_str()).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn a_lent_file_is_shown_and_is_what_runs() {
+async fn a_fetched_file_is_shown_and_is_what_runs() {
     let (gate, _) = gate().await;
     let call = gate.begin(take());
     let row = gate.waits(1).await.remove(0);
@@ -40,7 +40,7 @@ async fn a_lent_file_is_shown_and_is_what_runs() {
     let sum = proto::digest(b"what hr keeps").to_string();
     assert_eq!(
         (&shown["id"], &shown["size"], &shown["sha256"]),
-        (&json!("desk-7"), &json!(13), &json!(sum))
+        (&json!("item-7"), &json!(13), &json!(sum))
     );
     gate.approve(&row.id).await.unwrap();
     assert_eq!(call.await.unwrap().result.unwrap()["got"], "what hr keeps");
@@ -51,13 +51,13 @@ async fn what_is_put_in_the_place_of_an_approved_file_does_not_run() {
     let (gate, hr) = gate().await;
     let call = gate.begin(take());
     let row = gate.waits(1).await.remove(0);
-    by(&gate.bench, &principal("acme", "ann"), "evil:issue", json!({})).await.result.unwrap();
+    by(&gate.setup, &principal("acme", "ann"), "evil:issue", json!({})).await.result.unwrap();
     gate.approve(&row.id).await.unwrap();
     let answer = call.await.unwrap();
     assert_eq!(code(&answer), Some(Code::InvalidInput), "{:?}", answer.result);
 
     let bob = |call| strip::Request { principal: principal("acme", "bob"), ..call };
-    by(&gate.bench, &principal("acme", "bob"), "hr:issue", json!({})).await.result.unwrap();
+    by(&gate.setup, &principal("acme", "bob"), "hr:issue", json!({})).await.result.unwrap();
     let call = gate.begin(bob(take()));
     let row = gate.waits(1).await.remove(0);
     *hr.keeps.lock().unwrap() = "something else";
@@ -81,7 +81,7 @@ async fn a_standing_rule_about_these_arguments_is_about_what_is_in_their_files()
     forget(&gate).await;
     let call = gate.begin(take());
     let waits = tokio::time::timeout(Duration::from_secs(30), gate.waits(1)).await;
-    assert!(waits.is_ok(), "it is asked about anew");
+    assert!(waits.is_ok(), "it is asked about again");
     call.abort();
 }
 
@@ -89,7 +89,7 @@ async fn a_standing_rule_about_these_arguments_is_about_what_is_in_their_files()
 async fn more_files_than_a_person_is_shown_are_not_asked_about() {
     let (gate, _) = gate().await;
     let ids: Vec<_> = (0..33).map(|n| Value::from(format!("file_{n:032x}"))).collect();
-    let input = json!({"file_id": "desk-7", "papers": ids});
+    let input = json!({"file_id": "item-7", "documents": ids});
     let answer = gate.begin(ask("far:take", input)).await.unwrap();
     assert_eq!(code(&answer), Some(Code::InvalidInput), "{:?}", answer.result);
     assert!(answer.result.unwrap_err().message.contains("33 files"));

@@ -5,7 +5,7 @@ use testkit::{Gateway, send};
 
 use crate::support::{Caller, Setup, challenge};
 
-/// A path that a route's pattern fits, and a method that it takes.
+/// A path that matches a route's pattern, and one of its methods.
 fn example(pattern: &str, methods: &str) -> (Method, String) {
     let path = pattern.replace("{*tool}", "demo.echo").replace("{*reference}", "demo.echo@1/input");
     let path = path.replace("{agent}/{*door}", "bot/mcp").replace("{name}", "crm");
@@ -25,15 +25,15 @@ async fn every_route_except_probes_and_metadata_requires_a_credential() {
     let unlisted = elsewhere.map(|(method, path)| (method, path, Needs::Scope("any")));
     for (methods, pattern, needs) in listed.chain(unlisted) {
         let (method, path) = example(pattern, methods);
-        for caller in [setup.stranger(), Caller::new(&setup.gateway, Some("x".to_owned()))] {
+        for caller in [setup.anonymous(), Caller::new(&setup.gateway, Some("x".to_owned()))] {
             let answer = send(caller.request(method.clone(), &path)).await;
             match needs {
                 Needs::Nothing | Needs::OurName => {
-                    // A browser without the state of a login, and a client document that nobody asked for.
+                    // A browser without a login state, and a client document that was never requested.
                     let expected = match pattern {
                         "/oauth/login" | "/oauth/callback" => 400,
                         "/oauth/client.json" | "/approve/{token}" => 404,
-                        // A form that no page of ours sent, and a browser that nobody could have sent away.
+                        // A form without a page of ours, and a browser without a pending sign-in.
                         "/dashboard/sign-in/start" => 403,
                         "/dashboard/sign-in/callback" => 404,
                         path if path.starts_with("/dashboard/assets/") => 404,
@@ -41,7 +41,7 @@ async fn every_route_except_probes_and_metadata_requires_a_credential() {
                     };
                     assert_eq!(answer.status, expected, "{method} {path}: {answer:?}");
                 }
-                // A browser is led to where it can sign in, whatever it brought; what changes something is refused.
+                // Browsers are redirected to the sign-in page; requests that change something are refused.
                 Needs::Session => {
                     closed += 1;
                     let expected = if method == "GET" { 303 } else { 401 };
@@ -68,7 +68,7 @@ async fn every_route_except_probes_and_metadata_requires_a_credential() {
 async fn a_challenge_names_the_authorization_server() {
     let setup = Setup::open().await;
     for (path, resource) in [("/mcp", "/mcp"), ("/mcp/discover", "")] {
-        let refused = setup.stranger().get(path).await;
+        let refused = setup.anonymous().get(path).await;
         let challenge = challenge(&refused);
         assert!(challenge.contains("scope=\"tools:read tools:call\""), "{challenge}");
         assert!(!challenge.contains("error"), "who brought nothing did nothing wrong: {challenge}");
@@ -76,16 +76,17 @@ async fn a_challenge_names_the_authorization_server() {
             challenge.split("resource_metadata=\"").nth(1).unwrap().split('"').next().unwrap();
         let expected = format!("/.well-known/oauth-protected-resource{resource}");
         assert_eq!(place, setup.gateway.url(&expected));
-        let metadata = setup.stranger().get(&expected).await;
+        let metadata = setup.anonymous().get(&expected).await;
         assert_eq!(metadata.status, 200);
         assert_eq!(metadata.body["resource"], setup.gateway.url(resource));
         assert_eq!(metadata.body["authorization_servers"], json!([setup.issuer.url()]));
         assert_eq!(metadata.body["scopes_supported"], json!(["tools:read", "tools:call"]));
         assert_eq!(metadata.body["bearer_methods_supported"], json!(["header"]));
     }
-    let strange = setup.stranger().get("/.well-known/oauth-protected-resource/etc/passwd").await;
-    assert_eq!(strange.status, 404);
-    let agents = setup.stranger().get("/.well-known/oauth-protected-resource/agents/bot/mcp").await;
+    let unknown = setup.anonymous().get("/.well-known/oauth-protected-resource/etc/passwd").await;
+    assert_eq!(unknown.status, 404);
+    let agents =
+        setup.anonymous().get("/.well-known/oauth-protected-resource/agents/bot/mcp").await;
     assert_eq!(agents.body["resource"], setup.gateway.url("/agents/bot/mcp"));
 }
 
@@ -112,7 +113,7 @@ async fn a_rejected_token_gets_a_reason() {
     }
     let flood = Caller::new(&setup.gateway, Some("x".repeat(20_000)));
     assert_eq!(flood.get("/mcp/discover").await.status, 401);
-    let both = setup.stranger().request(Method::GET, "/mcp/discover?access_token=x");
+    let both = setup.anonymous().request(Method::GET, "/mcp/discover?access_token=x");
     assert_eq!(send(both).await.status, 401);
 }
 
@@ -123,7 +124,7 @@ async fn an_unreachable_issuer_is_reported() {
     let refused = setup.caller(json!({})).get("/mcp/discover").await;
     assert_eq!((refused.status, &refused.body["errors"][0]["code"]), (503, &json!("UNAVAILABLE")));
     assert_eq!(refused.body["errors"][0]["retryable"], json!(true), "{refused:?}");
-    assert_eq!(setup.stranger().get("/healthz").await.status, 200);
+    assert_eq!(setup.anonymous().get("/healthz").await.status, 200);
 }
 
 #[tokio::test]
@@ -144,8 +145,8 @@ async fn pages_of_other_sites_are_refused_even_with_a_token() {
 #[tokio::test]
 async fn probes_reveal_nothing_to_anonymous_callers() {
     let setup = Setup::open().await;
-    assert_eq!(setup.stranger().get("/healthz").await.body, json!({"status": "ok"}));
-    assert_eq!(setup.stranger().get("/readyz").await.body, json!({"ready": true}));
+    assert_eq!(setup.anonymous().get("/healthz").await.body, json!({"status": "ok"}));
+    assert_eq!(setup.anonymous().get("/readyz").await.body, json!({"ready": true}));
 }
 
 #[tokio::test]

@@ -28,8 +28,8 @@ async fn the_token_alone_determines_the_caller() {
         }
         assert_eq!(send(request.json(&json!({"message": "x"}))).await.status, 200);
     }
-    // Headers alone are nobody.
-    let mut request = setup.stranger().request(Method::POST, "/mcp/tool/demo.echo");
+    // Headers alone identify no caller.
+    let mut request = setup.anonymous().request(Method::POST, "/mcp/tool/demo.echo");
     for (name, value) in CLAIMED {
         request = request.header(name, value);
     }
@@ -40,15 +40,15 @@ async fn the_token_alone_determines_the_caller() {
     let rows = async |tenant: Option<&str>| {
         let filter = AuditFilter { tenant: tenant.map(str::to_owned), ..AuditFilter::default() };
         let rows = database.audit_rows(filter).await.unwrap();
-        let mut told: Vec<_> = rows
+        let mut callers: Vec<_> = rows
             .into_iter()
             .map(|row| row.caller)
             .map(|who| {
                 (who.tenant.to_string(), who.subject.clone(), who.agent.clone().unwrap_or_default())
             })
             .collect();
-        told.sort();
-        told
+        callers.sort();
+        callers
     };
     let row = |tenant: &str, subject: &str| {
         (tenant.to_owned(), subject.to_owned(), "researcher".to_owned())

@@ -7,18 +7,22 @@ use testkit::{Gateway, MODERN};
 use crate::support::{Caller, OLD, challenge, command};
 
 pub(crate) async fn made(gateway: &Gateway, arguments: &[&str]) -> String {
-    let (code, told) = command(gateway, &[&["keys", "add"], arguments].concat(), &[]).await;
-    assert_eq!(code, Some(0), "{told}");
-    told.trim().to_owned()
+    let (code, output) = command(gateway, &[&["keys", "add"], arguments].concat(), &[]).await;
+    assert_eq!(code, Some(0), "{output}");
+    output.trim().to_owned()
 }
 
 #[tokio::test]
 async fn a_key_works_at_once_and_until_it_is_revoked() {
     let gateway = Gateway::with().config("auth: {}").start().await;
-    let stranger = Caller::new(&gateway, None);
-    assert_eq!(stranger.get("/mcp/discover").await.status, 401);
-    let metadata = stranger.get("/.well-known/oauth-protected-resource/mcp").await;
-    assert_eq!(metadata.body.get("authorization_servers"), None, "nobody else gives out tokens");
+    let anonymous = Caller::new(&gateway, None);
+    assert_eq!(anonymous.get("/mcp/discover").await.status, 401);
+    let metadata = anonymous.get("/.well-known/oauth-protected-resource/mcp").await;
+    assert_eq!(
+        metadata.body.get("authorization_servers"),
+        None,
+        "there is no authorization server"
+    );
 
     let key = made(&gateway, &["ci"]).await;
     let ci = Caller::new(&gateway, Some(key.clone()));
@@ -67,21 +71,21 @@ async fn commands_send_a_key_to_a_remote_gateway() {
     let gateway = Gateway::with().config("auth: {}").start().await;
     let key = made(&gateway, &["laptop"]).await;
     let url = gateway.url("");
-    let (code, told) = command(&gateway, &["tools", "--url", &url], &[]).await;
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("Authorization: Bearer"), "{told}");
-    let (code, told) =
+    let (code, output) = command(&gateway, &["tools", "--url", &url], &[]).await;
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("Authorization: Bearer"), "{output}");
+    let (code, output) =
         command(&gateway, &["tools", "--url", &url], &[("POWERSTRIP_TOKEN", &key)]).await;
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("demo.echo"), "{told}");
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("demo.echo"), "{output}");
     let call = ["call", "demo.echo", "--input", "{\"message\":\"x\"}", "--url", &url];
-    let (code, told) = command(&gateway, &call, &[("POWERSTRIP_TOKEN", &key)]).await;
-    assert_eq!(code, Some(0), "{told}");
-    // Beside it, who can reach its socket is its user.
+    let (code, output) = command(&gateway, &call, &[("POWERSTRIP_TOKEN", &key)]).await;
+    assert_eq!(code, Some(0), "{output}");
+    // On the same machine, the user who can reach the socket needs no key.
     assert_eq!(command(&gateway, &["tools"], &[]).await.0, Some(0));
 }
 
-/// Opens a stream and reads what comes at once, if anything does.
+/// Opens a stream and reads what arrives at once, if anything.
 async fn open(request: RequestBuilder) -> reqwest::Response {
     let stream = request.header("accept", "application/json, text/event-stream");
     let stream = stream.send().await.unwrap();
@@ -105,7 +109,7 @@ fn listen(caller: &Caller<'_>, path: &str) -> RequestBuilder {
     )
 }
 
-/// A call that answers by a stream, and goes on for a minute.
+/// A call with a streamed answer that takes a minute.
 fn long_call(caller: &Caller<'_>, session: &str) -> RequestBuilder {
     let message: Value = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
         "name": "t.slow", "arguments": {}, "_meta": {"progressToken": 1}}});
@@ -143,7 +147,7 @@ async fn streams_end_when_their_key_is_revoked() {
     for ended in
         futures_util::future::join_all(streams.map(|stream| read_to_end(stream, since))).await
     {
-        // Five seconds are promised; a busy machine gets a few more.
+        // Five seconds are promised; a busy machine gets some more.
         assert!(ended < Duration::from_secs(8), "{ended:?}");
     }
     let kept =
@@ -151,7 +155,7 @@ async fn streams_end_when_their_key_is_revoked() {
     let ended = tokio::time::timeout(Duration::from_secs(4), kept).await;
     assert!(ended.is_err(), "streams of another key go on: {:?}", ended.map(|ended| ended.0));
 
-    // A key that expires ends its streams, too.
+    // An expired key ends its streams as well.
     let brief = Caller::new(&gateway, Some(made(&gateway, &["brief", "--expires", "4s"]).await));
     let since = Instant::now();
     let ended = read_to_end(open(listen(&brief, "/mcp")).await, since).await;

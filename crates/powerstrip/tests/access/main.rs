@@ -1,4 +1,4 @@
-//! A gateway that asks for credentials, as callers with good, bad and no credentials meet it.
+//! A gateway with `auth`: callers with valid, invalid and no credentials.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 mod challenges;

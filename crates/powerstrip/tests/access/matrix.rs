@@ -1,4 +1,4 @@
-//! Two tenants, every route: what is one's is not there for the other. A route that this file does not know fails it.
+//! Two tenants on every route: the data of one is not visible to the other. A route without a case here fails the test.
 
 use doors::{Needs, Route};
 use reqwest::Method;
@@ -7,7 +7,7 @@ use testkit::{Response, send};
 
 use crate::support::{Caller, OLD, Setup, call_message};
 
-/// The victim, and everyone who has no business with what is hers.
+/// The victim, and callers who must not see her data.
 struct Cast<'a> {
     ann: Caller<'a>,
     others: [(&'static str, Caller<'a>); 3],
@@ -37,7 +37,7 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
         match route.pattern {
             "/mcp" => sessions(&cast).await,
             "/mcp/tool/{*tool}" => recorded_answers(&cast).await,
-            // What all callers share: it must look the same to everyone, and hold nothing of anyone.
+            // Shared by all callers: it must look the same to everyone and contain no caller's data.
             "/mcp/discover" => alike(&cast, "/mcp/discover").await,
             "/agents/{agent}/{*door}" => agents(&setup, &cast).await,
             "/v1/calls" => batches(&cast).await,
@@ -49,7 +49,7 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             }
             "/v1/files" => files(&setup, &cast).await,
             "/v1/files/uploads" => uploads(&setup).await,
-            // Walked by the two above, with ids that are another tenant's.
+            // Covered by the two cases above, with ids of another tenant.
             "/v1/files/{id}"
             | "/v1/files/{id}/content"
             | "/v1/files/{id}/text"
@@ -58,7 +58,7 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             "/v1/approvals" | "/v1/approvals/rules" | "/v1/approvals/events" => {
                 unscoped(&cast, &[route.methods], route.pattern).await;
             }
-            // One test for the two methods of the route, which is listed twice.
+            // One test covers both methods of the route.
             "/v1/approvals/{id}" if route.methods == "GET" => approvals(&setup, &cast).await,
             "/v1/approvals/{id}" => unscoped(&cast, &["POST"], "/v1/approvals/x").await,
             "/v1/approvals/rules/{id}" => standing_rules(&setup, &cast).await,
@@ -74,7 +74,7 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             "/.well-known/oauth-protected-resource/{*path}" => {
                 alike(&cast, "/.well-known/oauth-protected-resource/mcp").await;
             }
-            // Numbers of all tenants together: not for tenants at all.
+            // Totals over all tenants: not visible to tenants.
             "/metrics" => metrics(&setup).await,
             "/dashboard/sign-in/callback" => {
                 alike(&cast, "/dashboard/sign-in/callback?state=x&code=y").await;
@@ -88,7 +88,7 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
     }
 }
 
-/// No token opens a page: people sign in by a browser, and until they have, there is nothing but the way to do so.
+/// Tokens open no page: users sign in with a browser, and until then see only the sign-in page.
 async fn pages(cast: &Cast<'_>, route: &Route) {
     let path = route.pattern.replace("{*tool}", "demo.echo").replace(['{', '}'], "");
     let everyone = cast.others.iter().map(|(who, caller)| (*who, caller));
@@ -113,7 +113,7 @@ async fn pages(cast: &Cast<'_>, route: &Route) {
     }
 }
 
-/// Sessions and their event streams open for nobody else, whatever is asked of them.
+/// Sessions and their event streams can be used only by their owner.
 async fn sessions(cast: &Cast<'_>) {
     for version in OLD {
         let session = cast.ann.session(version).await;
@@ -150,7 +150,7 @@ async fn sessions(cast: &Cast<'_>) {
     }
 }
 
-/// A recorded answer is given again to the caller that it was made for, under whatever key others ask.
+/// Recorded answers are replayed only to their own caller, even for equal idempotency keys.
 async fn recorded_answers(cast: &Cast<'_>) {
     let roll = async |caller: &Caller<'_>| {
         let request = caller.request(Method::POST, "/mcp/tool/dice.roll");
@@ -163,13 +163,13 @@ async fn recorded_answers(cast: &Cast<'_>) {
     assert_eq!(roll(&cast.ann).await, hers);
     let mut seen = vec![hers];
     for (who, other) in &cast.others {
-        let theirs = roll(other).await;
-        assert!(!seen.contains(&theirs), "{who} was given an answer of another");
-        seen.push(theirs);
+        let answer = roll(other).await;
+        assert!(!seen.contains(&answer), "{who} received the answer of another caller");
+        seen.push(answer);
     }
 }
 
-/// A run that is named alike is another run for everybody else, and one that is named by its id is nobody else's.
+/// A run name of one caller is another run for other callers, and a run id is usable only by its owner.
 async fn batches(cast: &Cast<'_>) {
     let batch = async |caller: &Caller<'_>, run: &str| {
         let calls = json!({"run_id": run, "calls": [
@@ -194,12 +194,12 @@ async fn batches(cast: &Cast<'_>) {
     }
 }
 
-/// Runs are seen and answered within their tenant, by people with the scope for it.
+/// Runs are visible and answerable within their tenant, with the right scope.
 async fn runs(setup: &Setup, pattern: &str) {
     let caller =
         |org: &str, scope: &str| setup.caller(json!({"org": org, "sub": "ann", "scope": scope}));
     let ann = caller("acme", "tools:read tools:call runs:read");
-    // With little patience, of which a busy machine has the last tenth to say that nobody has answered yet.
+    // A short timeout: the gateway answers `waiting` after nine tenths of it, which leaves a busy machine the rest.
     let within = |tool: &str, input: Value| {
         let request = ann.request(Method::POST, &format!("/mcp/tool/{tool}")).json(&input);
         let request = request.header("powerstrip-run", pattern);
@@ -212,14 +212,14 @@ async fn runs(setup: &Setup, pattern: &str) {
     let asked = within("powerstrip:request_user_input", question).await;
     assert_eq!(asked.body["data"]["status"], json!("waiting"), "{asked:?}");
     let listed = ann.get("/v1/runs?state=waiting").await.body;
-    let mine = listed["runs"].as_array().unwrap().iter().find(|run| run["name"] == json!(pattern));
-    let id = mine.unwrap()["id"].as_str().unwrap().to_owned();
+    let run = listed["runs"].as_array().unwrap().iter().find(|run| run["name"] == json!(pattern));
+    let id = run.unwrap()["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/runs/{id}");
 
-    let stranger = caller("globex", "tools:read tools:call runs:read runs:answer");
-    let theirs = stranger.get("/v1/runs").await.body;
-    assert!(theirs["runs"].is_array() && !theirs.to_string().contains(&id), "{theirs}");
-    assert_eq!(stranger.get(&path).await.status, 404);
+    let outsider = caller("globex", "tools:read tools:call runs:read runs:answer");
+    let others = outsider.get("/v1/runs").await.body;
+    assert!(others["runs"].is_array() && !others.to_string().contains(&id), "{others}");
+    assert_eq!(outsider.get(&path).await.status, 404);
     let unable = caller("acme", "tools:read tools:call");
     assert_eq!(unable.get("/v1/runs").await.status, 403);
     assert_eq!(unable.get(&path).await.status, 403);
@@ -228,7 +228,7 @@ async fn runs(setup: &Setup, pattern: &str) {
         let request = caller.request(Method::POST, &answers);
         send(request.json(&json!({"slot_id": "ok", "value": true}))).await.status
     };
-    assert_eq!(answer(&stranger).await, 404);
+    assert_eq!(answer(&outsider).await, 404);
     assert_eq!(answer(&ann).await, 403, "who may look may not answer");
     let every = "tools:read tools:call runs:read runs:answer";
     let agent = setup.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": every}));
@@ -239,8 +239,8 @@ async fn runs(setup: &Setup, pattern: &str) {
 }
 
 async fn alike(cast: &Cast<'_>, path: &str) {
-    // The answers of discovery and envelopes carry the time or a trace id.
-    let told = |answer: Response| {
+    // Discovery and envelopes contain the time or a trace id.
+    let normalize = |answer: Response| {
         let mut body = answer.body;
         if let Some(body) = body.as_object_mut() {
             body.remove("meta");
@@ -249,17 +249,17 @@ async fn alike(cast: &Cast<'_>, path: &str) {
         }
         (answer.status, body)
     };
-    let hers = told(cast.ann.get(path).await);
+    let hers = normalize(cast.ann.get(path).await);
     let text = hers.1.to_string();
     assert!(!text.contains("acme") && !text.contains("\"ann\""), "{path}: {text}");
-    // An agent is shown its own doors.
+    // An agent sees its own endpoints.
     let agents_differ = matches!(path, "/mcp/discover" | "/openapi.json");
     for (who, other) in &cast.others[..if agents_differ { 2 } else { 3 }] {
-        assert_eq!(told(other.get(path).await), hers, "{path} for {who}");
+        assert_eq!(normalize(other.get(path).await), hers, "{path} for {who}");
     }
 }
 
-/// An agent's door is there for whoever may come as that agent, and with no more than they may do.
+/// An agent's endpoint exists for callers that may act as that agent, with no more than their own scopes.
 async fn agents(setup: &Setup, cast: &Cast<'_>) {
     let bot = &cast.others[2].1;
     assert_eq!(bot.get("/agents/bot/mcp/discover").await.status, 200);
@@ -278,7 +278,7 @@ async fn agents(setup: &Setup, cast: &Cast<'_>) {
 
 const FILE_SCOPES: &str = "files:read files:write";
 
-/// Files are their tenant's: not there for another one, by none of the routes that take an id.
+/// Files belong to their tenant: no route shows them to another one.
 async fn files(setup: &Setup, cast: &Cast<'_>) {
     let ann = setup.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
     let eve = setup.caller(json!({"org": "globex", "sub": "ann", "scope": FILE_SCOPES}));
@@ -291,7 +291,7 @@ async fn files(setup: &Setup, cast: &Cast<'_>) {
         let refused = eve.get(&path).await;
         assert_eq!(refused.status, 404, "{path}: {refused:?}");
         assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
-        // The scope of tools opens no files.
+        // Scopes for tools do not cover files.
         assert_eq!(cast.ann.get(&path).await.status, 403, "{path}");
     }
     assert_eq!(eve.get("/v1/files").await.body["data"]["files"], json!([]));
@@ -299,7 +299,7 @@ async fn files(setup: &Setup, cast: &Cast<'_>) {
     assert_eq!(send(ann.request(Method::DELETE, &place)).await.status, 200);
 }
 
-/// An upload is its owner's, also among people of one tenant.
+/// An upload belongs to its owner, also within one tenant.
 async fn uploads(setup: &Setup) {
     let ann = setup.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
     let begun = ann.request(Method::POST, "/v1/files/uploads").json(&json!({"size": 4}));
@@ -315,10 +315,10 @@ async fn uploads(setup: &Setup) {
             assert_eq!(refused.status, 404, "{method} by {other}: {refused:?}");
         }
     }
-    assert_eq!(ann.get(&path).await.body["data"]["offset"], 0, "nothing of theirs is in it");
+    assert_eq!(ann.get(&path).await.body["data"]["offset"], 0, "no foreign bytes were stored");
 }
 
-/// Tokens of callers register nothing, renew nothing, and end nothing.
+/// Callers' tokens cannot register, renew or end a server.
 async fn registration(cast: &Cast<'_>, methods: &str, pattern: &str) {
     let path = pattern.replace("{name}", "crm");
     for method in methods.split(", ") {
@@ -336,14 +336,14 @@ async fn metrics(setup: &Setup) {
     let refused = setup.caller(json!({})).get("/metrics").await;
     assert_eq!(refused.status, 403);
     let scraper = setup.caller(json!({"scope": "metrics:read", "org": "ops"}));
-    let told = scraper.get("/metrics").await;
-    let Value::String(text) = told.body else { panic!("metrics are text: {told:?}") };
+    let metrics = scraper.get("/metrics").await;
+    let Value::String(text) = metrics.body else { panic!("metrics are text: {metrics:?}") };
     for name in ["acme", "globex", "ann", "amy"] {
-        assert!(!text.contains(&format!("\"{name}\"")), "{name} stands in the metrics");
+        assert!(!text.contains(&format!("\"{name}\"")), "{name} is in the metrics");
     }
 }
 
-/// Whoever has no scope for it neither sees what waits nor decides.
+/// Without the scope, callers neither see pending approvals nor decide.
 async fn unscoped(cast: &Cast<'_>, methods: &[&str], path: &str) {
     for method in methods {
         let all = cast.others.iter().map(|(_, other)| other).chain([&cast.ann]);
@@ -357,7 +357,7 @@ async fn unscoped(cast: &Cast<'_>, methods: &[&str], path: &str) {
 
 const DECIDES: &str = "approvals:read approvals:decide";
 
-/// Waits until the caller sees a call wait, and gives its id.
+/// Waits until the caller sees a pending approval; returns its id.
 async fn waiting(reviewer: &Caller<'_>) -> String {
     testkit::eventually("a call waits", || async {
         let listed = reviewer.get("/v1/approvals").await.body;
@@ -366,10 +366,10 @@ async fn waiting(reviewer: &Caller<'_>) -> String {
     .await
 }
 
-/// A call of one tenant is there for its own reviewers: not for another tenant's, and never for an agent.
+/// An approval is visible to reviewers of its tenant, not to those of another tenant and never to agents.
 async fn approvals(setup: &Setup, cast: &Cast<'_>) {
     let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
-    let stranger = setup.caller(json!({"org": "globex", "sub": "ann", "scope": DECIDES}));
+    let outsider = setup.caller(json!({"org": "globex", "sub": "ann", "scope": DECIDES}));
     let agent =
         setup.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": DECIDES}));
     let yes = json!({"decision": "approve"});
@@ -378,22 +378,22 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
     let (answer, ()) = tokio::join!(call, async {
         let id = waiting(&amy).await;
         let path = format!("/v1/approvals/{id}");
-        assert_eq!(stranger.get("/v1/approvals?state=all").await.body["approvals"], json!([]));
-        assert_eq!(stranger.get(&path).await.status, 404);
+        assert_eq!(outsider.get("/v1/approvals?state=all").await.body["approvals"], json!([]));
+        assert_eq!(outsider.get(&path).await.status, 404);
         let decide =
             async |caller: &Caller<'_>| send(caller.request(Method::POST, &path).json(&yes)).await;
-        assert_eq!(decide(&stranger).await.status, 404, "what is another tenant's is not there");
+        assert_eq!(decide(&outsider).await.status, 404, "approvals of another tenant do not exist");
         assert_eq!(decide(&agent).await.status, 403, "an agent's token decides nothing");
         assert_eq!(agent.get(&path).await.status, 403);
         let looks = setup.caller(json!({"org": "acme", "scope": "approvals:read"}));
         assert_eq!(looks.get(&path).await.status, 200);
         assert_eq!(decide(&looks).await.status, 403, "who may look may not decide");
-        assert_eq!(amy.get(&path).await.body["state"], "pending", "nobody decided so far");
+        assert_eq!(amy.get(&path).await.body["state"], "pending", "it is still pending");
         assert_eq!(decide(&amy).await.status, 200);
     });
     assert_eq!(answer.status, 200, "{answer:?}");
 
-    // The admin token sees and decides whatever the tenant.
+    // The admin token sees and decides approvals of every tenant.
     let admin = Caller::new(&setup.gateway, Some(setup.gateway.admin_token()));
     let nothing = json!({});
     let call = cast.ann.call("dice.gated", &nothing);
@@ -408,7 +408,7 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
         "it calls nothing"
     );
 
-    // Whoever could decide does not about their own call; and no client is asked where callers need credentials.
+    // Reviewers cannot decide about their own calls, and with `auth` no client is asked.
     let mighty = setup.caller(
         json!({"org": "acme", "sub": "eve", "scope": format!("tools:read tools:call {DECIDES}")}),
     );
@@ -423,10 +423,10 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
     assert_eq!(answer.body["result"]["isError"], json!(true), "{answer:?}");
 }
 
-/// A rule is its tenant's to see and to take out.
+/// A standing rule is visible to its tenant, which can remove it.
 async fn standing_rules(setup: &Setup, cast: &Cast<'_>) {
     let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
-    let stranger = setup.caller(json!({"org": "globex", "sub": "amy", "scope": DECIDES}));
+    let outsider = setup.caller(json!({"org": "globex", "sub": "amy", "scope": DECIDES}));
     let always = json!({"decision": "approve", "standing": {"seconds": 60}});
     let nothing = json!({});
     let call = cast.ann.call("dice.gated", &nothing);
@@ -435,14 +435,14 @@ async fn standing_rules(setup: &Setup, cast: &Cast<'_>) {
         assert_eq!(send(amy.request(Method::POST, &path).json(&always)).await.status, 200);
     });
     assert_eq!(answer.status, 200, "{answer:?}");
-    assert_eq!(stranger.get("/v1/approvals/rules").await.body["rules"], json!([]));
+    assert_eq!(outsider.get("/v1/approvals/rules").await.body["rules"], json!([]));
     let rules = amy.get("/v1/approvals/rules").await.body;
     let path = format!("/v1/approvals/rules/{}", rules["rules"][0]["id"].as_str().unwrap());
     let remove =
         async |caller: &Caller<'_>| send(caller.request(Method::DELETE, &path)).await.status;
-    assert_eq!(remove(&stranger).await, 404);
+    assert_eq!(remove(&outsider).await, 404);
     assert_eq!(remove(&cast.ann).await, 403);
-    assert_eq!(cast.ann.call("dice.gated", &json!({})).await.status, 200, "it still stands");
+    assert_eq!(cast.ann.call("dice.gated", &json!({})).await.status, 200, "the rule still exists");
     assert_eq!(remove(&amy).await, 200);
     assert_eq!(remove(&amy).await, 404);
 }

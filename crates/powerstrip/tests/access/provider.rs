@@ -1,4 +1,4 @@
-//! A real authorization server, `oidc-provider`, on loopback: the tokens that it gives out for this gateway open it.
+//! A real authorization server, `oidc-provider`, on loopback: the gateway accepts its tokens.
 
 use serde_json::{Value, json};
 use testkit::{Gateway, OidcProvider, send};
@@ -8,7 +8,7 @@ use crate::support::{Caller, challenge};
 struct Provider(OidcProvider);
 
 impl Provider {
-    /// A token for a resource, as a program asks for one.
+    /// A token for a resource, by client credentials.
     async fn token(&self, client: &str, resource: &str, scope: &str) -> String {
         let form = format!(
             "grant_type=client_credentials&resource={}&scope={}",
@@ -37,12 +37,12 @@ async fn tokens_of_a_real_authorization_server_are_accepted() {
         ))
         .start()
         .await;
-    // By the book: the challenge leads to the metadata, and that to the server and the name of the resource.
-    let stranger = Caller::new(&gateway, None);
-    let refused = stranger.get("/mcp").await;
-    let place = challenge(&refused).split("resource_metadata=\"").nth(1).unwrap();
-    let place = place.split('"').next().unwrap().replace(&gateway.url(""), "");
-    let metadata = stranger.get(&place).await.body;
+    // As specified: the challenge names the metadata, which names the authorization server and the resource.
+    let anonymous = Caller::new(&gateway, None);
+    let refused = anonymous.get("/mcp").await;
+    let path = challenge(&refused).split("resource_metadata=\"").nth(1).unwrap();
+    let path = path.split('"').next().unwrap().replace(&gateway.url(""), "");
+    let metadata = anonymous.get(&path).await.body;
     assert_eq!(metadata["authorization_servers"], json!([provider.0.issuer()]));
     let resource = metadata["resource"].as_str().unwrap();
 

@@ -24,7 +24,7 @@ async fn a_read_only_token_calls_no_tool_in_any_revision_or_door() {
     for version in OLD {
         let session = reader.session(version).await;
         refused(&reader.old(version, &session, &call_message("demo.echo")).await, version);
-        // A revision that nobody speaks any more, or none at all, opens nothing either.
+        // An unknown revision, or none at all, is refused as well.
         let odd = reader.old("2024-11-05", &session, &call_message("demo.echo")).await;
         refused(&odd, "2024-11-05");
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -65,10 +65,10 @@ async fn a_message_with_contradicting_names_runs_nothing() {
 async fn every_route_requires_its_scope() {
     let setup = Setup::open().await;
     for scope in [Value::Null, json!("email openid"), json!("TOOLS:READ tools:call/")] {
-        let nobody = setup.caller(json!({"scope": scope}));
-        refused(&nobody.get("/mcp/discover").await, "discovery");
-        refused(&nobody.modern("tools/list", json!({})).await, "MCP");
-        refused(&nobody.call("demo.echo", &json!({})).await, "a call");
+        let caller = setup.caller(json!({"scope": scope}));
+        refused(&caller.get("/mcp/discover").await, "discovery");
+        refused(&caller.modern("tools/list", json!({})).await, "MCP");
+        refused(&caller.call("demo.echo", &json!({})).await, "a call");
     }
     let ann = setup.caller(json!({}));
     let called = ann.call("demo.echo", &json!({"message": "x"})).await;
@@ -124,7 +124,7 @@ async fn scopes_can_be_renamed_and_granted_by_role() {
     }
 }
 
-/// Whatever reaches a server makes it work: to be allowed to look at our lists is not enough.
+/// Requests that reach a server need more than the scope to list.
 #[tokio::test]
 async fn a_read_only_token_gets_no_prompt_or_resource_of_a_server() {
     let fixture = sibling_program("powerstrip-fixture");

@@ -1,4 +1,4 @@
-//! What one key can take from the others: sessions, and memory.
+//! Limits per key: sessions and memory.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ async fn stalled_bodies_of_one_key_use_bounded_memory() {
             gateway.address()
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        // What is refused is not read to its end.
+        // The body of a refused request is not read to its end.
         let _ = stream.write_all(&vec![b' '; BODY - 1]).await;
         stalled.push(stream);
     }

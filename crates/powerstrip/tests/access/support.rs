@@ -3,25 +3,25 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use testkit::{Gateway, GatewayBuilder, Issuer, Response, Signer, mcp_request_with, send};
 
-/// The revisions of MCP before sessions went.
+/// The revisions of MCP that have sessions.
 pub(crate) const OLD: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// A tool that answers differently each time.
-const DICE: &str = "id: dice.roll\nversion: 1.0.0\ndescription: Answers with an id that nobody had before.\n\
+/// A tool with a different answer each time.
+const DICE: &str = "id: dice.roll\nversion: 1.0.0\ndescription: Answers with a new id.\n\
     deterministic: false\ninputSchema: { type: object }\noutputSchema: { type: object }\n\
     execution: { kind: cli, cmd: [python3, -c, \"import json, uuid; print(json.dumps({'id': str(uuid.uuid4())}))\"] }\n";
 
-/// The same, but only when a person has approved it.
+/// The same tool, with required approval.
 fn gated_dice() -> String {
     DICE.replace("dice.roll", "dice.gated")
 }
 
-/// Agents that a token may name; both may use everything.
+/// Agents that a token may name; both may use all tools.
 const AGENTS: &str = "skills:\n  all: { tools: ['*'] }\n\
     \x20 asked: { tools: [dice.gated], auto_approve: false, approval_timeout: 60s }\n\
     agents: { bot: { skills: [all] }, researcher: { skills: [all] } }\n";
 
-/// A gateway, and the identity provider that it trusts.
+/// A gateway and its identity provider.
 pub(crate) struct Setup {
     pub(crate) gateway: Gateway,
     pub(crate) issuer: Issuer,
@@ -48,7 +48,7 @@ impl Setup {
         Self { gateway: build(gateway).start().await, issuer, signer }
     }
 
-    /// A token with these changes to the claims of a good one.
+    /// A valid token with these changes to its claims.
     pub(crate) fn token(&self, changes: Value) -> String {
         self.signer.token(&self.issuer.claims(&self.gateway.url(""), changes))
     }
@@ -78,12 +78,12 @@ impl Setup {
         written
     }
 
-    pub(crate) fn stranger(&self) -> Caller<'_> {
+    pub(crate) fn anonymous(&self) -> Caller<'_> {
         Caller::new(&self.gateway, None)
     }
 }
 
-/// Somebody who sends requests with the same credential.
+/// A client that sends all requests with the same credential.
 pub(crate) struct Caller<'a> {
     gateway: &'a Gateway,
     token: Option<String>,
@@ -92,10 +92,10 @@ pub(crate) struct Caller<'a> {
 
 impl<'a> Caller<'a> {
     pub(crate) fn new(gateway: &'a Gateway, token: Option<String>) -> Self {
-        // A connection whose request was refused before it was read is closed; one from a pool may be just that.
+        // No pool: the gateway closes connections whose request was refused before it was read.
         let client = reqwest::Client::builder()
             .pool_max_idle_per_host(0)
-            // Where it is led is a part of the answer.
+            // Redirects are part of the answer.
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .unwrap();
@@ -118,7 +118,7 @@ impl<'a> Caller<'a> {
         send(self.request(Method::POST, &format!("/mcp/tool/{tool}")).json(input)).await
     }
 
-    /// One message of a revision before 2026-07-28, in a session or to open one.
+    /// Sends a message of a revision before 2026-07-28, in a session or to open one.
     pub(crate) async fn old(&self, version: &str, session: &str, message: &Value) -> Response {
         let mut request = self
             .request(Method::POST, "/mcp")
@@ -143,13 +143,13 @@ impl<'a> Caller<'a> {
         session
     }
 
-    /// A call by a client that could ask its person.
+    /// Calls a tool as a client that supports elicitation.
     pub(crate) async fn asked_call(&self, tool: &str) -> Response {
         let params = json!({"name": tool, "arguments": {}});
         self.modern_with("tools/call", params, json!({"elicitation": {}})).await
     }
 
-    /// One request of MCP 2026-07-28.
+    /// Sends a request of MCP 2026-07-28.
     pub(crate) async fn modern(&self, method: &str, params: Value) -> Response {
         self.modern_with(method, params, json!({})).await
     }
@@ -160,18 +160,18 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// One message that calls a tool.
+/// A message that calls a tool.
 pub(crate) fn call_message(tool: &str) -> Value {
     let arguments = json!({"message": "hi"});
     json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
-/// The challenge of an answer.
+/// The `WWW-Authenticate` header of an answer.
 pub(crate) fn challenge(response: &Response) -> &str {
     response.headers.get("www-authenticate").map_or("", |value| value.to_str().unwrap())
 }
 
-/// Runs a command in a gateway's folder; its exit code and what it printed.
+/// Runs a command with the gateway's config; returns its exit code and output, or its standard error if it failed.
 pub(crate) async fn command(
     gateway: &Gateway,
     arguments: &[&str],

@@ -41,9 +41,9 @@ fn follow(page: &Path, target: &str) -> Result<(), String> {
     if !file.exists() {
         return Err("is not there".to_owned());
     }
-    let told = file.canonicalize().unwrap();
+    let target = file.canonicalize().unwrap();
     let (book, page) = (root().join("docs/src"), page.canonicalize().unwrap());
-    if page.starts_with(&book) && !told.starts_with(&book) {
+    if page.starts_with(&book) && !target.starts_with(&book) {
         return Err("leads out of the book".to_owned());
     }
     if heading.is_empty() || headings(&file).contains(heading) {
@@ -52,12 +52,12 @@ fn follow(page: &Path, target: &str) -> Result<(), String> {
     Err("names a heading that is not there".to_owned())
 }
 
-/// The targets of a page's links and images, but for those on the web.
+/// The relative targets of a page's links and images.
 fn links(page: &Path) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(page).unwrap();
     let mut links = Vec::new();
     for (line, prose) in prose(&text) {
-        // What stands between backticks is no link; every second part does.
+        // Code between backticks contains no links; every second part is code.
         let plain: Vec<_> = prose.split('`').step_by(2).collect();
         for part in plain.join("").split("](").skip(1) {
             let target = part.split(')').next().unwrap_or(part);
@@ -69,7 +69,7 @@ fn links(page: &Path) -> Vec<(usize, String)> {
     links
 }
 
-/// The anchors of a page, made of its headings as mdBook makes them.
+/// The anchors of a page, derived from its headings as mdBook does.
 fn headings(page: &Path) -> BTreeSet<String> {
     let text = std::fs::read_to_string(page).unwrap();
     let headings = prose(&text).filter(|(_, line)| line.starts_with('#'));

@@ -1,4 +1,4 @@
-//! The book must be true: its examples are run by the real binary, and its links lead somewhere.
+//! Checks the book: its examples run with the real binary, and its links have targets.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
 
 mod links;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::pages::{Block, blocks, markdown_below, root};
 
-/// Runs the binary in a folder, with what the book's configs expect of the environment.
+/// Runs the binary in a folder, with the environment variables of the book's configs.
 fn powerstrip(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_powerstrip"))
         .args(arguments)
@@ -23,7 +23,7 @@ fn powerstrip(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Lints a folder and runs its examples; returns what was found, none of which may be an error.
+/// Lints a folder and runs its examples; returns the findings, which must not be errors.
 fn check(folder: &Path) -> Vec<Value> {
     let output = powerstrip(folder, &["check", "--run", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -48,7 +48,7 @@ fn missing_kinds() -> Vec<&'static str> {
         .collect()
 }
 
-/// Whether this machine can run a pack; says so where it cannot.
+/// Whether this machine can run a pack; prints a note if not.
 fn can_run(path: &str, pack: &str, missing: &[&str]) -> bool {
     let kind = missing.iter().find(|kind| pack.contains(&format!("kind: {kind}")));
     if let Some(kind) = kind {
@@ -93,7 +93,7 @@ fn the_toolpack_guide_works_as_written() {
             write(folder.path(), file, &block.text);
         }
     }
-    // A page that people copy from must not even draw advice.
+    // Pages that people copy from must not cause advice either.
     assert_eq!(check(folder.path()), Vec::<Value>::new());
 }
 
@@ -157,7 +157,7 @@ fn the_command_page_names_every_command_and_option() {
             let option = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
             assert!(
                 option == "--help" || page.contains(option),
-                "`{command} {option}` is not told"
+                "`{command} {option}` is not documented"
             );
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Block {
     /// The page and line, for messages.
     pub(crate) place: String,
-    /// What a line `# file: PATH` at its top says.
+    /// The path of a `# file: PATH` line at its top.
     pub(crate) file: Option<String>,
     pub(crate) text: String,
 }

@@ -1,6 +1,6 @@
-//! `kill -9` of the gateway in the middle of calls that act: a retry with the same key never acts twice.
+//! `kill -9` of the gateway during side-effecting calls: a retry with the same key never runs the tool twice.
 //!
-//! The tool appends a line to a ledger and syncs it, so the ledger says how often it ran, whatever the gateway knows.
+//! The tool appends a line to a file and syncs it, so the file shows how often it ran, independently of the gateway.
 #![expect(clippy::disallowed_methods, reason = "a test is a client of the gateway")]
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use testkit::{Gateway, Response, eventually};
 
 use crate::packs::python;
 
-/// Appends the name that it is given, syncs, sleeps for the time that it is given, and answers with a value of its own.
+/// Appends the given name, syncs, sleeps for the given time, and answers with a unique value.
 const ACT: &str = "import json, os, sys, time, uuid
 input = json.loads(sys.stdin.readline())['input']
 ledger = os.open(input['ledger'], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -49,7 +49,7 @@ impl Setup {
         json!({"ledger": self.ledger.path().join("ledger"), "name": name, "sleep": sleep})
     }
 
-    /// How often the tool ran under a name.
+    /// How often the tool ran with a name.
     fn effects(&self, name: &str) -> usize {
         effects(self.ledger.path(), name)
     }
@@ -64,7 +64,7 @@ impl Setup {
         self.gateway.call_with("t.act", &self.input(name, sleep), &key).await
     }
 
-    /// Sends a call and leaves it to its fate; returns when it has taken effect.
+    /// Sends a call without waiting for its answer; returns when it has taken effect.
     async fn act_and_look(&self, name: &str, headers: &[(&str, &str)]) {
         let mut call = Client::new().post(self.gateway.url("/mcp/tool/t.act"));
         for (name, value) in headers {
@@ -76,7 +76,7 @@ impl Setup {
             .await;
     }
 
-    /// Kills the gateway, and starts it again on the same data.
+    /// Kills the gateway and starts it again on the same data.
     async fn crash(self) -> Self {
         Self { gateway: crash(self.gateway).await, ledger: self.ledger }
     }
@@ -192,14 +192,14 @@ async fn an_approval_is_spent_before_the_tool_runs() {
 async fn an_interrupted_call_without_a_key_is_audited() {
     let setup = Setup::start("", "").await;
     setup.act_and_look("order", &[]).await;
-    // Nothing waits for this row; it is written with that of a later call at the latest.
+    // No caller waits for this row; it is written at the latest with the row of a later call.
     assert_eq!(setup.act("other", 0.0).await.status, 200);
     let setup = setup.crash().await;
     let rows = setup.rows().await;
     assert_eq!(rows.iter().filter(|row| row.decision == "interrupted").count(), 1, "{rows:?}");
 }
 
-/// Kills while some calls have acted and are not answered, again and again.
+/// Kills the gateway repeatedly while calls have taken effect and are not answered.
 #[tokio::test]
 async fn no_idempotency_key_runs_twice_across_repeated_crashes() {
     const KILLS: usize = 3;
@@ -244,7 +244,10 @@ async fn no_idempotency_key_runs_twice_across_repeated_crashes() {
     for (number, known) in answers.iter().enumerate() {
         let effects = setup.effects(&format!("order {number}"));
         assert!(effects <= 1, "order {number} acted {effects} times");
-        assert!(known.is_none() || effects == 1, "order {number} was answered and did nothing");
+        assert!(
+            known.is_none() || effects == 1,
+            "order {number} was answered without taking effect"
+        );
     }
     assert!(answers.iter().any(Option::is_some), "some calls were answered");
 }

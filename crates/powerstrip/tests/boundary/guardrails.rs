@@ -1,4 +1,4 @@
-//! Every row of the guardrail table, met from outside.
+//! Every row of the guardrail table, tested from outside.
 
 use serde_json::{Value, json};
 use testkit::{Gateway, GatewayBuilder, eventually};
@@ -75,7 +75,7 @@ const RANDOM: &str = "import json, uuid\nprint(json.dumps({'id': str(uuid.uuid4(
 async fn answers_are_reused_within_the_idempotency_window() {
     let stable = python("t.stable", RANDOM, "");
     let acting = python("t.acting", RANDOM, "deterministic: false");
-    // Long enough for one call to follow another on a busy machine.
+    // Long enough for two calls in a row on a busy machine.
     let gateway = with_packs(&[stable, acting]).config("limits: { idempotency: 6s }").start().await;
     let id = async |tool: &str, headers: &[(&str, &str)]| {
         gateway.call_with(tool, &json!({"q": 1}), headers).await.body["data"]["id"].clone()
@@ -104,7 +104,7 @@ async fn a_callers_key_reaches_the_tool() {
 
 #[tokio::test]
 async fn equal_calls_in_flight_run_once() {
-    // Each run leaves a file behind; the answer does not tell how often it ran.
+    // Each run creates a file, which shows how often the tool ran.
     let script = "import json, os, sys, time, uuid\nroot = json.loads(sys.stdin.readline())['input']['root']\n\
         open(os.path.join(root, str(uuid.uuid4())), 'w').close()\ntime.sleep(0.5)\nprint('{}')\n";
     let marks = tempfile::tempdir().expect("a folder");

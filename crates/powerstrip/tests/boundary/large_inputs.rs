@@ -1,4 +1,4 @@
-//! What the config allows, every door lets in.
+//! Every door accepts inputs up to the configured limit.
 
 use serde_json::json;
 use testkit::{Door, Gateway, StdioSession};

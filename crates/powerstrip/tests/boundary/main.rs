@@ -1,4 +1,4 @@
-//! What users and attackers meet: a real gateway process, spoken to through its doors.
+//! The boundary that users and attackers see: a real gateway process and its doors.
 
 mod crash;
 mod guardrails;

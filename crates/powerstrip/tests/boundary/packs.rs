@@ -1,4 +1,4 @@
-//! One pack of each kind, all doing the same: they answer with the message they were given.
+//! One pack of each kind; all answer with the given message.
 
 use testkit::Service;
 
@@ -12,7 +12,7 @@ inputSchema: { type: object, required: [message], properties: { message: { type:
 outputSchema: { type: object, required: [echo], properties: { echo: { type: string } } }
 ";
 
-/// A pack's text: its id, how it runs, and whatever else a test wants to say.
+/// The text of a pack: its id, its execution, and further keys.
 pub(crate) fn pack(id: &str, execution: &str, more: &str) -> String {
     format!(
         "id: {id}\nversion: 1.0.0\ndescription: Answers with the message that it was given, unchanged.\n\
@@ -20,7 +20,7 @@ pub(crate) fn pack(id: &str, execution: &str, more: &str) -> String {
     )
 }
 
-/// A pack that runs a Python script of the test's; its input is any object, and so is its answer.
+/// A pack that runs a Python script; input and answer are any object.
 pub(crate) fn python(id: &str, script: &str, more: &str) -> Vec<(String, String)> {
     let yaml = format!(
         "id: {id}\nversion: 1.0.0\ndescription: A script that a test wrote to see what becomes of it.\n\
@@ -30,7 +30,7 @@ pub(crate) fn python(id: &str, script: &str, more: &str) -> Vec<(String, String)
     vec![(format!("tools/{id}.py"), script.to_owned()), (format!("tools/{id}.tool.yaml"), yaml)]
 }
 
-/// A command whose one argument is the message; `expression` is what it prints.
+/// A command whose argument is the message; it prints the value of `expression`.
 pub(crate) fn cli(expression: &str) -> String {
     format!(
         "{{ kind: cli, cmd: [python3, -c, \"import json, sys; print({expression})\", '{{{{ input.message }}}}'] }}"

@@ -1,4 +1,4 @@
-//! The same request through any door gives the same `{ok, data}`, for every kind of tool.
+//! Every door returns the same `{ok, data}` for the same request and every kind of tool.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ async fn a_new_pack_of_each_kind_answers_the_same_at_every_door() {
         for door in Door::ALL {
             let mut answer = door.call(&gateway, pack.id, &json!({"message": message})).await;
             if pack.id == "kind.http" {
-                // The service also tells which credentials it saw: none.
+                // The service also returns the credentials that it received: none.
                 assert_eq!(answer["data"]["authorization"], json!(null));
                 answer["data"].as_object_mut().map(|data| data.remove("authorization"));
             }

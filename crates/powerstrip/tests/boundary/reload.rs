@@ -1,4 +1,4 @@
-//! Tools come, break, heal and go while the gateway runs.
+//! Tools are added, broken, fixed and removed while the gateway runs.
 
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
@@ -21,13 +21,13 @@ async fn a_broken_pack_keeps_its_last_good_version_and_shows_why() {
     assert_eq!(word(&gateway).await["data"], json!({"echo": "one"}));
 
     gateway.write("tools/word.py", &script("two"));
-    eventually("a changed script answers anew, in spite of the recorded answer", || async {
+    eventually("a changed script invalidates the recorded answer", || async {
         (word(&gateway).await["data"] == json!({"echo": "two"})).then_some(())
     })
     .await;
 
     gateway.write("tools/word.tool.yaml", "id: live.word\nversion: [not, a, version\n");
-    eventually("the log tells file and line", || async {
+    eventually("the log names file and line", || async {
         gateway.log().contains("word.tool.yaml:").then_some(())
     })
     .await;
@@ -38,7 +38,7 @@ async fn a_broken_pack_keeps_its_last_good_version_and_shows_why() {
     );
 
     gateway.write("tools/word.tool.yaml", &yaml.replace("1.0.0", "1.1.0"));
-    eventually("the mended pack is served", || async {
+    eventually("the fixed pack is served", || async {
         (word(&gateway).await["meta"]["version"] == "1.1.0").then_some(())
     })
     .await;

@@ -23,8 +23,7 @@ async fn injected_arguments_stay_one_inert_element() {
         .env("TOKEN", "the-canary")
         .start()
         .await;
-    let told =
-        async |message: &str| gateway.call("t.argv", &json!({"message": message})).await.body;
+    let run = async |message: &str| gateway.call("t.argv", &json!({"message": message})).await.body;
     for inert in [
         ";id",
         "$(id)",
@@ -36,11 +35,11 @@ async fn injected_arguments_stay_one_inert_element() {
         "{% for x in y %}",
         "{{ ''.__class__ }}",
     ] {
-        let body = told(inert).await;
+        let body = run(inert).await;
         assert_eq!(body["data"]["echo"], json!([inert]).to_string(), "{inert}");
     }
     for refused in ["-o/etc/x", "--config=/etc/x", "@/etc/passwd"] {
-        assert_eq!(code(&told(refused).await), "INVALID_INPUT", "{refused}");
+        assert_eq!(code(&run(refused).await), "INVALID_INPUT", "{refused}");
     }
     assert!(!gateway.log().contains("the-canary"));
 }
@@ -110,7 +109,7 @@ async fn misbehaving_child_processes_are_ended_in_time() {
             "NOT_FOUND",
         ),
     ];
-    // Those that end by themselves get the time that an interpreter may need to start.
+    // Those that end by themselves get as long as an interpreter may need to start.
     let limit = |code: &str| match code {
         "TIMEOUT" => "timeoutMs: 1500",
         _ => "timeoutMs: 9000",
@@ -164,7 +163,7 @@ def connect():\n    socket.create_connection(('127.0.0.1', input['port']), 2).cl
 print(json.dumps({\n  'read': attempt(lambda: open(input['secret']).read()),\n  'write': attempt(lambda: open(input['target'], 'w').close()),\n\
   'parent': attempt(lambda: open('/proc/%d/environ' % input['pid']).read()),\n  'network': attempt(connect),\n  'own': attempt(lambda: open('own.txt', 'w').close()) }))\n";
 
-/// Where a test keeps what a tool must not touch: not below /tmp, of which a sandbox may give tools their own.
+/// A folder with files that a tool must not touch. It is not below /tmp, which a sandbox may replace.
 fn vault() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }
@@ -183,21 +182,21 @@ async fn probe(gateway: &Gateway, vault: &std::path::Path) -> Value {
 async fn a_confined_process_cannot_touch_outside_files() {
     let gateway = with_pack(python("t.probe", PROBE, "")).config("sandbox: auto").start().await;
     let vault = vault();
-    let told = probe(&gateway, vault.path()).await;
-    assert_eq!(told["own"], "done", "its own folder is its own: {told}");
+    let outcome = probe(&gateway, vault.path()).await;
+    assert_eq!(outcome["own"], "done", "its private folder is writable: {outcome}");
     for what in ["read", "write", "parent", "network"] {
-        assert_ne!(told[what], "done", "{what}: {told}");
+        assert_ne!(outcome[what], "done", "{what}: {outcome}");
     }
 }
 
 #[tokio::test]
 async fn the_same_process_unconfined_can_touch_them() {
-    // What makes the test above worth something.
+    // The counterpart that shows that the test above checks something.
     let gateway = with_pack(python("t.probe", PROBE, "")).config("sandbox: off").start().await;
     let vault = vault();
-    let told = probe(&gateway, vault.path()).await;
+    let outcome = probe(&gateway, vault.path()).await;
     for what in ["own", "read", "write", "network"] {
-        assert_eq!(told[what], "done", "{what}: {told}");
+        assert_eq!(outcome[what], "done", "{what}: {outcome}");
     }
 }
 
@@ -212,12 +211,12 @@ if cat \"$1/powerstrip.db\" >/dev/null 2>&1; then found=read; else found=hidden;
 echo \"{\\\"echo\\\": \\\"$found\\\"}\"
 ";
 
-/// What three tools find of the data folder: a module in the project's root, a program in `../bin`, a tools folder
-/// that is the project itself.
+/// Layouts in which a tool is close to the data folder: a module in the project's root, a program in `../bin`, and a
+/// tools folder that is the project itself.
 async fn look_at_the_data_folder(sandbox: &str) -> Vec<Value> {
     let program = "{ kind: cli, cmd: [../bin/look, '{{ input.message }}'] }";
     let module = "{ kind: python, module: 'looking:look' }";
-    let beside = Gateway::with()
+    let nested = Gateway::with()
         .config(sandbox)
         .file("looking.py", LOOK)
         .file("bin/look", LOOKING_PROGRAM)
@@ -226,7 +225,7 @@ async fn look_at_the_data_folder(sandbox: &str) -> Vec<Value> {
         .start()
         .await;
     let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(beside.folder().join("bin/look"), executable).expect("a program");
+    std::fs::set_permissions(nested.folder().join("bin/look"), executable).expect("a program");
     let around = Gateway::with()
         .config(&format!("tools: [.]\n{sandbox}"))
         .file("looking.py", LOOK)
@@ -234,7 +233,7 @@ async fn look_at_the_data_folder(sandbox: &str) -> Vec<Value> {
         .start()
         .await;
     let mut found = Vec::new();
-    for (gateway, tool) in [(&beside, "t.module"), (&beside, "t.program"), (&around, "t.module")] {
+    for (gateway, tool) in [(&nested, "t.module"), (&nested, "t.program"), (&around, "t.module")] {
         let data = gateway.folder().join(".powerstrip");
         assert!(data.join("powerstrip.db").exists());
         let body = gateway.call(tool, &json!({ "message": data })).await.body;
@@ -246,7 +245,7 @@ async fn look_at_the_data_folder(sandbox: &str) -> Vec<Value> {
 #[tokio::test]
 async fn no_layout_lets_a_tool_read_the_data_folder() {
     assert_eq!(look_at_the_data_folder("sandbox: required").await, ["hidden"; 3]);
-    // What makes the line above a test: unconfined, all of them read it.
+    // The counterpart: unconfined, all of them can read it.
     assert_eq!(look_at_the_data_folder("sandbox: off").await, ["read"; 3]);
 }
 
@@ -291,6 +290,6 @@ async fn hostile_packs_are_refused_and_others_keep_working() {
 async fn a_pack_cannot_use_the_id_of_a_built_in() {
     let yaml = pack("demo.echo", "{ kind: cli, cmd: [python3, -c, 'print(1)'] }", "");
     let gateway = Gateway::with().file("tools/shadow.tool.yaml", &yaml).start().await;
-    let answer = gateway.call("demo.echo", &json!({"message": "mine"})).await;
-    assert_eq!(answer.body["data"]["message"], "mine", "{}", answer.body);
+    let answer = gateway.call("demo.echo", &json!({"message": "own"})).await;
+    assert_eq!(answer.body["data"]["message"], "own", "{}", answer.body);
 }

@@ -1,11 +1,11 @@
-//! A pack that is not served says why in the log.
+//! The log says why a pack is not served.
 
 use testkit::{Gateway, eventually};
 
 use crate::packs::pack;
 
 async fn logs(gateway: &Gateway, needles: &[&str]) {
-    eventually("the log tells it", || async {
+    eventually("the log names it", || async {
         let log = gateway.log();
         log.lines().any(|line| needles.iter().all(|needle| line.contains(needle))).then_some(())
     })
@@ -30,6 +30,6 @@ async fn the_log_names_tools_that_are_not_served_and_why() {
          inputSchema: {type: string}\noutputSchema: {}\nexecution: {kind: cli, cmd: [cat]}\n",
     );
     logs(&gateway, &["not served", "bad.schema", "input is an object"]).await;
-    let told = gateway.log().matches("already taken by built-in").count();
-    assert_eq!(told, 1, "an old fault is not told again");
+    let count = gateway.log().matches("already taken by built-in").count();
+    assert_eq!(count, 1, "a known fault is logged once");
 }

@@ -60,11 +60,11 @@ async fn commands_reach_a_remote_gateway() {
 
 #[tokio::test]
 async fn an_unreachable_gateway_is_named() {
-    let nobody = ReservedPort::reserve();
-    let url = format!("http://{}", nobody.address());
+    let unused = ReservedPort::reserve();
+    let url = format!("http://{}", unused.address());
     let here = Project::new();
     assert!(
-        run(here.path(), &["tools", "--url", &url], "").await.failed(1).contains(&nobody.address())
+        run(here.path(), &["tools", "--url", &url], "").await.failed(1).contains(&unused.address())
     );
     run(here.path(), &["tools", "--url", "not a url"], "").await.failed(2);
     run(here.path(), &["tools", "--url", "ftp://x"], "").await.failed(1);
@@ -82,7 +82,7 @@ async fn a_pipe_bridges_mcp_of_the_old_revisions() {
     assert_eq!(pipe.echo("far").await["result"]["structuredContent"], json!({"message": "far"}));
     let unknown = pipe.request("no/such", &json!({})).await;
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
-    // What the gateway says of its own accord arrives, too.
+    // Notifications of the gateway arrive as well.
     gateway.write(
         "tools/late.tool.yaml",
         "id: late.tool\nversion: 1.0.0\ndescription: A tool that came later.\n\
@@ -165,13 +165,13 @@ async fn a_session_is_reopened_at_a_restarted_gateway() {
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    let patience = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let answer = pipe.echo("after").await;
         if answer["result"]["structuredContent"] == json!({"message": "after"}) {
             break;
         }
-        assert!(Instant::now() < patience, "never answered: {answer}");
+        assert!(Instant::now() < deadline, "never answered: {answer}");
         assert!(again.try_wait().unwrap().is_none(), "the second gateway runs");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -6,7 +6,7 @@ version: 1.0.0
 description: Greets a person by name, politely and at once.
 inputSchema:
   type: object
-  properties: { name: { type: string, description: Whom to greet. } }
+  properties: { name: { type: string, description: The name to greet. } }
   required: [name]
 outputSchema: { type: object }
 execution: { kind: cli, cmd: [echo, '{{ {"greeting": "Hello, " ~ input.name} | tojson }}'] }
@@ -37,7 +37,7 @@ fn check_runs_examples() {
 #[test]
 fn a_nondeterministic_tool_is_reported() {
     let project = Project::new();
-    // The first run leaves a mark beside itself, by which the second answers something else.
+    // The first run creates a file that changes the answer of the second.
     project.write(
         "tools/fickle.py",
         "import json, os, sys\n\
@@ -61,7 +61,7 @@ fn a_nondeterministic_tool_is_reported() {
 #[test]
 fn examples_of_tools_that_act_are_run_once() {
     let project = Project::new();
-    // Each run leaves a line; the tool asks for a key, as tools that act do.
+    // Each run writes a line; the tool requires an idempotency key.
     project.write(
         "tools/act.py",
         "import json, os, sys\n\
@@ -88,7 +88,7 @@ fn examples_of_tools_that_act_are_run_once() {
     assert!(ended.stdout.contains("expected {\"greeting\":\"Goodbye\"}"), "{ended:?}");
 }
 
-/// What the strip would not serve is told without starting one.
+/// Tools that would not be served are reported without starting a strip.
 #[test]
 fn tools_that_would_not_be_served_are_reported() {
     let errors = [
@@ -108,14 +108,14 @@ fn tools_that_would_not_be_served_are_reported() {
             "bad.tool.yaml:9: error: `outputSchema` cannot be used",
         ),
     ];
-    for (text, told) in errors {
+    for (text, expected) in errors {
         let project = Project::new();
         project.write("tools/good.tool.yaml", GOOD).write("tools/bad.tool.yaml", &text);
         for arguments in [&["check"][..], &["check", "--run"]] {
             let ended = project.run(arguments);
             assert_eq!(ended.code, Some(1), "{ended:?}");
-            assert!(ended.stdout.contains(told), "{told}: {ended:?}");
-            assert!(ended.stdout.contains("1 errors"), "told once: {ended:?}");
+            assert!(ended.stdout.contains(expected), "{expected}: {ended:?}");
+            assert!(ended.stdout.contains("1 errors"), "reported once: {ended:?}");
         }
     }
 }

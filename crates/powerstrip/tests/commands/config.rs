@@ -8,7 +8,7 @@ fn docs(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file)
 }
 
-/// Compares with the committed copy; `UPDATE_DOCS=1` writes it anew.
+/// Compares with the committed copy; `UPDATE_DOCS=1` updates it.
 fn assert_current(file: &str, command: &[&str]) {
     let generated = Project::new().run(command);
     let path = docs(file);

@@ -1,4 +1,4 @@
-//! The real binary, command by command.
+//! The commands of the real binary.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 mod bridge;

@@ -9,7 +9,7 @@ fn has(program: &str) -> bool {
     programs.iter().any(|entry| entry["name"] == program && !entry["version"].is_null())
 }
 
-/// Made, checked, run and called, as the help promises.
+/// Creates, checks, runs and calls a tool, as `--help` describes.
 fn works_at_once(kind: &str) {
     let project = Project::new();
     let made = project.run(&["new", "tool", "weather.now", "--kind", kind]);
@@ -56,7 +56,7 @@ async fn new_creates_a_working_http_tool() {
     let refused = project.run(&["call", "far.echo", "--input", r#"{"name":"x"}"#]);
     assert!(refused.failed(1).contains("egress.allow"), "{refused:?}");
     project.write("powerstrip.yaml", &format!("egress: {{ allow: ['{}'] }}\n", service.address()));
-    // The service is a gateway whose echo wants a message, so what comes back is its own refusal.
+    // The service is a gateway whose echo requires a message, so its answer is a validation error.
     let asked =
         project.run(&["call", "far.echo", "--input", r#"{"name":"x"}"#, "--json"]).json_of(1);
     assert_eq!(asked["errors"][0]["code"], "INVALID_INPUT", "{asked}");
@@ -132,10 +132,10 @@ fn new_creates_a_working_server() {
 #[test]
 fn existing_files_are_not_overwritten() {
     let project = Project::new();
-    project.write("tools/weather_now.py", "mine");
+    project.write("tools/weather_now.py", "existing");
     let ended = project.run(&["new", "tool", "weather.now", "--kind", "python"]);
     assert!(ended.failed(1).contains("weather_now.py exists already"), "{ended:?}");
-    assert_eq!(project.read("tools/weather_now.py"), "mine");
+    assert_eq!(project.read("tools/weather_now.py"), "existing");
     assert!(
         !project.path().join("tools/weather.now.tool.yaml").exists(),
         "nor is half of it left behind"

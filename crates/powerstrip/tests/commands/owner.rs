@@ -22,7 +22,7 @@ fn owner(folder: &Path) -> u32 {
     std::fs::read_to_string(folder.join(".powerstrip/lock")).unwrap().trim().parse().unwrap()
 }
 
-/// A `powerstrip serve` in a folder, once it says where it listens.
+/// Starts `powerstrip serve` in a folder and waits until it listens.
 pub(crate) async fn serve(folder: &Path) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_powerstrip"))
         .args(["serve", "--listen", "127.0.0.1:0"])
@@ -55,7 +55,7 @@ const SLOW: &str = "id: slow.nap\nversion: 1.0.0\ndescription: Sleeps for a whil
 #[tokio::test]
 async fn commands_go_through_a_running_server() {
     let gateway = Gateway::with().config("limits: { rate: { tool: 2/1h } }").start().await;
-    // Only a strip that lives on can count to two.
+    // Only a long-running strip can count to two.
     for expected in [Some(0), Some(0), Some(1)] {
         let ended = run(gateway.folder(), &["call", "time.now", "--json"]).await;
         assert_eq!(ended.code, expected, "{ended:?}");
@@ -78,8 +78,8 @@ async fn a_call_through_a_running_server_is_audited_as_cli() {
     stop(server).await;
     let database = Database::open(&project.path().join(".powerstrip")).await.unwrap();
     let rows = database.audit_rows(AuditFilter::default()).await.unwrap();
-    let told: Vec<_> = rows.iter().map(|row| (&*row.tool, &*row.door)).collect();
-    assert_eq!(told, [("demo.echo", "mcp-stdio"), ("time.now", "cli")]);
+    let calls: Vec<_> = rows.iter().map(|row| (&*row.tool, &*row.door)).collect();
+    assert_eq!(calls, [("demo.echo", "mcp-stdio"), ("time.now", "cli")]);
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn a_lost_request_gets_an_error() {
     let mut pipe = Pipe::start(project.path(), &[]);
     pipe.initialize().await;
     let id = pipe.ask("tools/call", &json!({"name": "slow.nap", "arguments": {}})).await;
-    // Its session exists, so the call is on its way when a later request has been answered.
+    // The session exists, so the call has been sent when a later request is answered.
     pipe.request("tools/list", &json!({})).await;
     server.kill().await.unwrap();
     let answer = pipe.answer(id).await;
@@ -234,7 +234,7 @@ async fn a_legacy_session_survives_a_takeover() {
     let mut pipe = Pipe::start(project.path(), &[]);
     pipe.initialize().await;
     let _server = serve(project.path()).await;
-    // A client of the old revisions is told that lists may differ, and can go on without a new handshake.
+    // A legacy client is notified that lists may have changed and continues without a new handshake.
     let notice: Value = pipe.hear().await;
     assert_eq!(notice["method"], "notifications/tools/list_changed");
     let tools = pipe.request("tools/list", &json!({})).await;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::{sleep, timeout};
 
-/// A `powerstrip stdio` process, spoken to line by line.
+/// A `powerstrip stdio` process and its pipes.
 pub(crate) struct Pipe {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -35,7 +35,7 @@ impl Pipe {
         self.stdin.as_mut().unwrap().write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Sends a request, and gives its id.
+    /// Sends a request and returns its id.
     pub(crate) async fn ask(&mut self, method: &str, params: &Value) -> u64 {
         self.next += 1;
         let request =
@@ -51,7 +51,7 @@ impl Pipe {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"))
     }
 
-    /// The answer to a request; what comes before it is passed over.
+    /// The answer to a request; earlier messages are skipped.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.hear().await;
@@ -66,7 +66,7 @@ impl Pipe {
         self.answer(id).await
     }
 
-    /// The handshake of a client of the old revisions.
+    /// The handshake of a legacy client.
     pub(crate) async fn initialize(&mut self) -> Value {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "pipe", "version": "0"}});
@@ -80,19 +80,19 @@ impl Pipe {
             .await
     }
 
-    /// Asks until the gateway is there again: an answer that says to try again is tried again.
+    /// Repeats a request while the answer says to retry.
     pub(crate) async fn echo_at_last(&mut self, message: &str) -> Value {
-        let patience = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             let answer = self.echo(message).await;
             let Some(error) = answer.get("error") else { return answer };
             assert_eq!(error["data"]["retryable"], true, "{answer}");
-            assert!(Instant::now() < patience, "never answered: {answer}");
+            assert!(Instant::now() < deadline, "never answered: {answer}");
             sleep(Duration::from_millis(25)).await;
         }
     }
 
-    /// Closes its standard input, reads the rest of what it says, and gives its exit code.
+    /// Closes standard input, reads the remaining output and returns the exit code.
     pub(crate) async fn close(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let mut rest = String::new();

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use testkit::CommandOutput;
 
-/// A folder that commands are run in.
+/// A temporary folder in which commands run.
 pub(crate) struct Project {
     folder: tempfile::TempDir,
 }
@@ -58,7 +58,7 @@ pub(crate) fn run_in(
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that reads no input may be gone already.
+    // A command that reads no input may have ended already.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     let output = child.wait_with_output().unwrap();
     output.into()

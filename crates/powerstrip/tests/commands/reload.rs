@@ -37,7 +37,7 @@ async fn a_changed_file_takes_effect() {
     assert_eq!(gateway.call("demo.echo", &json!({"message": "2"})).await.status, 429);
 }
 
-/// Started without any config; the file that is looked for by default comes later, changes and goes.
+/// Started without a config; the default file is created, changed and removed later.
 #[tokio::test]
 async fn a_config_created_later_takes_effect() {
     let project = Project::new();
@@ -58,7 +58,7 @@ async fn a_config_created_later_takes_effect() {
     eventually_times_out_after(8_000).await;
 }
 
-/// Editors empty a file, or move it away, before they write it anew.
+/// Editors empty a file or move it away before they write it.
 #[tokio::test]
 async fn an_emptied_or_removed_config_changes_nothing() {
     const GATED: &str = "listen: 127.0.0.1:0\nlimits: { timeout: 9s }\n\
@@ -90,7 +90,7 @@ async fn an_emptied_or_removed_config_changes_nothing() {
     is_gated().await;
 }
 
-/// The file is not named, so a gateway that starts without it takes the defaults; one that runs does not.
+/// Without the default file, a starting gateway uses the defaults, but a running one keeps its config.
 #[tokio::test]
 async fn a_removed_default_config_stays_in_effect() {
     let project = Project::new();

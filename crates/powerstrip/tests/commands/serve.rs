@@ -32,7 +32,7 @@ async fn serves_without_config_and_stops_on_sigterm() {
     assert_eq!(gateway.stop().await, Some(0));
 }
 
-/// A gateway with a tool that leaves a mark when it begins, and then takes so many seconds.
+/// A gateway with a tool that creates a file when it starts and then takes this many seconds.
 async fn napping(seconds: u32) -> Gateway {
     Gateway::with()
         .file(
@@ -55,7 +55,7 @@ async fn napping(seconds: u32) -> Gateway {
         .await
 }
 
-/// Calls the tool, and returns once it has begun.
+/// Calls the tool and returns once it has started.
 async fn begin(gateway: &Gateway) -> tokio::task::JoinHandle<Option<Value>> {
     let url = gateway.url("/mcp/tool/slow.nap");
     let call = tokio::spawn(async move {
@@ -77,12 +77,12 @@ async fn running_calls_finish_at_shutdown() {
 
 #[tokio::test]
 async fn a_second_signal_ends_it_at_once() {
-    // Longer than it takes to signal twice, and than calls may take to finish.
+    // Longer than the drain time and the time between two signals.
     let gateway = napping(25).await;
     let call = begin(&gateway).await;
     let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    eventually("it has heard the first", || async {
+    eventually("the first signal was handled", || async {
         gateway.log().contains("stopping").then_some(())
     })
     .await;

@@ -53,7 +53,7 @@ fn answers_requests_sent_before_the_input_ended() {
     let line = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"demo.echo","arguments":{{"message":"hi"}},"_meta":{meta}}}}}"#
     );
-    // No newline at the end: a last line is a message all the same.
+    // No newline at the end: the last line is still a message.
     let ended = project.run_with(&["stdio"], &line, &[]);
     let answer: Value = serde_json::from_str(ended.ok()).unwrap_or_else(|_| panic!("{ended:?}"));
     assert_eq!(data(&answer), &json!({"message": "hi"}));

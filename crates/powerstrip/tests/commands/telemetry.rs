@@ -3,7 +3,7 @@ use testkit::{Gateway, ReservedPort, eventually};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// Takes requests as a collector would, and gives the heads and bodies that it was sent.
+/// Accepts requests like a collector and returns their heads and bodies.
 async fn collector() -> (String, tokio::sync::mpsc::UnboundedReceiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -58,8 +58,8 @@ async fn traces_are_sent_to_the_collector_with_its_secret() {
 
 #[tokio::test]
 async fn an_unreachable_collector_does_not_affect_calls() {
-    let nobody = ReservedPort::reserve();
-    let config = format!("telemetry: {{ otlp: 'http://{}' }}", nobody.address());
+    let unused = ReservedPort::reserve();
+    let config = format!("telemetry: {{ otlp: 'http://{}' }}", unused.address());
     let gateway = Gateway::with().config(&config).start().await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "hi"})).await.status, 200);
     assert_eq!(gateway.stop().await, Some(0));

@@ -1,4 +1,4 @@
-//! Documents are read by a confined child; whatever one does to it, the command goes on and says what happened.
+//! Documents are read by a confined child process; if a document breaks it, the command reports that.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -51,7 +51,7 @@ fn page(contents: &str, resources: &str) -> Vec<String> {
     ]
 }
 
-/// A form that draws ten of the next, which draw ten of the next: small, and never done.
+/// Nested forms that each draw the next one ten times: a small file that takes forever.
 fn endless() -> Vec<u8> {
     let mut objects = page("4 0 R", "/XObject << /F 5 0 R >>");
     objects.push("<< /Length 5 >> stream\n/F Do\nendstream".to_owned());
@@ -67,7 +67,7 @@ fn endless() -> Vec<u8> {
     pdf(&objects)
 }
 
-/// A page that is one stream over and over: megabytes that want gigabytes.
+/// A page that repeats one stream: megabytes that expand to gigabytes.
 fn vast() -> Vec<u8> {
     let blank = " ".repeat(8 << 20);
     let mut objects = page(&format!("[{}]", "4 0 R ".repeat(400)), "");
@@ -82,7 +82,7 @@ fn documents_are_detected_by_content_not_by_name() {
         ("report.docx", "report.pdf", "ACME confidential"),
         ("plan.pptx", "plan", "Slide 1\nFirst slide"),
         ("orders.xlsx", "orders.txt", "Sheet: Orders\nItem\tDate"),
-        ("article.pdf", "paper.docx", "A study of cables"),
+        ("article.pdf", "study.docx", "A study of cables"),
         ("restricted.pdf", "restricted.pdf", "Made by another program."),
     ] {
         let project = project(name, &fixture(fixture_name));
@@ -157,14 +157,14 @@ fn a_document_that_never_ends_is_cut_short() {
 #[test]
 fn a_document_can_exhaust_only_the_memory_of_its_reader() {
     let project = project("vast.pdf", &vast());
-    // Not the time but the memory must end first.
+    // Memory must run out before the time does.
     let report = project.run(&["text", "vast.pdf", "--json", "--timeout", "120"]).json_of(1);
     assert_eq!(report["error"]["details"]["reason"], "memory", "{report}");
     assert!(report["error"]["message"].as_str().unwrap().contains("more than 1024 MB"), "{report}");
 }
 
-/// What the kernel says of a running reader: no new privileges, filtered system calls, no network of the host's. Then
-/// it is killed, as a crash would.
+/// Checks in /proc that a running reader has no new privileges, filtered system calls and no host network. Then kills
+/// it to simulate a crash.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_reader_is_confined_and_its_crash_is_reported() {

@@ -1,5 +1,5 @@
-//! Scenarios in a real Chromium, each a script beside this file. Without the browser, or what drives it, they are
-//! skipped, and say so.
+//! Scenarios in a real Chromium, each a script in `browser/`. Without Chromium or its driver they are skipped with a
+//! note.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,7 +12,7 @@ use crate::support::gateway;
 /// As `scripts/test` installs it.
 const PACKAGE: &str = "playwright-core@1.65.0";
 
-/// What drives the browser, and the browser.
+/// The driver and the browser.
 fn programs() -> Result<(PathBuf, PathBuf), &'static str> {
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
@@ -33,7 +33,7 @@ async fn played_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &s
     let (modules, browser) = match programs() {
         Ok(programs) => programs,
         Err(why) => {
-            #[expect(clippy::print_stderr, reason = "whoever runs the tests must know")]
+            #[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
             {
                 eprintln!("skipped: {why}");
             }
@@ -78,7 +78,7 @@ async fn users_sign_in_and_out() {
 
 #[tokio::test]
 async fn users_sign_in_at_a_real_identity_provider() {
-    // On the same site, a browser would send all cookies with all that it does.
+    // On the same site, the browser would send all cookies with every request.
     let Some(provider) = OidcProvider::start_as_another_site().await else { return };
     let auth = format!(
         "auth: {{ issuer: '{}', tenant_claim: org, sign_in: {{ client_id: dashboard }} }}",

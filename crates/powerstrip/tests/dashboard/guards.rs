@@ -1,4 +1,4 @@
-//! Who gets in, whose forms are taken, and what every answer says about itself.
+//! Sign-in, form protection and security headers of the dashboard.
 
 use dashboard::ROUTES;
 use doors::Needs;
@@ -11,20 +11,20 @@ use crate::support::{Person, gateway};
 #[tokio::test]
 async fn only_the_admin_token_signs_in_and_guesses_are_limited() {
     let gateway = gateway().start().await;
-    let stranger = Person::new(&gateway);
-    let page = stranger.get("/dashboard/calls?tool=a%3Ab").await;
+    let visitor = Person::new(&gateway);
+    let page = visitor.get("/dashboard/calls?tool=a%3Ab").await;
     assert_eq!(page.status, StatusCode::SEE_OTHER);
     let to = page.header("location");
     assert_eq!(to, "/dashboard/sign-in?next=%2Fdashboard%2Fcalls%3Ftool%3Da%253Ab");
-    assert!(stranger.get(to).await.text.contains("value=\"/dashboard/calls?tool=a%3Ab\""));
-    let evil = stranger.get("/dashboard/sign-in?next=https://evil.example/").await;
+    assert!(visitor.get(to).await.text.contains("value=\"/dashboard/calls?tool=a%3Ab\""));
+    let evil = visitor.get("/dashboard/sign-in?next=https://evil.example/").await;
     assert!(!evil.text.contains("evil.example"), "{}", evil.text);
 
     let person = Person::signed_in(&gateway).await;
     let cookie = person.cookie.clone().unwrap();
     let value = cookie.split_once('=').unwrap().1;
     assert_eq!(value.len(), 43, "256 bits: {cookie}");
-    let again = stranger.sign_in(&gateway.admin_token()).await;
+    let again = visitor.sign_in(&gateway.admin_token()).await;
     let set = again.header("set-cookie");
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
         assert!(set.contains(part), "{set}");
@@ -32,16 +32,16 @@ async fn only_the_admin_token_signs_in_and_guesses_are_limited() {
     assert!(!set.contains(value), "every session has an id of its own");
 
     for _ in 0..10 {
-        let refused = stranger.sign_in("psa_wrong").await;
+        let refused = visitor.sign_in("psa_wrong").await;
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
         assert!(refused.header("set-cookie").is_empty());
         assert!(!refused.text.contains("psa_wrong"));
     }
-    let late = stranger.sign_in("psa_wrong").await;
+    let late = visitor.sign_in("psa_wrong").await;
     assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS);
     assert!(late.header("retry-after").parse::<u64>().unwrap() <= 60);
-    let operator = stranger.sign_in(&gateway.admin_token()).await;
-    assert_eq!(operator.status, StatusCode::OK, "guessing locks nobody else out");
+    let operator = visitor.sign_in(&gateway.admin_token()).await;
+    assert_eq!(operator.status, StatusCode::OK, "guesses do not lock out other users");
     assert_eq!(person.get("/dashboard").await.status, StatusCode::OK, "who is in stays in");
 }
 
@@ -58,7 +58,7 @@ async fn a_session_ends_when_its_owner_signs_out() {
     assert_eq!(form.status, StatusCode::UNAUTHORIZED);
 }
 
-/// Browsers send a host's cookies to all of its ports: whoever listens on one of them can read pages with ours.
+/// Browsers send a host's cookies to all its ports, so any local server can receive ours: a cookie alone is not enough.
 #[tokio::test]
 async fn over_plain_http_a_cookie_alone_changes_nothing() {
     let gateway = gateway().start().await;
@@ -73,8 +73,8 @@ async fn over_plain_http_a_cookie_alone_changes_nothing() {
     }
     let page = person.get("/dashboard/tools/demo.echo").await;
     assert!(page.text.contains("name=\"csrf\" value=\"\""), "{}", page.text);
-    let anew = person.get("/dashboard/sign-in?again=1").await;
-    assert!(anew.status == StatusCode::OK && !anew.text.contains(&proof), "{}", anew.text);
+    let again = person.get("/dashboard/sign-in?again=1").await;
+    assert!(again.status == StatusCode::OK && !again.text.contains(&proof), "{}", again.text);
 }
 
 #[tokio::test]
@@ -109,14 +109,14 @@ async fn forms_of_other_pages_are_refused() {
     let signed_out = Person::new(&gateway);
     let admin = gateway.admin_token();
     let foreign = signed_out.post_from("/dashboard/sign-in", None, &[("token", &admin)]).await;
-    assert_eq!(foreign.status, StatusCode::FORBIDDEN, "nobody is signed in by another page");
+    assert_eq!(foreign.status, StatusCode::FORBIDDEN, "another page cannot sign a user in");
 }
 
 #[tokio::test]
 async fn every_page_has_security_headers_and_requires_a_session() {
     let gateway = gateway().start().await;
     let person = Person::signed_in(&gateway).await;
-    let stranger = Person::new(&gateway);
+    let visitor = Person::new(&gateway);
     let mut bearer = Person::new(&gateway);
     bearer.cookie = Some("powerstrip-1=x; a=b".to_owned());
     for route in ROUTES {
@@ -128,14 +128,14 @@ async fn every_page_has_security_headers_and_requires_a_session() {
             .replace("{id}", "none")
             .replace("{trace}", "none");
         if route.needs == Needs::Session {
-            for nobody in [&stranger, &bearer] {
+            for caller in [&visitor, &bearer] {
                 if route.methods.contains("GET") {
-                    let page = nobody.get(&path).await;
+                    let page = caller.get(&path).await;
                     assert_eq!(page.status, StatusCode::SEE_OTHER, "{path}");
                     assert!(page.header("location").starts_with("/dashboard/sign-in"), "{path}");
                 }
                 if route.methods.contains("POST") {
-                    let page = nobody.post(&path, &[("csrf", "x")]).await;
+                    let page = caller.post(&path, &[("csrf", "x")]).await;
                     assert_eq!(page.status, StatusCode::UNAUTHORIZED, "{path}");
                 }
             }
@@ -163,7 +163,7 @@ async fn every_page_has_security_headers_and_requires_a_session() {
     }
     let home = person.get("/dashboard").await.text;
     let (_, style) = home.split_once("rel=\"stylesheet\" href=\"").unwrap();
-    let style = stranger.get(style.split('"').next().unwrap()).await;
+    let style = visitor.get(style.split('"').next().unwrap()).await;
     assert_eq!(style.status, StatusCode::OK, "the sign-in page has its colours");
     assert!(style.header("cache-control").contains("immutable"));
     assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
@@ -174,15 +174,15 @@ async fn a_trial_call_belongs_to_the_session_that_made_it() {
     let gateway = gateway().start().await;
     let (ann, bob) = (Person::signed_in(&gateway).await, Person::signed_in(&gateway).await);
     let csrf = ann.csrf();
-    let fields = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "mine <b>alone</b>")];
+    let fields = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "own <b>text</b>")];
     let sent = ann.post("/dashboard/tools/demo.echo", &fields).await;
     assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text);
     let place = sent.header("location").to_owned();
     let page = ann.get(&place).await;
-    assert!(page.text.contains("mine &lt;b&gt;alone&lt;/b&gt;"), "{}", page.text);
+    assert!(page.text.contains("own &lt;b&gt;text&lt;/b&gt;"), "{}", page.text);
     assert_eq!(bob.get(&place).await.status, StatusCode::NOT_FOUND);
     let trace = place.rsplit('/').next().unwrap();
-    eventually("the trail tells that it happened, and by which door", || async {
+    eventually("the audit trail lists it with its door", || async {
         let page = bob.get(&format!("/dashboard/calls/{trace}")).await.text;
         page.contains("<dd>dashboard</dd>").then_some(())
     })
@@ -228,7 +228,7 @@ async fn the_trail_is_filtered_and_paged() {
     let (_, next) = first.split_once("rel=\"next\" href=\"").expect("a second page");
     let next = next.split('"').next().unwrap().replace("&amp;", "&");
     assert_eq!(rows(&person.get(&next).await.text), 11, "and no row twice");
-    assert_eq!(rows(&person.get("/dashboard/calls?caller=nobody").await.text), 0);
+    assert_eq!(rows(&person.get("/dashboard/calls?caller=unknown").await.text), 0);
     assert_eq!(rows(&person.get("/dashboard/calls?to=2020-01-01").await.text), 0);
     assert_eq!(rows(&person.get("/dashboard/calls?after=rubbish&from=x").await.text), 50);
 }
@@ -310,15 +310,15 @@ async fn many_calls_of_one_caller_do_not_hide_those_of_others() {
         let refused = calls.join_next().await.unwrap().unwrap();
         assert_eq!(refused, StatusCode::TOO_MANY_REQUESTS);
     }
-    calls.spawn(call("/mcp/tool/mail.send", "somebody-elses@example.com".to_owned()));
+    calls.spawn(call("/mcp/tool/mail.send", "other-user@example.com".to_owned()));
     let person = Person::signed_in(&gateway).await;
     let later = eventually("it is listed", || async {
         let first = person.get("/dashboard/approvals").await.text;
-        assert!(!first.contains("somebody-elses"), "the page holds the oldest");
+        assert!(!first.contains("other-user"), "the page holds the oldest");
         let (_, later) = first.split_once("id=\"later\" href=\"")?;
         let later = format!("/dashboard/approvals{}", later.split('"').next()?);
         let later = person.get(&later).await.text;
-        later.contains("somebody-elses").then_some(later)
+        later.contains("other-user").then_some(later)
     });
     assert_eq!(later.await.matches("data-approval").count(), 1, "it alone came later");
 }
@@ -337,6 +337,6 @@ async fn link_tokens_stay_out_of_logs_and_traces() {
     })
     .await;
     let log = gateway.log();
-    let told: Vec<_> = log.lines().filter(|line| line.contains("canary")).collect();
-    assert!(told.is_empty() && log.contains("/approve/{token}"), "{told:?}");
+    let leaks: Vec<_> = log.lines().filter(|line| line.contains("canary")).collect();
+    assert!(leaks.is_empty() && log.contains("/approve/{token}"), "{leaks:?}");
 }

@@ -1,4 +1,4 @@
-//! The dashboard: its guards over plain HTTP, and its pages in a real Chromium.
+//! The dashboard: its protections over plain HTTP, and its pages in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 mod browser;

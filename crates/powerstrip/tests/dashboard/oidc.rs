@@ -1,4 +1,4 @@
-//! Signing in at an identity provider: what a good one brings, and what a bad one, or somebody in between, does not.
+//! Signing in at an identity provider, and attacks by the provider or in between.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ struct Setup {
     signer: Signer,
 }
 
-/// A browser that was sent away: what it was sent with.
+/// A redirect to the provider.
 struct Trip {
     to: BTreeMap<String, String>,
-    /// What it brings back.
+    /// The cookie that the browser brings back.
     cookie: String,
 }
 
@@ -57,7 +57,7 @@ impl Setup {
         self.signer.token(&claims)
     }
 
-    /// Comes back with a code for these tokens.
+    /// Returns from the provider with a code for these tokens.
     async fn land(&self, trip: &Trip, access: &str, id_token: Option<&str>) -> Page {
         let code = format!("canary-code-{}", &trip.to["state"][..8]);
         let mut answer = json!({"access_token": access, "token_type": "Bearer", "expires_in": 600});
@@ -78,7 +78,7 @@ impl Setup {
         browser.get(&format!("/dashboard/sign-in/callback?{query}")).await
     }
 
-    /// A whole good sign-in; the person, and the page that they landed on.
+    /// A complete sign-in; returns the user and the first page.
     async fn signed_in(&self, next: &str, answer: Value) -> (Person<'_>, Page) {
         let trip = self.depart(next).await;
         let mut granted = json!({
@@ -110,7 +110,7 @@ impl Trip {
     }
 }
 
-/// The cookie of a session, if a page brings one.
+/// The session cookie that a page sets, if any.
 fn session(page: &Page) -> Option<String> {
     let cookies = page.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
     cookies.map(str::to_owned).find(|cookie| cookie.contains("SameSite=Strict"))
@@ -119,15 +119,15 @@ fn session(page: &Page) -> Option<String> {
 fn assert_refused(page: &Page, status: u16, part: &str, why: &str) {
     assert_eq!(page.status.as_u16(), status, "{why}: {}", page.text);
     assert!(page.text.contains(part), "{why}: {}", page.text);
-    assert_eq!(session(page), None, "{why}: nobody is signed in");
+    assert_eq!(session(page), None, "{why}: no session is opened");
     assert!(page.header("refresh").is_empty(), "{why}: it leads nowhere by itself");
 }
 
 #[tokio::test]
 async fn a_user_signs_in_at_the_provider_and_out_again() {
     let setup = Setup::open().await;
-    let stranger = Person::new(&setup.gateway);
-    let page = stranger.get("/dashboard/sign-in?next=/dashboard/catalog").await.text;
+    let visitor = Person::new(&setup.gateway);
+    let page = visitor.get("/dashboard/sign-in?next=/dashboard/catalog").await.text;
     let host = setup.issuer.url().strip_prefix("http://").unwrap();
     let (button, form) = (page.find(&format!("Sign in with {host}")), page.find("name=\"token\""));
     assert!(button.unwrap() < form.unwrap(), "the provider first, then the token");
@@ -163,7 +163,7 @@ async fn a_user_signs_in_at_the_provider_and_out_again() {
     assert_eq!(catalog.status, StatusCode::OK);
     assert!(
         catalog.text.contains("title=\"acme\""),
-        "she is whom the token names: {}",
+        "the page shows the user of the token: {}",
         catalog.text
     );
     assert_eq!(ann.get("/dashboard/approvals").await.status, StatusCode::FORBIDDEN);
@@ -200,7 +200,7 @@ async fn a_callback_counts_once_and_only_in_the_browser_that_began_it() {
     let twice = setup.back(Some(&hers.cookie), &format!("{query}&code=other")).await;
     assert_refused(&twice, 400, "cannot be read", "two codes");
     let made_up = setup.back(Some(&hers.cookie), &setup.query("made-up", "code")).await;
-    assert_refused(&made_up, 400, "not known", "a state of nobody");
+    assert_refused(&made_up, 400, "not known", "an unknown state");
     let none = setup.back(Some(&hers.cookie), "").await;
     assert_refused(&none, 400, "not known", "nothing at all");
     assert!(setup.issuer.token_requests().is_empty(), "no code was used for any of them");
@@ -275,7 +275,7 @@ async fn id_tokens_are_bound_to_client_and_sign_in() {
     let forged = Signer::ec("key-1")
         .token(&setup.issuer.claims("board", json!({"nonce": trip.to["nonce"]})));
     let page = setup.land(&trip, &good, Some(&forged)).await;
-    assert_refused(&page, 403, "not for this sign-in", "signed by somebody else");
+    assert_refused(&page, 403, "not for this sign-in", "signed with another key");
     let trip = setup.depart("/dashboard").await;
     let page = setup.land(&trip, &good, None).await;
     assert_refused(&page, 403, "not for this sign-in", "none at all");
@@ -303,7 +303,7 @@ async fn the_access_token_is_validated_like_any_other() {
 async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
     let setup = Setup::open().await;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
-    // Past its end, and good for a while more by the leeway for clocks: signing in may take its time.
+    // Expired, but within the leeway for clocks: signing in takes a while.
     let short = setup.access_token(json!({"exp": now - 8}));
     let first =
         json!({"access_token": short, "expires_in": 1, "refresh_token": "canary-refresh-1"});
@@ -323,7 +323,7 @@ async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
             ann.get(pages[3])
         );
         for page in [a, b, c, d] {
-            assert_eq!(page.status, StatusCode::OK, "nobody is thrown out: {}", page.text);
+            assert_eq!(page.status, StatusCode::OK, "the session continues: {}", page.text);
         }
         (renewals() > 0).then_some(())
     })
@@ -334,7 +334,7 @@ async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
     assert_eq!(asked["refresh_token"], "canary-refresh-1");
     assert_eq!(asked["resource"], setup.gateway.url(""));
 
-    // While the provider is down, the token at hand is good for as long as it is.
+    // While the provider is down, the current token is used until it expires.
     setup.issuer.set_down(true);
     eventually("it cannot be renewed", || async {
         assert_eq!(ann.get("/dashboard").await.status, StatusCode::OK);
@@ -343,7 +343,7 @@ async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
     .await;
     setup.issuer.set_down(false);
 
-    // The second refresh token was never granted anything: that is a no, and ends the session at once.
+    // The provider refuses the second refresh token, which ends the session at once.
     eventually("the session ends", || async {
         let page = ann.get("/dashboard/catalog").await;
         page.header("location").starts_with("/dashboard/sign-in").then_some(())
@@ -352,14 +352,14 @@ async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
     assert_eq!(setup.issuer.token_requests().last().unwrap()["refresh_token"], "canary-refresh-2");
     let asked = setup.issuer.token_requests().len();
     assert_eq!(ann.get("/dashboard").await.status, StatusCode::SEE_OTHER);
-    assert_eq!(setup.issuer.token_requests().len(), asked, "nobody asks for who is gone");
+    assert_eq!(setup.issuer.token_requests().len(), asked, "ended sessions are not renewed");
     assert!(!setup.gateway.log().contains("canary"), "{}", setup.gateway.log());
 }
 
 #[tokio::test]
 async fn a_renewed_token_of_another_user_ends_the_session() {
     let setup = Setup::open().await;
-    // A token that is due at once: the first look at it is a renewal already.
+    // A token that is due at once: its first use renews it.
     let granted = |claims: Value, refresh: &str| {
         let access = setup.access_token(claims);
         json!({"access_token": access, "token_type": "Bearer", "expires_in": 0, "refresh_token": refresh})
@@ -388,7 +388,7 @@ async fn sign_in_starts_only_from_our_pages_with_a_valid_callback() {
     let page = setup.land(&trip, &access, Some(&id)).await;
     assert!(page.text.contains("data-next=\"/dashboard\""), "led elsewhere: {}", page.text);
 
-    // By another name of this machine, the cookie would not come back.
+    // At another name of this machine the browser would not send the cookie.
     let port = setup.gateway.url("").rsplit(':').next().unwrap().to_owned();
     let client = reqwest::Client::new().post(setup.gateway.url("/dashboard/sign-in/start"));
     let by_name = client.header("host", format!("localhost:{port}"));
@@ -435,7 +435,7 @@ async fn mismatched_metadata_stops_sign_in() {
 async fn minimal_provider_metadata_is_enough() {
     let setup = Setup::open().await;
     let url = setup.issuer.url();
-    // It knows PKCE and does not say so, takes secrets in the form, and does not name itself in its answers.
+    // It supports PKCE without saying so, takes secrets in the form, and omits `iss` in its answers.
     setup.issuer.set_metadata(json!({
         "issuer": url, "jwks_uri": format!("{url}/keys"), "authorization_endpoint": format!("{url}/authorize"),
         "token_endpoint": format!("{url}/token"), "token_endpoint_auth_methods_supported": ["client_secret_post"],
@@ -478,7 +478,7 @@ async fn a_public_client_sends_only_its_id_and_configured_scopes() {
     let trip = setup.depart("/dashboard").await;
     assert_eq!(trip.to["scope"], "a b");
     assert!(!trip.to.contains_key("resource"));
-    // Without `openid` there is nothing to prove but the token.
+    // Without `openid` there is only the access token.
     let page = setup.land(&trip, &setup.access_token(json!({})), None).await;
     assert!(session(&page).is_some(), "{}", page.text);
     let asked = &setup.issuer.token_requests()[0];

@@ -1,4 +1,4 @@
-//! What runs ask people, answered on the run's page.
+//! Questions of runs, answered on the run's page.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use crate::support::{Person, gateway};
 
 const ASK: &str = "powerstrip:request_user_input";
 
-/// Asks within a run, with little patience: told to wait some more in nine tenths of it, which leaves a busy machine
-/// the last one.
+/// Asks within a run with a short timeout: the answer is `waiting` after nine tenths of it, which leaves a busy machine
+/// the rest.
 async fn asked(gateway: &Gateway, slot: &str, kind: &str) -> Value {
     let headers = [("powerstrip-run", "letter"), ("powerstrip-timeout-ms", "3000")];
     let options = if kind == "number" { json!([]) } else { json!(["plain", "warm"]) };
@@ -54,13 +54,13 @@ async fn a_run_continues_after_a_restart_with_the_answer_of_its_page() {
     for (slot, good) in [("tone", &["1"][..]), ("both", &["0", "1"]), ("length", &["2.5"])] {
         assert_eq!(answer(slot, good, csrf.clone()).await, StatusCode::SEE_OTHER, "{slot}");
     }
-    assert!(answer("tone", &["0"], csrf).await.is_client_error(), "the first answer stands");
+    assert!(answer("tone", &["0"], csrf).await.is_client_error(), "the first answer counts");
     for (slot, kind, value) in [
         ("tone", "choice", json!("warm")),
         ("both", "multi", json!(["plain", "warm"])),
         ("length", "number", json!(2.5)),
     ] {
-        let told = asked(&gateway, slot, kind).await;
-        assert_eq!(told["data"]["value"], value, "{told}");
+        let answer = asked(&gateway, slot, kind).await;
+        assert_eq!(answer["data"]["value"], value, "{answer}");
     }
 }

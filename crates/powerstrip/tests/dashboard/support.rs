@@ -1,7 +1,7 @@
 use reqwest::{Client, RequestBuilder, StatusCode, redirect};
 use testkit::{Gateway, GatewayBuilder, multipart};
 
-/// A tool that a person must approve, one with a nested schema, one that only looks.
+/// A tool that needs approval.
 pub(crate) const MAIL: &str = "id: mail.send\nversion: 1.2.0\ndescription: Sends a mail. What was sent cannot be taken back.\n\
     deterministic: false\nannotations: { destructiveHint: true }\ninputSchema: { type: object, properties: \
     { to: { type: string, description: Who gets it. }, subject: { type: string }, body: { type: string } }, required: [to] }\n\
@@ -40,13 +40,13 @@ const SKILLS: &str = "skills: { mail: { tools: ['mail.*'], auto_approve: false }
     brief: { tools: ['brief.*'], auto_approve: false, approval_timeout: 12s } }\n\
     agents: { assistant: { skills: [mail, basics] } }\n";
 
-const PROMPT_SPEC: &str = "description: Greets somebody.\ninputSchema: { type: object, properties: \
-    { name: { type: string, description: Whom. } }, required: [name] }\n";
+const PROMPT_SPEC: &str = "description: Greets a user.\ninputSchema: { type: object, properties: \
+    { name: { type: string, description: The name. } }, required: [name] }\n";
 
 const REGISTRY: &str =
     "support/greeting:\n  v1: '5c8a98c0168c350898241b51ee207a19d0ac2aebc1b3d18d4b555f4f64350197'\n";
 
-/// A gateway with something to show.
+/// A gateway with tools, a prompt, skills and an agent.
 pub(crate) fn gateway() -> GatewayBuilder {
     Gateway::with()
         .file("tools/mail.tool.yaml", MAIL)
@@ -58,16 +58,16 @@ pub(crate) fn gateway() -> GatewayBuilder {
         .config(SKILLS)
 }
 
-/// Somebody with a browser's habits: they say where their forms come from and keep one cookie.
+/// A user's browser: it sends `Origin` with forms and keeps one cookie.
 pub(crate) struct Person<'a> {
     gateway: &'a Gateway,
     client: Client,
     pub(crate) cookie: Option<String>,
-    /// What their browser keeps to prove that forms are theirs.
+    /// The CSRF token that the browser keeps.
     pub(crate) proof: Option<String>,
 }
 
-/// What came back.
+/// A page that was loaded.
 pub(crate) struct Page {
     pub(crate) status: StatusCode,
     pub(crate) headers: reqwest::header::HeaderMap,
@@ -79,7 +79,7 @@ impl Page {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// What a browser is given when its person signs in.
+    /// The CSRF token that a page hands out at sign-in.
     pub(crate) fn proof(&self) -> Option<String> {
         let (_, rest) = self.text.split_once("data-proof=\"")?;
         rest.split('"').next().map(str::to_owned)
@@ -92,7 +92,7 @@ impl<'a> Person<'a> {
         Self { gateway, client, cookie: None, proof: None }
     }
 
-    /// Somebody at another address of this machine.
+    /// A user at another address of this machine.
     pub(crate) fn from(gateway: &'a Gateway, address: std::net::IpAddr) -> Self {
         let client = Client::builder().redirect(redirect::Policy::none()).local_address(address);
         Self { client: client.build().unwrap(), ..Self::new(gateway) }
@@ -102,7 +102,7 @@ impl<'a> Person<'a> {
         Self::with(gateway, &gateway.admin_token()).await
     }
 
-    /// Somebody who signed in with this token.
+    /// A user who has signed in with this token.
     pub(crate) async fn with(gateway: &'a Gateway, token: &str) -> Self {
         let mut person = Self::new(gateway);
         let page = person.sign_in(token).await;
@@ -125,7 +125,7 @@ impl<'a> Person<'a> {
         self.post_from(path, Some(&self.gateway.url("")), fields).await
     }
 
-    /// The same from a page of another origin, or of none.
+    /// The same, from a page of another origin or without an origin.
     pub(crate) async fn post_from(
         &self,
         path: &str,
@@ -145,7 +145,7 @@ impl<'a> Person<'a> {
         self.answered(request).await
     }
 
-    /// Sends a file as a browser does, after the session's token if there is one.
+    /// Uploads a file by a form, with the CSRF token if given.
     pub(crate) async fn upload(
         &self,
         path: &str,
@@ -176,9 +176,9 @@ impl<'a> Person<'a> {
         Page { status, headers, text: response.text().await.unwrap() }
     }
 
-    /// What proves that a form is theirs.
+    /// The CSRF token of the session.
     pub(crate) fn csrf(&self) -> String {
-        self.proof.clone().expect("somebody who signed in")
+        self.proof.clone().expect("a signed-in user")
     }
 }
 

@@ -1,4 +1,4 @@
-//! With an identity provider: each person sees their tenant, and what their token covers, for as long as it does.
+//! With an identity provider, users see their tenant as far and as long as their token allows.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn each_user_sees_only_their_tenant() {
     let bob = setup.person(json!({"org": "globex", "sub": "bob", "scope": ALL})).await;
     let operator = Person::with(&setup.gateway, &setup.gateway.admin_token()).await;
 
-    // A call that she tried, and one of hers that waits.
+    // A trial call of hers, and one that waits for approval.
     let csrf = ann.csrf();
     let echo = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "hers")];
     let tried = ann.post("/dashboard/tools/demo.echo", &echo).await.header("location").to_owned();
@@ -75,11 +75,7 @@ async fn each_user_sees_only_their_tenant() {
     }
     let own = [("csrf", csrf.as_str()), ("decision", "approve")];
     let refused = ann.post(&approval, &own).await;
-    assert_eq!(
-        refused.status,
-        StatusCode::FORBIDDEN,
-        "nobody approves what they called themselves"
-    );
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "users cannot approve their own calls");
     assert_eq!(
         operator.get(&approval).await.status,
         StatusCode::OK,
@@ -101,23 +97,23 @@ async fn a_session_has_the_scopes_and_lifetime_of_its_token() {
     }
     assert_eq!(looker.get("/dashboard/catalog").await.status, StatusCode::OK);
 
-    let nobody = Person::new(&setup.gateway);
+    let visitor = Person::new(&setup.gateway);
     for (why, claims) in [
         ("an agent", json!({"org": "acme", "sub": "ann", "agent": "assistant"})),
         ("a token of the past", json!({"exp": 1_000_000_000})),
         ("a token for another gateway", json!({"aud": "https://other.example"})),
     ] {
-        let refused = nobody.sign_in(&setup.token(claims)).await;
+        let refused = visitor.sign_in(&setup.token(claims)).await;
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{why}");
     }
 }
 
-/// Runs a command beside a gateway, and what it said.
+/// Runs a command with the gateway's config; returns its output.
 async fn command(gateway: &Gateway, arguments: &[&str]) -> String {
     gateway.run(arguments).await.ok().trim().to_owned()
 }
 
-/// What a stream says next; that it is still there is no news.
+/// The next event of a stream; keep-alives are skipped.
 async fn news(stream: &mut reqwest::Response) -> String {
     loop {
         let chunk = stream.chunk().await.unwrap().expect("it goes on");
@@ -135,19 +131,19 @@ async fn wrong_tokens_delay_only_their_account_and_address() {
         command(&gateway, &["keys", "add", name, "--tenant", "acme", "--scope", "tools:read"]).await
     };
     let (ann, bob) = (key("ann").await, key("bob").await);
-    let stranger = Person::new(&gateway);
+    let visitor = Person::new(&gateway);
     let of_ann = format!("{}_x", ann.rsplit_once('_').unwrap().0);
     for wrong in ["nonsense", &of_ann] {
         for _ in 0..10 {
-            let refused = stranger.sign_in(wrong).await;
+            let refused = visitor.sign_in(wrong).await;
             assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{wrong}");
         }
-        let late = stranger.sign_in(wrong).await;
+        let late = visitor.sign_in(wrong).await;
         assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS, "{wrong}");
         assert!(late.header("retry-after").parse::<u64>().unwrap() <= 60);
     }
-    assert_eq!(stranger.sign_in(&bob).await.status, StatusCode::OK, "another account");
-    let late = stranger.sign_in(&ann).await;
+    assert_eq!(visitor.sign_in(&bob).await.status, StatusCode::OK, "another account");
+    let late = visitor.sign_in(&ann).await;
     assert_eq!(late.status, StatusCode::TOO_MANY_REQUESTS, "this account from this address");
     let elsewhere = Person::from(&gateway, [127, 0, 0, 2].into());
     assert_eq!(elsewhere.sign_in(&ann).await.status, StatusCode::OK, "another address");
@@ -174,24 +170,24 @@ async fn sessions_and_streams_end_when_their_key_is_revoked() {
     let mut foreign = open("/dashboard/live", "cookie", cookie(&other)).await.unwrap();
     assert_eq!((hers.status(), live.status()), (StatusCode::OK, StatusCode::OK));
 
-    // Whoever listens hears of their own tenant's calls, and of no others.
+    // Streams contain only events of the user's tenant.
     let call = reqwest::Client::new().post(gateway.url("/mcp/tool/mail.send")).bearer_auth(&ann);
     let call = tokio::spawn(call.json(&json!({"to": "x@example.com"})).send());
     let mut live = live;
-    let heard = news(&mut live).await;
-    assert!(heard.contains("data: approvals"), "{heard:?}");
+    let event = news(&mut live).await;
+    assert!(event.contains("data: approvals"), "{event:?}");
     let silent = tokio::time::timeout(Duration::from_millis(300), news(&mut foreign)).await;
     assert!(silent.is_err(), "another tenant's call: {silent:?}");
 
     command(&gateway, &["keys", "revoke", "ann"]).await;
     assert_eq!(person.get("/dashboard").await.status, StatusCode::SEE_OTHER, "signed out");
     let ends = async {
-        let told = hers.text().await.unwrap();
+        let text = hers.text().await.unwrap();
         while live.chunk().await.unwrap().is_some() {}
-        told
+        text
     };
-    let told = tokio::time::timeout(Duration::from_secs(25), ends).await.expect("streams end");
-    assert!(told.contains("event: created") && !told.contains("globex"), "{told}");
+    let text = tokio::time::timeout(Duration::from_secs(25), ends).await.expect("streams end");
+    assert!(text.contains("event: created") && !text.contains("globex"), "{text}");
     assert_eq!(other.get("/dashboard").await.status, StatusCode::OK, "who has a key stays");
     call.abort();
 }

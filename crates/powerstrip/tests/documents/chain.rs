@@ -1,4 +1,4 @@
-//! The chain of papers: parse, tailor, stamp, across two servers, and no byte of it where a model could read it.
+//! A chain over two servers (parse, tailor, stamp) in which no byte of the document is visible to a model.
 
 use serde_json::json;
 
@@ -8,9 +8,9 @@ use crate::support::{Setup, pdf};
 #[tokio::test]
 async fn a_document_moves_between_servers_without_entering_the_context() {
     let setup = Setup::open().await;
-    let paper = pdf(200_000);
-    let traces = Traces::of(&paper);
-    let id = setup.put("cv.pdf", paper.clone()).await;
+    let document = pdf(200_000);
+    let traces = Traces::of(&document);
+    let id = setup.put("cv.pdf", document.clone()).await;
     let (mut said, mut read) = (String::new(), 0);
     let mut ask = async |tool: &str, input: serde_json::Value| {
         let params = json!({"name": tool, "arguments": input});
@@ -39,15 +39,15 @@ async fn a_document_moves_between_servers_without_entering_the_context() {
     assert_eq!(stored["media_type"], "application/pdf", "{stored}");
     let artifact = stored["file_id"].as_str().unwrap();
     assert_eq!(setup.bytes(artifact).await, setup.bytes(&last).await);
-    // What a server keeps itself is fetched from there.
-    let lent = json!({"file_name": "parsed.pdf", "content_ref_id": kept});
-    let stored = ask("powerstrip__store_artifact", lent).await["structuredContent"].clone();
-    assert_eq!(setup.bytes(stored["file_id"].as_str().unwrap()).await, paper);
+    // A reference issued by a server is fetched from it.
+    let artifact = json!({"file_name": "parsed.pdf", "content_ref_id": kept});
+    let stored = ask("powerstrip__store_artifact", artifact).await["structuredContent"].clone();
+    assert_eq!(setup.bytes(stored["file_id"].as_str().unwrap()).await, document);
 
     let end = b"\n% for the role of Countess\n\n% stamped\n";
-    assert_eq!(setup.bytes(&last).await, [paper.as_slice(), end].concat());
+    assert_eq!(setup.bytes(&last).await, [document.as_slice(), end].concat());
     traces.are_not_in("an answer", &said);
-    // Structured answers say the same again; a model reads one of them.
+    // Structured answers repeat the text; a model reads one of them.
     assert!(read < 2_048, "{read} bytes: {said}");
     traces.are_not_in("the log", &setup.gateway.log());
 }

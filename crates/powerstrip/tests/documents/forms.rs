@@ -1,40 +1,43 @@
-//! Each form in which a tool takes files, over stdio and over HTTP, and what a model sees of it.
+//! Each form in which a tool takes files, over stdio and HTTP, and the schema that models see.
 
 use serde_json::{Value, json};
 
-use crate::support::{Setup, pdf, picture, sum};
+use crate::support::{Setup, digest, pdf, picture};
 
 const TEXT: &str = "Ada Lovelace wrote the first programme.";
 
 #[tokio::test]
 async fn every_strategy_reaches_every_server() {
     let setup = Setup::open().await;
-    // Small enough to be put in, and large enough to be streamed where a server takes streams.
+    // One small enough to be inlined, and one large enough to be streamed.
     for size in [1_000, 700_000] {
-        let (paper, image) = (pdf(size), picture(size));
-        let paper_id = setup.put("cv.pdf", paper.clone()).await;
+        let (document, image) = (pdf(size), picture(size));
+        let document_id = setup.put("cv.pdf", document.clone()).await;
         let image_id = setup.put("face.png", image.clone()).await;
         let text_id = setup.put("cv.txt", TEXT).await;
         for server in ["near", "far"] {
             let tool = |name: &str| format!("{server}:{name}");
-            let input = json!({"file_id": paper_id, "note": "n"});
+            let input = json!({"file_id": document_id, "note": "n"});
             let got = setup.data(&tool("take_bytes"), input).await;
-            let expected = json!({"size": paper.len(), "sum": sum(&paper),
-                "media_type": "application/pdf", "file_id": paper_id, "note": "n"});
+            let expected = json!({"size": document.len(), "sum": digest(&document),
+                "media_type": "application/pdf", "file_id": document_id, "note": "n"});
             assert_eq!(got, expected);
             let got = setup.data(&tool("take_image"), json!({"file_id": image_id})).await;
             assert_eq!(
                 (&got["sum"], &got["media_type"]),
-                (&json!(sum(&image)), &json!("image/png"))
+                (&json!(digest(&image)), &json!("image/png"))
             );
             for name in ["take_text", "take_content"] {
                 let got = setup.data(&tool(name), json!({"file_id": text_id})).await;
-                assert_eq!(got["sum"], sum(TEXT.as_bytes()), "{name}");
+                assert_eq!(got["sum"], digest(TEXT.as_bytes()), "{name}");
             }
-            let got = setup.data(&tool("take_link"), json!({"file_id": paper_id})).await;
-            assert_eq!((&got["sum"], &got["media_type"]), (&json!(sum(&paper)), &json!("200")));
-            let got = setup.data(&tool("take_id"), json!({"file_id": paper_id})).await;
-            assert_eq!(got["file_id"], paper_id);
+            let got = setup.data(&tool("take_link"), json!({"file_id": document_id})).await;
+            assert_eq!(
+                (&got["sum"], &got["media_type"]),
+                (&json!(digest(&document)), &json!("200"))
+            );
+            let got = setup.data(&tool("take_id"), json!({"file_id": document_id})).await;
+            assert_eq!(got["file_id"], document_id);
         }
     }
 }
@@ -49,7 +52,7 @@ async fn the_text_of_a_pdf_is_read_for_tools_that_take_text() {
         .map_or_else(|| text.as_str().unwrap_or_default().to_owned(), str::to_owned);
     assert!(text.contains("engineer of engines"), "{text}");
     for tool in ["near:take_text", "far:take_content"] {
-        assert_eq!(setup.data(tool, json!({"file_id": id})).await["sum"], sum(text.as_bytes()));
+        assert_eq!(setup.data(tool, json!({"file_id": id})).await["sum"], digest(text.as_bytes()));
     }
 }
 
@@ -76,15 +79,15 @@ async fn models_see_ids_where_tools_take_files() {
                 assert!(!schema["required"].to_string().contains(&format!("\"{name}\"")));
             }
             assert!(schema["required"].as_array().unwrap().contains(&json!(id)), "{schema}");
-            let told = schema["properties"][id].to_string();
-            assert!(tool == "take_bytes" || told.contains("file_…"), "{tool}: {told}");
+            let described = schema["properties"][id].to_string();
+            assert!(tool == "take_bytes" || described.contains("file_…"), "{tool}: {described}");
         }
     }
     let tailor = setup.listed("far__tailor_resume").await;
     assert_eq!(tailor["inputSchema"]["required"], json!(["target_role"]), "{tailor}");
     let document = setup.gateway.get("/openapi.json").await.body.to_string();
     assert!(document.contains("old_file_id") && !document.contains("old_file_data"));
-    // A tool that takes files as they are is not changed.
+    // The schema of a `passthrough` tool is not changed.
     let plain = setup.listed("near__take_plain").await;
     assert!(plain["inputSchema"]["properties"].get("file_data").is_some(), "{plain}");
 }
@@ -97,22 +100,22 @@ async fn several_files_lists_and_custom_argument_names() {
         (setup.put("a.pdf", one.clone()).await, setup.put("b", two.clone()).await);
     for server in ["near", "far"] {
         let tool = |name: &str| format!("{server}:{name}");
-        let sums = |answer: &Value| -> Vec<Value> {
+        let digests = |answer: &Value| -> Vec<Value> {
             answer["got"].as_array().unwrap().iter().map(|got| got["sum"].clone()).collect()
         };
-        let both = [json!(sum(&one)), json!(sum(&two))];
+        let both = [json!(digest(&one)), json!(digest(&two))];
         let got = setup.data(&tool("take_list"), json!({"file_ids": [first, second]})).await;
-        assert_eq!(sums(&got), both);
+        assert_eq!(digests(&got), both);
         assert_eq!(got["got"][1]["media_type"], "image/png");
         let got = setup
             .data(&tool("take_two"), json!({"old_file_id": first, "new_file_id": second}))
             .await;
-        assert_eq!(sums(&got), both);
+        assert_eq!(digests(&got), both);
         let got = setup.data(&tool("take_named"), json!({"document": first})).await;
         assert_eq!((&got["sum"], &got["media_type"]), (&both[0], &json!("application/pdf")));
-        // The same file twice.
+        // The same file used twice.
         let got = setup.data(&tool("take_list"), json!({"file_ids": [second, second]})).await;
-        assert_eq!(sums(&got), [both[1].clone(), both[1].clone()]);
+        assert_eq!(digests(&got), [both[1].clone(), both[1].clone()]);
     }
 }
 
@@ -122,13 +125,13 @@ async fn the_config_overrides_the_servers_file_strategy() {
                   'near:take_bytes': passthrough\n  \
                   'far:take_plain': { strategy: binary_base64, args: [{ id: scan }] }\n";
     let setup = Setup::with(config, "").await;
-    let paper = pdf(10);
-    let id = setup.put("a.pdf", paper.clone()).await;
+    let document = pdf(10);
+    let id = setup.put("a.pdf", document.clone()).await;
     let got = setup.data("near:take_plain", json!({"file_id": id})).await;
-    assert_eq!((&got["sum"], &got["file_id"]), (&json!(sum(&paper)), &json!(id)));
-    assert_eq!(setup.data("far:take_plain", json!({"scan": id})).await["sum"], sum(&paper));
+    assert_eq!((&got["sum"], &got["file_id"]), (&json!(digest(&document)), &json!(id)));
+    assert_eq!(setup.data("far:take_plain", json!({"scan": id})).await["sum"], digest(&document));
     let (code, _) = setup.refusal("near:take_bytes", json!({"file_id": id})).await;
     assert_eq!(code, "INVALID_INPUT");
     let given = json!({"file_data": "aGVsbG8=", "file_type": "text/plain"});
-    assert_eq!(setup.data("near:take_bytes", given).await["sum"], sum(b"hello"));
+    assert_eq!(setup.data("near:take_bytes", given).await["sum"], digest(b"hello"));
 }

@@ -1,4 +1,4 @@
-//! Files in tools and references in answers, with real servers that take and make papers.
+//! Files in calls and references in answers, with real servers that read and create documents.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 mod chain;

@@ -1,10 +1,10 @@
-//! Toolpacks take files as servers do, and what is large in their answers is kept, too.
+//! Toolpacks take files like servers do, and large parts of their answers are stored as well.
 
 use serde_json::json;
 
-use crate::support::{Setup, pdf, picture, sum};
+use crate::support::{Setup, digest, pdf, picture};
 
-/// A script that says what it got under a name.
+/// A script that returns the size and digest of an argument.
 fn pack(id: &str, strategy: &str, argument: &str, more: &str) -> [(String, String); 2] {
     let script = format!(
         "import base64, json, sys\n\
@@ -27,22 +27,22 @@ fn pack(id: &str, strategy: &str, argument: &str, more: &str) -> [(String, Strin
 #[tokio::test]
 async fn every_strategy_reaches_a_toolpack() {
     let setup = Setup::open().await;
-    let (paper, image) = (pdf(300_000), picture(2_000));
-    let paper_id = setup.put("a.pdf", paper.clone()).await;
+    let (document, image) = (pdf(300_000), picture(2_000));
+    let document_id = setup.put("a.pdf", document.clone()).await;
     let image_id = setup.put("a.png", image.clone()).await;
     let text_id = setup.put("a.txt", "hello").await;
     for (id, strategy, argument, more, file, expected) in [
-        ("take.bytes", "binary_base64", "file_data", "", &paper_id, sum(&paper)),
-        ("take.image", "image_base64", "image_data", "", &image_id, sum(&image)),
-        ("take.text", "plain_text_text", "text", "", &text_id, sum(b"hello")),
-        ("take.content", "plain_text_content", "content", "", &text_id, sum(b"hello")),
+        ("take.bytes", "binary_base64", "file_data", "", &document_id, digest(&document)),
+        ("take.image", "image_base64", "image_data", "", &image_id, digest(&image)),
+        ("take.text", "plain_text_text", "text", "", &text_id, digest(b"hello")),
+        ("take.content", "plain_text_content", "content", "", &text_id, digest(b"hello")),
         (
             "take.named",
             "binary_base64",
             "scan",
             "file_args: { data: scan }\n",
-            &paper_id,
-            sum(&paper),
+            &document_id,
+            digest(&document),
         ),
     ] {
         for (path, text) in pack(id, strategy, argument, more) {
@@ -58,7 +58,7 @@ async fn every_strategy_reaches_a_toolpack() {
         let got = setup.data(id, json!({"file_id": file})).await;
         assert_eq!(got["sum"], expected, "{id}: {got}");
     }
-    let made = setup.data("near:stamp_field", json!({"file_id": paper_id})).await;
+    let made = setup.data("near:stamp_field", json!({"file_id": document_id})).await;
     let got = setup.data("take.bytes", json!({"source_ref_id": made["pdf"]["ref_id"]})).await;
     assert_eq!(got["size"], made["pdf"]["size"]);
 }

@@ -1,25 +1,25 @@
-//! What is large in an answer is kept; its reference is as good as the bytes, at every server.
+//! Large parts of answers are stored; their references can be used in calls of every server.
 
 use schema::Schema;
 use serde_json::{Value, json};
 
-use crate::support::{Setup, pdf, sum};
+use crate::support::{Setup, digest, pdf};
 
 const STAMP: &[u8] = b"\n% stamped\n";
 
-fn stamped(paper: &[u8]) -> Vec<u8> {
-    [paper, STAMP].concat()
+fn stamped(document: &[u8]) -> Vec<u8> {
+    [document, STAMP].concat()
 }
 
 /// The reference in a text block.
-fn told(result: &Value) -> Value {
+fn reference_of(result: &Value) -> Value {
     let blocks = result["content"].as_array().unwrap();
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
     texts
         .filter_map(|text| serde_json::from_str::<Value>(text).ok())
-        .find_map(|told| {
-            let inner = told.get("document").cloned();
-            inner.or(Some(told)).filter(|told| told["ref_id"].is_string())
+        .find_map(|text| {
+            let inner = text.get("document").cloned();
+            inner.or(Some(text)).filter(|found| found["ref_id"].is_string())
         })
         .unwrap_or_else(|| panic!("{result}"))
 }
@@ -27,8 +27,8 @@ fn told(result: &Value) -> Value {
 #[tokio::test]
 async fn large_parts_of_every_form_become_references() {
     let setup = Setup::open().await;
-    let paper = pdf(30_000);
-    let id = setup.put("a.pdf", paper.clone()).await;
+    let document = pdf(30_000);
+    let id = setup.put("a.pdf", document.clone()).await;
     for server in ["near", "far"] {
         for form in ["image", "audio", "blob", "text", "data_url", "document"] {
             let name = format!("{server}__stamp");
@@ -36,11 +36,11 @@ async fn large_parts_of_every_form_become_references() {
             assert_ne!(result["isError"], true, "{form}: {result}");
             assert!(result.to_string().len() < 2_000, "{form}: {result}");
             assert_eq!(result["content"][0]["text"], "Stamped.");
-            let told = told(&result);
-            let reference = told["ref_id"].as_str().unwrap();
-            assert_eq!(told["size"], stamped(&paper).len(), "{form}: {told}");
-            assert_eq!(told["media_type"], "application/pdf", "{form}: {told}");
-            assert_eq!(setup.bytes(reference).await, stamped(&paper), "{form}");
+            let kept = reference_of(&result);
+            let reference = kept["ref_id"].as_str().unwrap();
+            assert_eq!(kept["size"], stamped(&document).len(), "{form}: {kept}");
+            assert_eq!(kept["media_type"], "application/pdf", "{form}: {kept}");
+            assert_eq!(setup.bytes(reference).await, stamped(&document), "{form}");
             let uri = format!("powerstrip://files/{reference}");
             let blocks = result["content"].as_array().unwrap();
             let links = |block: &&Value| block["type"] == "resource_link" && block["uri"] == uri;
@@ -55,8 +55,8 @@ async fn large_parts_of_every_form_become_references() {
 async fn a_structured_answer_fits_the_schema_that_is_shown() {
     let setup = Setup::open().await;
     for size in [10, 30_000, 500_000] {
-        let paper = pdf(size);
-        let id = setup.put("a.pdf", paper.clone()).await;
+        let document = pdf(size);
+        let id = setup.put("a.pdf", document.clone()).await;
         for server in ["near", "far"] {
             let path = format!("/mcp/schema/{server}:stamp_field@1/output");
             let shown = setup.gateway.get(&path).await.body;
@@ -64,9 +64,9 @@ async fn a_structured_answer_fits_the_schema_that_is_shown() {
             assert_eq!(listed["outputSchema"], shown);
             let data = setup.data(&format!("{server}:stamp_field"), json!({"file_id": id})).await;
             assert_eq!(Schema::compile(&shown).unwrap().violations(&data), [], "{data}");
-            // However small it is: it begins with the caller's own bytes.
+            // Even if it is small: it starts with the caller's own bytes.
             let reference = data["pdf"]["ref_id"].as_str().unwrap_or_else(|| panic!("{data}"));
-            assert_eq!(setup.bytes(reference).await, stamped(&paper));
+            assert_eq!(setup.bytes(reference).await, stamped(&document));
             let result =
                 setup.result(&format!("{server}__stamp_field"), json!({"file_id": id})).await;
             let structured = &result["structuredContent"];
@@ -85,7 +85,7 @@ async fn small_parts_stay_and_references_can_be_turned_off() {
         assert!(small["content"][0]["data"].as_str().unwrap().len() > 21_000);
         assert_eq!(small["content"][0]["type"], "image");
         let large = setup.result(&name, json!({"bytes": 17_000})).await;
-        assert_eq!(told(&large)["media_type"], "image/png", "{large}");
+        assert_eq!(reference_of(&large)["media_type"], "image/png", "{large}");
 
         let name = format!("{server}:write");
         for structured in [false, true] {
@@ -118,34 +118,34 @@ async fn small_parts_stay_and_references_can_be_turned_off() {
 async fn each_tool_receives_a_reference_in_its_own_form() {
     let setup = Setup::open().await;
     for size in [100, 500_000] {
-        let paper = pdf(size);
-        let id = setup.put("a.pdf", paper.clone()).await;
+        let document = pdf(size);
+        let id = setup.put("a.pdf", document.clone()).await;
         for (maker, taker) in [("near", "far"), ("far", "near")] {
             let made = setup.data(&format!("{maker}:stamp_field"), json!({"file_id": id})).await;
             let reference = made["pdf"]["ref_id"].clone();
             for argument in ["file_id", "source_ref_id", "content_ref_id", "ref_id"] {
                 let input = json!({argument: reference});
                 let got = setup.data(&format!("{taker}:take_bytes"), input.clone()).await;
-                assert_eq!(got["sum"], sum(&stamped(&paper)), "{argument}");
-                // A tool that names all its arguments gets none that it does not know.
+                assert_eq!(got["sum"], digest(&stamped(&document)), "{argument}");
+                // A tool with a closed schema gets no unknown arguments.
                 let got = setup.data(&format!("{taker}:take_text"), input).await;
                 assert!(got["size"].as_u64() > Some(10), "{got}");
             }
             let got =
                 setup.data(&format!("{taker}:take_link"), json!({"file_id": reference})).await;
-            assert_eq!(got["sum"], sum(&stamped(&paper)));
+            assert_eq!(got["sum"], digest(&stamped(&document)));
             let got = setup
                 .data(
                     &format!("{taker}:take_two"),
                     json!({"old_ref_id": reference, "new_file_id": id}),
                 )
                 .await;
-            assert_eq!(got["got"][0]["sum"], sum(&stamped(&paper)));
-            assert_eq!(got["got"][1]["sum"], sum(&paper));
+            assert_eq!(got["got"][0]["sum"], digest(&stamped(&document)));
+            assert_eq!(got["got"][1]["sum"], digest(&document));
             let got = setup
                 .data(&format!("{taker}:take_list"), json!({"source_ref_ids": [reference, id]}))
                 .await;
-            assert_eq!(got["got"][1]["sum"], sum(&paper));
+            assert_eq!(got["got"][1]["sum"], digest(&document));
             let (code, _) =
                 setup.refusal(&format!("{taker}:take_image"), json!({"file_id": reference})).await;
             assert_eq!(code, "INVALID_INPUT");
@@ -156,8 +156,8 @@ async fn each_tool_receives_a_reference_in_its_own_form() {
 #[tokio::test]
 async fn references_issued_by_a_server_are_fetched_from_it() {
     let setup = Setup::open().await;
-    let paper = pdf(200_000);
-    let id = setup.put("a.pdf", paper.clone()).await;
+    let document = pdf(200_000);
+    let id = setup.put("a.pdf", document.clone()).await;
     for (maker, taker) in [("near", "far"), ("far", "near")] {
         let parsed = setup.data(&format!("{maker}:parse_document"), json!({"file_id": id})).await;
         assert_eq!(parsed["page_count"], 2, "{parsed}");
@@ -166,19 +166,19 @@ async fn references_issued_by_a_server_are_fetched_from_it() {
         for server in [maker, taker] {
             let input = json!({"source_ref_id": kept, "target_role": "Countess"});
             let made = setup.result(&format!("{server}__tailor_resume"), input).await;
-            let tailored = setup.bytes(told(&made)["ref_id"].as_str().unwrap()).await;
-            assert!(tailored.starts_with(&paper), "{made}");
+            let tailored = setup.bytes(reference_of(&made)["ref_id"].as_str().unwrap()).await;
+            assert!(tailored.starts_with(&document), "{made}");
             assert!(tailored.ends_with(b"for the role of Countess\n"));
         }
         for argument in ["file_id", "source_ref_id"] {
             let got = setup.data(&format!("{taker}:take_bytes"), json!({argument: kept})).await;
-            assert_eq!(got["sum"], sum(&paper), "{argument}");
+            assert_eq!(got["sum"], digest(&document), "{argument}");
         }
         let got = setup.data(&format!("{maker}:take_bytes"), json!({"file_id": kept})).await;
-        assert_eq!(got["sum"], sum(&paper));
+        assert_eq!(got["sum"], digest(&document));
 
         if maker == "far" {
-            // Both have issued it by now: it could be either's.
+            // Both servers have issued this id by now, so it is ambiguous.
             setup.data("far:issue", json!({})).await;
             let input = json!({"file_id": "ref-7"});
             let (code, said) = setup.refusal("near:take_bytes", input).await;
@@ -222,14 +222,14 @@ async fn answers_with_references_can_be_replayed_and_verified() {
 #[tokio::test]
 async fn text_that_looks_like_base64_is_passed_unchanged() {
     let setup = Setup::open().await;
-    let letters = "a".repeat(30_000);
+    let text = "a".repeat(30_000);
     for server in ["near", "far"] {
         let result = setup.result(&format!("{server}__spell"), json!({"bytes": 30_000})).await;
         let blocks = result["content"].as_array().unwrap();
-        assert_eq!(told(&result)["media_type"], "image/png");
-        assert!(blocks[1]["text"] == letters, "{}", result.to_string().replace(&letters, "…"));
-        assert!(blocks[2]["text"] == format!("{letters}, {letters}"));
-        assert!(blocks[3]["resource"]["text"] == letters);
-        assert!(result["_meta"]["documents/text"] == letters);
+        assert_eq!(reference_of(&result)["media_type"], "image/png");
+        assert!(blocks[1]["text"] == text, "{}", result.to_string().replace(&text, "…"));
+        assert!(blocks[2]["text"] == format!("{text}, {text}"));
+        assert!(blocks[3]["resource"]["text"] == text);
+        assert!(result["_meta"]["documents/text"] == text);
     }
 }

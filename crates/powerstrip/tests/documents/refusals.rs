@@ -1,4 +1,4 @@
-//! What is refused, and what the caller is told.
+//! Refused calls with files, and their messages.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ async fn callers_name_files_and_cannot_inline_them() {
         let both = json!({"file_id": id, "file_data": "aGVsbG8="});
         let (_, said) = setup.refusal(&tool("take_bytes"), both).await;
         assert!(said.contains("`file_data` is filled in from `file_id`: leave it out"), "{said}");
-        let (code, _) = setup.refusal(&tool("take_text"), json!({"text": "mine"})).await;
+        let (code, _) = setup.refusal(&tool("take_text"), json!({"text": "inline"})).await;
         assert_eq!(code, "INVALID_INPUT");
         for list in [json!([]), json!([id, 7]), json!(vec![&id; 33])] {
             let (code, _) = setup.refusal(&tool("take_list"), json!({"file_ids": list})).await;
@@ -72,7 +72,7 @@ async fn missing_files_are_reported_as_not_found() {
 
 #[tokio::test]
 async fn expired_files_and_references_are_not_found() {
-    // Long enough for the file to be used once.
+    // Long enough to use the file once.
     let config = "files: { ttl: 6s }\nreferences: { ttl: 6s }\n";
     let setup = Setup::with(config, "").await;
     let id = setup.put("a.pdf", pdf(30_000)).await;
@@ -104,7 +104,7 @@ async fn input_limits_count_what_the_caller_sends() {
     }
 }
 
-/// What a bearer of some claims asks for.
+/// Sends a request with a token of these claims.
 async fn ask(
     (gateway, issuer, signer): (&Gateway, &Issuer, &Signer),
     who: &Value,
@@ -145,11 +145,11 @@ async fn files_of_another_tenant_cannot_be_used() {
     let file = kept["data"]["file_id"].as_str().unwrap();
     let made = call(&ann, "stamp_field", json!({"file_id": file})).await;
     let ours = made["data"]["pdf"]["ref_id"].as_str().unwrap_or_else(|| panic!("{made}"));
-    let paper = ask(setup, &ann, "/v1/files?name=a.pdf", pdf(100)).await;
-    let paper = paper["data"]["file_id"].clone();
-    let parsed = call(&ann, "parse_document", json!({"file_id": paper})).await;
-    let theirs = parsed["data"]["ref_id"].as_str().unwrap_or_else(|| panic!("{parsed}"));
-    for id in [file, ours, theirs] {
+    let document = ask(setup, &ann, "/v1/files?name=a.pdf", pdf(100)).await;
+    let document = document["data"]["file_id"].clone();
+    let parsed = call(&ann, "parse_document", json!({"file_id": document})).await;
+    let issued = parsed["data"]["ref_id"].as_str().unwrap_or_else(|| panic!("{parsed}"));
+    for id in [file, ours, issued] {
         let hers = call(&ann, "take_bytes", json!({"file_id": id})).await;
         assert_eq!(hers["ok"], true, "{id}: {hers}");
         let refused = call(&eve, "take_bytes", json!({"file_id": id})).await;

@@ -1,4 +1,4 @@
-//! Whatever a server says of its input, nobody else reads the bytes of a file or a link that opens it.
+//! File content and links that a server echoes are removed from everything that a caller or the log receives.
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
@@ -7,7 +7,7 @@ use testkit::noise;
 
 use crate::support::{Setup, pdf, picture};
 
-/// What gives a file away.
+/// Strings that would reveal a file.
 pub(crate) struct Traces(Vec<String>);
 
 impl Traces {
@@ -35,7 +35,7 @@ impl Traces {
                 panic!("{what} holds `{trace}`: …{}…", &text[from..at + trace.len()]);
             }
         }
-        // What opens a file, however the link around it is written: 32 bytes in letters of URLs.
+        // The token of a file link, 32 bytes in URL-safe base64.
         for sign in ["sig=", "sig%3D", "sig%253D", "sig\\u003d"] {
             for (at, _) in text.match_indices(sign) {
                 let value = &text[at + sign.len()..];
@@ -54,22 +54,22 @@ const FORMS: [&str; 10] = [
 #[tokio::test]
 async fn echoed_file_content_is_removed_from_answers() {
     let setup = Setup::with("limits: { max_output_bytes: 10000000 }\n", "").await;
-    for paper in [pdf(2_000), picture(40), pdf(400_000), noise(9_000)] {
-        let traces = Traces::of(&paper).and("/content?");
-        let id = setup.put("a", paper.clone()).await;
+    for document in [pdf(2_000), picture(40), pdf(400_000), noise(9_000)] {
+        let traces = Traces::of(&document).and("/content?");
+        let id = setup.put("a", document.clone()).await;
         for server in ["near", "far"] {
             for tool in ["echo_bytes", "echo_link"] {
                 for form in FORMS {
-                    let what = format!("{server}:{tool} as {form} of {} bytes", paper.len());
+                    let what = format!("{server}:{tool} as {form} of {} bytes", document.len());
                     let input = json!({"file_id": id, "form": form});
                     let name = format!("{server}__{tool}");
                     let params = json!({"name": name, "arguments": input,
                         "_meta": {"progressToken": "p", "io.modelcontextprotocol/logLevel": "debug"}});
-                    let told = setup.mcp_text("tools/call", params).await;
-                    traces.are_not_in(&what, &told);
+                    let body = setup.mcp_text("tools/call", params).await;
+                    traces.are_not_in(&what, &body);
                     match form {
-                        "progress" => assert!(told.contains("notifications/progress"), "{told}"),
-                        "log" => assert!(told.contains("notifications/message"), "{told}"),
+                        "progress" => assert!(body.contains("notifications/progress"), "{body}"),
+                        "log" => assert!(body.contains("notifications/message"), "{body}"),
                         _ => {}
                     }
                     let answer = setup.call(&format!("{server}:{tool}"), input).await;

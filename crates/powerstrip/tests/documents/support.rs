@@ -1,4 +1,4 @@
-//! Servers of papers behind a gateway, one over stdio and one over HTTP, and papers to give them.
+//! Document servers behind a gateway, one over stdio and one over HTTP, and documents for them.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use testkit::{
 };
 use tokio::process::Command;
 
-/// Room for large papers.
-const ROOM: [&str; 4] = ["--max-body-bytes", "67108864", "--max-output-bytes", "67108864"];
+/// Limits that allow large documents.
+const LIMITS: [&str; 4] = ["--max-body-bytes", "67108864", "--max-output-bytes", "67108864"];
 
-/// All that our own code logs.
+/// The log level of all our crates.
 const LOG: &str =
     "info,powerstrip=trace,strip=trace,upstream=trace,doors=trace,egress=trace,store=trace";
 
@@ -22,7 +22,7 @@ fn program() -> PathBuf {
 /// Starts the documents server over HTTP.
 pub(crate) async fn documents_server() -> ServerProcess {
     let mut command = Command::new(program());
-    ServerProcess::start(command.args(["--listen", "127.0.0.1:0"]).args(ROOM)).await
+    ServerProcess::start(command.args(["--listen", "127.0.0.1:0"]).args(LIMITS)).await
 }
 
 /// A gateway with the server `near`, over stdio, and the server `far`, over HTTP.
@@ -36,13 +36,13 @@ impl Setup {
         Self::with("", "").await
     }
 
-    /// With more in the config, and more in each server's entry.
+    /// With further keys in the config and in each server's entry.
     pub(crate) async fn with(config: &str, entry: &str) -> Self {
         let far = documents_server().await;
         let servers = format!(
             "servers:\n  near:\n    command: '{}'\n    args: {}\n{entry}  far:\n    url: '{}'\n{entry}",
             program().display(),
-            json!(ROOM),
+            json!(LIMITS),
             far.url
         );
         let gateway = Gateway::with()
@@ -61,19 +61,19 @@ impl Setup {
         Self { gateway, _far: far }
     }
 
-    /// Calls a tool; gives the whole envelope.
+    /// Calls a tool; returns the envelope.
     pub(crate) async fn call(&self, tool: &str, input: Value) -> Value {
         self.gateway.call(tool, &input).await.body
     }
 
-    /// Calls a tool that must succeed; gives its data.
+    /// Calls a tool that must succeed; returns its data.
     pub(crate) async fn data(&self, tool: &str, input: Value) -> Value {
         let mut answer = self.call(tool, input).await;
         assert_eq!(answer["ok"], true, "{tool}: {answer}");
         answer["data"].take()
     }
 
-    /// Calls a tool that must fail; gives the code and the message.
+    /// Calls a tool that must fail; returns the code and the message.
     pub(crate) async fn refusal(&self, tool: &str, input: Value) -> (String, String) {
         let answer = self.call(tool, input).await;
         assert_eq!(answer["ok"], false, "{tool}: {answer}");
@@ -81,7 +81,7 @@ impl Setup {
         (text("code"), text("message"))
     }
 
-    /// Stores a file; gives its id.
+    /// Stores a file; returns its id.
     pub(crate) async fn put(&self, name: &str, bytes: impl Into<reqwest::Body>) -> String {
         let url = self.gateway.url(&format!("/v1/files?name={name}"));
         let answer = reqwest::Client::new().post(url).body(bytes).send().await.unwrap();
@@ -121,15 +121,15 @@ impl Setup {
     }
 }
 
-/// What the server says of bytes that reached it.
-pub(crate) fn sum(bytes: &[u8]) -> String {
-    let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+/// The digest that the documents server returns for bytes (64-bit FNV-1a).
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    let digest = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+        (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    format!("{sum:016x}")
+    format!("{digest:016x}")
 }
 
-/// A PDF of two pages with so many bytes of a picture that no page shows.
+/// A PDF of two pages, with an unused picture of `padding` bytes.
 pub(crate) fn pdf(padding: usize) -> Vec<u8> {
     let page = |text: &str| {
         let drawn = format!("BT /F1 18 Tf 72 700 Td ({text}) Tj ET");
@@ -156,17 +156,17 @@ pub(crate) fn pdf(padding: usize) -> Vec<u8> {
         picture,
     ];
     let mut file = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n".to_vec();
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     for (number, object) in (1..).zip(&objects) {
-        places.push(file.len());
+        offsets.push(file.len());
         file.extend(format!("{number} 0 obj\n").into_bytes());
         file.extend(object);
         file.extend_from_slice(b"\nendobj\n");
     }
     let start = file.len();
     file.extend(format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).into_bytes());
-    for place in places {
-        file.extend(format!("{place:010} 00000 n \n").into_bytes());
+    for offset in offsets {
+        file.extend(format!("{offset:010} 00000 n \n").into_bytes());
     }
     let trailer = format!(
         "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n",
@@ -176,7 +176,7 @@ pub(crate) fn pdf(padding: usize) -> Vec<u8> {
     file
 }
 
-/// A picture of so many bytes, as far as its beginning tells.
+/// `size` bytes after the header of a PNG picture.
 pub(crate) fn picture(size: usize) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
     bytes.extend(noise(size));

@@ -52,7 +52,7 @@ async fn oversized_files_are_refused_before_and_during_upload() {
     let refused = gateway.post_without_body("/v1/files", 2 << 20).await;
     assert_eq!(refused["errors"][0]["code"], "INVALID_INPUT", "{refused}");
     assert_eq!(refused["errors"][0]["details"]["limit"], 1 << 20);
-    // Without a length, nobody knows before it comes.
+    // Without a `Content-Length`, the size is known only while reading.
     let (kind, body) = multipart(&[("file", Some("a"), &noise((1 << 20) + 1))]);
     let form = request(&gateway, "POST", "/v1/files").header("content-type", kind).body(body);
     if let Ok(answer) = form.send().await {

@@ -1,4 +1,4 @@
-//! The same on a real S3 service, `s3s-fs`, which checks signatures, ranges and links.
+//! Files in a real S3 service, `s3s-fs`, which checks signatures, ranges and links.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use tokio::process::{Child, Command};
 use crate::store::{broken_uploads, ranges, round_trip, texts};
 use crate::support::{id, is_mark, objects, put, request};
 
-/// A service with one bucket; none where the program is not installed.
+/// A service with one bucket; `None` if the program is not installed.
 struct Service {
     _child: Child,
     folder: TempDir,
@@ -33,7 +33,7 @@ impl Service {
         };
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("files")).unwrap();
-        // It cannot be told to take a free port and say which, so one is chosen and tried.
+        // The program cannot choose a free port itself, so one is chosen and tried.
         for _ in 0..20 {
             let port =
                 std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -76,7 +76,7 @@ impl Service {
             let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
             let mut found = 0;
             for entry in entries.flatten() {
-                // The service keeps notes of its own in hidden files.
+                // The service stores metadata in hidden files.
                 let hidden = entry.file_name().to_string_lossy().starts_with('.');
                 found += match entry.path() {
                     path if path.is_dir() => count(&path),
@@ -89,7 +89,7 @@ impl Service {
         count(self.folder.path())
     }
 
-    /// Parts of uploads that were neither finished nor taken back.
+    /// Parts of uploads that were neither completed nor aborted.
     fn parts(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
@@ -142,7 +142,7 @@ async fn bucket_errors_reveal_no_secret() {
         (503, Some("UNAVAILABLE")),
         "{refused:?}"
     );
-    let told = format!("{refused:?}{}", gateway.log());
-    assert!(!told.contains("WRONG-SECRET"), "{told}");
+    let output = format!("{refused:?}{}", gateway.log());
+    assert!(!output.contains("WRONG-SECRET"), "{output}");
     assert!(!refused.body.to_string().contains("Signature"), "{refused:?}");
 }

@@ -15,12 +15,12 @@ async fn run(folder: &Path, arguments: &[&str]) -> Output {
 
 async fn good(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments).await;
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// The same with a running owner and without one.
+/// Runs the same commands with and without a running gateway.
 async fn store_and_fetch(folder: &Path) -> String {
     let bytes = noise(2_000_000);
     std::fs::write(folder.join("in.bin"), &bytes).unwrap();
@@ -59,13 +59,13 @@ async fn commands_store_and_fetch_files_with_and_without_a_gateway() {
     let folder = tempfile::tempdir().unwrap();
     let id = store_and_fetch(folder.path()).await;
     let refused = run(folder.path(), &["link", &id]).await;
-    assert_eq!(refused.status.code(), Some(1), "nobody would answer at it");
+    assert_eq!(refused.status.code(), Some(1), "links need a running gateway");
 
     let gateway = Gateway::start().await;
     let id = store_and_fetch(gateway.folder()).await;
     let link = good(gateway.folder(), &["link", &id, "--ttl", "10m"]).await;
     assert_eq!(reqwest::get(&link).await.unwrap().text().await.unwrap(), "hello");
-    // What came by HTTP is the same user's.
+    // Files stored over HTTP belong to the same user.
     let kept = put(&gateway, "?name=http.txt", "by http").await;
     assert_eq!(
         good(gateway.folder(), &["get", kept["file_id"].as_str().unwrap()]).await,

@@ -1,4 +1,4 @@
-//! What any storage must do: each check is run on the folder here, and on a bucket in `bucket.rs`.
+//! Checks for every storage: run on the data folder here, and on a bucket in `bucket.rs`.
 
 use serde_json::{Value, json};
 use testkit::{Gateway, ReservedPort, multipart, noise, send};
@@ -16,8 +16,8 @@ pub(crate) async fn round_trip(gateway: &Gateway) {
     );
     assert!(text["media_type"].as_str().unwrap().starts_with("text/plain"), "{text}");
     assert_eq!(content(gateway, id(&text)).await, (200, b"hello world".to_vec()));
-    let told = gateway.get(&format!("/v1/files/{}", id(&text))).await;
-    assert_eq!(told.body["data"], text);
+    let described = gateway.get(&format!("/v1/files/{}", id(&text))).await;
+    assert_eq!(described.body["data"], text);
 
     let empty = put(gateway, "?name=empty", "").await;
     assert_eq!(
@@ -78,7 +78,7 @@ pub(crate) async fn ranges(gateway: &Gateway) {
     );
 }
 
-/// Text is extracted and kept, also where the reader needs a file and the storage has none.
+/// Text is extracted and cached, even if the storage has no local file for the reader.
 pub(crate) async fn texts(gateway: &Gateway) {
     let kept = put(gateway, "?name=a.txt", "caf\u{e9} au lait").await;
     for _ in 0..2 {
@@ -99,7 +99,7 @@ pub(crate) async fn broken_uploads(gateway: &Gateway) {
             gateway.address()
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        // Less than was announced, and then nobody is there any more.
+        // Fewer bytes than announced, then the client disconnects.
         stream.write_all(&noise(announced / 2)).await.unwrap();
         drop(stream);
     }

@@ -4,12 +4,12 @@ use testkit::{Gateway, Response, multipart, send};
 
 pub(crate) fn request(gateway: &Gateway, method: &str, path: &str) -> RequestBuilder {
     let method: Method = method.parse().unwrap();
-    // Each on a connection of its own: one that was refused before it was read is closed.
+    // No pool: the gateway closes connections whose request was refused before it was read.
     let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
     client.request(method, gateway.url(path))
 }
 
-/// Stores a body and gives what the gateway says of the file.
+/// Stores a body; returns the description of the file.
 pub(crate) async fn put(gateway: &Gateway, query: &str, body: impl Into<Body>) -> Value {
     let answer = send(request(gateway, "POST", &format!("/v1/files{query}")).body(body)).await;
     assert_eq!(answer.status, 201, "{answer:?}");
@@ -32,7 +32,7 @@ pub(crate) async fn listed(gateway: &Gateway) -> Vec<Value> {
     answer.body["data"]["files"].as_array().unwrap().clone()
 }
 
-/// How many objects lie in the gateway's folder, drafts and uploads with them.
+/// The number of objects in the gateway's folder, including drafts and uploads.
 pub(crate) fn objects(gateway: &Gateway) -> usize {
     let data = gateway.folder().join(".powerstrip");
     count(&data.join("objects")) + count(&data.join("uploads"))
@@ -46,7 +46,7 @@ fn count(folder: &std::path::Path) -> usize {
         .sum()
 }
 
-/// Whether an object only says which gateway keeps its files here.
+/// Whether an object only marks which gateway uses the storage.
 pub(crate) fn is_mark(object: &std::path::Path) -> bool {
     object.file_name().is_some_and(|name| name.to_string_lossy().contains("ffffffffffffff"))
 }

@@ -50,12 +50,12 @@ async fn files_of_one_tenant_are_invisible_to_another() {
         assert_eq!(refused.status, 404, "{method} {path}: {refused:?}");
         assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
     }
-    let theirs = setup.ask(&eve, "GET", "/v1/files", "").await;
-    assert_eq!(theirs.body["data"]["files"], json!([]));
+    let others = setup.ask(&eve, "GET", "/v1/files", "").await;
+    assert_eq!(others.body["data"]["files"], json!([]));
     let hers = setup.ask(&ann, "GET", &format!("/v1/files/{id}/content"), "").await;
     assert_eq!(hers.body, json!("secret"));
 
-    // A link is the tenant's own, and needs no token.
+    // A link works without a token.
     let link = setup.ask(&ann, "GET", &format!("/v1/files/{id}/link"), "").await;
     let link = link.body["data"]["url"].as_str().unwrap().to_owned();
     assert_eq!(reqwest::get(&link).await.unwrap().text().await.unwrap(), "secret");
@@ -100,11 +100,11 @@ async fn over_mcp_files_of_one_tenant_are_invisible_to_another() {
         let post = reqwest::Client::new().post(setup.gateway.url("/mcp")).bearer_auth(token);
         mcp_request(post, method, params).send().await.unwrap().text().await.unwrap()
     };
-    for (who, theirs) in [(&ann, true), (&eve, false)] {
+    for (who, visible) in [(&ann, true), (&eve, false)] {
         let listed = mcp(who, "resources/list", json!({})).await;
-        assert_eq!(listed.contains(&uri), theirs, "{listed}");
+        assert_eq!(listed.contains(&uri), visible, "{listed}");
         let read = mcp(who, "resources/read", json!({"uri": uri})).await;
-        assert_eq!(read.contains("secret"), theirs, "{read}");
-        assert_eq!(read.contains("\"error\""), !theirs, "{read}");
+        assert_eq!(read.contains("secret"), visible, "{read}");
+        assert_eq!(read.contains("\"error\""), !visible, "{read}");
     }
 }

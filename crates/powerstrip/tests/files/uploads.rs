@@ -40,7 +40,7 @@ async fn an_upload_in_parts_survives_a_restart() {
     let now = request(&gateway, "HEAD", &place).send().await.unwrap();
     let offset: usize = now.headers()["upload-offset"].to_str().unwrap().parse().unwrap();
     assert!((1_000_000..=3_000_000).contains(&offset), "what fitted may have been kept");
-    // Nothing of the wrong part may end up in the file, so it is begun anew.
+    // No byte of the wrong part may be in the file, so the upload is restarted.
     assert_eq!(send(request(&gateway, "DELETE", &place)).await.status, 200);
     assert_eq!(objects(&gateway), 0);
 
@@ -78,7 +78,7 @@ async fn invalid_upload_requests_are_refused() {
         assert_eq!(gateway.get(place).await.status, 404);
         assert_eq!(add(&gateway, place, 0, b"x").await.status, 404);
     }
-    // The smallest upload of all.
+    // An empty upload.
     let begun = begin(&gateway, &json!({"size": 0})).await;
     let place = begun.headers["location"].to_str().unwrap();
     let done = add(&gateway, place, 0, b"").await;

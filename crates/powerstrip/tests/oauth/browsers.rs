@@ -1,4 +1,4 @@
-//! A login belongs to the browser in which somebody has read for whom it is.
+//! A login is bound to the browser that showed the consent page.
 
 use serde_json::Value;
 use testkit::{Browser, Gateway, ProtectedServer, eventually};
@@ -22,7 +22,7 @@ impl Setup {
         Self { protected, gateway, link }
     }
 
-    /// Whether nobody's account is used for anything.
+    /// Whether no account was used.
     async fn is_logged_out(&self) -> bool {
         let asked = command(&self.gateway, &["login", "crm"]).await;
         self.protected.requests().is_empty() && asked["login"].is_string()
@@ -55,7 +55,7 @@ async fn a_login_link_opens_our_page_that_names_server_and_user() {
         assert!(policy.contains(rule), "{policy}");
     }
     assert_eq!(header("cache-control"), "no-store");
-    // Without a referrer a browser says `Origin: null`, and its form would be refused.
+    // Without a referrer a browser sends `Origin: null`, and its form would be refused.
     assert_eq!(header("referrer-policy"), "same-origin");
     let cookie = header("set-cookie");
     for part in ["; HttpOnly", "; SameSite=Lax", "; Path=/oauth", "; Max-Age=600"] {
@@ -64,8 +64,8 @@ async fn a_login_link_opens_our_page_that_names_server_and_user() {
     assert!(!cookie.contains("Secure"), "over http it would be lost: {cookie}");
 }
 
-/// The attack: somebody begins a login for themselves, and sends the authorization server's link to their victim, who
-/// may have agreed there long ago.
+/// The attack: a user starts a login and sends the authorization server's link to a victim, who may have agreed there
+/// before.
 #[tokio::test]
 async fn a_login_ends_only_in_the_browser_that_began_it() {
     let setup = Setup::open().await;
@@ -73,7 +73,7 @@ async fn a_login_ends_only_in_the_browser_that_began_it() {
     let page = Browser::default().open(&format!("{away}&login_hint=victim")).await;
     assert_eq!(page.status, 400, "{page:?}");
     assert!(page.text.contains("another browser"), "{page:?}");
-    // A victim that has another login under way brings the cookie of that one.
+    // A victim with another pending login sends that login's cookie.
     let mut victim = Browser::default();
     victim.confirm(&link(&setup.gateway).await).await;
     let page = victim.open(&format!("{away}&login_hint=victim")).await;
@@ -82,10 +82,10 @@ async fn a_login_ends_only_in_the_browser_that_began_it() {
 }
 
 #[tokio::test]
-async fn a_login_cannot_skip_the_confirmation_page() {
+async fn a_login_cannot_skip_the_consent_page() {
     let setup = Setup::open().await;
     let (_, query) = setup.link.split_once('?').expect("a state");
-    // A form of another page, which brings no cookie; and one that brings a cookie but cannot know what the page says.
+    // A form of another page without a cookie, and one with a cookie but without the page's token.
     let mut browser = Browser::default();
     let page = browser.load(&setup.link).await;
     let blank = Browser::default().submit(&page).await;
@@ -106,7 +106,7 @@ async fn a_login_cannot_skip_the_confirmation_page() {
     assert_eq!(long.expect("an answer").status().as_u16(), 400);
 
     assert_eq!(browser.submit(&page).await.status, 303);
-    // Once somebody has gone on, nobody else does; the same browser may, in another tab.
+    // After one browser has continued, no other can; the same browser can, in another tab.
     let mut other = Browser::default();
     let late = other.load(&setup.link).await;
     let late = other.submit(&late).await;

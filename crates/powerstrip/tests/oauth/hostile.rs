@@ -1,4 +1,4 @@
-//! Servers and authorization servers that mean harm: refused, with nothing fetched, and at their own callers' cost.
+//! Hostile servers and authorization servers: refused without a request, and without effect on other servers.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use testkit::{Gateway, Misbehaviour, ProtectedServer, eventually};
 
 use crate::support::{call, command, error_of, gateway, keeps_secrets, machine};
 
-/// A server without an entry for `auth`: its authorization server is whatever it names.
+/// A server without an `auth` entry: it names its own authorization server.
 fn unnamed(protected: &ProtectedServer) -> String {
     format!(
         "egress: {{ allow: ['{}'] }}\nservers:\n  crm: {{ url: '{}' }}\n",
@@ -37,13 +37,13 @@ async fn endpoints_with_other_schemes_are_refused() {
 #[tokio::test]
 async fn metadata_on_a_private_address_is_not_fetched() {
     let (protected, inner) = (ProtectedServer::start().await, ProtectedServer::start().await);
-    // The authorization server that the server names is on loopback, and nobody allowed that.
+    // The server's authorization server is on loopback, which is not allowed.
     let bare = format!("servers:\n  crm: {{ url: '{}', auth: {{}} }}\n", protected.url);
     let first = gateway(&bare).await;
     login_error(&first, "loopback").await;
     assert!(protected.paths().is_empty(), "{:?}", protected.paths());
 
-    // Its own metadata is said to be elsewhere on loopback.
+    // The server names another loopback URL for its metadata.
     protected
         .resource(None, Some(&format!("{}/.well-known/oauth-authorization-server", inner.issuer)));
     let second = gateway(&bare).await;
@@ -59,7 +59,7 @@ async fn metadata_on_a_private_address_is_not_fetched() {
     assert!(inner.paths().is_empty() && protected.paths().is_empty());
 }
 
-/// Tries to log in until the server's last error says this.
+/// Tries to log in until the server's last error contains `says`.
 async fn login_error(gateway: &Gateway, says: &str) -> String {
     eventually(&format!("a login that fails and says {says:?}"), || async {
         let output = gateway.run(&["login", "crm", "--json"]).await;
@@ -74,7 +74,7 @@ async fn login_error(gateway: &Gateway, says: &str) -> String {
 #[tokio::test]
 async fn a_secret_is_sent_only_to_its_own_authorization_server() {
     let (honest, thief) = (ProtectedServer::start().await, ProtectedServer::start().await);
-    // The server says that the thief issues its tokens; the config says otherwise.
+    // The server names the thief as its authorization server; the config names another.
     let config = machine(&honest, "").replace(&honest.url, &thief.url);
     let gateway = gateway(&config).await;
     error_of(&gateway, "does not accept the token").await;

@@ -1,11 +1,11 @@
-//! What one person is shown by a server is not shown to others.
+//! Lists that a server shows one user are not shown to others.
 
 use serde_json::json;
 use testkit::{Browser, Gateway, ProtectedServer, eventually, mcp_request};
 
 use crate::support::{command, error_of, gateway};
 
-/// What somebody with this key is shown, as text.
+/// The list that a caller with this key receives, as text.
 async fn listed(gateway: &Gateway, key: Option<&str>, method: &str) -> String {
     let mut request =
         mcp_request(reqwest::Client::new().post(gateway.url("/mcp")), method, json!({}));
@@ -15,16 +15,16 @@ async fn listed(gateway: &Gateway, key: Option<&str>, method: &str) -> String {
     request.send().await.expect("an answer").text().await.expect("text")
 }
 
-/// A gateway whose operator has logged in to a server; with a key of somebody else where callers need one.
+/// A gateway whose operator has logged in to a server; with `auth`, also the key of another caller.
 async fn logged_in(protected: &ProtectedServer, more: &str) -> (Gateway, Option<String>) {
     let (url, issuer) = (&protected.url, &protected.issuer);
     let entry = format!("servers:\n  crm: {{ url: '{url}', auth: {{ issuer: '{issuer}' }} }}\n");
     let gateway = gateway(&format!("{more}{entry}")).await;
     let key = match more {
         "" => None,
-        _ => command(&gateway, &["keys", "add", "somebody"]).await["secret"]
-            .as_str()
-            .map(str::to_owned),
+        _ => {
+            command(&gateway, &["keys", "add", "other"]).await["secret"].as_str().map(str::to_owned)
+        }
     };
     let link = eventually("a link", || async {
         command(&gateway, &["login", "crm"]).await["login"].as_str().map(str::to_owned)
@@ -32,7 +32,7 @@ async fn logged_in(protected: &ProtectedServer, more: &str) -> (Gateway, Option<
     let mut browser = Browser::default();
     let away = browser.confirm(&link.await).await;
     assert_eq!(browser.open(&format!("{away}&login_hint=operator")).await.status, 200);
-    // Whoever sees the tools finds the rest, too.
+    // The other lists are ready when the tools are.
     eventually("the tools are listed", || async {
         let tools = listed(&gateway, key.as_deref(), "tools/list").await;
         tools.contains("of_operator").then_some(())
@@ -61,7 +61,7 @@ async fn a_single_user_sees_all_their_prompts_and_resources() {
     }
 }
 
-/// A server that named itself could send us anywhere for a token, and have people log in for it.
+/// A registered server could send the gateway to any authorization server and have users log in for it.
 #[tokio::test]
 async fn registered_servers_get_no_user_tokens() {
     let protected = ProtectedServer::start().await;

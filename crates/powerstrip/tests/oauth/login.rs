@@ -1,4 +1,4 @@
-//! Tokens that a person agrees to, each for themselves.
+//! Tokens that users agree to, each for themselves.
 
 use serde_json::{Value, json};
 use testkit::{Browser, CANARY, Gateway, ProtectedServer, eventually};
@@ -123,7 +123,11 @@ async fn a_client_metadata_document_replaces_registration() {
         protected.url, protected.issuer
     );
     let gateway = gateway(&config).await;
-    assert_eq!(gateway.get("/oauth/client.json").await.status, 404, "nobody was told of it yet");
+    assert_eq!(
+        gateway.get("/oauth/client.json").await.status,
+        404,
+        "it is served only after its first use"
+    );
     let link = link(&gateway).await;
     let query = link.strip_prefix("https://gateway.example/oauth/login").expect("our page");
     let page = gateway.url(&format!("/oauth/login{query}"));

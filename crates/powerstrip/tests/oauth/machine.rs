@@ -1,4 +1,4 @@
-//! Tokens that need nobody's help.
+//! Tokens that need no user.
 
 use serde_json::json;
 use testkit::{CANARY, ProtectedServer};
@@ -16,7 +16,7 @@ async fn a_challenged_call_obtains_a_token_and_succeeds() {
     assert_eq!(requests.len(), 1, "one token for all: {requests:?}");
     assert_eq!(requests[0].form["resource"], protected.url);
     assert_eq!(requests[0].form["scope"], "read", "the scopes that the server's metadata names");
-    // `strip:canary7f3d-client+secret`, each part encoded as forms are.
+    // `strip:canary7f3d-client+secret`, each part form-encoded.
     let basic = "Basic c3RyaXA6Y2FuYXJ5N2YzZC1jbGllbnQlMkJzZWNyZXQ=";
     assert_eq!(requests[0].authorization.as_deref(), Some(basic));
     assert!(!answer.to_string().contains(CANARY));
@@ -55,8 +55,8 @@ async fn a_token_is_renewed_before_it_ends_and_once_for_many_calls() {
     let gateway = gateway(&machine(&protected, "")).await;
     call(&gateway, "crm:whoami").await;
     assert_eq!(protected.requests().len(), 1);
-    // A fifth of its life before its end: five seconds are renewed after four. The wider token alone lives so short, and
-    // it is asked for while all else stands, so that a slow start renews nothing.
+    // Tokens are renewed after four fifths of their lifetime: here after four of five seconds. Only the wider token has
+    // this lifetime, and it is requested late, so that a slow start does not renew it.
     protected.set_token_lifetime(5);
     call(&gateway, "crm:admin").await;
     protected.set_token_lifetime(3_600);
@@ -105,7 +105,7 @@ async fn tokens_survive_a_restart_and_revoked_ones_are_replaced() {
     assert_eq!(protected.requests().len(), 2);
     assert_eq!(second.stop().await, Some(0));
 
-    // Under another key what is kept is of no use, and of no harm.
+    // With another vault key the stored token cannot be read, which does no harm.
     let builder = testkit::Gateway::with().config(&config).env("CRM_SECRET", SECRET);
     let third = builder.env("POWERSTRIP_KEY", &"k".repeat(40)).start().await;
     assert_eq!(call(&third, "crm:whoami").await["ok"], json!(true));

@@ -1,4 +1,4 @@
-//! Protected servers behind a real gateway: tokens for them, and what hostile ones do not get.
+//! OAuth-protected servers behind a real gateway, hostile ones included.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]
 
 mod browsers;

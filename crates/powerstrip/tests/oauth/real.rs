@@ -1,4 +1,4 @@
-//! The same against a real authorization server, `oidc-provider`, with tokens that are signed for one resource.
+//! A real authorization server, `oidc-provider`, with tokens that are signed for one resource.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,10 +12,10 @@ use crate::support::{SECRET, call, command, keeps_secrets};
 
 const VERSION: &str = "9.13.3";
 
-/// The provider and an MCP server that it protects.
+/// The provider and a protected MCP server.
 struct Provider {
     _child: Child,
-    /// Kept open: a program that cannot print ends.
+    /// Kept open: the program ends when it cannot print.
     _stdout: Lines<BufReader<ChildStdout>>,
     folder: tempfile::TempDir,
     issuer: String,
@@ -26,7 +26,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Node and the modules, installed as the other tools of the tests are.
+/// Node and the modules that `scripts/test` installs.
 async fn tools() -> Option<(String, String)> {
     let script = format!(
         "source tests/clients/tools.sh; node=$(node_22) && modules=$(npm_tool oidc-provider {VERSION}) && echo \"$node\" && echo \"$modules\""
@@ -57,8 +57,8 @@ impl Provider {
             .expect("node starts");
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
         let line = lines.next_line().await.expect("a line").expect("the provider says where it is");
-        let told: Value = serde_json::from_str(&line).expect("JSON");
-        let text = |key: &str| told[key].as_str().expect("a URL").to_owned();
+        let started: Value = serde_json::from_str(&line).expect("JSON");
+        let text = |key: &str| started[key].as_str().expect("a URL").to_owned();
         Some(Self {
             _child: child,
             _stdout: lines,
@@ -111,7 +111,7 @@ async fn a_user_logs_in_after_registration_and_the_token_is_refreshed() {
     let first = call(&gateway, "crm:whoami").await;
     assert_eq!(first["data"]["sub"], json!("ada"), "{first}");
     assert_eq!(first["data"]["aud"], json!(provider.url));
-    // Tokens live for ten seconds here, and are renewed after eight.
+    // Tokens live for ten seconds here and are renewed after eight.
     let second = eventually("another token", || async {
         let answer = call(&gateway, "crm:whoami").await;
         (answer["data"]["jti"] != first["data"]["jti"]).then_some(answer)
@@ -119,7 +119,7 @@ async fn a_user_logs_in_after_registration_and_the_token_is_refreshed() {
     .await;
     assert_eq!(second["data"]["sub"], json!("ada"), "{second}");
 
-    // What reaches further has to be agreed to again.
+    // A wider scope needs new consent.
     let answer = call(&gateway, "crm:admin").await;
     assert_eq!(answer["errors"][0]["code"], json!("DENIED"), "{answer}");
     let link = answer["errors"][0]["details"]["login"].as_str().expect("a link").to_owned();

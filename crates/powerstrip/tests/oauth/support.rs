@@ -3,7 +3,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use testkit::{CANARY, Gateway, ProtectedServer, eventually};
 
-/// The client secret of the config; a canary, too.
+/// The client secret of the config; also a canary.
 pub(crate) const SECRET: &str = "canary7f3d-client+secret";
 
 /// A server's entry with client credentials.
@@ -20,7 +20,7 @@ pub(crate) async fn gateway(config: &str) -> Gateway {
     builder.env("POWERSTRIP_LOG", "debug").start().await
 }
 
-/// Waits until a tool is known, and calls it.
+/// Waits until a tool is known and calls it.
 pub(crate) async fn call(gateway: &Gateway, tool: &str) -> Value {
     eventually("the tool is known", || async {
         let answer = gateway.call(tool, &json!({})).await.body;
@@ -29,7 +29,7 @@ pub(crate) async fn call(gateway: &Gateway, tool: &str) -> Value {
     .await
 }
 
-/// The server's last error, once it has one that holds this.
+/// The server's last error, once it contains `part`.
 pub(crate) async fn error_of(gateway: &Gateway, part: &str) -> String {
     eventually(&format!("an error that says {part:?}"), || async {
         let shown = command(gateway, &["servers"]).await;
@@ -44,7 +44,7 @@ pub(crate) async fn command(gateway: &Gateway, arguments: &[&str]) -> Value {
     gateway.run_with(&arguments, &[("CRM_SECRET", SECRET)]).await.json()
 }
 
-/// No file of the gateway, its log and its database among them, holds a canary.
+/// Asserts that no file of the gateway contains a canary, including log and database.
 pub(crate) fn keeps_secrets(gateway: &Gateway) {
     fn search(folder: &Path) {
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {

@@ -1,4 +1,4 @@
-//! Each agent has its own door, and behind it the tools of its skills and nothing else.
+//! Each agent has its own endpoint with only the tools of its skills.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn names(tools: &Value) -> Vec<&str> {
 
 const CONTROL: [&str; 3] = ["complete_workflow", "request_user_input", "store_artifact"];
 
-/// One request of a client before 2026-07-28.
+/// Sends a request of a legacy client.
 async fn legacy(
     url: &str,
     session: Option<&str>,
@@ -72,7 +72,7 @@ fn hello() -> Value {
         "clientInfo": {"name": "test", "version": "0"}}})
 }
 
-/// Opens a session of the old kind.
+/// Opens a legacy session.
 async fn session(url: &str) -> String {
     let (status, session, _) = legacy(url, None, &hello()).await;
     assert_eq!(status, StatusCode::OK);
@@ -102,7 +102,7 @@ async fn pain_11_each_agent_sees_and_calls_only_the_tools_of_its_skills() {
     assert_eq!(mcp_call(&host, "near__greet", input.clone()).await["content"], greeting);
     assert_eq!(mcp_call(&traveller, "far__greet", input.clone()).await["content"], greeting);
 
-    // What is not an agent's is to it as if it did not exist, by each of its names and at each of its doors.
+    // Tools of other agents seem not to exist, by any name and at any door.
     for hidden in ["far__greet", "far:greet", "far:greet@0"] {
         let absent = hidden.replace("greet", "groot");
         let call = |tool: String| {
@@ -116,9 +116,9 @@ async fn pain_11_each_agent_sees_and_calls_only_the_tools_of_its_skills() {
         assert_eq!(refused["error"]["code"], json!(-32602), "{refused}");
         let words = |answer: &Value, name: &str| {
             let message = answer["error"]["message"].as_str().expect("a message").to_owned();
-            let (told, hint) = message.split_once("; ").expect("a hint");
-            assert!(!hint.contains("far"), "only what is its own is suggested: {message}");
-            told.replace(name, "X")
+            let (text, hint) = message.split_once("; ").expect("a hint");
+            assert!(!hint.contains("far"), "only its own tools are suggested: {message}");
+            text.replace(name, "X")
         };
         assert_eq!(words(&refused, hidden), words(&unknown, &absent));
 
@@ -169,7 +169,7 @@ async fn pain_11_legacy_clients_use_the_same_agent_endpoint() {
     let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
     assert_eq!(answer["error"]["code"], json!(-32602), "{answer}");
 
-    // A session belongs to the door that opened it.
+    // A session belongs to the endpoint that opened it.
     for elsewhere in [&traveller, &gateway.url("/mcp")] {
         let (status, _, answer) = legacy(elsewhere, Some(&id), &call("far__greet")).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{answer}");
@@ -183,7 +183,7 @@ async fn pain_11_legacy_clients_use_the_same_agent_endpoint() {
 #[tokio::test]
 async fn an_unknown_agent_has_no_endpoint() {
     let gateway = Gateway::with().config("agents: { host: {} }").start().await;
-    for agent in ["nobody", "HOST", "ho%73t", "host%00"] {
+    for agent in ["unknown", "HOST", "ho%73t", "host%00"] {
         let (status, _, answer) = legacy(&door(&gateway, agent), None, &hello()).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{agent}");
         let message = answer["error"]["message"].as_str().expect("a JSON-RPC error");
@@ -225,11 +225,11 @@ async fn stdio_and_commands_can_act_as_an_agent() {
         let call = json!({"name": "far__greet", "arguments": {"name": "Ada"}});
         assert_eq!(pipe.mcp("tools/call", &call).await["error"]["code"], json!(-32602));
 
-        let mut desk = StdioSession::start_with(&gateway, &arguments);
-        let discovered = desk.lsp("mcp.discover", &json!({})).await;
+        let mut lsp = StdioSession::start_with(&gateway, &arguments);
+        let discovered = lsp.lsp("mcp.discover", &json!({})).await;
         assert_eq!(names(&discovered["result"]["tools"]), ["demo.echo", "near:greet"]);
         let call = json!({"tool": "far:greet", "input": {"name": "Ada"}});
-        let answer = desk.lsp("mcp.tool.invoke", &call).await;
+        let answer = lsp.lsp("mcp.tool.invoke", &call).await;
         assert_eq!(answer["result"]["errors"][0]["code"], json!("NOT_FOUND"), "{answer}");
         for (method, params) in [
             ("powerstrip.hello", json!({"agent": "traveller"})),
@@ -237,7 +237,7 @@ async fn stdio_and_commands_can_act_as_an_agent() {
             ("powerstrip.agents", json!({})),
             ("powerstrip.login", json!({"server": "far"})),
         ] {
-            let answer = desk.lsp(method, &params).await;
+            let answer = lsp.lsp(method, &params).await;
             assert!(answer["error"].is_object(), "it stays the agent that it is: {answer}");
         }
 
@@ -250,7 +250,7 @@ async fn stdio_and_commands_can_act_as_an_agent() {
         assert_eq!(refused["errors"][0]["code"], json!("NOT_FOUND"), "{refused}");
     }
 
-    // Without a gateway beside it, the command is the gateway.
+    // Without a running gateway, the command is the gateway.
     let alone = tempfile::tempdir().expect("a folder");
     let data = alone.path().join("data");
     let arguments = ["--agent", "host", "--data-dir", data.to_str().expect("a path")];
@@ -280,7 +280,7 @@ async fn a_changed_config_applies_to_connected_agents() {
     let profiles = PROFILES.replace("['near:greet', 'demo.*']", "['far:greet']");
     let config = format!("listen: 127.0.0.1:0\n{servers}{profiles}");
     gateway.write("powerstrip.yaml", &config);
-    told_of_changes(listening).await;
+    wait_for_list_change(listening).await;
     let (_, _, listed) = legacy(&host, Some(&id), &request("tools/list", json!({}))).await;
     assert_eq!(names(&listed["result"]["tools"]), ["far__greet"]);
     let call =
@@ -290,7 +290,7 @@ async fn a_changed_config_applies_to_connected_agents() {
     let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
     assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
 
-    // A config that cannot be used changes nothing.
+    // An invalid config changes nothing.
     gateway.write("powerstrip.yaml", &config.replace("skills: [far-away]", "skills: [far-awya]"));
     eventually("the log names the skill", || async {
         gateway.log().contains("did you mean `far-away`?").then_some(())
@@ -307,10 +307,10 @@ async fn a_changed_config_applies_to_connected_agents() {
     .await;
 }
 
-/// Reads a stream until it says that the list of tools has changed.
-async fn told_of_changes(mut stream: reqwest::Response) {
+/// Reads a stream until the notification that the list of tools has changed.
+async fn wait_for_list_change(mut stream: reqwest::Response) {
     let mut text = String::new();
-    let told = async {
+    let notified = async {
         while let Some(chunk) = stream.chunk().await.expect("the stream can be read") {
             text.push_str(&String::from_utf8_lossy(&chunk));
             if text.contains("notifications/tools/list_changed") {
@@ -319,5 +319,7 @@ async fn told_of_changes(mut stream: reqwest::Response) {
         }
         panic!("the stream ended: {text}");
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), told).await.expect("it is told");
+    tokio::time::timeout(std::time::Duration::from_secs(20), notified)
+        .await
+        .expect("a notification");
 }

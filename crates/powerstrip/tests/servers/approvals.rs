@@ -1,4 +1,4 @@
-//! Calls that a person must approve, at every door of a real gateway.
+//! Calls that need approval, at every door of a real gateway.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use crate::peer::{LegacyPeer, Peer};
 use crate::support::{command, offers, over_stdio};
 
-/// A tool pack whose runs are counted in a file.
+/// A toolpack that counts its runs in a file.
 const PACK: &str = "id: pack.note\nversion: 1.0.0\ndescription: Writes a note down.\ndeterministic: false\n\
     inputSchema: { type: object }\noutputSchema: { type: object }\n\
     execution: { kind: cli, cmd: [python3, -c, \"print('{}')\"] }\n";
@@ -32,7 +32,7 @@ async fn setup(more: &str) -> Gateway {
     gateway
 }
 
-/// Whoever has the admin token.
+/// A reviewer with the admin token.
 pub(crate) struct Reviewer<'a> {
     gateway: &'a Gateway,
     token: String,
@@ -47,7 +47,7 @@ impl<'a> Reviewer<'a> {
         send(reqwest::Client::new().get(self.gateway.url(path)).bearer_auth(&self.token)).await
     }
 
-    /// Waits until something waits that has not been seen before.
+    /// Waits for a new pending approval.
     pub(crate) async fn waiting(&self) -> Value {
         eventually("a call waits", || async {
             self.get("/v1/approvals").await.body["approvals"].get(0).cloned()
@@ -60,10 +60,10 @@ impl<'a> Reviewer<'a> {
         send(reqwest::Client::new().post(url).bearer_auth(&self.token).json(decision)).await
     }
 
-    /// Decides about the next call.
+    /// Decides about the next pending approval.
     pub(crate) async fn decides(&self, decision: &str) -> Value {
         let row = self.waiting().await;
-        let words = json!({"decision": decision, "reason": "as I see it"});
+        let words = json!({"decision": decision, "reason": "as reviewed"});
         let decided = self.decide(row["id"].as_str().unwrap(), &words).await;
         assert_eq!(decided.status, 200, "{decided:?}");
         row
@@ -83,7 +83,7 @@ async fn approval_is_required_at_every_door_for_every_kind_of_tool() {
                 [("approve", true, Value::Null), ("reject", false, json!("DENIED"))]
             {
                 n += 1;
-                // No call is like another: none could use what was decided about another.
+                // All calls differ, so that none can use the decision of another.
                 let input = json!({field: format!("call {n}")});
                 let (answer, row) =
                     tokio::join!(door.call(&gateway, tool, &input), reviewer.decides(decision));
@@ -98,13 +98,13 @@ async fn approval_is_required_at_every_door_for_every_kind_of_tool() {
             }
         }
     }
-    // An agent's own door, and the tool that calls other tools.
+    // An agent's endpoint, and the tool that calls other tools.
     let url = gateway.url("/agents/bot/mcp/tool/demo.echo");
     let call = send(reqwest::Client::new().post(url).json(&json!({"message": "as a bot"})));
     let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
     assert_eq!((answer.status, &row["agent"]), (403, &json!("bot")), "{answer:?}");
     let words = answer.body["errors"][0]["message"].as_str().unwrap();
-    assert!(words.contains("as I see it"), "the reviewer's words: {words}");
+    assert!(words.contains("as reviewed"), "the reviewer's words: {words}");
     let input = json!({"id": "demo.echo", "arguments": {"message": "passed on"}});
     let call = gateway.call("powerstrip:call_tool", &input);
     let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
@@ -180,7 +180,7 @@ async fn pending_approvals_survive_a_restart_and_the_repeated_call_uses_them() {
         let reviewer = Reviewer::of(&gateway);
         let call = gateway.call("pack.note", &input);
         tokio::select! {
-            answer = call => panic!("nobody approved: {answer:?}"),
+            answer = call => panic!("the call did not wait for approval: {answer:?}"),
             row = reviewer.waiting() => row,
         }
     };
@@ -261,14 +261,14 @@ async fn a_modern_client_asks_its_user_and_repeats_the_call() {
         assert_eq!(done["result"]["isError"] == json!(false), ok, "{done}");
         assert_eq!(reviewer.get("/v1/approvals").await.body["approvals"], json!([]));
     }
-    // Closed without a word: the other ways stay open, and the person is not asked twice.
+    // The user closes the dialog: the approval stays pending, and the user is not asked again.
     peer.call("pack_note", json!({"text": "closed"}), json!({})).await;
     let responses = json!({"powerstrip.approval": {"action": "cancel"}});
     let params =
         json!({"name": "pack_note", "arguments": {"text": "closed"}, "inputResponses": responses});
     let (done, _) = tokio::join!(peer.ask("tools/call", params), reviewer.decides("approve"));
     assert_eq!(done.answer["result"]["isError"], json!(false), "{done:?}");
-    // A yes to a question that was never asked is none.
+    // An answer to a question that was never asked is ignored.
     let responses = json!({"powerstrip.approval": accepts("approve")});
     let params =
         json!({"name": "pack_note", "arguments": {"text": "unasked"}, "inputResponses": responses});
@@ -287,7 +287,7 @@ async fn a_legacy_client_asks_its_user_and_the_first_decision_wins() {
     let (asked, answer) = peer.call("pack_note", json!({"text": "2"}), |_| accepts("reject")).await;
     assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(true)), "{answer}");
     assert!(answer.to_string().contains("said the person"), "{answer}");
-    // The reviewer waits until the person was asked: decided before that, nobody would be.
+    // The reviewer waits until the user was asked; an earlier decision would prevent the question.
     let seen = tokio::sync::Notify::new();
     let cancel = |_: &Value| (seen.notify_one(), json!({"action": "cancel"})).1;
     let cancels = peer.call("pack_note", json!({"text": "3"}), cancel);
@@ -306,7 +306,7 @@ async fn elicitation_of_approvals_can_be_turned_off() {
     assert_eq!((asked, &answer["result"]["isError"]), (0, &json!(true)), "{answer}");
 }
 
-/// Arguments that try to hide, to act on a screen, and to be too much for it.
+/// Arguments that try to hide, to control a terminal, and to be too long for it.
 fn hostile() -> Value {
     json!({
         "text": "pay\u{202e}moc.live\u{2066}",
@@ -391,7 +391,7 @@ async fn events_report_new_approvals_and_decisions() {
     assert!(created < consumed, "{text}");
 }
 
-/// Reads one HTTP request and answers it: its head, and its body.
+/// Reads one HTTP request and answers it; returns head and body.
 async fn hooked(listener: &TcpListener) -> (String, String) {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut bytes = Vec::new();
@@ -433,11 +433,13 @@ async fn webhook_links_are_signed_show_the_call_and_decide_once() {
     let (at, sum) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
     let secret = Secret::new("a secret of the hook");
     assert_eq!(sum, sign_webhook(&secret, at.parse().unwrap(), body.as_bytes()));
-    let told: Value = serde_json::from_str(&body).unwrap();
-    let (approve, reject) =
-        (told["links"]["approve"].as_str().unwrap(), told["links"]["reject"].as_str().unwrap());
+    let message: Value = serde_json::from_str(&body).unwrap();
+    let (approve, reject) = (
+        message["links"]["approve"].as_str().unwrap(),
+        message["links"]["reject"].as_str().unwrap(),
+    );
 
-    // What opens a link before a person does decides nothing.
+    // Link previews that open a link do not decide.
     for link in [approve, reject, approve] {
         let page = reqwest::get(link).await.unwrap();
         let policy = page.headers()["content-security-policy"].to_str().unwrap();

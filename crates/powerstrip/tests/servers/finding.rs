@@ -1,4 +1,4 @@
-//! An agent that searches finds, reads about and calls the tools of its skills.
+//! An agent searches for, describes and calls the tools of its skills.
 
 use serde_json::{Value, json};
 use testkit::{Gateway, StdioSession, eventually, mcp, mcp_call};
@@ -52,7 +52,7 @@ async fn pain_7_a_searching_agent_sees_three_tools_and_finds_the_rest() {
         let (door, input) = (door.clone(), json!({"query": query, "limit": 5}));
         async move { mcp_call(&door, "powerstrip__search_tools", input).await }
     };
-    // An index that knows of the last server may come a moment after its tools; the one before answers meanwhile.
+    // The index of the last server may be ready shortly after its tools; until then the previous one answers.
     let every = json!({"query": "greet", "limit": 50});
     eventually("both servers are indexed", || async {
         let url = gateway.url("/mcp");
@@ -60,7 +60,7 @@ async fn pain_7_a_searching_agent_sees_three_tools_and_finds_the_rest() {
         ["far:greet", "near:greet"].iter().all(|id| found(&all).contains(id)).then_some(())
     })
     .await;
-    let result = search("greet somebody by name").await;
+    let result = search("greet a person by name").await;
     let ids = found(&result);
     assert_eq!(ids[0], "near:greet", "{result}");
     assert!(ids.iter().all(|id| !id.starts_with("far:")), "{ids:?}");
@@ -75,7 +75,7 @@ async fn pain_7_a_searching_agent_sees_three_tools_and_finds_the_rest() {
     assert_eq!(code(&hidden), &json!("NOT_FOUND"), "{hidden}");
     assert!(hidden.to_string().contains("near:greet"), "the nearest in view is named: {hidden}");
 
-    // Whoever sees the whole list may search it as well, but has no use for a detour.
+    // Callers that see the whole list can search as well, but `call_tool` is not listed for them.
     let plain = mcp(&gateway.url("/mcp"), "tools/list", json!({})).await.to_string();
     assert!(
         plain.contains("powerstrip__search_tools") && plain.contains("powerstrip__describe_tool")
@@ -93,7 +93,7 @@ async fn pain_16_call_tool_is_equivalent_to_a_direct_call() {
         let (door, input) = (door.clone(), json!({"id": id, "arguments": arguments}));
         async move { mcp_call(&door, "powerstrip__call_tool", input).await }
     };
-    // Results of servers come whole: pictures, links, what the server says of its failure.
+    // Results of servers are complete: pictures, links and error texts.
     for tool in ["test_image_content", "test_multiple_content_types", "test_error_handling"] {
         let direct = mcp_call(&door, &format!("near__{tool}"), json!({})).await;
         let passed = call(&format!("near:{tool}"), json!({})).await;

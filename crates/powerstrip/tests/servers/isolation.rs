@@ -1,4 +1,4 @@
-//! A dead, hanging or crashing server costs its own callers and nobody else.
+//! A dead, hanging or crashing server affects only its own callers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ async fn a_dead_server_is_reported_and_recovers() {
 
 #[tokio::test]
 async fn hanging_servers_delay_no_other_server() {
-    // Takes connections and never says a word.
+    // Accepts connections and never answers.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}/mcp", silent.local_addr().expect("an address"));
     let servers = format!(
@@ -56,7 +56,7 @@ async fn hanging_servers_delay_no_other_server() {
     assert_eq!(gateway.call("demo.echo", &json!({"message": "hi"})).await.body["ok"], json!(true));
     offers(&gateway, "near__greet").await;
     assert_eq!(greet(&gateway, "near").await["ok"], json!(true));
-    // Each of the two is given a minute to begin.
+    // Each of the two has a minute to start.
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert_eq!(gateway.stop().await, Some(0));
 }
@@ -107,7 +107,7 @@ async fn the_last_tool_list_survives_a_restart() {
     assert_eq!(answer["errors"][0]["code"], json!("UNAVAILABLE"), "{answer}");
 }
 
-/// A server that writes its process id down before it begins.
+/// A server that writes its process id to a file before it starts.
 fn noted(file: &Path) -> String {
     let script = format!("echo $$ > {}; exec {}", file.display(), fixture().display());
     format!("servers:\n  near: {{ command: sh, args: [-c, '{script}'] }}\n")
@@ -194,7 +194,7 @@ async fn server_text_cannot_control_the_terminal() {
         (shown[2]["state"] == json!("down") && shown[2]["stderrTail"].is_string()).then_some(())
     })
     .await;
-    // A caller's words, too.
+    // Text of a caller as well.
     gateway.call("no\u{1b}[2J%0Aforged", &json!({})).await;
     let (printed, logged) = (gateway.run(&["servers"]).await.stdout, gateway.log());
     for (place, text) in [("terminal", &printed), ("log", &logged)] {

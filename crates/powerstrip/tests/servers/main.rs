@@ -1,4 +1,4 @@
-//! Many MCP servers behind one gateway, none of which can hurt another.
+//! Many MCP servers behind one gateway, isolated from each other.
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
 mod agents;

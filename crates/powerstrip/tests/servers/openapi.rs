@@ -1,4 +1,4 @@
-//! A service with an OpenAPI document beside the config, called through every door.
+//! A service with an OpenAPI document, called through every door.
 
 use serde_json::json;
 use testkit::{Door, Gateway, Service, eventually};
@@ -8,7 +8,7 @@ use crate::support::{command, offers};
 fn document(base: &str) -> String {
     format!(
         "openapi: 3.1.0\ninfo: {{ title: Echo, version: '1' }}\nservers: [{{ url: '{base}' }}]\npaths:\n  \
-         /echo:\n    post:\n      operationId: echo\n      description: Says what it was told.\n      \
+         /echo:\n    post:\n      operationId: echo\n      description: Returns its input.\n      \
          requestBody:\n        required: true\n        content:\n          application/json:\n            \
          schema: {{ type: object, required: [message], properties: {{ message: {{ type: string }} }} }}\n      \
          responses: {{ 200: {{ description: It. }} }}\n"

@@ -17,7 +17,7 @@ async fn prompts_and_resources_of_two_servers_coexist() {
     let far = HttpFixture::start().await;
     let go = tempfile::tempdir().expect("a folder");
     let go = go.path().join("go");
-    // Its lists come later than those of the other.
+    // Its lists arrive after those of the other server.
     let script = format!(
         "while [ ! -e {} ]; do sleep 0.05; done; exec {}",
         go.display(),
@@ -49,7 +49,7 @@ async fn prompts_and_resources_of_two_servers_coexist() {
     let completed = mcp(&url, "completion/complete", complete).await;
     assert_eq!(completed["result"]["completion"]["values"], json!(["paris", "park", "party"]));
 
-    // The first server to offer a URI keeps it, the second has it with its name in front, whatever their names.
+    // The first server that offers a URI keeps it; the second one's is prefixed with its name.
     let resources = mcp(&url, "resources/list", json!({})).await;
     let uris = names(&resources, "resources", "uri");
     assert!(uris.contains(&"test://static-text".to_owned()), "{uris:?}");
@@ -101,7 +101,7 @@ async fn last_known_lists_are_served_while_a_server_is_down() {
 async fn capabilities_reflect_the_servers() {
     let bare = Gateway::start().await;
     let stated = mcp(&bare.url("/mcp"), "server/discover", json!({})).await;
-    // Files are resources; whether one of them changes nobody needs to ask.
+    // Files are resources that never change, so there are no subscriptions.
     assert_eq!(stated["result"]["capabilities"]["resources"], json!({}), "{stated}");
     let listed = mcp(&bare.url("/mcp"), "resources/list", json!({})).await;
     assert_eq!(listed["result"]["resources"], json!([]), "{listed}");
@@ -127,12 +127,13 @@ async fn progress_and_log_messages_reach_only_their_caller() {
         .await;
     offers(&gateway, "greet").await;
     let mut modern = Peer::modern(&gateway);
-    let told = modern.call("test_tool_with_progress", json!({}), json!({"progressToken": "mine"}));
-    let told = told.await;
-    let steps: Vec<&Value> = told.notices("notifications/progress").collect();
-    assert_eq!(steps.len(), 3, "{told:?}");
+    let received =
+        modern.call("test_tool_with_progress", json!({}), json!({"progressToken": "token-1"}));
+    let received = received.await;
+    let steps: Vec<&Value> = received.notices("notifications/progress").collect();
+    assert_eq!(steps.len(), 3, "{received:?}");
     for (step, done) in steps.iter().zip([0.0, 50.0, 100.0]) {
-        assert_eq!(step["progressToken"], json!("mine"));
+        assert_eq!(step["progressToken"], json!("token-1"));
         assert_eq!(step["progress"].as_f64(), Some(done));
     }
     let silent = modern.call("test_tool_with_progress", json!({}), json!({})).await;
@@ -140,9 +141,9 @@ async fn progress_and_log_messages_reach_only_their_caller() {
     assert_eq!(silent.answer["result"]["content"][0]["text"], json!("Progress was reported."));
 
     let level = |level: &str| json!({"io.modelcontextprotocol/logLevel": level});
-    for (meta, heard) in [(level("info"), 3), (level("error"), 0), (json!({}), 0)] {
-        let told = modern.call("test_tool_with_logging", json!({}), meta).await;
-        assert_eq!(told.notices("notifications/message").count(), heard, "{told:?}");
+    for (meta, expected) in [(level("info"), 3), (level("error"), 0), (json!({}), 0)] {
+        let received = modern.call("test_tool_with_logging", json!({}), meta).await;
+        assert_eq!(received.notices("notifications/message").count(), expected, "{received:?}");
     }
 }
 
@@ -172,7 +173,7 @@ async fn a_task_belongs_to_its_owner_and_can_be_found_again() {
         let refused = peer.ask("tasks/get", json!({"taskId": foreign})).await.answer;
         assert_eq!(refused["error"]["code"], json!(-32602), "{foreign}: {refused}");
     }
-    // Without the extension nobody is given a task: the server answers when the work is done.
+    // Without the tasks extension there is no task: the server answers when the work is done.
     let plain =
         Peer::modern(&gateway).call("near__slow_compute", json!({"seconds": 0}), json!({})).await;
     assert!(plain.answer["result"]["content"].is_array(), "{plain:?}");
@@ -192,20 +193,20 @@ async fn subscribers_are_notified_of_changed_resources() {
             .listen(json!({"resourceSubscriptions": [uri], "promptsListChanged": true}))
             .await;
         let legacy = LegacyPeer::open(&gateway, json!({})).await;
-        let mut standing = legacy.stand().await;
+        let mut standing = legacy.listen().await;
         let subscribed = legacy.request("resources/subscribe", json!({"uri": uri}), |_| None).await;
         assert!(subscribed["result"].is_object(), "{subscribed}");
         let no_such = json!({"uri": "other://nowhere"});
         let refused = legacy.request("resources/subscribe", no_such, |_| None).await;
         assert!(refused["error"].is_object(), "{refused}");
 
-        // The server hears of the wish a moment later.
+        // The subscription reaches the server shortly after.
         let trigger = format!("{server}__test_trigger_resource_update");
         let stream = async {
-            let told = listening.next("notifications/resources/updated").await;
-            assert_eq!(told["params"]["uri"], json!(uri), "{told}");
-            let told = standing.next("notifications/resources/updated").await;
-            assert_eq!(told["params"]["uri"], json!(uri), "{told}");
+            let received = listening.next("notifications/resources/updated").await;
+            assert_eq!(received["params"]["uri"], json!(uri), "{received}");
+            let received = standing.next("notifications/resources/updated").await;
+            assert_eq!(received["params"]["uri"], json!(uri), "{received}");
         };
         let telling = async {
             loop {
@@ -216,11 +217,13 @@ async fn subscribers_are_notified_of_changed_resources() {
         tokio::select! {
             () = stream => {}
             () = telling => {}
-            () = tokio::time::sleep(std::time::Duration::from_secs(20)) => panic!("nobody was told"),
+            () = tokio::time::sleep(std::time::Duration::from_secs(20)) => panic!("no notification arrived"),
         }
         let trigger = format!("{server}__test_trigger_prompt_change");
         Peer::modern(&gateway).call(&trigger, json!({}), json!({})).await;
         let changed = listening.next("notifications/prompts/list_changed");
-        tokio::time::timeout(std::time::Duration::from_secs(20), changed).await.expect("told");
+        tokio::time::timeout(std::time::Duration::from_secs(20), changed)
+            .await
+            .expect("a notification");
     }
 }

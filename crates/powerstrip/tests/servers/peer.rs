@@ -1,17 +1,17 @@
-//! MCP clients of both eras that can be told and asked things while they wait.
+//! MCP clients of both eras that receive notifications and questions while they wait.
 
 use serde_json::{Value, json};
 use testkit::{Gateway, mcp_request_with};
 
-/// All that came of one request.
+/// All messages of one request.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Received {
     pub(crate) answer: Value,
     pub(crate) before: Vec<Value>,
 }
 
-impl Told {
-    /// The parameters of the notices of one kind that came before the answer.
+impl Received {
+    /// The parameters of the notifications of one kind before the answer.
     pub(crate) fn notices<'a>(&'a self, method: &'a str) -> impl Iterator<Item = &'a Value> {
         self.before
             .iter()
@@ -20,7 +20,7 @@ impl Told {
     }
 }
 
-/// A client of 2026-07-28.
+/// A client of MCP 2026-07-28.
 pub(crate) struct Peer {
     url: String,
     pub(crate) capabilities: Value,
@@ -31,23 +31,23 @@ impl Peer {
         Self { url: gateway.url("/mcp"), capabilities: json!({}) }
     }
 
-    pub(crate) async fn call(&mut self, tool: &str, input: Value, meta: Value) -> Told {
+    pub(crate) async fn call(&mut self, tool: &str, input: Value, meta: Value) -> Received {
         let params = json!({"name": tool, "arguments": input, "_meta": meta});
         self.ask("tools/call", params).await
     }
 
-    /// Calls a tool, and goes on while the call waits.
+    /// Starts a call; its messages are read from the stream.
     pub(crate) async fn begin(&mut self, tool: &str, input: Value, meta: Value) -> Stream {
         let params = json!({"name": tool, "arguments": input, "_meta": meta});
         Stream::new(self.send("tools/call", params).await)
     }
 
-    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Told {
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Received {
         let response = self.send(method, params).await;
         let text = response.text().await.expect("the answer can be read");
         let mut before = messages(&text);
         let answer = before.pop().unwrap_or_else(|| panic!("no answer: {text}"));
-        Told { answer, before }
+        Received { answer, before }
     }
 
     /// Listens for changes.
@@ -74,25 +74,25 @@ fn messages(text: &str) -> Vec<Value> {
     data.filter_map(|data| serde_json::from_str(data.trim()).ok()).collect()
 }
 
-/// Messages that come as long as somebody listens.
+/// A stream of messages.
 pub(crate) struct Stream {
     response: reqwest::Response,
     text: String,
-    heard: usize,
+    read: usize,
 }
 
 impl Stream {
     fn new(response: reqwest::Response) -> Self {
         assert!(response.status().is_success(), "{response:?}");
-        Self { response, text: String::new(), heard: 0 }
+        Self { response, text: String::new(), read: 0 }
     }
 
-    /// The next message of a kind; others are passed over.
+    /// The next message of a kind; others are skipped.
     pub(crate) async fn next(&mut self, method: &str) -> Value {
         self.first(method, |message| message["method"] == method).await
     }
 
-    /// The answer to the request that opened it.
+    /// The answer to the request that opened the stream.
     pub(crate) async fn answer(&mut self) -> Value {
         self.first("answer", |message| message.get("method").is_none()).await
     }
@@ -101,9 +101,9 @@ impl Stream {
         loop {
             let whole = self.text.rsplit_once('\n').map_or("", |(whole, _)| whole);
             let all = messages(whole);
-            if let Some(at) = all.iter().skip(self.heard).position(&is_it) {
-                self.heard += at + 1;
-                return all[self.heard - 1].clone();
+            if let Some(at) = all.iter().skip(self.read).position(&is_it) {
+                self.read += at + 1;
+                return all[self.read - 1].clone();
             }
             let chunk = self.response.chunk().await.expect("the stream goes on");
             let chunk = chunk.unwrap_or_else(|| panic!("no {what} in {}", self.text));
@@ -112,7 +112,7 @@ impl Stream {
     }
 }
 
-/// A client of 2025-11-25 with a session.
+/// A client of MCP 2025-11-25 with a session.
 pub(crate) struct LegacyPeer {
     url: String,
     session: String,
@@ -135,8 +135,8 @@ impl LegacyPeer {
         peer
     }
 
-    /// Opens the stream of what the gateway tells without being asked.
-    pub(crate) async fn stand(&self) -> Stream {
+    /// Opens the stream of notifications.
+    pub(crate) async fn listen(&self) -> Stream {
         let request = self
             .client
             .get(&self.url)
@@ -160,36 +160,36 @@ impl LegacyPeer {
         request.send().await.expect("an answer")
     }
 
-    /// Sends a request, and hands what it is told meanwhile to `hear`.
+    /// Sends a request; `reply` receives the messages before the answer.
     pub(crate) async fn request(
         &self,
         method: &str,
         params: Value,
-        mut hear: impl FnMut(&Value) -> Option<Value>,
+        mut reply: impl FnMut(&Value) -> Option<Value>,
     ) -> Value {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let mut response = self.post(&request).await;
         let mut text = String::new();
-        let mut heard = 0;
+        let mut read = 0;
         while let Some(chunk) = response.chunk().await.expect("the stream goes on") {
             text.push_str(&String::from_utf8_lossy(&chunk));
             let Some((whole, _)) = text.rsplit_once('\n') else { continue };
             let all = messages(whole);
-            for message in &all[heard..] {
+            for message in &all[read..] {
                 if message.get("method").is_none() {
                     return message.clone();
                 }
-                if let Some(reply) = hear(message) {
-                    let reply = json!({"jsonrpc": "2.0", "id": message["id"], "result": reply});
-                    assert!(self.post(&reply).await.status().is_success());
+                if let Some(result) = reply(message) {
+                    let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                    assert!(self.post(&answer).await.status().is_success());
                 }
             }
-            heard = all.len();
+            read = all.len();
         }
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("no answer: {text}"))
     }
 
-    /// Calls a tool, answering what is asked; gives the number of questions and the answer.
+    /// Calls a tool and answers its questions; returns their number and the answer.
     pub(crate) async fn call(
         &self,
         tool: &str,

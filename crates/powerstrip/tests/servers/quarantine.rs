@@ -1,4 +1,4 @@
-//! A server that changes what its tools say of themselves: the tool waits until a person has looked at it.
+//! Changed tool definitions are quarantined until the operator approves them.
 
 use std::process::Stdio;
 
@@ -34,7 +34,7 @@ fn entry(server: &McpServer, more: &str) -> String {
     format!("servers:\n  crm: {{ url: '{}'{more} }}\n", server.url())
 }
 
-/// A gateway that has come to trust both tools.
+/// A gateway that has pinned both tools.
 async fn trusting(server: &McpServer) -> Gateway {
     let gateway = Gateway::with().config(&entry(server, "")).start().await;
     offers(&gateway, "crm__search").await;
@@ -82,8 +82,8 @@ async fn any_changed_part_of_a_definition_is_quarantined() {
         }
         let refused = mcp_call(&gateway.url("/mcp"), "crm__search", json!({"q": "a"})).await;
         assert_eq!(refused["isError"], json!(true), "{refused}");
-        let told = refused["content"][0]["text"].as_str().expect("text");
-        assert!(told.contains("DENIED") && told.contains("tools diff crm:search"), "{told}");
+        let text = refused["content"][0]["text"].as_str().expect("text");
+        assert!(text.contains("DENIED") && text.contains("tools diff crm:search"), "{text}");
         assert_eq!(gateway.get("/mcp/schema/crm:search@1/input").await.status, 403);
         assert_eq!(server.calls(), called, "nothing of it was run");
         assert_eq!(
@@ -93,7 +93,7 @@ async fn any_changed_part_of_a_definition_is_quarantined() {
         );
         assert_eq!(server.calls(), called + 1);
 
-        // What is as it was is trusted as it was.
+        // An unchanged definition is still trusted.
         server.set_tools(vec![search(), other()]);
         offers(&gateway, "crm__search").await;
         assert_eq!(code(&gateway, "crm:search").await, Value::Null);
@@ -105,7 +105,7 @@ async fn any_changed_part_of_a_definition_is_quarantined() {
         (code(&gateway, "crm:search").await == json!("NOT_FOUND")).then_some(())
     })
     .await;
-    // A tool that went and comes back is not a new one.
+    // A tool that is removed and added again is not new.
     server.set_tools(vec![changed("/title", json!("Back again")), other()]);
     assert_eq!(quarantined(&gateway).await["changed"], json!(["title"]));
 }
@@ -134,27 +134,27 @@ async fn an_approval_covers_exactly_the_shown_definition_across_restarts() {
     let check = command(&gateway, &["check"]).await;
     assert!(check["findings"].to_string().contains("`crm:search` is quarantined"), "{check}");
 
-    // It changes once more before the approval arrives: that was not what anybody saw.
-    let sum = held["definition"].as_str().expect("a sum");
+    // It changes again before the approval arrives: the new definition was not shown.
+    let digest = held["definition"].as_str().expect("a digest");
     server.set_tools(vec![changed("/title", json!("Another")), other()]);
     eventually("it has changed again", || async {
         (quarantined(&gateway).await["changed"] == json!(["title"])).then_some(())
     })
     .await;
-    let late = gateway.run(&["tools", "approve", "crm:search", "--definition", sum]).await;
+    let late = gateway.run(&["tools", "approve", "crm:search", "--definition", digest]).await;
     assert_eq!(late.code, Some(1));
     assert_eq!(code(&gateway, "crm:search").await, json!("DENIED"));
 
     server.set_tools(vec![new.clone(), other()]);
-    eventually("it is as it was shown", || async {
+    eventually("the shown definition is back", || async {
         (quarantined(&gateway).await["definition"] == held["definition"]).then_some(())
     })
     .await;
     let mut listening = StdioSession::start(&gateway);
     listening.mcp_initialize().await;
-    // An answer says that it is heard by now that this client is ready to be told.
+    // After an answer, the gateway knows that this client receives notifications.
     listening.mcp("tools/list", &json!({})).await;
-    let approved = gateway.run(&["tools", "approve", "crm:search", "--definition", sum]).await;
+    let approved = gateway.run(&["tools", "approve", "crm:search", "--definition", digest]).await;
     assert_eq!(approved.code, Some(0), "{approved:?}");
     assert_eq!(code(&gateway, "crm:search").await, Value::Null, "it is served at once");
     assert_eq!(
@@ -166,7 +166,7 @@ async fn an_approval_covers_exactly_the_shown_definition_across_restarts() {
 
     let gateway = gateway.restart().await;
     offers(&gateway, "crm__search").await;
-    // What was trusted before is not any more.
+    // The previous definition is no longer trusted.
     server.set_tools(vec![search(), other()]);
     assert_eq!(quarantined(&gateway).await["changed"], json!(["description"]));
 }
@@ -179,7 +179,7 @@ async fn agents_cannot_approve_tools() {
     let held = quarantined(&gateway).await;
     let seen = json!({"tools": [{"tool": "crm:search", "definition": held["definition"]}]});
 
-    // An agent's pipe, in both framings.
+    // An agent's stdio process, in both framings.
     let answer = StdioSession::start(&gateway).lsp("powerstrip.approve", &seen).await;
     assert_eq!(answer["error"]["code"], json!(-32601), "{answer}");
     let mut mcp = StdioSession::start(&gateway);
@@ -188,7 +188,7 @@ async fn agents_cannot_approve_tools() {
         let answer = mcp.mcp(method, &seen).await;
         assert!(answer["error"].is_object(), "{answer}");
     }
-    // The socket that such pipes are relayed to, although it is the local user's.
+    // The local socket that such processes are relayed to.
     let place = gateway.folder().join(".powerstrip/socket");
     let mut socket = UnixStream::connect(place).await.expect("the socket");
     let hello =
@@ -199,14 +199,14 @@ async fn agents_cannot_approve_tools() {
         let frame = format!("Content-Length: {}\r\n\r\n{text}", text.len());
         socket.write_all(frame.as_bytes()).await.expect("it takes messages");
     }
-    let mut heard = String::new();
-    while !heard.contains("-32601") {
+    let mut received = String::new();
+    while !received.contains("-32601") {
         let mut some = [0; 4096];
         let read = socket.read(&mut some).await.expect("it answers");
-        assert_ne!(read, 0, "it closed: {heard}");
-        heard.push_str(&String::from_utf8_lossy(&some[..read]));
+        assert_ne!(read, 0, "it closed: {received}");
+        received.push_str(&String::from_utf8_lossy(&some[..read]));
     }
-    // And every route there is.
+    // Every route.
     for path in ["/mcp", "/mcp/tool/powerstrip.approve", "/powerstrip.approve"] {
         let body =
             json!({"jsonrpc": "2.0", "id": 1, "method": "powerstrip.approve", "params": seen});
@@ -228,7 +228,7 @@ async fn config_changes_by_the_operator_need_no_approval() {
     );
     offers(&gateway, "find").await;
     assert_eq!(code(&gateway, "crm:find").await, Value::Null);
-    // Under another name it is the same tool, with the same pin.
+    // A renamed tool keeps its pin.
     server.set_tools(vec![changed("/title", json!("Another")), other()]);
     assert_eq!(quarantined(&gateway).await["name"], json!("crm:find"));
     assert_eq!(code(&gateway, "crm:find").await, json!("DENIED"));
@@ -251,7 +251,7 @@ async fn tools_of_a_strict_server_are_approved_one_by_one_or_together() {
     );
     assert!(!listed(&gateway).await.iter().any(|name| name.starts_with("crm__")));
 
-    let unknown = gateway.run(&["tools", "approve", "--all-of", "nobody"]).await;
+    let unknown = gateway.run(&["tools", "approve", "--all-of", "unknown"]).await;
     assert_eq!(unknown.code, Some(1));
     let approved = command(&gateway, &["tools", "approve", "--all-of", "crm"]).await;
     assert_eq!(approved["approved"], json!(["crm:other", "crm:search"]), "{approved}");
@@ -262,7 +262,7 @@ async fn tools_of_a_strict_server_are_approved_one_by_one_or_together() {
     assert_eq!(quarantined(&gateway).await["name"], json!("crm:third"));
     assert_eq!(code(&gateway, "crm:search").await, Value::Null);
 
-    // Without a gateway, the command is the owner itself.
+    // Without a gateway, the command owns the data folder itself.
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("powerstrip.yaml");
     std::fs::write(&file, entry(&server, ", pin: strict")).expect("it can be written");

@@ -1,4 +1,4 @@
-//! What servers ask of callers, through the gateway, in both eras.
+//! Questions of servers to callers, through the gateway, in both eras.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ async fn a_modern_caller_is_asked_in_the_answer_and_replies_in_the_next_request(
     let text = done["result"]["content"][0]["text"].as_str().unwrap_or_default();
     assert!(text.contains("state-ok"), "{done}");
 
-    // A state that was altered, made up, or given for another tool opens nothing.
+    // A state that was altered, invented or issued for another tool is refused.
     let mut altered = state.clone();
     altered.replace_range(3..4, if &altered[3..4] == "A" { "B" } else { "A" });
     for wrong in [altered.as_str(), "made.up", "", &state[..state.len() - 1]] {
@@ -56,7 +56,7 @@ async fn servers_see_only_the_callers_declared_capabilities() {
     peer.capabilities = json!({"sampling": {}});
     let unable = peer.call(ELICIT, json!({}), json!({})).await.answer;
     assert_eq!(unable["error"]["code"], json!(-32021), "{unable}");
-    // Doors without a way to ask promise nothing.
+    // Doors that cannot ask declare no capabilities.
     let by_rest = gateway.call("near:test_input_required_result_elicitation", &json!({})).await;
     assert_eq!(by_rest.body["errors"][0]["code"], json!("UNSUPPORTED"), "{}", by_rest.body);
 }

@@ -1,4 +1,4 @@
-//! Servers that announce themselves: a real gateway, real programs built with the kit.
+//! Servers that register themselves: a real gateway, and real programs built with the kit.
 
 mod wire;
 
@@ -13,10 +13,10 @@ use tokio::process::Command;
 use crate::peer::Peer;
 use crate::support::{HttpFixture, command, listed, offers, over_http};
 
-/// What takes longer hangs.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+/// A wait beyond this is a hang.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(20);
 
-/// A lease that tests can wait for, and that a busy machine can renew.
+/// A lease short enough to wait for, and long enough to renew on a busy machine.
 const SHORT: &str = "registration: { lease: 3s }\n";
 
 /// The wire name of a tool of the text server.
@@ -55,7 +55,7 @@ async fn gone(gateway: &Gateway, server: &str) {
     .await;
 }
 
-/// What the text server is asked.
+/// The input for the text server.
 fn question() -> Value {
     json!({"text": "The solar panel turns sunlight into power. A solar panel needs sunlight."})
 }
@@ -71,9 +71,9 @@ async fn a_server_registers_is_called_and_deregisters() {
     assert_eq!(answer["ok"], json!(true), "{answer}");
     assert!(answer["data"]["keywords"].to_string().contains("solar panel"), "{answer}");
 
-    let told = command(&gateway, &["servers"]).await;
-    assert_eq!(told[0]["name"], json!("text-analysis-mcp"), "{told}");
-    assert_eq!(told[0]["lease"]["replicas"][0]["url"], json!(server.url), "{told}");
+    let servers = command(&gateway, &["servers"]).await;
+    assert_eq!(servers[0]["name"], json!("text-analysis-mcp"), "{servers}");
+    assert_eq!(servers[0]["lease"]["replicas"][0]["url"], json!(server.url), "{servers}");
     let seen = gateway.get("/v1/servers").await;
     assert_eq!(seen.status, 200);
     assert_eq!(seen.body["servers"][0]["state"], json!("ready"), "{:?}", seen.body);
@@ -89,10 +89,10 @@ async fn a_killed_server_is_removed_when_its_lease_ends() {
     let gateway = Gateway::with().config(SHORT).start().await;
     let server = register(text_analysis(), &gateway, &[]).await;
     offers(&gateway, KEYWORDS).await;
-    // It outlives several leases for as long as it renews them.
+    // The server stays for several leases while it renews them.
     eventually("heartbeats renew the lease", || async {
-        let told = command(&gateway, &["servers"]).await;
-        (told[0]["lease"]["ageMs"].as_u64() > Some(7_500)).then_some(())
+        let servers = command(&gateway, &["servers"]).await;
+        (servers[0]["lease"]["ageMs"].as_u64() > Some(7_500)).then_some(())
     })
     .await;
     assert!(listed(&gateway).await.contains(&KEYWORDS.to_owned()));
@@ -118,7 +118,7 @@ async fn a_server_registers_again_after_a_gateway_restart() {
     assert!(!listed(&gateway).await.contains(&KEYWORDS.to_owned()));
 }
 
-/// Calls a tool again and again until told to stop; answers with how often, and with what went wrong.
+/// Calls a tool repeatedly until stopped; returns the number of calls and the failures.
 async fn load(
     gateway: Arc<Gateway>,
     tool: &str,
@@ -156,8 +156,8 @@ async fn a_redeploy_under_load_loses_no_call() {
 
     let new = register(text_analysis(), &gateway, &[]).await;
     eventually("the new process has taken the name over", || async {
-        let told = command(&gateway, &["servers"]).await;
-        let leases = told.as_array()?.iter().find(|server| server["lease"].is_object())?;
+        let servers = command(&gateway, &["servers"]).await;
+        let leases = servers.as_array()?.iter().find(|server| server["lease"].is_object())?;
         let is_new = leases["lease"]["replicas"][0]["url"] == json!(new.url);
         (is_new && leases["tools"] != json!(0)).then_some(())
     })
@@ -183,8 +183,8 @@ async fn replicas_of_a_registered_server_share_calls() {
     let one = register(text_analysis(), &gateway, &flags).await;
     let other = register(text_analysis(), &gateway, &flags).await;
     let replicas = || async {
-        let told = command(&gateway, &["servers"]).await;
-        told[0]["lease"]["replicas"].as_array().map_or(0, Vec::len)
+        let servers = command(&gateway, &["servers"]).await;
+        servers[0]["lease"]["replicas"].as_array().map_or(0, Vec::len)
     };
     eventually("both are known", || async { (replicas().await == 2).then_some(()) }).await;
     offers(&gateway, "words__summarize_text").await;
@@ -200,18 +200,18 @@ async fn replicas_of_a_registered_server_share_calls() {
 async fn clients_are_notified_when_servers_register_and_leave() {
     let gateway = Gateway::with().config(SHORT).start().await;
     let mut stream = Peer::modern(&gateway).listen(json!({"toolsListChanged": true})).await;
-    // Hears of changes until one is that the server is in the list, or is not any more; how many there are nobody promised.
-    let mut changes = async |wanted: bool| {
+    // Reads notifications until the server is listed, or no longer listed; their number is not defined.
+    let mut changes = async |listed: bool| {
         loop {
             stream.next("notifications/tools/list_changed").await;
             let listing = mcp(&gateway.url("/mcp"), "tools/list", json!({})).await;
-            if listing.to_string().contains("text-analysis") == wanted {
+            if listing.to_string().contains("text-analysis") == listed {
                 return;
             }
         }
     };
     let server = register(text_analysis(), &gateway, &[]).await;
-    tokio::time::timeout(PATIENCE, changes(true)).await.expect("a server came");
+    tokio::time::timeout(TIMEOUT, changes(true)).await.expect("a server came");
     server.kill().await;
-    tokio::time::timeout(PATIENCE, changes(false)).await.expect("its lease ended");
+    tokio::time::timeout(TIMEOUT, changes(false)).await.expect("its lease ended");
 }

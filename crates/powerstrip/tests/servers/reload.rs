@@ -1,4 +1,4 @@
-//! Servers come and go with the config file, and those that stay notice nothing.
+//! Servers are added and removed by config changes; unchanged ones keep running.
 
 use std::process::Stdio;
 
@@ -37,7 +37,10 @@ async fn a_changed_config_adds_and_removes_servers() {
     .await;
     let after = command(&gateway, &["servers"]).await;
     assert_eq!(after[0]["name"], json!("near"));
-    assert_eq!(after[0]["restarts"], sessions[0]["restarts"], "it was left in peace");
+    assert_eq!(
+        after[0]["restarts"], sessions[0]["restarts"],
+        "an unchanged server is not restarted"
+    );
     assert_eq!(after.as_array().map(Vec::len), Some(1), "{after}");
 }
 

@@ -1,4 +1,4 @@
-//! Runs met from outside: at REST, at both eras of MCP, by command, and over a restart.
+//! Runs over REST, both eras of MCP and commands, and across a restart.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use reqwest::Method;
@@ -37,8 +37,8 @@ async fn within(gateway: &Gateway, run: &str, tool: &str, input: Value) -> Respo
     gateway.call_with(tool, &input, &[("powerstrip-run", run)]).await
 }
 
-/// Asks over REST in a run, with little patience: told to wait some more in nine tenths of it, which leaves a busy
-/// machine the last one.
+/// Asks over REST in a run with a short timeout: the answer is `waiting` after nine tenths of it, which leaves a busy
+/// machine the rest.
 async fn hasty(gateway: &Gateway, run: &str, question: Value) -> Response {
     let headers = [("powerstrip-run", run), ("powerstrip-timeout-ms", "3000")];
     gateway.call_with(ASK, &question, &headers).await
@@ -51,14 +51,14 @@ async fn two_data_tools(gateway: &Gateway, run: &str) {
     }
 }
 
-/// Runs a command beside the gateway; its exit code and what it said.
+/// Runs a command with the gateway's config; returns its exit code and output, or its standard error if it failed.
 async fn command(gateway: &Gateway, arguments: &[&str]) -> (Option<i32>, String) {
     let output = gateway.run(arguments).await;
     let text = if output.code == Some(0) { output.stdout } else { output.stderr };
     (output.code, text)
 }
 
-/// The run that waits for a person.
+/// The run that waits for an answer.
 async fn waiting(gateway: &Gateway) -> Value {
     eventually("a run waits", || async {
         let listed = gateway.get("/v1/runs?state=waiting").await;
@@ -89,7 +89,7 @@ async fn a_rest_run_asks_the_operator_and_continues_after_a_restart() {
     let answers = format!("{path}/answers");
     let good = json!({"slot_id": "tone", "value": "warm"});
     let token = gateway.admin_token();
-    // A local agent is the local user, so the local user does not answer.
+    // A local agent acts as the local user, so the local user cannot answer.
     assert_eq!(request(&gateway, Method::POST, &answers, &good, None).await.status, 403);
     for (bad, status) in [
         (json!({"slot_id": "tone", "value": "loud"}), 400),
@@ -105,10 +105,10 @@ async fn a_rest_run_asks_the_operator_and_continues_after_a_restart() {
     let answered = request(&gateway, Method::POST, &answers, &good, Some(&token)).await;
     assert_eq!((answered.status, &answered.body["state"]), (200, &json!("answered")));
     let again = request(&gateway, Method::POST, &answers, &good, Some(&token)).await;
-    assert_eq!(again.status, 400, "the first answer stands: {again:?}");
+    assert_eq!(again.status, 400, "the first answer counts: {again:?}");
 
-    let told = within(&gateway, "report", ASK, question("tone")).await;
-    assert_eq!(told.body["data"]["value"], json!("warm"), "{told:?}");
+    let output = within(&gateway, "report", ASK, question("tone")).await;
+    assert_eq!(output.body["data"]["value"], json!("warm"), "{output:?}");
     let ended = within(&gateway, "report", END, json!({"summary": "done"})).await;
     assert_eq!(ended.body["data"]["status"], json!("completed"), "{ended:?}");
     let gateway = gateway.restart().await;
@@ -134,7 +134,7 @@ async fn an_answer_by_command_resumes_the_waiting_call() {
         let request = reqwest::Client::new().post(url).header("powerstrip-run", "r");
         let request = request.json(&question("tone"));
         async move {
-            // Told to go on waiting, it does.
+            // Repeats the call while the answer is `waiting`.
             loop {
                 let asked = request.try_clone().unwrap().send().await.unwrap();
                 let answer = asked.json::<Value>().await.unwrap();
@@ -146,19 +146,19 @@ async fn an_answer_by_command_resumes_the_waiting_call() {
     });
     let run = tokio::select! {
         run = waiting(&gateway) => run,
-        early = &mut asking => panic!("nobody was waited for: {early:?}"),
+        early = &mut asking => panic!("the call did not wait: {early:?}"),
     };
     let id = run["id"].as_str().unwrap();
-    let (code, told) = command(&gateway, &["runs"]).await;
-    assert!(code == Some(0) && told.contains(id) && told.contains("waiting"), "{told}");
-    let (_, told) = command(&gateway, &["runs", "show", &id[..12]]).await;
-    assert!(told.contains("Which tone?"), "{told}");
-    let (code, told) = command(&gateway, &["runs", "answer", id, "--text", "loud"]).await;
-    assert!(code == Some(1) && told.contains("`plain`, `warm`"), "{told}");
-    let (code, told) = command(&gateway, &["runs", "answer", id, "--value", "warm"]).await;
-    assert!(code == Some(2) && told.contains("--text"), "{told}");
-    let (code, told) = command(&gateway, &["runs", "answer", id, "--value", "\"warm\""]).await;
-    assert_eq!(code, Some(0), "{told}");
+    let (code, output) = command(&gateway, &["runs"]).await;
+    assert!(code == Some(0) && output.contains(id) && output.contains("waiting"), "{output}");
+    let (_, output) = command(&gateway, &["runs", "show", &id[..12]]).await;
+    assert!(output.contains("Which tone?"), "{output}");
+    let (code, output) = command(&gateway, &["runs", "answer", id, "--text", "loud"]).await;
+    assert!(code == Some(1) && output.contains("`plain`, `warm`"), "{output}");
+    let (code, output) = command(&gateway, &["runs", "answer", id, "--value", "warm"]).await;
+    assert!(code == Some(2) && output.contains("--text"), "{output}");
+    let (code, output) = command(&gateway, &["runs", "answer", id, "--value", "\"warm\""]).await;
+    assert_eq!(code, Some(0), "{output}");
     assert_eq!(asking.await.unwrap()["data"]["value"], json!("warm"));
 
     let arguments = ["call", "demo.echo", "--run", "r", "--input", "{\"message\":\"c\"}"];
@@ -205,10 +205,10 @@ async fn a_modern_client_uses_a_named_or_implicit_run_and_answers_in_rounds() {
     let gateway = Gateway::start().await;
     let mut peer = Peer::modern(&gateway);
     let status = |answer: &Value| answer["result"]["structuredContent"]["status"].clone();
-    // Without a name, its calls are one run; with one, by either key, another.
+    // Calls without a name share one run; a name, by either key, makes another.
     for message in ["a", "b"] {
         peer.call("demo.echo", json!({"message": message}), json!({})).await;
-        let meta = json!({"run_id": "mine"});
+        let meta = json!({"run_id": "named-run"});
         peer.call("demo.echo", json!({"message": message}), meta).await;
     }
     let hasty = |meta: Value| {
@@ -216,10 +216,10 @@ async fn a_modern_client_uses_a_named_or_implicit_run_and_answers_in_rounds() {
         meta["powerstrip/timeout-ms"] = json!(3_000);
         meta
     };
-    let named = hasty(json!({"powerstrip/run-id": "mine"}));
+    let named = hasty(json!({"powerstrip/run-id": "named-run"}));
     let asked = peer.call(WIRE_ASK, question("tone"), named).await.answer;
     assert_eq!(status(&asked), json!("waiting"), "{asked}");
-    assert_eq!(asked["result"]["structuredContent"]["run_id"], json!("mine"));
+    assert_eq!(asked["result"]["structuredContent"]["run_id"], json!("named-run"));
     let fresh =
         peer.call(WIRE_ASK, question("tone"), hasty(json!({"run_id": "fresh"}))).await.answer;
     assert_eq!(fresh["result"]["isError"], json!(true), "{fresh}");
@@ -236,12 +236,12 @@ async fn a_modern_client_uses_a_named_or_implicit_run_and_answers_in_rounds() {
     let done = peer.ask("tools/call", params).await.answer;
     assert_eq!(done["result"]["structuredContent"]["value"], json!("warm"), "{done}");
 
-    // A caller that wants to hear of progress does.
-    let meta = hasty(json!({"run_id": "mine", "progressToken": "p"}));
+    // A caller with a progress token receives progress.
+    let meta = hasty(json!({"run_id": "named-run", "progressToken": "p"}));
     peer.capabilities = json!({});
-    let told = peer.call(WIRE_ASK, question("tone"), meta).await;
-    assert!(told.notices("notifications/progress").count() > 0, "{told:?}");
-    assert_eq!(status(&told.answer), json!("waiting"));
+    let output = peer.call(WIRE_ASK, question("tone"), meta).await;
+    assert!(output.notices("notifications/progress").count() > 0, "{output:?}");
+    assert_eq!(status(&output.answer), json!("waiting"));
 }
 
 #[tokio::test]
@@ -285,7 +285,7 @@ async fn a_rest_batch_is_validated_first_and_runs_its_end_last() {
             "{bad}"
         );
     }
-    // Without a name the batch is a run of its own; the id that it is told leads back to it.
+    // A batch without a name is a new run, whose id is in the answer.
     let own = batch(json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "a"}}]})).await;
     let run = own.body["run_id"].as_str().unwrap();
     assert_eq!(

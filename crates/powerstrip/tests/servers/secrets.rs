@@ -1,4 +1,4 @@
-//! Servers and tools that repeat the secrets they were given: no caller sees them.
+//! Secrets that servers and tools echo are not visible to callers.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +20,7 @@ const PASSWORD: &str = "basic-c4nary-password";
 const QUERY: &str = "query-c4nary-987654";
 const PACK: &str = "pack-c4nary-value-77";
 
-/// What no text that leaves may hold, however a canary is written.
+/// The encodings of a canary that no output may contain.
 fn canaries() -> Vec<String> {
     let mut all: Vec<String> =
         ["env-c4nary", "header-c4nary", "basic-c4nary", "query-c4nary", "pack-c4nary"]
@@ -37,7 +37,7 @@ fn assert_clean(what: &str, text: &str) {
     }
 }
 
-/// Repeats its secret on stderr, in its list, in results, in errors and in progress; then it can be asked to die.
+/// Echoes its secret on stderr, in its list, results, errors and progress, and can be made to exit.
 const STDIO: &str = r#"
 import base64, json, os, sys, urllib.parse
 secret = os.environ['API_KEY']
@@ -69,7 +69,7 @@ for line in sys.stdin:
         say({'id': ask['id'], 'error': {'code': -32601, 'message': secret}})
 "#;
 
-/// Answers MCP and plain requests with the credentials that came with them, and takes traces.
+/// Answers MCP and plain requests with the credentials that they contain, and accepts traces.
 async fn echo(State(traces): State<Arc<Mutex<Vec<u8>>>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.expect("a body");

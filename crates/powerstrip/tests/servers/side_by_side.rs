@@ -1,4 +1,4 @@
-//! A program and a URL behind one endpoint.
+//! A stdio server and an HTTP server behind one gateway.
 
 use serde_json::json;
 use testkit::{Door, Gateway, mcp_call};
@@ -85,7 +85,7 @@ async fn a_server_without_prefix_keeps_its_own_names() {
     let by_id = gateway.call("first:greet", &json!({"name": "Ada"})).await.body;
     assert_eq!(by_id["ok"], json!(true), "{by_id}");
 
-    // A name stays with the tool that had it first.
+    // A name stays with its first tool.
     let both = format!("listen: 127.0.0.1:0\nservers:\n{}{}", entry("first"), entry("second"));
     gateway.write("powerstrip.yaml", &both);
     offers(&gateway, "second__greet").await;

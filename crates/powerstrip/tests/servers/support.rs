@@ -1,4 +1,4 @@
-//! MCP servers to put behind a gateway, and a client that speaks MCP to it.
+//! Servers to put behind a gateway.
 
 use std::path::PathBuf;
 
@@ -37,12 +37,12 @@ impl HttpFixture {
     }
 }
 
-/// A server's entry in the config that starts the fixture.
+/// A config entry that starts the fixture server.
 pub(crate) fn over_stdio(name: &str) -> String {
     format!("  {name}: {{ command: '{}' }}\n", fixture().display())
 }
 
-/// A server's entry in the config that names a URL.
+/// A config entry with a URL.
 pub(crate) fn over_http(name: &str, url: &str) -> String {
     format!("  {name}: {{ url: '{url}' }}\n")
 }

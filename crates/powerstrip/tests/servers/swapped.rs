@@ -1,4 +1,4 @@
-//! An approval covers the code and the idempotency key that were there when a person was asked.
+//! An approval covers the code and the idempotency key that the reviewer saw.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -24,7 +24,7 @@ fn pack(program: &Path) -> String {
     )
 }
 
-/// Puts a program in its place in one step.
+/// Replaces a program atomically.
 fn install(program: &Path, text: &str) {
     let replacement = program.with_extension("new");
     fs::write(&replacement, text).unwrap();
@@ -72,7 +72,7 @@ async fn a_program_replaced_during_approval_is_not_run() {
     });
     denied(&answer);
 
-    // Neither the approval nor the standing rule is about the new program.
+    // Neither the approval nor the standing rule covers the new program.
     let call = gateway.call("pack.act", &input);
     let (answer, _) = tokio::join!(call, reviewer.decides("approve"));
     assert_eq!(answer.body["data"], json!({"ran": "new"}), "{answer:?}");

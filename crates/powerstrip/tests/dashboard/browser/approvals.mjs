@@ -27,7 +27,7 @@ await play(async (context) => {
   await two.waitForSelector("#waiting:has-text('No pending approvals')");
   await two.waitForSelector("#decided a.row:has-text('approved')");
 
-  // Rejected with words, which the caller hears; the other tab's open form goes away.
+  // Rejected with a reason, which the caller receives; the open form in the other tab disappears.
   const second = call("mail.send", { to: "bob@example.com", subject: "Hello" });
   await two.waitForSelector("#waiting a.row");
   await two.click("#waiting a.row");
@@ -45,7 +45,7 @@ await play(async (context) => {
   await two.waitForSelector("#decision:not(:has(form))");
   await two.waitForSelector("#verdict:has-text('rejected')");
 
-  // A form that is too late says so.
+  // A late form gets a message.
   const third = call("mail.send", { to: "carol@example.com", subject: "Hello" });
   await one.goto(`${GATEWAY}/dashboard/approvals`);
   await one.waitForSelector("#waiting a.row");
@@ -56,14 +56,14 @@ await play(async (context) => {
   assert.equal((await third).ok, true);
   await one.waitForSelector("#verdict:has-text('approved')");
 
-  // What stands is listed, lets the same call through, and can be taken out.
-  assert.equal((await call("mail.send", { to: "carol@example.com", subject: "Hello" })).ok, true, "the rule stands");
+  // A standing rule is listed, allows the same call, and can be removed.
+  assert.equal((await call("mail.send", { to: "carol@example.com", subject: "Hello" })).ok, true, "the rule allows it");
   await one.goto(`${GATEWAY}/dashboard/rules`);
   assert.match(await one.textContent("article.rule"), /carol@example.com/);
   await one.click("text=Delete rule");
   await one.waitForSelector("text=No standing rules");
 
-  // Nobody decides: both tabs see it end.
+  // Without a decision, both tabs show that the approval expires.
   await one.goto(`${GATEWAY}/dashboard/approvals`);
   await two.goto(`${GATEWAY}/dashboard/approvals`);
   await Promise.all([listening(one), listening(two)]);

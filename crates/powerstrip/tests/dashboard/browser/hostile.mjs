@@ -22,7 +22,7 @@ await play(async (context) => {
   assert.ok(shown.includes("\\u202e") && shown.includes("\\u001b"));
   assert.equal(await page.locator("#arguments *").count(), 0, "text, and nothing but text");
 
-  // Words of a reviewer are as inert as arguments.
+  // A reviewer's reason is as inert as arguments.
   await page.fill("#reason", `${script} \u202e`);
   await page.click("button[value=reject]");
   assert.equal((await waiting).errors[0].code, "DENIED");
@@ -30,7 +30,7 @@ await play(async (context) => {
   assert.equal(await page.locator("blockquote *").count(), 0);
   assert.ok((await page.textContent("blockquote")).includes("\\u{202e}"));
 
-  // The name of a tool that is not there comes back as text.
+  // The name of an unknown tool is shown as text.
   await page.goto(`${GATEWAY}/dashboard/catalog?q=${encodeURIComponent(script)}`);
   await page.waitForSelector(".empty");
   await page.goto(`${GATEWAY}/dashboard/calls?tool=${encodeURIComponent(script)}`);
@@ -38,7 +38,7 @@ await play(async (context) => {
   assert.notEqual(await page.title(), "pwned");
   assert.equal(await page.locator("main img").count(), 0);
 
-  // A script that got into a page all the same would not run.
+  // A script in a page would not run.
   await page.evaluate(() => {
     const inline = document.createElement("script");
     inline.textContent = "document.title = 'pwned'";
@@ -46,9 +46,9 @@ await play(async (context) => {
   });
   assert.notEqual(await page.title(), "pwned", "the policy forbids inline script");
 }).catch((error) => {
-  // The browser reports the script that it did not run; that is the one complaint that is wanted.
-  const wanted = /no page complains/.test(error.message) && error.actual?.length === 1 && /Content Security Policy/.test(error.actual[0]);
-  if (!wanted) {
+  // The browser reports the blocked script; that is the only expected complaint.
+  const expected = /no page complains/.test(error.message) && error.actual?.length === 1 && /Content Security Policy/.test(error.actual[0]);
+  if (!expected) {
     throw error;
   }
 });

@@ -6,9 +6,9 @@ await play(async (context) => {
   const rooms = await page.$$eval("nav a[data-key]", (links) => links.map((link) => [link.dataset.key, link.getAttribute("href")]));
   assert.ok(rooms.length >= 8);
   for (const [key, place] of rooms) {
-    // One room is where we are already: it is the page that loads anew which hears the next key.
+    // One target is the current page: it reloads, and the next key goes to the reloaded page.
     const arrived = page.waitForEvent("load");
-    // Sent together: who types waits for nobody between two keys, and a page does not wait long for the second.
+    // Both keys are sent at once, because the page waits only briefly for the second.
     await Promise.all([page.keyboard.press("g"), page.keyboard.press(key)]);
     await arrived;
     await page.waitForURL(`${GATEWAY}${place}`);
@@ -40,7 +40,7 @@ await play(async (context) => {
   await page.keyboard.press("Enter");
   await page.waitForSelector("#main:focus");
 
-  // Everything that can be clicked can be reached.
+  // Every clickable element can be reached by keyboard.
   const unreachable = await page.$$eval("main a, main button, nav a, nav button", (all) =>
     all.filter((one) => one.tabIndex < 0 && !one.closest("[aria-hidden]") && !one.hidden).length);
   assert.equal(unreachable, 0);

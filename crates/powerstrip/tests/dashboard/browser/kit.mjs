@@ -1,4 +1,4 @@
-// What the scenarios share: a browser, a signed-in page that complains about errors, and calls beside it.
+// Shared by the scenarios: a browser, a signed-in page that reports errors, and calls of tools.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
@@ -8,11 +8,11 @@ import { createRequire } from "node:module";
 const { MODULES, CHROMIUM, GATEWAY, TOKEN, SCREENS } = process.env;
 const { chromium } = createRequire(path.join(MODULES, "x.js"))("playwright-core");
 
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
-export { assert, GATEWAY, PATIENCE, TOKEN, SCREENS };
+export { assert, GATEWAY, TIMEOUT, TOKEN, SCREENS };
 
-/** Plays a scenario in a browser of its own; a console error on any page fails it. */
+/** Runs a scenario in its own browser; a console error on any page fails it. */
 export async function play(scenario) {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), "powerstrip-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {
@@ -21,7 +21,7 @@ export async function play(scenario) {
     args: [
       "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync",
-      // Nothing leaves this machine.
+      // Only requests to this machine are allowed.
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     ],
   });
@@ -35,7 +35,7 @@ export async function play(scenario) {
   if (assets) { await context.route("**/*-style.css", (r) => r.fulfill({ path: assets + "style.css", contentType: "text/css" })); await context.route("**/*-app.js", (r) => r.fulfill({ path: assets + "app.js", contentType: "text/javascript" })); }
   context.on("page", watch);
   context.pages().forEach(watch);
-  context.setDefaultTimeout(PATIENCE);
+  context.setDefaultTimeout(TIMEOUT);
   try {
     await scenario(context, errors);
     assert.deepEqual(errors, [], "no page complains");
@@ -45,7 +45,7 @@ export async function play(scenario) {
   }
 }
 
-/** A page of somebody who has signed in. */
+/** A page of a signed-in user. */
 export async function signedIn(context, place = "/dashboard") {
   const page = await context.newPage();
   await page.goto(`${GATEWAY}/dashboard/sign-in`);
@@ -58,7 +58,7 @@ export async function signedIn(context, place = "/dashboard") {
   return page;
 }
 
-/** Calls a tool as an app would; the envelope, when it is there. */
+/** Calls a tool over HTTP; resolves to the envelope. */
 export async function call(tool, input, signal, headers = {}) {
   const response = await fetch(`${GATEWAY}/mcp/tool/${tool}`, {
     method: "POST",
@@ -69,10 +69,10 @@ export async function call(tool, input, signal, headers = {}) {
   return response.json();
 }
 
-/** Waits for the complaint that a browser makes by itself about an answer of ours that refuses, and forgets it. */
+/** Waits for the error that the browser logs about a refused request, and removes it. */
 export async function complained(errors) {
   const ours = () => errors.filter((error) => error.startsWith(GATEWAY));
-  for (const until = Date.now() + PATIENCE; ours().length === 0;) {
+  for (const until = Date.now() + TIMEOUT; ours().length === 0;) {
     assert.ok(Date.now() < until, "the browser notes the refusal");
     await new Promise((done) => setTimeout(done, 10));
   }
@@ -80,11 +80,11 @@ export async function complained(errors) {
   errors.splice(errors.findIndex((error) => error.startsWith(GATEWAY)), 1);
 }
 
-/** Presses a key once it goes where it is meant to: a page has loaded a moment before the browser moves the focus. */
+/** Presses a key once the element has the focus: the browser moves the focus shortly after the page has loaded. */
 export async function pressIn(page, element, key) {
   await page.waitForSelector(`${element}:focus`);
   await page.keyboard.press(key);
 }
 
-/** Waits until a live page hears what happens. */
+/** Waits until a live page receives events. */
 export const listening = (page) => page.waitForSelector("body[data-listening=yes]");

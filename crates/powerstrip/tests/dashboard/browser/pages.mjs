@@ -1,5 +1,5 @@
-// Every page at two widths in two schemes: nothing is wider than the screen, every control has a name, and there is a
-// picture for a person to look at.
+// Every page at two widths in two colour schemes: nothing is wider than the screen, every control has a name, and a
+// screenshot is taken for review.
 import fs from "node:fs";
 import path from "node:path";
 import { GATEWAY, SCREENS, assert, call, play, signedIn } from "./kit.mjs";
@@ -13,8 +13,8 @@ await play(async (context) => {
   }
   await call("demo.echo", {});
   const { meta } = await call("orders.create", { customer: "C-1042", lines: [{ sku: "A-7" }] });
-  const leaving = new AbortController();
-  const waits = (input) => call("mail.send", input, leaving.signal).catch(() => null);
+  const abandoned = new AbortController();
+  const waits = (input) => call("mail.send", input, abandoned.signal).catch(() => null);
   const left = [
     waits({ to: "ann@example.com", subject: "Invoice 2026-118", body: "Dear Ann,\nplease find the invoice attached.\n" }),
     waits({ to: "board@example.com", subject: "Minutes", body: "Draft." }),
@@ -23,7 +23,7 @@ await play(async (context) => {
   await page.waitForSelector("#waiting li:nth-child(2)");
   const asked = await page.getAttribute("#waiting a.row:has-text('2026-118')", "href");
 
-  // A run that has called a few tools, and a file.
+  // A run with a few calls, and a file.
   const run = { "powerstrip-run": "quarterly report" };
   await call("demo.echo", { message: "one" }, undefined, run);
   await Promise.all([call("time.now", {}, undefined, run), call("text.stats", { text: "two words" }, undefined, run)]);
@@ -39,7 +39,7 @@ await play(async (context) => {
   const [saved] = await Promise.all([page.waitForEvent("download"), page.click("text=Download")]);
   assert.equal(await saved.failure(), null);
 
-  // A try, and a call that is compared with an approved one.
+  // A trial call, and a call that is compared with an approved one.
   await page.goto(`${GATEWAY}${asked}`);
   await page.click("button[value=approve]");
   await page.waitForSelector("#verdict:has-text('approved')");
@@ -99,17 +99,17 @@ await play(async (context) => {
     }
   }
   await contrast(page);
-  leaving.abort();
+  abandoned.abort();
   await Promise.all(left);
 }).catch((error) => {
-  // The browser notes the one page that is not there.
-  const wanted = /no page complains/.test(error.message) && error.actual?.every((line) => /approvals\/none.*404/.test(line));
-  if (!wanted) {
+  // The browser reports the missing page.
+  const expected = /no page complains/.test(error.message) && error.actual?.every((line) => /approvals\/none.*404/.test(line));
+  if (!expected) {
     throw error;
   }
 });
 
-/** Text stands out from what it stands on, in both schemes (WCAG AA). */
+/** Text has enough contrast in both schemes (WCAG AA). */
 async function contrast(page) {
   for (const scheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: scheme });

@@ -8,7 +8,7 @@ await play(async (context) => {
   for (const message of ["one", "two"]) {
     assert.equal((await call("demo.echo", { message }, undefined, run)).ok, true);
   }
-  // Told to go on waiting, it does: people take their time, and so do browsers.
+  // Repeats the call while the answer is `waiting`.
   const ask = async () => {
     for (;;) {
       const answer = await call("powerstrip:request_user_input", question, undefined, run);
@@ -17,7 +17,7 @@ await play(async (context) => {
   };
   const asked = ask();
 
-  // From the list to the question, with the keyboard alone.
+  // From the list to the question by keyboard only.
   const page = await signedIn(context, "/dashboard/runs");
   await page.waitForSelector("a.row:has-text('letter')");
   await page.focus("a.row:has-text('letter')");

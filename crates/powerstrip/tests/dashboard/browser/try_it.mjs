@@ -4,7 +4,7 @@ await play(async (context, errors) => {
   const page = await signedIn(context, "/dashboard/tools/orders.create");
   const field = (pointer) => page.locator(`[name="v${pointer}"]`);
 
-  // Faults stand at their fields, and nothing that was typed is lost.
+  // Faults are shown at their fields, and the input is kept.
   await field("/customer").fill("C");
   await field("/discount").fill("12.5");
   await field("/address/street").fill("Main Street 1\nBack door");
@@ -17,7 +17,7 @@ await play(async (context, errors) => {
   assert.equal(await field("/discount").getAttribute("aria-invalid"), null);
   assert.equal(await field("/address/street").inputValue(), "Main Street 1\nBack door");
 
-  // Items come and go without a new page.
+  // Items are added and removed without loading a page.
   await page.evaluate(() => { window.same = true; });
   await page.click("text=Add lines");
   await page.waitForSelector("[name='v/lines/1/sku']");
@@ -40,7 +40,7 @@ await play(async (context, errors) => {
     address: { street: "Main Street 1\nBack door", city: "Bern" }, payment: { iban: ["CH00"] },
   };
 
-  // The same as JSON, and back.
+  // Switch to JSON and back.
   await page.click("text=Edit as JSON");
   await page.waitForSelector("#raw");
   assert.deepEqual(JSON.parse(await page.inputValue("#raw")), expected);
@@ -53,7 +53,7 @@ await play(async (context, errors) => {
   assert.deepEqual(envelope.data.got.input, expected);
   assert.match(await page.textContent("#answer .verdict"), /\d+ (µs|ms|s)/, "how long it took");
 
-  // A reload repeats nothing; trying again begins with the same input; the trace is a link.
+  // A reload does not repeat the call; trying again keeps the input; the trace is a link.
   await page.reload();
   assert.deepEqual(JSON.parse(await page.textContent("#answer pre")), envelope);
   await page.click("text=Try again");
@@ -61,7 +61,7 @@ await play(async (context, errors) => {
   await page.goto(`${GATEWAY}/dashboard/calls/${envelope.meta.traceId}`);
   await page.waitForSelector("svg.waterfall");
 
-  // A gated tool waits like any other, and can be decided from there.
+  // A call that needs approval waits, and can be decided on its page.
   await page.goto(`${GATEWAY}/dashboard/tools/mail.send`);
   await field("/to").fill("ann@example.com");
   await page.locator("form.try button.primary").click();

@@ -1,17 +1,17 @@
-//! Registration as requests: what is taken, and what is refused with which words.
+//! Registration requests: accepted and refused ones, and the messages.
 
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually, mcp};
 
 use crate::support::{HttpFixture, command, listed, offers, over_http};
 
-/// One request of a server and its answer.
-struct Asked<'a> {
+/// A client that sends registration requests with one token.
+struct Registrar<'a> {
     gateway: &'a Gateway,
     token: String,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Registrar<'a> {
     fn of(gateway: &'a Gateway) -> Self {
         Self { gateway, token: gateway.registration_token() }
     }
@@ -51,7 +51,7 @@ const NOWHERE: &str = "http://127.0.0.1:9/mcp";
 #[tokio::test]
 async fn pain_14_no_server_can_register_a_command() {
     let gateway = Gateway::start().await;
-    let asked = Asked::of(&gateway);
+    let asked = Registrar::of(&gateway);
     for key in ["command", "args", "env", "cwd", "headers", "sandbox", "shared"] {
         let mut body = announcement("evil", NOWHERE);
         body[key] = json!("/bin/sh");
@@ -71,7 +71,7 @@ async fn invalid_registrations_are_refused_with_a_reason() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}", over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
-    let asked = Asked::of(&gateway);
+    let asked = Registrar::of(&gateway);
     let own = gateway.url("/mcp");
     for (name, url, status, said) in [
         ("a__b", NOWHERE, 400, "__"),
@@ -123,7 +123,7 @@ async fn invalid_registrations_are_refused_with_a_reason() {
 #[tokio::test]
 async fn only_registration_tokens_can_register() {
     let gateway = Gateway::start().await;
-    let mut asked = Asked::of(&gateway);
+    let mut asked = Registrar::of(&gateway);
     let real = asked.token.clone();
     let api = command(&gateway, &["keys", "add", "reader"]).await;
     let api = api["secret"].as_str().expect("a key").to_owned();
@@ -146,12 +146,12 @@ async fn only_registration_tokens_can_register() {
 #[tokio::test]
 async fn a_name_belongs_to_the_token_that_registered_it() {
     let gateway = Gateway::start().await;
-    let mine = Asked::of(&gateway);
+    let first = Registrar::of(&gateway);
     let key = command(&gateway, &["keys", "add", "other", "--registration"]).await;
     let other =
-        Asked { gateway: &gateway, token: key["secret"].as_str().expect("a key").to_owned() };
+        Registrar { gateway: &gateway, token: key["secret"].as_str().expect("a key").to_owned() };
 
-    let (status, lease) = mine.register(announcement("words", NOWHERE)).await;
+    let (status, lease) = first.register(announcement("words", NOWHERE)).await;
     assert_eq!(status, 201, "{lease}");
     let id = lease["leaseId"].as_str().expect("a lease");
     assert_eq!(
@@ -165,17 +165,17 @@ async fn a_name_belongs_to_the_token_that_registered_it() {
     assert_eq!(other.send("DELETE", "/v1/servers/words", Some(id), String::new()).await.0, 404);
     assert_eq!(other.register(announcement("others", NOWHERE)).await.0, 201);
 
-    let (status, renewed) = mine.send("POST", beat, Some(id), String::new()).await;
+    let (status, renewed) = first.send("POST", beat, Some(id), String::new()).await;
     assert_eq!((status, &renewed["leaseId"]), (200, &lease["leaseId"]));
-    assert_eq!(mine.send("POST", beat, None, String::new()).await.0, 400, "which lease?");
-    assert_eq!(mine.send("POST", beat, Some("made-up"), String::new()).await.0, 404);
+    assert_eq!(first.send("POST", beat, None, String::new()).await.0, 400, "which lease?");
+    assert_eq!(first.send("POST", beat, Some("made-up"), String::new()).await.0, 404);
 
-    // The same token at another URL moves the server, and the first lease is worth nothing.
-    let (status, moved) = mine.register(announcement("words", "http://localhost:9/mcp")).await;
+    // Registering another URL with the same token moves the server and ends the first lease.
+    let (status, moved) = first.register(announcement("words", "http://localhost:9/mcp")).await;
     assert_eq!((status, &moved["replicas"]), (201, &json!(1)));
-    assert_eq!(mine.send("POST", beat, Some(id), String::new()).await.0, 404);
-    assert_eq!(mine.send("DELETE", "/v1/servers/words", Some(id), String::new()).await.0, 404);
-    assert_eq!(mine.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
+    assert_eq!(first.send("POST", beat, Some(id), String::new()).await.0, 404);
+    assert_eq!(first.send("DELETE", "/v1/servers/words", Some(id), String::new()).await.0, 404);
+    assert_eq!(first.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
     let left = command(&gateway, &["servers"]).await;
     assert_eq!(left.as_array().map(Vec::len), Some(1), "{left}");
 
@@ -186,7 +186,7 @@ async fn a_name_belongs_to_the_token_that_registered_it() {
 #[tokio::test]
 async fn declared_tools_are_offered_before_the_server_is_contacted() {
     let gateway = Gateway::start().await;
-    let asked = Asked::of(&gateway);
+    let asked = Registrar::of(&gateway);
     let mut body = announcement("words", NOWHERE);
     body["tools"] =
         json!([{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]);
@@ -202,12 +202,12 @@ async fn declared_tools_are_offered_before_the_server_is_contacted() {
 async fn a_configured_server_replaces_a_registered_one() {
     let far = HttpFixture::start().await;
     let gateway = Gateway::start().await;
-    let asked = Asked::of(&gateway);
+    let asked = Registrar::of(&gateway);
     let (status, lease) = asked.register(announcement("far", &far.url)).await;
     assert_eq!(status, 201, "{lease}");
     offers(&gateway, "far__greet").await;
 
-    // A change that does not name it leaves it alone.
+    // A config change that does not name the server does not affect it.
     gateway.write("powerstrip.yaml", "listen: 127.0.0.1:0\nlimits: { timeout: 20s }\n");
     eventually("the config is reloaded", || async {
         gateway.log().contains("the config is reloaded").then_some(())
@@ -237,7 +237,7 @@ async fn with_auth_only_registration_keys_can_register() {
         !gateway.folder().join(".powerstrip/registration-token").exists(),
         "no token without a key"
     );
-    let mut asked = Asked { gateway: &gateway, token: key };
+    let mut asked = Registrar { gateway: &gateway, token: key };
     let (status, lease) = asked.register(announcement("words", NOWHERE)).await;
     assert_eq!(status, 201, "{lease}");
     assert_eq!(asked.send("GET", "/v1/servers", None, String::new()).await.0, 401);
@@ -246,25 +246,25 @@ async fn with_auth_only_registration_keys_can_register() {
     assert_eq!(asked.register(announcement("more", NOWHERE)).await.0, 401);
 }
 
-/// Behind a proxy everybody seems to sit on this machine.
+/// Behind a proxy, all requests seem to come from this machine.
 #[tokio::test]
 async fn with_auth_local_addresses_need_an_allow_entry() {
     let gateway = Gateway::with().config("auth: {}").start().await;
     let key = command(&gateway, &["keys", "add", "words", "--registration"]).await;
     let token = key["secret"].as_str().expect("a key").to_owned();
-    let asked = Asked { gateway: &gateway, token };
+    let asked = Registrar { gateway: &gateway, token };
     let (status, refused) = asked.register(announcement("words", NOWHERE)).await;
     assert_eq!(status, 400, "{refused}");
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Registrar<'a> {
     /// With a new registration key of this name.
     async fn with_key(gateway: &'a Gateway, name: &str) -> Self {
         let key = command(gateway, &["keys", "add", name, "--registration"]).await;
         Self { gateway, token: key["secret"].as_str().expect("a key").to_owned() }
     }
 
-    /// The message with which a name is refused as somebody else's.
+    /// The message that refuses a name that another token holds.
     async fn refused(&self, name: &str) -> String {
         let (status, answer) = self.register(announcement(name, NOWHERE)).await;
         assert_eq!((status, &answer["errors"][0]["code"]), (409, &json!("DENIED")), "{answer}");
@@ -272,42 +272,46 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Agents trust a name: a stranger who waits until its server is away does not get it.
+/// Agents trust a name, so another token must not get it while its server is away.
 #[tokio::test]
 async fn a_name_stays_with_its_token_until_the_operator_releases_it() {
     let gateway = Gateway::start().await;
-    let mine = Asked::with_key(&gateway, "mine").await;
-    let (key, stranger) = (mine.token.clone(), Asked::with_key(&gateway, "stranger").await.token);
-    assert_eq!(mine.register(announcement("words", NOWHERE)).await.0, 201);
-    assert_eq!(mine.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
-    let other = Asked { gateway: &gateway, token: stranger.clone() };
+    let first = Registrar::with_key(&gateway, "first").await;
+    let (key, second) = (first.token.clone(), Registrar::with_key(&gateway, "second").await.token);
+    assert_eq!(first.register(announcement("words", NOWHERE)).await.0, 201);
+    assert_eq!(first.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
+    let other = Registrar { gateway: &gateway, token: second.clone() };
     let said = other.refused("words").await;
     assert!(said.contains("powerstrip servers release words"), "{said}");
 
     let gateway = gateway.restart().await;
-    let mine = Asked { gateway: &gateway, token: key };
-    let other = Asked { gateway: &gateway, token: stranger };
+    let first = Registrar { gateway: &gateway, token: key };
+    let other = Registrar { gateway: &gateway, token: second };
     other.refused("words").await;
-    let held = json!({"name": "words", "tenant": "local", "owner": "key:mine", "served": false});
+    let held = json!({"name": "words", "tenant": "local", "owner": "key:first", "served": false});
     assert_eq!(command(&gateway, &["servers", "names"]).await, json!([held]));
-    assert_eq!(mine.register(announcement("words", NOWHERE)).await.0, 201, "it is still mine");
+    assert_eq!(
+        first.register(announcement("words", NOWHERE)).await.0,
+        201,
+        "the first key still holds the name"
+    );
 
-    // Released while a server stands, it takes the server out.
+    // Releasing the name of a registered server removes the server.
     let released = command(&gateway, &["servers", "release", "words"]).await;
-    assert_eq!(released["owner"], json!("key:mine"), "{released}");
+    assert_eq!(released["owner"], json!("key:first"), "{released}");
     assert_eq!(command(&gateway, &["servers"]).await, json!([]));
     assert_eq!(other.register(announcement("words", NOWHERE)).await.0, 201);
-    mine.refused("words").await;
+    first.refused("words").await;
     let gateway = gateway.restart().await;
     let held = command(&gateway, &["servers", "names"]).await;
-    assert_eq!(held[0]["owner"], json!("key:stranger"), "{held}");
+    assert_eq!(held[0]["owner"], json!("key:second"), "{held}");
 }
 
 #[tokio::test]
 async fn a_name_stays_with_its_token_after_its_lease_expires() {
     let gateway = Gateway::with().config("registration: { lease: 1s }\n").start().await;
-    let (mine, other) = (Asked::of(&gateway), Asked::with_key(&gateway, "other").await);
-    assert_eq!(mine.register(announcement("words", NOWHERE)).await.0, 201);
+    let (first, other) = (Registrar::of(&gateway), Registrar::with_key(&gateway, "other").await);
+    assert_eq!(first.register(announcement("words", NOWHERE)).await.0, 201);
     eventually("the lease has run out", || async {
         (command(&gateway, &["servers"]).await == json!([])).then_some(())
     })
@@ -315,7 +319,7 @@ async fn a_name_stays_with_its_token_after_its_lease_expires() {
     other.refused("words").await;
 }
 
-/// One key cannot fill the database with ever new tools under ever new names.
+/// One key cannot fill the database with new tools under new names.
 #[tokio::test]
 async fn registered_servers_share_a_limit_of_tools() {
     let far = HttpFixture::start().await;
@@ -323,7 +327,7 @@ async fn registered_servers_share_a_limit_of_tools() {
     let terms = "registration: { max_tools: 3, lease: 10m }\n";
     let config = format!("{terms}servers:\n{servers}");
     let gateway = Gateway::with().config(&config).start().await;
-    let asked = Asked::of(&gateway);
+    let asked = Registrar::of(&gateway);
     let bringing = |name: &str, tools: [&str; 2]| {
         let schema = json!({"type": "object"});
         let tool = |name| json!({"name": name, "description": "Counts.", "inputSchema": schema});
@@ -335,22 +339,22 @@ async fn registered_servers_share_a_limit_of_tools() {
     offers(&gateway, "one__b").await;
     assert_eq!(asked.register(bringing("two", ["c", "d"])).await.0, 201);
     offers(&gateway, "two__c").await;
-    let told = eventually("the last tool is refused", || async {
-        let told = command(&gateway, &["servers"]).await;
-        let two = told.as_array()?.iter().find(|server| server["name"] == json!("two"))?.clone();
+    let two = eventually("the last tool is refused", || async {
+        let servers = command(&gateway, &["servers"]).await;
+        let two = servers.as_array()?.iter().find(|server| server["name"] == json!("two"))?.clone();
         two["faults"][0].is_object().then_some(two)
     })
     .await;
-    let fault = &told["faults"][0];
-    assert_eq!(fault["tool"], json!("two:d"), "{told}");
+    let fault = &two["faults"][0];
+    assert_eq!(fault["tool"], json!("two:d"), "{two}");
     assert!(fault["reason"].as_str().is_some_and(|why| why.contains("registration.max_tools")));
     assert!(!listed(&gateway).await.contains(&"two__d".to_owned()));
     offers(&gateway, "far__greet").await;
 
-    // Servers that are gone count, for what they brought is kept; and after a restart it is as much.
+    // Tools of removed servers count as well, because they stay stored; also after a restart.
     assert_eq!(asked.send("DELETE", "/v1/servers/one", None, String::new()).await.0, 204);
     let gateway = gateway.restart().await;
-    let asked = Asked::of(&gateway);
+    let asked = Registrar::of(&gateway);
     assert_eq!(asked.register(bringing("three", ["e", "f"])).await.0, 201);
     assert_eq!(asked.register(bringing("two", ["c", "d"])).await.0, 201);
     offers(&gateway, "two__c").await;
@@ -362,7 +366,7 @@ async fn registered_servers_share_a_limit_of_tools() {
 async fn prompts_and_resources_leave_with_their_server() {
     let far = HttpFixture::start().await;
     let gateway = Gateway::start().await;
-    let asked = Asked::of(&gateway);
+    let asked = Registrar::of(&gateway);
     assert_eq!(asked.register(announcement("far", &far.url)).await.0, 201);
     offers(&gateway, "far__greet").await;
     let url = gateway.url("/mcp");
@@ -373,12 +377,12 @@ async fn prompts_and_resources_leave_with_their_server() {
         }
         all
     };
-    let theirs = ["far__test_simple_prompt", "test://static-text", "test://template/{id}/data"];
+    let names = ["far__test_simple_prompt", "test://static-text", "test://template/{id}/data"];
     let before = shown().await;
-    assert!(theirs.iter().all(|name| before.contains(name)), "{before}");
+    assert!(names.iter().all(|name| before.contains(name)), "{before}");
     assert_eq!(asked.send("DELETE", "/v1/servers/far", None, String::new()).await.0, 204);
     let after = shown().await;
-    assert!(!theirs.iter().any(|name| after.contains(name)), "{after}");
+    assert!(!names.iter().any(|name| after.contains(name)), "{after}");
     let read = mcp(&url, "resources/read", json!({"uri": "test://static-text"}));
     assert!(read.await["result"].is_null(), "what is gone is not read, either");
 }

@@ -19,7 +19,7 @@ use crate::load::{Era, Front};
 use crate::process::Process;
 
 /// How long a gateway may take until it has found the server's tools.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long a program may take to say what it is.
 const INTRODUCTION: Duration = Duration::from_secs(60);
@@ -169,7 +169,7 @@ impl Peer {
 async fn eras(front: &Front) -> anyhow::Result<Vec<Era>> {
     let begun = Instant::now();
     while let Err(error) = front.echoes(Era::Legacy).await {
-        ensure!(begun.elapsed() < PATIENCE, "the echo is not passed on: {error:#}");
+        ensure!(begun.elapsed() < TIMEOUT, "the echo is not passed on: {error:#}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let modern = front.echoes(Era::Modern).await.is_ok().then_some(Era::Modern);

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 /// The longest start of a server. (Unoptimised builds with 10,000 tools are slow.)
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long a server may take to stop after SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
@@ -88,7 +88,7 @@ async fn spawn(
         if let Some(status) = child.try_wait()? {
             bail!("a server ended early, {status}: {}", log_tail(log));
         }
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             bail!("a server did not start in time: {}", log_tail(log));
         }
         tokio::time::sleep(POLL_INTERVAL).await;

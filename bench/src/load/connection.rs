@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 /// The longest wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The most bytes of a wrong answer that an error message repeats.
 const SHOWN: usize = 400;
@@ -58,7 +58,7 @@ impl Connection {
 
     /// Sends a request and reads its answer.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> anyhow::Result<Answer<'_>> {
-        tokio::time::timeout(PATIENCE, self.exchange(request))
+        tokio::time::timeout(TIMEOUT, self.exchange(request))
             .await
             .context("a server did not answer in time")?
     }

@@ -12,7 +12,7 @@ use crate::load::{Connection, Front, Request};
 use crate::process::{Process, free_address};
 
 /// How long it may take until it takes requests, after it listens.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// It refuses to start with shorter secrets. Only loopback can reach it.
 const SECRET: &str = "powerstrip-bench-powerstrip-bench-powerstrip-bench";
@@ -59,10 +59,10 @@ async fn register(address: SocketAddr, url: &str) -> anyhow::Result<()> {
         let mut connection = Connection::open(address).await?;
         match connection.ask(request.bytes()).await {
             Ok(answer) if answer.status < 300 => return Ok(()),
-            Ok(answer) if begun.elapsed() > PATIENCE => {
+            Ok(answer) if begun.elapsed() > TIMEOUT => {
                 anyhow::bail!("the server is not registered: {answer}")
             }
-            Err(error) if begun.elapsed() > PATIENCE => return Err(error),
+            Err(error) if begun.elapsed() > TIMEOUT => return Err(error),
             _ => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }

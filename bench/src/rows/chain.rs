@@ -20,7 +20,7 @@ use crate::table::{Row, Target, Unit};
 const SERVER: &str = "powerstrip-documents";
 
 /// How long the servers may take to list their tools.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Limits that admit the document in base64.
 const ROOM: [&str; 4] = ["--max-body-bytes", "134217728", "--max-output-bytes", "134217728"];
@@ -91,7 +91,7 @@ async fn offered(gateway: &Gateway, server: &str) -> anyhow::Result<()> {
     let mut connection = Connection::open(address).await?;
     let begun = Instant::now();
     while connection.ask(request.as_bytes()).await?.status != 200 {
-        ensure!(begun.elapsed() < PATIENCE, "the tools of `{server}` are not offered");
+        ensure!(begun.elapsed() < TIMEOUT, "the tools of `{server}` are not offered");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Ok(())

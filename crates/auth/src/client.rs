@@ -29,6 +29,5 @@ pub use login_pages::{LoginOutcome, LoginPrompt};
 pub use oauth_client::OAuthClient;
 pub use server::{ServerTokens, TokenServer};
 pub use sign_in::{
-    SIGN_IN_CALLBACK, SIGN_IN_PATIENCE, SessionTokens, SignIn, SignInFault, SignInRedirect,
-    SignedIn,
+    SIGN_IN_CALLBACK, SIGN_IN_TIMEOUT, SessionTokens, SignIn, SignInFault, SignInRedirect, SignedIn,
 };

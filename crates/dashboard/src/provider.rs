@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use auth::client::{SIGN_IN_PATIENCE, SignIn, SignInFault, SignedIn};
+use auth::client::{SIGN_IN_TIMEOUT, SignIn, SignInFault, SignedIn};
 use auth::{Credential, Refusal, TokenFault, scope};
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -44,7 +44,7 @@ pub(super) async fn start(State(dashboard): State<Dashboard>, request: Request) 
     };
     let secure = dashboard.is_secure();
     let name = headers::sign_in_cookie(&redirect.tag, secure);
-    let (key, seconds) = (redirect.key.expose(), SIGN_IN_PATIENCE.as_secs());
+    let (key, seconds) = (redirect.key.expose(), SIGN_IN_TIMEOUT.as_secs());
     let Some(cookie) = headers::set_returning_cookie(&name, key, seconds, secure) else {
         return failed(SignInFault::Unavailable);
     };

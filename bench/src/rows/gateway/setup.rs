@@ -17,7 +17,7 @@ pub(super) const USUAL_TOOLS: usize = 100;
 pub(super) const CONNECTIONS: usize = 16;
 
 /// How long a gateway may take to list the tools of a running server.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts an MCP server: this program with another subcommand.
 pub(super) async fn upstream(home: &Home, name: &str, options: &[&str]) -> anyhow::Result<Process> {
@@ -56,7 +56,7 @@ pub(super) async fn answering(front: &Front, era: Era) -> anyhow::Result<()> {
     loop {
         match front.echoes(era).await {
             Ok(()) => return Ok(()),
-            Err(error) if begun.elapsed() > PATIENCE => return Err(error),
+            Err(error) if begun.elapsed() > TIMEOUT => return Err(error),
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }

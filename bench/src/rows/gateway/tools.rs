@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
 use super::calls::compare_fronts;
-use super::setup::{CONNECTIONS, PATIENCE, USUAL_TOOLS, gateway, upstream};
+use super::setup::{CONNECTIONS, TIMEOUT, USUAL_TOOLS, gateway, upstream};
 use crate::cli::GatewayRun;
 use crate::gateway::{Gateway, Home};
 use crate::load::{Connection, Era, Front, Request};
@@ -93,6 +93,6 @@ async fn count_listed(front: &Front) -> anyhow::Result<usize> {
             Some(cursor) => params = json!({"cursor": cursor}),
             None => return Ok(listed),
         }
-        ensure!(begun.elapsed() < PATIENCE, "tools/list has no end");
+        ensure!(begun.elapsed() < TIMEOUT, "tools/list has no end");
     }
 }

@@ -13,7 +13,7 @@ use super::fault::Fault;
 /// Metadata and tokens are small.
 const MAX_BODY_BYTES: u64 = 256 * 1024;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Only metadata requests follow redirects: a request that holds a secret must not be redirected.
 const METADATA_REDIRECTS: u8 = 3;
@@ -69,7 +69,7 @@ async fn send(
     max_redirects: u8,
 ) -> Result<Response, Fault> {
     let limits = Limits {
-        deadline: Some(PATIENCE),
+        deadline: Some(TIMEOUT),
         connect: Duration::from_secs(5),
         max_body_bytes: MAX_BODY_BYTES,
         max_redirects,

@@ -17,7 +17,7 @@ use super::token::Terms;
 use crate::Secret;
 
 /// How long a person may take.
-pub(super) const PATIENCE: Duration = Duration::from_secs(600);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A link with less time left is not given out again.
 const MIN_REMAINING: Duration = Duration::from_secs(120);
@@ -61,7 +61,7 @@ pub(super) struct PendingLogin {
 
 impl PendingLogin {
     pub(super) fn is_over(&self) -> bool {
-        self.since.elapsed() >= PATIENCE
+        self.since.elapsed() >= TIMEOUT
     }
 
     /// The user or users who will use the token.
@@ -81,7 +81,7 @@ impl PendingLogin {
             && own.terms == new.terms
             && own.redirect_uri == new.redirect_uri
             && self.browser.is_none()
-            && self.since.elapsed() + MIN_REMAINING < PATIENCE
+            && self.since.elapsed() + MIN_REMAINING < TIMEOUT
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use url::form_urlencoded;
 
 use super::fault::Fault;
-use super::login::{PATIENCE, PendingLogin};
+use super::login::{PendingLogin, TIMEOUT};
 use super::oauth_client::OAuthClient;
 use super::random::{random_text, sha256_text};
 use super::resource::printable;
@@ -203,7 +203,7 @@ impl LoginCookie {
     fn of(login: &PendingLogin, state: &str) -> Self {
         // One cookie per login, so that two can be pending in one browser.
         let name = format!("powerstrip-login-{}", &sha256_text(state)[..16]);
-        let lifetime = PATIENCE.as_secs();
+        let lifetime = TIMEOUT.as_secs();
         let attributes = format!("Max-Age={lifetime}; HttpOnly; SameSite=Lax");
         let redirect_uri = &login.params.redirect_uri;
         if redirect_uri.starts_with("https:") {

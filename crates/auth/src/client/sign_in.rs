@@ -35,7 +35,7 @@ pub use tokens::SessionTokens;
 pub const SIGN_IN_CALLBACK: &str = "/dashboard/sign-in/callback";
 
 /// How long a person may take.
-pub const SIGN_IN_PATIENCE: Duration = Duration::from_secs(600);
+pub const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Beyond this many pending sign-ins the oldest is dropped, so that a client that begins many cannot lock out others for
 /// good.
@@ -295,8 +295,8 @@ impl SignIn {
 
 impl PendingSignIn {
     fn is_over(&self, now_ms: u64) -> bool {
-        let patience = u64::try_from(SIGN_IN_PATIENCE.as_millis()).unwrap_or(u64::MAX);
-        now_ms.saturating_sub(self.began_ms) >= patience
+        let timeout = u64::try_from(SIGN_IN_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
+        now_ms.saturating_sub(self.began_ms) >= timeout
     }
 }
 

@@ -44,7 +44,7 @@ impl ConnectionPool {
         self: &Arc<Self>,
         connector: &Connector,
         mut request: http::Request<Sending>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<http::Response<IncomingBody>, FetchError> {
         let uri = request.uri().clone();
         let Some(authority) = uri.authority().cloned() else {
@@ -66,8 +66,8 @@ impl ConnectionPool {
         }
         // Boxed to keep the common future small.
         let dialling = Box::pin(self.dial(connector, uri));
-        let dialled = tokio::time::timeout(patience, dialling).await;
-        let late = FetchError::Timeout { phase: Phase::Connect, after: patience };
+        let dialled = tokio::time::timeout(timeout, dialling).await;
+        let late = FetchError::Timeout { phase: Phase::Connect, after: timeout };
         let connection = dialled.unwrap_or(Err(late))?;
         connection.send(request, self, &authority).await.map_err(|(cause, _)| cause)
     }

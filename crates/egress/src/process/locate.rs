@@ -15,7 +15,7 @@ use tokio::process::Command;
 use super::RunError;
 
 /// A version manager that takes longer than this is not asked again.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Links followed from a program to the file behind it.
 const HOPS: usize = 16;
@@ -74,7 +74,7 @@ impl Locator {
 async fn behind(manager: &Path, shim: &Path) -> Option<PathBuf> {
     let mut command = Command::new(manager);
     command.arg("which").arg(shim.file_name()?).stdin(std::process::Stdio::null());
-    let output = tokio::time::timeout(PATIENCE, command.kill_on_drop(true).output()).await;
+    let output = tokio::time::timeout(TIMEOUT, command.kill_on_drop(true).output()).await;
     let output = output.ok()?.ok().filter(|output| output.status.success())?;
     let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     (path.is_absolute() && executable(&path)).then_some(path)

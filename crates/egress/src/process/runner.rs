@@ -53,7 +53,7 @@ impl Runner {
         let locator = Arc::new(Locator::from_path(std::env::var_os("PATH")));
         let scratch = std::env::temp_dir();
         let launcher = std::path::absolute(launcher.into()).map_err(RunError::Launcher)?;
-        let standbys = Standbys::new(launcher, standby::PATIENCE);
+        let standbys = Standbys::new(launcher, standby::TIMEOUT);
         let mut runner = Self { standbys, host: Host::BARE, scratch, hidden: Vec::new(), locator };
         runner.host = runner.probe().await?;
         Ok(runner)
@@ -81,8 +81,8 @@ impl Runner {
 
     /// The same runner with this time for a launcher to stand by for the next run, once
     /// programs are being run. With no time at all, none does.
-    pub fn standby_for(mut self, patience: Duration) -> Self {
-        self.standbys = Standbys::new(self.standbys.launcher().to_owned(), patience);
+    pub fn standby_for(mut self, timeout: Duration) -> Self {
+        self.standbys = Standbys::new(self.standbys.launcher().to_owned(), timeout);
         self
     }
 

@@ -23,7 +23,7 @@ use crate::sandbox::{LAUNCH, Network, Preparation};
 const MOST: usize = 2;
 
 /// How long a standby launcher is kept.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A launcher that prepares, or has prepared, one run and waits for its orders. Dropping it ends it.
 pub(super) struct Launcher {
@@ -66,7 +66,7 @@ impl Launcher {
 /// The launchers that stand by for the next runs.
 pub(super) struct Standbys {
     launcher: PathBuf,
-    patience: Duration,
+    timeout: Duration,
     waiting: Mutex<Vec<Waiting>>,
     /// Held while one is being started, so that many runs at once start only one.
     starting: Arc<Semaphore>,
@@ -82,9 +82,9 @@ struct Waiting {
 }
 
 impl Standbys {
-    pub(super) fn new(launcher: PathBuf, patience: Duration) -> Arc<Self> {
+    pub(super) fn new(launcher: PathBuf, timeout: Duration) -> Arc<Self> {
         let starting = Arc::new(Semaphore::new(1));
-        Arc::new(Self { launcher, patience, waiting: Mutex::default(), starting })
+        Arc::new(Self { launcher, timeout, waiting: Mutex::default(), starting })
     }
 
     /// The executable that all launchers run.
@@ -112,11 +112,11 @@ impl Standbys {
     pub(super) fn replenish(self: &Arc<Self>, isolation: Option<Network>) {
         let runtime = Handle::current().id();
         let fits = |it: &Waiting| it.isolation == isolation && it.runtime == runtime;
-        if self.patience.is_zero() || self.lock().iter().any(fits) {
+        if self.timeout.is_zero() || self.lock().iter().any(fits) {
             return;
         }
         let Ok(turn) = Arc::clone(&self.starting).try_acquire_owned() else { return };
-        let (path, patience) = (self.launcher.clone(), self.patience);
+        let (path, timeout) = (self.launcher.clone(), self.timeout);
         let standbys = Arc::downgrade(self);
         tokio::spawn(async move {
             let launcher = match Launcher::start(&path, isolation).await {
@@ -133,7 +133,7 @@ impl Standbys {
             if let Some(mut surplus) = surplus {
                 let _ = surplus.child.kill().await;
             }
-            if tokio::time::timeout(patience, when_taken).await.is_err()
+            if tokio::time::timeout(timeout, when_taken).await.is_err()
                 && let Some(mut unused) = watch.remove()
             {
                 let _ = unused.child.kill().await;

@@ -15,7 +15,7 @@ use super::Identity;
 const LEASE: HeaderName = HeaderName::from_static("powerstrip-lease");
 
 /// A gateway that takes longer is asked again.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The most characters of the gateway's message that are logged.
 const MAX_MESSAGE: usize = 300;
@@ -81,8 +81,8 @@ impl Wire {
         let policy = AddressPolicy::new(vec![rule], OwnListeners::default());
         // A redirect could carry the token elsewhere.
         let limits = Limits {
-            deadline: Some(PATIENCE),
-            connect: PATIENCE,
+            deadline: Some(TIMEOUT),
+            connect: TIMEOUT,
             max_body_bytes: 64 * 1024,
             max_redirects: 0,
             ..Limits::default()

@@ -93,8 +93,8 @@ async fn an_open_session_does_not_hold_up_the_end() {
     running.ended().await;
     // The last chunk of a body that was ended, not cut off.
     let mut rest = Vec::new();
-    let patience = Duration::from_secs(10);
-    tokio::time::timeout(patience, stream.read_to_end(&mut rest)).await.unwrap().unwrap();
+    let timeout = Duration::from_secs(10);
+    tokio::time::timeout(timeout, stream.read_to_end(&mut rest)).await.unwrap().unwrap();
     assert!(rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
 }
 

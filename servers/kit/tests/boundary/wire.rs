@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// Longer than anything a test waits for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
@@ -49,11 +49,7 @@ impl Running {
     }
 
     pub(crate) async fn ended(self) {
-        tokio::time::timeout(PATIENCE, self.ended)
-            .await
-            .expect("the server ends")
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(TIMEOUT, self.ended).await.expect("the server ends").unwrap().unwrap();
     }
 
     /// One request of the stateless revision; the answer's JSON-RPC message.
@@ -167,7 +163,7 @@ pub(crate) async fn get(address: SocketAddr, path: &str) -> Reply {
 pub(crate) async fn receive(mut stream: TcpStream) -> Reply {
     let mut bytes = Vec::new();
     // A server that refuses a body may reset the connection after its answer.
-    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes))
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes))
         .await
         .expect("the server answers");
     let text = String::from_utf8(bytes).unwrap();

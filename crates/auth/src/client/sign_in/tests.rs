@@ -90,7 +90,7 @@ async fn a_sign_in_ends_once_in_its_own_browser_and_within_ten_minutes() {
     );
     assert_eq!(finish(&state(&one), Some(&one.key)).await, SignInFault::Unknown, "and is used up");
 
-    clock.advance(SIGN_IN_PATIENCE);
+    clock.advance(SIGN_IN_TIMEOUT);
     assert_eq!(finish(&state(&two), Some(&two.key)).await, SignInFault::Unknown);
 }
 

@@ -226,8 +226,8 @@ impl Gateway {
                     Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
                 }));
         let closing = CancellationToken::new();
-        let asked = (&database, &Clock::default(), &audit);
-        let approvals = approvals::open(config, &strip, asked, &ending).await?;
+        let approvals =
+            approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         // `powerstrip stdio` relays messages of its client to the local socket, never to the operator socket.
         let desks = Arc::new(Desks {

@@ -7,16 +7,30 @@ use egress::sandbox::{Mode, Policy, Tier};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-/// Optional programs: name, the flag that prints the version, and what the program is used for.
-const PROGRAMS: [(&str, &str, &str); 7] = [
-    ("python3", "--version", "tools of kind `python`"),
-    ("node", "--version", "tools of kind `node`"),
-    ("php", "--version", "tools of kind `php`"),
-    ("chromium", "--version", "pages that need a browser (a later version)"),
-    ("ffmpeg", "-version", "audio and video (a later version)"),
-    ("tesseract", "--version", "text in images (a later version)"),
-    ("libreoffice", "--version", "office files of old kinds (a later version)"),
+/// A program that some tools use, and how to ask for its version.
+struct OptionalProgram {
+    name: &'static str,
+    version_flag: &'static str,
+    unlocks: &'static str,
+}
+
+const PROGRAMS: [OptionalProgram; 7] = [
+    optional("python3", "--version", "tools of kind `python`"),
+    optional("node", "--version", "tools of kind `node`"),
+    optional("php", "--version", "tools of kind `php`"),
+    optional("chromium", "--version", "pages that need a browser (a later version)"),
+    optional("ffmpeg", "-version", "audio and video (a later version)"),
+    optional("tesseract", "--version", "text in images (a later version)"),
+    optional("libreoffice", "--version", "office files of old kinds (a later version)"),
 ];
+
+const fn optional(
+    name: &'static str,
+    version_flag: &'static str,
+    unlocks: &'static str,
+) -> OptionalProgram {
+    OptionalProgram { name, version_flag, unlocks }
+}
 
 /// How long a program may take to print its version.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -34,11 +48,10 @@ pub(crate) async fn find_programs(runner: &Runner) -> Vec<Program> {
     futures_util::future::join_all(PROGRAMS.map(|program| probe(runner, program))).await
 }
 
-async fn probe(
-    runner: &Runner,
-    (name, flag, unlocks): (&'static str, &'static str, &'static str),
-) -> Program {
-    let spec = Spec::new(name).arg(flag).deadline(TIMEOUT).policy(Policy::new().mode(Mode::Off));
+async fn probe(runner: &Runner, program: OptionalProgram) -> Program {
+    let OptionalProgram { name, version_flag, unlocks } = program;
+    let spec =
+        Spec::new(name).arg(version_flag).deadline(TIMEOUT).policy(Policy::new().mode(Mode::Off));
     let version = match runner.run(spec, &CancellationToken::new()).await {
         Ok(finished) => {
             let text = String::from_utf8_lossy(&finished.stdout).into_owned();

@@ -46,7 +46,7 @@ impl Tool for CallTool {
         Part::Forwarder
     }
 
-    /// An input that does not fit the schema stands for nothing, and is refused as what it is.
+    /// `None` for an input that does not fit the schema: validation then refuses it.
     fn forwards_to(&self, input: &Value) -> Option<(String, Value)> {
         let input = input.as_object()?;
         if input.keys().any(|key| key != "id" && key != "arguments") {

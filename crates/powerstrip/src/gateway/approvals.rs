@@ -17,10 +17,11 @@ pub(crate) use webhook::Webhook;
 pub(super) async fn open(
     config: &Config,
     strip: &Strip,
-    (database, clock, audit): (&Database, &Clock, &AuditTrail),
+    database: Database,
+    audit: AuditTrail,
     ending: &CancellationToken,
 ) -> Result<Arc<Approvals>, StoreError> {
-    let approvals = Approvals::open(database.clone(), clock.clone(), audit.clone()).await?;
+    let approvals = Approvals::open(database, Clock::default(), audit).await?;
     approvals.set_terms(terms(config, None));
     strip.set_approvals(Arc::clone(&approvals));
     let (tended, ending) = (Arc::clone(&approvals), ending.clone());

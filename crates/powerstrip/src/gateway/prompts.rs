@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::watch::watch;
 
-/// Puts the folder's prompts on the shelf; what is broken stays as it was.
+/// Publishes the folder's prompts; a broken one keeps its last version.
 pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, reported: &Mutex<Vec<Finding>>) {
     let (strip, folder) = (Arc::clone(strip), folder.to_owned());
     let loaded = tokio::task::spawn_blocking(move || {

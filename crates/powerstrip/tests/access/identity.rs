@@ -86,7 +86,7 @@ async fn tokens_are_not_forwarded_or_logged() {
     assert_eq!(
         answer.body["data"]["authorization"],
         json!(null),
-        "the caller's token goes nowhere"
+        "the caller's token is not forwarded"
     );
     let secret = token.rsplit('.').next().unwrap().to_owned();
     let forged = format!("{}x", &token[..token.len() - 4]);
@@ -95,7 +95,7 @@ async fn tokens_are_not_forwarded_or_logged() {
     assert_eq!(refused.status, 401);
     assert!(
         !setup.gateway.log().contains(&secret[..secret.len() - 8]),
-        "not even in a log of everything"
+        "not even in the trace log"
     );
 }
 

@@ -41,7 +41,7 @@ async fn a_key_works_at_once_and_until_it_is_revoked() {
     let data = std::fs::read(gateway.folder().join(".powerstrip/powerstrip.db-wal")).unwrap();
     let secret = key.splitn(3, '_').nth(2).unwrap();
     let holds = |bytes: &[u8]| bytes.windows(20).any(|window| window == &secret.as_bytes()[..20]);
-    assert!(!holds(&data) && !holds(gateway.log().as_bytes()), "only its hash is kept");
+    assert!(!holds(&data) && !holds(gateway.log().as_bytes()), "only its hash is stored");
 }
 
 #[tokio::test]

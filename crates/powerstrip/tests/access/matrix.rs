@@ -229,10 +229,10 @@ async fn runs(setup: &Setup, pattern: &str) {
         send(request.json(&json!({"slot_id": "ok", "value": true}))).await.status
     };
     assert_eq!(answer(&outsider).await, 404);
-    assert_eq!(answer(&ann).await, 403, "who may look may not answer");
+    assert_eq!(answer(&ann).await, 403, "reading runs does not allow answering");
     let every = "tools:read tools:call runs:read runs:answer";
     let agent = setup.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": every}));
-    assert_eq!(answer(&agent).await, 403, "an agent does not answer, whatever its token covers");
+    assert_eq!(answer(&agent).await, 403, "agents cannot answer, whatever their scopes");
     let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": every}));
     assert_eq!(answer(&amy).await, 200);
     assert_eq!(ann.get(&path).await.body["questions"][0]["answered_by"], json!("amy"));
@@ -263,7 +263,11 @@ async fn alike(cast: &Cast<'_>, path: &str) {
 async fn agents(setup: &Setup, cast: &Cast<'_>) {
     let bot = &cast.others[2].1;
     assert_eq!(bot.get("/agents/bot/mcp/discover").await.status, 200);
-    assert_eq!(bot.get("/agents/researcher/mcp/discover").await.status, 404, "it is not that one");
+    assert_eq!(
+        bot.get("/agents/researcher/mcp/discover").await.status,
+        404,
+        "the caller is another agent"
+    );
     let session = cast.ann.session(OLD[0]).await;
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let request = cast.ann.request(Method::POST, "/agents/bot/mcp").json(&list);
@@ -383,11 +387,11 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
         let decide =
             async |caller: &Caller<'_>| send(caller.request(Method::POST, &path).json(&yes)).await;
         assert_eq!(decide(&outsider).await.status, 404, "approvals of another tenant do not exist");
-        assert_eq!(decide(&agent).await.status, 403, "an agent's token decides nothing");
+        assert_eq!(decide(&agent).await.status, 403, "agents cannot decide");
         assert_eq!(agent.get(&path).await.status, 403);
         let looks = setup.caller(json!({"org": "acme", "scope": "approvals:read"}));
         assert_eq!(looks.get(&path).await.status, 200);
-        assert_eq!(decide(&looks).await.status, 403, "who may look may not decide");
+        assert_eq!(decide(&looks).await.status, 403, "reading approvals does not allow deciding");
         assert_eq!(amy.get(&path).await.body["state"], "pending", "it is still pending");
         assert_eq!(decide(&amy).await.status, 200);
     });
@@ -405,7 +409,7 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
     assert_eq!(
         admin.call("demo.echo", &json!({"message": "x"})).await.status,
         401,
-        "it calls nothing"
+        "the admin token cannot call tools"
     );
 
     // Reviewers cannot decide about their own calls, and with `auth` no client is asked.

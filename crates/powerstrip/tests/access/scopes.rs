@@ -41,7 +41,7 @@ async fn a_read_only_token_calls_no_tool_in_any_revision_or_door() {
 }
 
 #[tokio::test]
-async fn a_message_with_contradicting_names_runs_nothing() {
+async fn a_message_with_two_methods_runs_nothing() {
     let setup = Setup::open().await;
     let reader = setup.caller(json!({"scope": "tools:read"}));
     let session = reader.session("2025-11-25").await;
@@ -62,7 +62,7 @@ async fn a_message_with_contradicting_names_runs_nothing() {
 }
 
 #[tokio::test]
-async fn every_route_requires_its_scope() {
+async fn unknown_scopes_are_refused_and_default_scopes_suffice() {
     let setup = Setup::open().await;
     for scope in [Value::Null, json!("email openid"), json!("TOOLS:READ tools:call/")] {
         let caller = setup.caller(json!({"scope": scope}));
@@ -106,7 +106,7 @@ async fn scopes_can_be_renamed_and_granted_by_role() {
     let setup = Setup::with(more, |gateway| gateway).await;
     let usual = setup.caller(json!({}));
     let answer = usual.get("/mcp/discover").await;
-    assert_eq!(answer.status, 403, "the usual names mean nothing now");
+    assert_eq!(answer.status, 403, "the default names have no effect");
     assert!(challenge(&answer).contains("scope=\"mcp.read mcp.call\""), "{answer:?}");
     let metadata = usual.get("/.well-known/oauth-protected-resource").await;
     assert_eq!(metadata.body["scopes_supported"], json!(["mcp.read", "mcp.call"]));

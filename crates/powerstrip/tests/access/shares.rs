@@ -34,7 +34,7 @@ async fn one_key_cannot_use_up_the_sessions_of_others() {
         greedy.session(version).await;
     }
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
-    assert_eq!(good.old(version, &session, &ping).await.status, 200, "it kept its session");
+    assert_eq!(good.old(version, &session, &ping).await.status, 200, "its session is still open");
     good.session(version).await;
 }
 

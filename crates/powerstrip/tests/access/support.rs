@@ -1,7 +1,9 @@
 use doors::{Needs, Route};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use testkit::{Gateway, GatewayBuilder, Issuer, Response, Signer, mcp_request_with, send};
+use testkit::{
+    Gateway, GatewayBuilder, GuardedGateway, Issuer, Response, Signer, mcp_request_with, send,
+};
 
 /// The revisions of MCP that have sessions.
 pub(crate) const OLD: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
@@ -37,15 +39,13 @@ impl Setup {
         more: &str,
         build: impl FnOnce(GatewayBuilder) -> GatewayBuilder,
     ) -> Self {
-        let signer = Signer::ec("key-1");
-        let issuer = Issuer::start(&[&signer]).await;
-        let dice = Gateway::with().file("tools/dice.tool.yaml", DICE);
-        let dice = dice.file("tools/gated.tool.yaml", &gated_dice());
-        let gateway = dice.config(&format!(
-            "{AGENTS}auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n{more}",
-            issuer.url()
-        ));
-        Self { gateway: build(gateway).start().await, issuer, signer }
+        let builder = Gateway::with()
+            .file("tools/dice.tool.yaml", DICE)
+            .file("tools/gated.tool.yaml", &gated_dice())
+            .config(AGENTS);
+        let GuardedGateway { gateway, issuer, signer } =
+            GuardedGateway::start(build(builder), more).await;
+        Self { gateway, issuer, signer }
     }
 
     /// A valid token with these changes to its claims.

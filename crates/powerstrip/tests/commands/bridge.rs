@@ -55,7 +55,7 @@ async fn commands_reach_a_remote_gateway() {
     );
     let failed = run(here.path(), &["call", "demo.echo", "--url", &url], "").await;
     assert!(failed.failed(1).contains("INVALID_INPUT"), "{failed:?}");
-    assert!(!here.path().join(".powerstrip").exists(), "nothing is needed here");
+    assert!(!here.path().join(".powerstrip").exists(), "no data folder is created");
 }
 
 #[tokio::test]

@@ -188,7 +188,7 @@ fn a_changed_prompt_body_is_reported() {
 }
 
 #[test]
-fn skills_without_tools_are_warnings() {
+fn patterns_that_match_no_tool_are_warnings() {
     let project = Project::new();
     project.write("tools/good.tool.yaml", GOOD);
     project.write(

@@ -13,7 +13,7 @@ fn doctor_reports_sandbox_and_programs() {
         .unwrap();
     assert!(python["version"].as_str().unwrap().starts_with("Python 3"), "{report}");
     assert!(["T0", "T1", "T2"].contains(&report["sandbox"]["tier"].as_str().unwrap()));
-    assert!(!project.path().join(".powerstrip").exists(), "a visit leaves nothing behind");
+    assert!(!project.path().join(".powerstrip").exists(), "doctor leaves no files behind");
     assert!(project.run(&["doctor"]).ok().contains("python3"));
 }
 

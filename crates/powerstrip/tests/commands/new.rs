@@ -138,7 +138,7 @@ fn existing_files_are_not_overwritten() {
     assert_eq!(project.read("tools/weather_now.py"), "existing");
     assert!(
         !project.path().join("tools/weather.now.tool.yaml").exists(),
-        "nor is half of it left behind"
+        "no partial files are left"
     );
     project.run(&["new", "server", "twice"]).ok();
     project.run(&["new", "server", "twice"]).failed(1);

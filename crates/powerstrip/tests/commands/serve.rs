@@ -117,7 +117,7 @@ async fn a_data_folder_is_served_once() {
     let stderr = ended.failed(1);
     assert!(stderr.contains("already served") && stderr.contains(gateway.address()), "{stderr}");
     assert!(stderr.contains(&gateway.pid().to_string()), "{stderr}");
-    assert_eq!(gateway.get("/healthz").await.status, 200, "the first one goes on");
+    assert_eq!(gateway.get("/healthz").await.status, 200, "the first gateway keeps running");
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ async fn traces_are_sent_to_the_collector_with_its_secret() {
         .await;
     gateway.call("demo.echo", &json!({"message": "hi"})).await;
     let log = gateway.log();
-    assert_eq!(gateway.stop().await, Some(0), "what is left is sent before it ends");
+    assert_eq!(gateway.stop().await, Some(0), "remaining traces are sent at shutdown");
     let (head, body) = received.recv().await.unwrap();
     assert!(head.starts_with("post /v1/traces"), "{head}");
     assert!(head.contains("authorization: bearer s3cret"), "{head}");

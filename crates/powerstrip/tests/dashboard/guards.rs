@@ -29,7 +29,7 @@ async fn only_the_admin_token_signs_in_and_guesses_are_limited() {
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
         assert!(set.contains(part), "{set}");
     }
-    assert!(!set.contains(value), "every session has an id of its own");
+    assert!(!set.contains(value), "session ids are unique");
 
     for _ in 0..10 {
         let refused = visitor.sign_in("psa_wrong").await;
@@ -42,7 +42,7 @@ async fn only_the_admin_token_signs_in_and_guesses_are_limited() {
     assert!(late.header("retry-after").parse::<u64>().unwrap() <= 60);
     let operator = visitor.sign_in(&gateway.admin_token()).await;
     assert_eq!(operator.status, StatusCode::OK, "guesses do not lock out other users");
-    assert_eq!(person.get("/dashboard").await.status, StatusCode::OK, "who is in stays in");
+    assert_eq!(person.get("/dashboard").await.status, StatusCode::OK, "existing sessions continue");
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn forms_of_other_pages_are_refused() {
     ] {
         assert_eq!(run(token, origin).await, StatusCode::FORBIDDEN, "{why}");
     }
-    assert_eq!(run(csrf, Some(own)).await, StatusCode::SEE_OTHER, "their own form is taken");
+    assert_eq!(run(csrf, Some(own)).await, StatusCode::SEE_OTHER, "their own form is accepted");
     let rows = eventually("the call that ran is in the trail", || async {
         let page = person.get("/dashboard/calls?tool=demo.echo").await.text;
         Some(page.matches("<tr><td>").count()).filter(|rows| *rows > 0)
@@ -320,7 +320,11 @@ async fn many_calls_of_one_caller_do_not_hide_those_of_others() {
         let later = person.get(&later).await.text;
         later.contains("other-user").then_some(later)
     });
-    assert_eq!(later.await.matches("data-approval").count(), 1, "it alone came later");
+    assert_eq!(
+        later.await.matches("data-approval").count(),
+        1,
+        "only that call is on the later page"
+    );
 }
 
 #[tokio::test]

@@ -223,7 +223,12 @@ async fn mismatched_provider_answers_are_refused() {
             403,
             "another identity provider",
         ),
-        ("no issuer, though it says one", "code=x".to_owned(), 403, "another identity provider"),
+        (
+            "no `iss`, although the metadata announces it",
+            "code=x".to_owned(),
+            403,
+            "another identity provider",
+        ),
         (
             "a refusal of another issuer",
             "error=access_denied".to_owned(),
@@ -231,14 +236,9 @@ async fn mismatched_provider_answers_are_refused() {
             "another identity provider",
         ),
         ("a refusal", format!("error=access_denied&iss={iss}"), 403, "refused this sign-in"),
-        (
-            "a scope that it does not know",
-            format!("error=invalid_scope&iss={iss}"),
-            403,
-            "(invalid_scope)",
-        ),
+        ("an unknown scope", format!("error=invalid_scope&iss={iss}"), 403, "(invalid_scope)"),
         ("no code", format!("iss={iss}"), 400, "without a code"),
-        ("a code that it does not know", format!("code=wrong&iss={iss}"), 502, "gave no token"),
+        ("an unknown code", format!("code=wrong&iss={iss}"), 502, "gave no token"),
     ] {
         let trip = setup.depart("/dashboard").await;
         let query = format!("state={}&{more}", trip.to["state"]);
@@ -328,7 +328,7 @@ async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
         (renewals() > 0).then_some(())
     })
     .await;
-    assert_eq!(renewals(), 1, "once for all who waited");
+    assert_eq!(renewals(), 1, "one renewal for all waiting requests");
     let asked = &setup.issuer.token_requests()[1];
     assert_eq!(asked["grant_type"], "refresh_token");
     assert_eq!(asked["refresh_token"], "canary-refresh-1");

@@ -4,43 +4,25 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use testkit::{Gateway, Issuer, Signer, eventually};
+use testkit::{Gateway, GuardedGateway, eventually};
 
 use crate::support::{Person, gateway};
 
-struct Setup {
-    gateway: Gateway,
-    issuer: Issuer,
-    signer: Signer,
+async fn setup() -> GuardedGateway {
+    GuardedGateway::start(gateway(), "").await
 }
 
-impl Setup {
-    async fn open() -> Self {
-        let signer = Signer::ec("key-1");
-        let issuer = Issuer::start(&[&signer]).await;
-        let auth = format!(
-            "auth:\n  issuer: {}\n  tenant_claim: org\n  agent_claim: agent\n",
-            issuer.url()
-        );
-        Self { gateway: gateway().config(&auth).start().await, issuer, signer }
-    }
-
-    fn token(&self, claims: Value) -> String {
-        self.signer.token(&self.issuer.claims(&self.gateway.url(""), claims))
-    }
-
-    async fn person(&self, claims: Value) -> Person<'_> {
-        Person::with(&self.gateway, &self.token(claims)).await
-    }
+async fn person(setup: &GuardedGateway, claims: Value) -> Person<'_> {
+    Person::with(&setup.gateway, &setup.token(claims)).await
 }
 
 const ALL: &str = "tools:read tools:call files:read files:write approvals:read approvals:decide";
 
 #[tokio::test]
 async fn each_user_sees_only_their_tenant() {
-    let setup = Setup::open().await;
-    let ann = setup.person(json!({"org": "acme", "sub": "ann", "scope": ALL})).await;
-    let bob = setup.person(json!({"org": "globex", "sub": "bob", "scope": ALL})).await;
+    let setup = setup().await;
+    let ann = person(&setup, json!({"org": "acme", "sub": "ann", "scope": ALL})).await;
+    let bob = person(&setup, json!({"org": "globex", "sub": "bob", "scope": ALL})).await;
     let operator = Person::with(&setup.gateway, &setup.gateway.admin_token()).await;
 
     // A trial call of hers, and one that waits for approval.
@@ -79,7 +61,7 @@ async fn each_user_sees_only_their_tenant() {
     assert_eq!(
         operator.get(&approval).await.status,
         StatusCode::OK,
-        "who runs the gateway sees all"
+        "the operator sees all tenants"
     );
     assert_eq!(bob.get("/dashboard/settings").await.status, StatusCode::FORBIDDEN);
     assert_eq!(operator.get("/dashboard/settings").await.status, StatusCode::OK);
@@ -87,8 +69,8 @@ async fn each_user_sees_only_their_tenant() {
 
 #[tokio::test]
 async fn a_session_has_the_scopes_and_lifetime_of_its_token() {
-    let setup = Setup::open().await;
-    let looker = setup.person(json!({"org": "acme", "sub": "lou", "scope": "tools:read"})).await;
+    let setup = setup().await;
+    let looker = person(&setup, json!({"org": "acme", "sub": "lou", "scope": "tools:read"})).await;
     let csrf = looker.csrf();
     let run = [("csrf", csrf.as_str()), ("do", "run"), ("v/message", "x")];
     assert_eq!(looker.post("/dashboard/tools/demo.echo", &run).await.status, StatusCode::FORBIDDEN);
@@ -188,6 +170,6 @@ async fn sessions_and_streams_end_when_their_key_is_revoked() {
     };
     let text = tokio::time::timeout(Duration::from_secs(25), ends).await.expect("streams end");
     assert!(text.contains("event: created") && !text.contains("globex"), "{text}");
-    assert_eq!(other.get("/dashboard").await.status, StatusCode::OK, "who has a key stays");
+    assert_eq!(other.get("/dashboard").await.status, StatusCode::OK, "other keys stay valid");
     call.abort();
 }

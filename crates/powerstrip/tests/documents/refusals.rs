@@ -1,8 +1,7 @@
 //! Refused calls with files, and their messages.
 
-use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Gateway, Issuer, Signer, eventually};
+use testkit::{Gateway, GuardedGateway, eventually, send};
 
 use crate::support::{Setup, documents_server, pdf, picture};
 
@@ -106,30 +105,21 @@ async fn input_limits_count_what_the_caller_sends() {
 
 /// Sends a request with a token of these claims.
 async fn ask(
-    (gateway, issuer, signer): (&Gateway, &Issuer, &Signer),
-    who: &Value,
+    setup: &GuardedGateway,
+    claims: &Value,
     path: &str,
     body: impl Into<reqwest::Body>,
 ) -> Value {
-    let token = signer.token(&issuer.claims(&gateway.url(""), who.clone()));
-    let request = reqwest::Client::new().request(Method::POST, gateway.url(path));
-    let request = request.bearer_auth(token).header("content-type", "application/json");
-    let text = request.body(body).send().await.unwrap().text().await.unwrap();
-    serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"))
+    let request = reqwest::Client::new().post(setup.gateway.url(path));
+    let request = request.bearer_auth(setup.token(claims.clone()));
+    send(request.header("content-type", "application/json").body(body)).await.body
 }
 
 #[tokio::test]
 async fn files_of_another_tenant_cannot_be_used() {
     let server = documents_server().await;
-    let signer = Signer::ec("key-1");
-    let issuer = Issuer::start(&[&signer]).await;
-    let config = format!(
-        "auth:\n  issuer: {}\n  tenant_claim: org\nservers:\n  far: {{ url: '{}' }}\n",
-        issuer.url(),
-        server.url
-    );
-    let gateway = Gateway::with().config(&config).start().await;
-    let setup = (&gateway, &issuer, &signer);
+    let servers = format!("servers:\n  far: {{ url: '{}' }}\n", server.url);
+    let setup = &GuardedGateway::start(Gateway::with(), &servers).await;
     let scope = "tools:read tools:call files:read files:write";
     let ann = json!({"org": "acme", "sub": "ann", "scope": scope});
     let eve = json!({"org": "evil", "sub": "ann", "scope": scope});

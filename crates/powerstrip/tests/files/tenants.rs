@@ -1,40 +1,33 @@
-use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Gateway, Issuer, Response, Signer, mcp_request, send};
+use testkit::{Gateway, GuardedGateway, Response, mcp_request, send};
 
-struct Setup {
-    gateway: Gateway,
-    issuer: Issuer,
-    signer: Signer,
+async fn setup() -> GuardedGateway {
+    GuardedGateway::start(Gateway::with(), "").await
 }
 
-impl Setup {
-    async fn open() -> Self {
-        let signer = Signer::ec("key-1");
-        let issuer = Issuer::start(&[&signer]).await;
-        let config = format!("auth:\n  issuer: {}\n  tenant_claim: org\n", issuer.url());
-        Self { gateway: Gateway::with().config(&config).start().await, issuer, signer }
-    }
-
-    async fn ask(&self, who: &Value, method: &str, path: &str, body: &'static str) -> Response {
-        let token = self.signer.token(&self.issuer.claims(&self.gateway.url(""), who.clone()));
-        let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
-        let method: Method = method.parse().unwrap();
-        let request = client.request(method, self.gateway.url(path)).bearer_auth(token);
-        send(request.header("upload-offset", "0").body(body)).await
-    }
+async fn ask(
+    setup: &GuardedGateway,
+    claims: &Value,
+    method: &str,
+    path: &str,
+    body: &'static str,
+) -> Response {
+    let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+    let request = client.request(method.parse().unwrap(), setup.gateway.url(path));
+    let request = request.bearer_auth(setup.token(claims.clone()));
+    send(request.header("upload-offset", "0").body(body)).await
 }
 
 #[tokio::test]
 async fn files_of_one_tenant_are_invisible_to_another() {
-    let setup = Setup::open().await;
+    let setup = setup().await;
     let both = "files:read files:write";
     let ann = json!({"org": "acme", "sub": "ann", "scope": both});
     let eve = json!({"org": "evil", "sub": "ann", "scope": both});
-    let kept = setup.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
+    let kept = ask(&setup, &ann, "POST", "/v1/files?name=a.txt", "secret").await;
     assert_eq!(kept.status, 201, "{kept:?}");
     let id = kept.body["data"]["file_id"].as_str().unwrap().to_owned();
-    let begun = setup.ask(&ann, "POST", "/v1/files/uploads", "{\"size\": 5}").await;
+    let begun = ask(&setup, &ann, "POST", "/v1/files/uploads", "{\"size\": 5}").await;
     let upload = begun.body["data"]["upload_id"].as_str().unwrap().to_owned();
     for (method, path) in [
         ("GET", format!("/v1/files/{id}")),
@@ -46,17 +39,17 @@ async fn files_of_one_tenant_are_invisible_to_another() {
         ("PATCH", format!("/v1/files/uploads/{upload}")),
         ("DELETE", format!("/v1/files/uploads/{upload}")),
     ] {
-        let refused = setup.ask(&eve, method, &path, "x").await;
+        let refused = ask(&setup, &eve, method, &path, "x").await;
         assert_eq!(refused.status, 404, "{method} {path}: {refused:?}");
         assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
     }
-    let others = setup.ask(&eve, "GET", "/v1/files", "").await;
+    let others = ask(&setup, &eve, "GET", "/v1/files", "").await;
     assert_eq!(others.body["data"]["files"], json!([]));
-    let hers = setup.ask(&ann, "GET", &format!("/v1/files/{id}/content"), "").await;
+    let hers = ask(&setup, &ann, "GET", &format!("/v1/files/{id}/content"), "").await;
     assert_eq!(hers.body, json!("secret"));
 
     // A link works without a token.
-    let link = setup.ask(&ann, "GET", &format!("/v1/files/{id}/link"), "").await;
+    let link = ask(&setup, &ann, "GET", &format!("/v1/files/{id}/link"), "").await;
     let link = link.body["data"]["url"].as_str().unwrap().to_owned();
     assert_eq!(reqwest::get(&link).await.unwrap().text().await.unwrap(), "secret");
     let bare = link.split('?').next().unwrap();
@@ -69,10 +62,10 @@ async fn files_of_one_tenant_are_invisible_to_another() {
 
 #[tokio::test]
 async fn a_read_scope_does_not_allow_writing() {
-    let setup = Setup::open().await;
+    let setup = setup().await;
     let reader = json!({"org": "acme", "sub": "ann", "scope": "files:read"});
     let caller = json!({"org": "acme", "sub": "ann", "scope": "tools:read tools:call"});
-    assert_eq!(setup.ask(&reader, "GET", "/v1/files", "").await.status, 200);
+    assert_eq!(ask(&setup, &reader, "GET", "/v1/files", "").await.status, 200);
     for (who, method, path) in [
         (&reader, "POST", "/v1/files"),
         (&reader, "POST", "/v1/files/uploads"),
@@ -81,23 +74,23 @@ async fn a_read_scope_does_not_allow_writing() {
         (&caller, "GET", "/v1/files/x/content"),
         (&caller, "POST", "/v1/files"),
     ] {
-        let refused = setup.ask(who, method, path, "x").await;
+        let refused = ask(&setup, who, method, path, "x").await;
         assert_eq!(refused.status, 403, "{method} {path}: {refused:?}");
     }
 }
 
 #[tokio::test]
 async fn over_mcp_files_of_one_tenant_are_invisible_to_another() {
-    let setup = Setup::open().await;
+    let setup = setup().await;
     let scope = "tools:read files:read files:write";
     let ann = json!({"org": "acme", "sub": "ann", "scope": scope});
     let eve = json!({"org": "evil", "sub": "ann", "scope": scope});
-    let kept = setup.ask(&ann, "POST", "/v1/files?name=a.txt", "secret").await;
+    let kept = ask(&setup, &ann, "POST", "/v1/files?name=a.txt", "secret").await;
     let id = kept.body["data"]["file_id"].as_str().unwrap().to_owned();
     let uri = format!("powerstrip://files/{id}");
     let mcp = async |who: &Value, method: &str, params: Value| {
-        let token = setup.signer.token(&setup.issuer.claims(&setup.gateway.url(""), who.clone()));
-        let post = reqwest::Client::new().post(setup.gateway.url("/mcp")).bearer_auth(token);
+        let post = reqwest::Client::new().post(setup.gateway.url("/mcp"));
+        let post = post.bearer_auth(setup.token(who.clone()));
         mcp_request(post, method, params).send().await.unwrap().text().await.unwrap()
     };
     for (who, visible) in [(&ann, true), (&eve, false)] {

@@ -73,6 +73,10 @@ async fn registered_servers_get_no_user_tokens() {
     error_of(&gateway, "401").await;
     let login = gateway.run(&["login", "crm", "--json"]).await;
     assert!(login.code != Some(0) && login.stdout.is_empty(), "{login:?}");
-    assert_eq!(protected.paths(), Vec::<String>::new(), "its authorization server is not asked");
-    assert_eq!(protected.authorizations(), Vec::<String>::new(), "and it is shown no token");
+    assert_eq!(
+        protected.paths(),
+        Vec::<String>::new(),
+        "its authorization server is not contacted"
+    );
+    assert_eq!(protected.authorizations(), Vec::<String>::new(), "the server receives no token");
 }

@@ -46,7 +46,7 @@ async fn a_wider_scope_is_requested_once_together_with_the_old_one() {
     assert_eq!(answer["data"]["scopes"], json!(["admin", "read"]), "{answer}");
     assert_eq!(protected.requests().len(), 2);
     assert_eq!(call(&gateway, "crm:whoami").await["data"]["scopes"], json!(["admin", "read"]));
-    assert_eq!(protected.requests().len(), 2, "the wider token serves both");
+    assert_eq!(protected.requests().len(), 2, "the wider token is used for both");
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn tokens_survive_a_restart_and_revoked_ones_are_replaced() {
 
     let second = gateway(&config).await;
     assert_eq!(call(&second, "crm:whoami").await["ok"], json!(true));
-    assert_eq!(protected.requests().len(), 1, "it was in the vault");
+    assert_eq!(protected.requests().len(), 1, "the token was in the vault");
     protected.revoke();
     assert_eq!(call(&second, "crm:whoami").await["ok"], json!(true));
     assert_eq!(protected.requests().len(), 2);

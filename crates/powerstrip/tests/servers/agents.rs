@@ -199,11 +199,7 @@ async fn an_unknown_agent_has_no_endpoint() {
         assert!(missed.body["errors"][0]["details"]["routes"].is_array(), "{}", missed.body);
     }
     let (status, _, _) = legacy(&door(&gateway, "host"), None, &hello()).await;
-    assert_eq!(
-        status,
-        StatusCode::OK,
-        "one without skills has nothing but the control-flow tools, but is one"
-    );
+    assert_eq!(status, StatusCode::OK, "an agent without skills has only the control-flow tools");
     let output = command(&gateway, &["tools", "--agent", "host"]).await;
     assert!(names(&output["tools"]).is_empty(), "{output}");
 }

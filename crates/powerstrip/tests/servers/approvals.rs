@@ -148,14 +148,14 @@ async fn only_the_operator_decides_where_callers_are_the_local_user() {
         };
         send(request.json(&json!({"decision": "approve"})))
     };
-    assert_eq!(post(None).await.status, 403, "the local user is what a local agent is");
+    assert_eq!(post(None).await.status, 403, "a local agent acts as the local user");
     assert_eq!(post(Some("psa_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")).await.status, 401);
     assert_eq!(post(Some("whatever")).await.status, 403);
-    assert_eq!(gateway.get(&path).await.status, 200, "who may not decide may look");
+    assert_eq!(gateway.get(&path).await.status, 200, "reading is allowed");
     let foreign = reqwest::Client::new().post(gateway.url(&path)).bearer_auth(&reviewer.token);
     let foreign =
         foreign.header("origin", "https://evil.example").json(&json!({"decision": "approve"}));
-    assert_eq!(send(foreign).await.status, 403, "a page of another site does not decide");
+    assert_eq!(send(foreign).await.status, 403, "a page of another site cannot decide");
     for bad in [json!({}), json!({"decision": "maybe"}), json!({"decision": "approve", "more": 1})]
     {
         assert_eq!(reviewer.decide(row["id"].as_str().unwrap(), &bad).await.status, 400, "{bad}");
@@ -234,7 +234,7 @@ async fn a_waiting_client_is_notified_with_the_approval_link() {
 }
 
 fn accepts(decision: &str) -> Value {
-    json!({"action": "accept", "content": {"decision": decision, "reason": "said the person"}})
+    json!({"action": "accept", "content": {"decision": decision, "reason": "by elicitation"}})
 }
 
 #[tokio::test]
@@ -286,7 +286,7 @@ async fn a_legacy_client_asks_its_user_and_the_first_decision_wins() {
     assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(false)), "{answer}");
     let (asked, answer) = peer.call("pack_note", json!({"text": "2"}), |_| accepts("reject")).await;
     assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(true)), "{answer}");
-    assert!(answer.to_string().contains("said the person"), "{answer}");
+    assert!(answer.to_string().contains("by elicitation"), "{answer}");
     // The reviewer waits until the user was asked; an earlier decision would prevent the question.
     let seen = tokio::sync::Notify::new();
     let cancel = |_: &Value| (seen.notify_one(), json!({"action": "cancel"})).1;
@@ -448,7 +448,7 @@ async fn webhook_links_are_signed_show_the_call_and_decide_once() {
             "{policy}"
         );
         let text = page.text().await.unwrap();
-        assert_eq!(acts(&text), None, "nothing hides or acts");
+        assert_eq!(acts(&text), None, "the text is shown inert");
         assert!(!text.contains("<script") && text.matches("<form").count() == 1, "one form, ours");
         let pre = text.split("<pre dir=\"ltr\">").nth(1).unwrap().split("</pre>").next().unwrap();
         let plain = pre.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
@@ -463,7 +463,7 @@ async fn webhook_links_are_signed_show_the_call_and_decide_once() {
         assert_eq!(refused.status, 404, "{refused:?}");
     }
     let foreign = reqwest::Client::new().post(approve).header("origin", "https://evil.example");
-    assert_eq!(send(foreign).await.status, 403, "another site's form decides nothing");
+    assert_eq!(send(foreign).await.status, 403, "a form of another site cannot decide");
     let form = |link: &str, body: &'static str| {
         let request = reqwest::Client::new().post(link);
         send(request.header("content-type", "application/x-www-form-urlencoded").body(body))

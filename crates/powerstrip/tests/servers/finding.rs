@@ -115,7 +115,7 @@ async fn pain_16_call_tool_is_equivalent_to_a_direct_call() {
     let wrong = call("near:greet", json!({"name": 7})).await;
     assert_eq!(code(&wrong), &json!("INVALID_INPUT"), "the tool's own schema holds: {wrong}");
     let right = call("near__greet", json!({"name": "Ada"})).await;
-    assert_eq!(right["content"][0]["text"], json!("Hello, Ada!"), "by its wire name, too");
+    assert_eq!(right["content"][0]["text"], json!("Hello, Ada!"), "also by its wire name");
     let third = mcp_call(&door, "near__greet", json!({"name": "Ada"})).await;
     assert_eq!(code(&third), &json!("RATE_LIMIT"), "one allowance for both ways: {third}");
 }
@@ -123,7 +123,7 @@ async fn pain_16_call_tool_is_equivalent_to_a_direct_call() {
 #[tokio::test]
 async fn search_sees_changes_and_survives_a_broken_model() {
     let (gateway, _far) = setup("embeddings: { path: ./no-such-model }").await;
-    eventually("the log says that there is no model", || async {
+    eventually("the log reports the missing model", || async {
         gateway.log().contains("embeddings.path").then_some(())
     })
     .await;

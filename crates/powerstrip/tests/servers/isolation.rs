@@ -71,7 +71,7 @@ async fn the_state_of_each_server_is_shown() {
     );
     let gateway = Gateway::with().config(&servers).start().await;
     offers(&gateway, "far__greet").await;
-    let shown = eventually("the broken one is known to be down, with its last words", || async {
+    let shown = eventually("the broken server is down, with its last stderr lines", || async {
         let shown = command(&gateway, &["servers"]).await;
         let is_read = shown[0]["stderrTail"].is_string() && shown[1]["tools"] != json!(0);
         (shown[0]["state"] == json!("down") && is_read).then_some(shown)
@@ -189,7 +189,7 @@ async fn server_text_cannot_control_the_terminal() {
     );
     let gateway = Gateway::with().config(&servers).start().await;
     offers(&gateway, "far__good").await;
-    eventually("the loud one is known to be down", || async {
+    eventually("the noisy server is down", || async {
         let shown = command(&gateway, &["servers"]).await;
         (shown[2]["state"] == json!("down") && shown[2]["stderrTail"].is_string()).then_some(())
     })

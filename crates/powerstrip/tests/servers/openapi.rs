@@ -34,7 +34,7 @@ async fn every_door_reaches_an_openapi_service() {
         assert_eq!(
             answer["data"]["authorization"],
             json!("****"),
-            "it arrives, and does not come back"
+            "the secret reaches the service and is not returned"
         );
     }
     let wrong = gateway.call("svc:echo", &json!({"body": {}})).await.body;
@@ -45,10 +45,10 @@ async fn every_door_reaches_an_openapi_service() {
         (&json!("openapi"), &json!("ready"))
     );
 
-    gateway.write("echo.yaml", &document(&service.url("")).replace("Says", "Repeats"));
+    gateway.write("echo.yaml", &document(&service.url("")).replace("Returns", "Repeats"));
     eventually("the change is served: the file is the operator's own", || async {
         let discovery = gateway.get("/mcp/discover").await.body.to_string();
-        discovery.contains("Repeats what").then_some(())
+        discovery.contains("Repeats its").then_some(())
     })
     .await;
 }

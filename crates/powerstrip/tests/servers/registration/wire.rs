@@ -220,7 +220,7 @@ async fn a_configured_server_replaces_a_registered_one() {
 
     let named = format!("listen: 127.0.0.1:0\nservers:\n{}", over_http("far", &far.url));
     gateway.write("powerstrip.yaml", &named);
-    eventually("the lease is worth nothing", || async {
+    eventually("the lease has ended", || async {
         (asked.send("POST", beat, id, String::new()).await.0 == 404).then_some(())
     })
     .await;
@@ -384,5 +384,5 @@ async fn prompts_and_resources_leave_with_their_server() {
     let after = shown().await;
     assert!(!names.iter().any(|name| after.contains(name)), "{after}");
     let read = mcp(&url, "resources/read", json!({"uri": "test://static-text"}));
-    assert!(read.await["result"].is_null(), "what is gone is not read, either");
+    assert!(read.await["result"].is_null(), "resources of a removed server cannot be read");
 }

@@ -1,23 +1,35 @@
+//! Approvals. Each change of state is one conditional update, so that of several deciders exactly one succeeds.
+
 use std::fmt;
 use std::str::FromStr;
 
 use proto::Digest;
 use serde::{Deserialize, Serialize};
 
-/// How far a confirmation has come.
+use crate::sql::{Query, Row, in_transaction, query};
+use crate::{Database, StoreError};
+
+/// Longer arguments are left out of lists.
+const LISTED_ARGUMENTS: u64 = 2_000;
+
+const COLUMNS: &str = "id, tenant, owner, agent, decider, tool, version, definition, arguments_sum, files, fingerprint, \
+     trace, run, door, created_ms, deadline_ms, state, decided_by, decided_via, reason, decided_ms, good_until_ms, \
+     CAST(octet_length(arguments) AS BIGINT) AS arguments_bytes, code, idempotency_key";
+
+/// The state of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalState {
     /// A person has to decide.
     Pending,
-    /// A person said yes, and no call has used it yet.
+    /// A person approved the call, and no call has used the approval yet.
     Approved,
     Rejected,
-    /// Nobody decided in time.
+    /// The deadline passed without a decision.
     Expired,
     /// A call was made with it.
     Consumed,
-    /// It is about something that is no more.
+    /// The call that it was about no longer exists.
     Cancelled,
 }
 
@@ -58,13 +70,13 @@ impl FromStr for ApprovalState {
     }
 }
 
-/// One confirmation: what a person is asked about, and what became of it.
+/// An approval: the call that a person is asked about, and the decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalRow {
     pub id: String,
     pub tenant: String,
-    /// Who called.
+    /// The subject of the caller.
     pub owner: String,
     pub agent: Option<String>,
     /// Whether the credential that made the call could also decide.
@@ -77,7 +89,7 @@ pub struct ApprovalRow {
     pub code: Option<Digest>,
     /// The caller's idempotency key, which reaches the tool.
     pub idempotency_key: Option<String>,
-    /// The canonical arguments; a list leaves long ones out.
+    /// The canonical arguments; lists leave long ones out.
     pub arguments: Option<String>,
     pub arguments_bytes: u64,
     pub arguments_sum: Digest,
@@ -96,11 +108,11 @@ pub struct ApprovalRow {
     pub decided_via: Option<String>,
     pub reason: Option<String>,
     pub decided_unix_ms: Option<u64>,
-    /// Until when an approval may be used that nobody has used yet.
+    /// Until when an approved call may use the approval.
     pub good_until_unix_ms: Option<u64>,
 }
 
-/// What a person, or the lack of one, decided about a pending confirmation.
+/// A decision about a pending approval: by a person, or by its deadline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling<'a> {
     pub state: ApprovalState,
@@ -109,22 +121,22 @@ pub struct Ruling<'a> {
     pub reason: Option<&'a str>,
     pub at_unix_ms: u64,
     pub good_until_unix_ms: Option<u64>,
-    /// Whether it holds only before the deadline, as everything does that a person says.
+    /// Whether it counts only before the deadline, as every decision of a person does.
     pub in_time: bool,
 }
 
-/// Which confirmations to list, newest first for those that are decided, oldest first for those that wait.
+/// Which approvals to list: pending ones oldest first, others newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApprovalFilter {
-    /// Whose; whoever asks on behalf of a tenant sets it.
+    /// Only of this tenant; set for every caller that is not the operator.
     pub tenant: Option<String>,
     pub state: Option<ApprovalState>,
-    /// Only those after this one, as the list before ended.
+    /// Only those after this creation time and id, the last of the page before.
     pub after: Option<(u64, String)>,
     pub limit: u32,
 }
 
-/// What a person said once for all calls of a kind.
+/// A standing rule: an approval for all calls of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalRuleRow {
@@ -145,4 +157,256 @@ pub struct ApprovalRuleRow {
     pub created_unix_ms: u64,
     pub expires_unix_ms: u64,
     pub uses: u64,
+}
+
+impl Database {
+    /// Stores a new approval; returns false if the same caller (tenant, subject, agent) has `limit` pending ones.
+    pub async fn add_approval(&self, row: &ApprovalRow, limit: u64) -> Result<bool, StoreError> {
+        let insert = query(
+            "INSERT INTO approvals (id, tenant, owner, agent, decider, tool, version, definition, arguments, \
+             arguments_sum, files, fingerprint, trace, run, door, created_ms, deadline_ms, state, code, \
+             idempotency_key) \
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 \
+             WHERE (SELECT count(*) FROM approvals WHERE state = 'pending' AND tenant = $2 AND owner = $3 \
+             AND agent IS NOT DISTINCT FROM $4) < $21",
+        )
+        .bind(&row.id)
+        .bind(&row.tenant)
+        .bind(&row.owner)
+        .bind(row.agent.as_deref())
+        .bind(row.decider)
+        .bind(&row.tool)
+        .bind(&row.version)
+        .bind(&row.definition)
+        .bind(row.arguments.as_deref().unwrap_or_default())
+        .bind(&row.arguments_sum)
+        .bind(&row.files)
+        .bind(&row.fingerprint)
+        .bind(&row.trace)
+        .bind(row.run.as_deref())
+        .bind(&row.door)
+        .bind(row.created_unix_ms)
+        .bind(row.deadline_unix_ms)
+        .bind(row.state.as_str())
+        .bind(row.code.as_ref())
+        .bind(row.idempotency_key.as_deref())
+        .bind(limit);
+        let lock = format!("approvals {}", row.tenant);
+        Ok(self.sql.execute_locked(&lock, insert).await? == 1)
+    }
+
+    /// Decides about a pending approval and stores the standing rule that comes with the decision; returns false, and
+    /// stores nothing, if another decision or the deadline came first.
+    pub async fn rule_on_approval(
+        &self,
+        id: &str,
+        ruling: &Ruling<'_>,
+        standing: Option<&ApprovalRuleRow>,
+    ) -> Result<bool, StoreError> {
+        let decide = query(
+            "UPDATE approvals SET state = $2, decided_by = $3, decided_via = $4, reason = $5, decided_ms = $6, \
+             good_until_ms = $7 WHERE id = $1 AND state = 'pending' AND (deadline_ms > $6 OR NOT $8)",
+        )
+        .bind(id)
+        .bind(ruling.state.as_str())
+        .bind(ruling.by)
+        .bind(ruling.via)
+        .bind(ruling.reason)
+        .bind(ruling.at_unix_ms)
+        .bind(ruling.good_until_unix_ms)
+        .bind(ruling.in_time);
+        let Some(standing) = standing else { return Ok(self.sql.execute(decide).await? == 1) };
+        in_transaction!(self.sql, |transaction| {
+            let decided = decide.execute(transaction.connection()).await? == 1;
+            if decided {
+                insert_rule(standing).execute(transaction.connection()).await?;
+            }
+            decided
+        })
+    }
+
+    /// Uses an approval up; returns false if it cannot be used, or not any more.
+    pub async fn consume_approval(&self, id: &str, now_unix_ms: u64) -> Result<bool, StoreError> {
+        let update = query(
+            "UPDATE approvals SET state = 'consumed', reported = true \
+             WHERE id = $1 AND state = 'approved' AND good_until_ms > $2",
+        );
+        Ok(self.sql.execute(update.bind(id).bind(now_unix_ms)).await? == 1)
+    }
+
+    /// Notes that a rejection was reported to its caller; returns false if it had been before.
+    pub async fn mark_rejection_reported(&self, id: &str) -> Result<bool, StoreError> {
+        let update = query("UPDATE approvals SET reported = true WHERE id = $1 AND NOT reported");
+        Ok(self.sql.execute(update.bind(id)).await? == 1)
+    }
+
+    /// The approvals of an equal call that may still matter, oldest first.
+    pub async fn matching_approvals(
+        &self,
+        fingerprint: &Digest,
+        now_unix_ms: u64,
+    ) -> Result<Vec<ApprovalRow>, StoreError> {
+        let select = select_with("arguments").push(
+            " AND fingerprint = $1 AND state IN ('pending', 'approved', 'rejected') AND (state = 'pending' OR \
+             (state = 'approved' AND good_until_ms > $2) OR \
+             (state = 'rejected' AND NOT reported AND good_until_ms > $2)) ORDER BY created_ms, id LIMIT 200",
+        );
+        self.sql.all(select.bind(fingerprint).bind(now_unix_ms)).await?.iter().map(read).collect()
+    }
+
+    /// One approval with all its arguments; of this tenant, if one is named.
+    pub async fn approval(
+        &self,
+        tenant: Option<&str>,
+        id: &str,
+    ) -> Result<Option<ApprovalRow>, StoreError> {
+        let select = select_with("arguments").and("id = ", Some(id)).and("tenant = ", tenant);
+        self.sql.first(select).await?.as_ref().map(read).transpose()
+    }
+
+    /// A page of approvals: pending ones oldest first, others newest first.
+    pub async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<ApprovalRow>, StoreError> {
+        let oldest_first = filter.state == Some(ApprovalState::Pending);
+        let short = format!(
+            "CASE WHEN octet_length(arguments) <= {LISTED_ARGUMENTS} THEN arguments END AS arguments"
+        );
+        let mut select = select_with(&short).and("tenant = ", filter.tenant.as_deref());
+        // The literal lets the planner use the partial index over pending approvals.
+        select = match filter.state {
+            Some(ApprovalState::Pending) => select.push(" AND state = 'pending'"),
+            state => select.and("state = ", state.map(ApprovalState::as_str)),
+        };
+        let (beyond, order) = if oldest_first {
+            (" AND (created_ms, id) > (", "created_ms, id")
+        } else {
+            (" AND (created_ms, id) < (", "created_ms DESC, id DESC")
+        };
+        if let Some((created, id)) = &filter.after {
+            select = select.push(beyond).push_bind(*created).push(", ").push_bind(id).push(")");
+        }
+        select = select.push(" ORDER BY ").push(order).push(" LIMIT ").push_bind(filter.limit);
+        self.sql.all(select).await?.iter().map(read).collect()
+    }
+
+    /// All pending approvals: id, creation time, deadline.
+    pub async fn pending_approvals(&self) -> Result<Vec<(String, u64, u64)>, StoreError> {
+        let select =
+            query("SELECT id, created_ms, deadline_ms FROM approvals WHERE state = 'pending'");
+        let read =
+            |row: &Row| Ok((row.get("id")?, row.get("created_ms")?, row.get("deadline_ms")?));
+        self.sql.all(select).await?.iter().map(read).collect()
+    }
+
+    /// Deletes approvals that were decided, and rules that ended, before a time.
+    pub async fn forget_approvals(&self, before_unix_ms: u64) -> Result<(), StoreError> {
+        for delete in [
+            "DELETE FROM approvals WHERE created_ms < $1 AND state <> 'pending'",
+            "DELETE FROM approval_rules WHERE expires_ms < $1",
+        ] {
+            self.sql.execute(query(delete).bind(before_unix_ms)).await?;
+        }
+        Ok(())
+    }
+
+    /// All standing rules, oldest first.
+    pub async fn approval_rules(&self) -> Result<Vec<ApprovalRuleRow>, StoreError> {
+        let select = query(
+            "SELECT id, tenant, owner, agent, tool, definition, arguments_sum, arguments, run, created_by, \
+             created_ms, expires_ms, uses, code FROM approval_rules ORDER BY created_ms, id",
+        );
+        self.sql.all(select).await?.iter().map(read_rule).collect()
+    }
+
+    /// Deletes a standing rule.
+    pub async fn remove_approval_rule(&self, id: &str) -> Result<(), StoreError> {
+        let delete = query("DELETE FROM approval_rules WHERE id = $1").bind(id);
+        self.sql.execute(delete).await.map(drop)
+    }
+
+    /// Counts a use of a standing rule; returns false if the rule has ended.
+    pub async fn count_approval_rule_use(
+        &self,
+        id: &str,
+        now_unix_ms: u64,
+    ) -> Result<bool, StoreError> {
+        let update =
+            query("UPDATE approval_rules SET uses = uses + 1 WHERE id = $1 AND expires_ms > $2");
+        Ok(self.sql.execute(update.bind(id).bind(now_unix_ms)).await? == 1)
+    }
+}
+
+fn select_with<'q>(arguments: &str) -> Query<'q> {
+    query(format!("SELECT {COLUMNS}, {arguments} FROM approvals WHERE true"))
+}
+
+fn insert_rule(rule: &ApprovalRuleRow) -> Query<'_> {
+    query(
+        "INSERT INTO approval_rules (id, tenant, owner, agent, tool, definition, arguments_sum, arguments, run, \
+         created_by, created_ms, expires_ms, uses, code) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+    )
+    .bind(&rule.id)
+    .bind(&rule.tenant)
+    .bind(&rule.owner)
+    .bind(rule.agent.as_deref())
+    .bind(&rule.tool)
+    .bind(&rule.definition)
+    .bind(rule.arguments_sum.as_ref())
+    .bind(rule.arguments.as_deref())
+    .bind(rule.run.as_deref())
+    .bind(&rule.created_by)
+    .bind(rule.created_unix_ms)
+    .bind(rule.expires_unix_ms)
+    .bind(rule.uses)
+    .bind(rule.code.as_ref())
+}
+
+fn read(row: &Row) -> Result<ApprovalRow, StoreError> {
+    Ok(ApprovalRow {
+        id: row.get("id")?,
+        tenant: row.get("tenant")?,
+        owner: row.get("owner")?,
+        agent: row.optional("agent")?,
+        decider: row.get("decider")?,
+        tool: row.get("tool")?,
+        version: row.get("version")?,
+        definition: row.get("definition")?,
+        code: row.optional("code")?,
+        idempotency_key: row.optional("idempotency_key")?,
+        arguments: row.optional("arguments")?,
+        arguments_bytes: row.get("arguments_bytes")?,
+        arguments_sum: row.get("arguments_sum")?,
+        files: row.get("files")?,
+        fingerprint: row.get("fingerprint")?,
+        trace: row.get("trace")?,
+        run: row.optional("run")?,
+        door: row.get("door")?,
+        created_unix_ms: row.get("created_ms")?,
+        deadline_unix_ms: row.get("deadline_ms")?,
+        state: row.parsed("state")?,
+        decided_by: row.optional("decided_by")?,
+        decided_via: row.optional("decided_via")?,
+        reason: row.optional("reason")?,
+        decided_unix_ms: row.optional("decided_ms")?,
+        good_until_unix_ms: row.optional("good_until_ms")?,
+    })
+}
+
+fn read_rule(row: &Row) -> Result<ApprovalRuleRow, StoreError> {
+    Ok(ApprovalRuleRow {
+        id: row.get("id")?,
+        tenant: row.get("tenant")?,
+        owner: row.get("owner")?,
+        agent: row.optional("agent")?,
+        tool: row.get("tool")?,
+        definition: row.get("definition")?,
+        code: row.optional("code")?,
+        arguments_sum: row.optional("arguments_sum")?,
+        arguments: row.optional("arguments")?,
+        run: row.optional("run")?,
+        created_by: row.get("created_by")?,
+        created_unix_ms: row.get("created_ms")?,
+        expires_unix_ms: row.get("expires_ms")?,
+        uses: row.get("uses")?,
+    })
 }

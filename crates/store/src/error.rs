@@ -3,30 +3,54 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::sql::SqlError;
+
 /// Why something could not be stored or read back.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("cannot use the data folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
-    #[error("cannot open the database {}: {source}", path.display())]
-    Open { path: PathBuf, source: sqlx::Error },
-    #[error("cannot bring the database {} up to date: {source}", path.display())]
-    Migration { path: PathBuf, source: sqlx::migrate::MigrateError },
+    #[error("cannot open the database {database}: {source}")]
+    Open { database: String, source: SqlError },
     #[error(
-        "the database {} was written by a newer Powerstrip (its schema is at {found}, this version knows up to {known}); \
-         start that version, or choose another data folder",
-        path.display()
+        "the URL of the database cannot be read; it has the form postgres://user@host:5432/name"
     )]
-    NewerDatabase { path: PathBuf, found: i64, known: i64 },
+    BadUrl,
     #[error(
-        "the database {} would not keep its promises: `{pragma}` is {found}, not {expected}; \
-         the data folder must be on a local disk",
-        path.display()
+        "the database {database} was made by a development version of Powerstrip with another schema; \
+         move it away and start again"
     )]
-    NotDurable { path: PathBuf, pragma: &'static str, expected: &'static str, found: String },
+    OtherSchema { database: String },
+    #[error(
+        "the database {database} was written by a newer Powerstrip (its schema is at {found}, this version knows up to \
+         {known}); start that version, or choose another database"
+    )]
+    NewerDatabase { database: String, found: u64, known: u64 },
+    #[error(
+        "the database {database} would lose committed data: `{pragma}` is {found}, not {expected}; \
+         the data folder must be on a local disk"
+    )]
+    NotDurable { database: String, pragma: &'static str, expected: &'static str, found: String },
+    #[error(
+        "the database {database} cannot be used: Powerstrip needs PostgreSQL 15 or newer and the encoding UTF8, \
+         and it is PostgreSQL {version} with {encoding}"
+    )]
+    UnfitServer { database: String, version: i64, encoding: String },
+    #[error(
+        "another gateway is using the database {database}; \
+         stop it first, or give this gateway a database of its own"
+    )]
+    OtherGateway { database: String },
+    #[error(
+        "another gateway has taken over the database {database} while this one was disconnected; \
+         stop that gateway and restart this one"
+    )]
+    TakenOver { database: String },
+    #[error("the database cannot be reached: {0}")]
+    Unreachable(SqlError),
     #[error("the database refused: {0}")]
-    Database(#[from] sqlx::Error),
-    #[error("the database holds {column} `{value}`, which cannot be read")]
+    Database(SqlError),
+    #[error("the database contains {column} `{value}`, which cannot be read")]
     Unreadable { column: &'static str, value: String },
     #[error("there is no object {0}")]
     NoObject(String),

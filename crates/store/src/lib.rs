@@ -1,9 +1,12 @@
-//! What outlives a call: the database, the audit trail, the cache, object storage, and who owns the data folder.
+//! Everything that outlives a call: the database, the audit trail, the cache, object storage, and ownership of the data
+//! folder.
 //!
-//! The only crate with SQL. It knows nothing of tools, doors or HTTP.
+//! The only crate with SQL: one set of statements for SQLite and PostgreSQL (`sql`), one file per table. It knows nothing
+//! of tools, doors or HTTP.
 
 mod approvals;
 mod audit;
+mod audit_kinds;
 mod cache;
 mod calls;
 mod database;
@@ -16,14 +19,14 @@ mod objects;
 mod pins;
 mod references;
 mod runs;
-mod sqlite;
+mod sql;
 mod trail;
 mod vault;
 
 pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
-pub use audit::{AuditCount, AuditFilter, AuditPage, AuditPlace, AuditRow};
+pub use audit::{AuditCount, AuditFilter, AuditPage, AuditPosition, AuditRow};
 pub use cache::{Cache, Recorded};
-pub use calls::{CallChange, CallRecord, CallState, FoundCall};
+pub use calls::{CallChange, CallRecord, CallState, RecordedCall};
 pub use database::Database;
 pub use error::StoreError;
 pub use files::{FileFilter, FileRecord, Origin, UploadRow};
@@ -37,6 +40,7 @@ pub use objects::{
 };
 pub use pins::{Pin, PinnedDefinition};
 pub use references::ForeignReference;
-pub use runs::{QuestionRow, RunCallRow, RunFilter, RunName, RunRow, Settlement};
+pub use runs::{QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement};
+pub use sql::SqlError;
 pub use trail::{AuditTrail, BegunCall, Receipt};
-pub use vault::{VaultPlace, VaultRow};
+pub use vault::{VaultRow, VaultSlot};

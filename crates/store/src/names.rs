@@ -1,4 +1,12 @@
-/// A name of a server that registered itself, and whose it is.
+//! Names of tools and servers, and the last list of each server.
+
+use crate::sql::{Row, Value, in_transaction, query, value_rows};
+use crate::{Database, StoreError};
+
+/// How many names one statement carries.
+const CHUNK: usize = 500;
+
+/// The name of a server that registered itself, and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerNameRow {
     pub name: String,
@@ -6,5 +14,86 @@ pub struct ServerNameRow {
     /// The subject of the registration key.
     pub owner: String,
     /// When it was registered first, in milliseconds since 1970.
-    pub held_unix_ms: u64,
+    pub claimed_unix_ms: u64,
+}
+
+impl Database {
+    /// Every stored pair of tool key and wire name, by tool key.
+    pub async fn wire_names(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let select = query("SELECT tool_key, wire_name FROM wire_names ORDER BY tool_key");
+        let read = |row: &Row| Ok((row.get("tool_key")?, row.get("wire_name")?));
+        self.sql.all(select).await?.iter().map(read).collect()
+    }
+
+    /// Stores pairs of tool key and wire name, all or none; other tools keep the names they have.
+    pub async fn save_wire_names(&self, pairs: &[(String, String)]) -> Result<(), StoreError> {
+        in_transaction!(self.sql, |transaction| {
+            // All old names are deleted first, so that two tools may swap theirs.
+            for some in pairs.chunks(CHUNK) {
+                query("DELETE FROM wire_names WHERE tool_key IN ")
+                    .push(&value_rows(1, some.len()))
+                    .bind_all(some.iter().map(|(key, _)| key.into()))
+                    .once()
+                    .execute(transaction.connection())
+                    .await?;
+            }
+            for some in pairs.chunks(CHUNK) {
+                query("INSERT INTO wire_names (tool_key, wire_name) VALUES ")
+                    .push(&value_rows(some.len(), 2))
+                    .bind_all(some.iter().flat_map(|(key, name)| [Value::from(key), name.into()]))
+                    .once()
+                    .execute(transaction.connection())
+                    .await?;
+            }
+        })
+    }
+
+    /// The list that was last stored for a server.
+    pub async fn server_list(&self, server: &str) -> Result<Option<String>, StoreError> {
+        let select = query("SELECT list FROM server_lists WHERE server = $1").bind(server);
+        self.sql.first(select).await?.map(|row| row.get("list")).transpose()
+    }
+
+    /// Stores the list of a server, in place of the one before.
+    pub async fn save_server_list(&self, server: &str, list: &str) -> Result<(), StoreError> {
+        let upsert = query(
+            "INSERT INTO server_lists (server, list) VALUES ($1, $2) \
+             ON CONFLICT (server) DO UPDATE SET list = excluded.list",
+        );
+        self.sql.execute(upsert.bind(server).bind(list)).await.map(drop)
+    }
+
+    /// Every name of a registered server that has an owner, by name.
+    pub async fn server_names(&self) -> Result<Vec<ServerNameRow>, StoreError> {
+        let select =
+            query("SELECT name, tenant, owner, claimed_ms FROM server_names ORDER BY name");
+        let read = |row: &Row| {
+            Ok(ServerNameRow {
+                name: row.get("name")?,
+                tenant: row.get("tenant")?,
+                owner: row.get("owner")?,
+                claimed_unix_ms: row.get("claimed_ms")?,
+            })
+        };
+        self.sql.all(select).await?.iter().map(read).collect()
+    }
+
+    /// Gives a name to its first owner; returns false if it has one.
+    pub async fn claim_server_name(&self, row: &ServerNameRow) -> Result<bool, StoreError> {
+        let insert = query(
+            "INSERT INTO server_names (name, tenant, owner, claimed_ms) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(&row.name)
+        .bind(&row.tenant)
+        .bind(&row.owner)
+        .bind(row.claimed_unix_ms);
+        Ok(self.sql.execute(insert).await? == 1)
+    }
+
+    /// Takes a name from its owner.
+    pub async fn release_server_name(&self, name: &str) -> Result<(), StoreError> {
+        let delete = query("DELETE FROM server_names WHERE name = $1").bind(name);
+        self.sql.execute(delete).await.map(drop)
+    }
 }

@@ -1,19 +1,103 @@
+use proto::Clock;
+
+use crate::sql::{Row, Value, in_transaction, query, value_rows};
+use crate::{Database, StoreError};
+
+/// How many pins one statement carries: each definition may have a hundred kilobytes.
+const CHUNK: usize = 200;
+
 /// Which definition of a server's tool is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
     pub server: String,
-    /// The server's own name for it.
+    /// The server's own name for the tool.
     pub tool: String,
-    /// How the sums were made.
+    /// The version of the way in which the digests were made.
     pub form: u32,
-    /// Sums over the parts of the definition.
-    pub sums: String,
+    /// Digests of the parts of the definition.
+    pub digests: String,
 }
 
-/// A pin and the definition that it stands for.
+/// A pin and its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PinnedDefinition {
     pub pin: Pin,
     /// The definition as JSON.
     pub definition: String,
+}
+
+impl Database {
+    /// Every pin, without the definitions.
+    pub async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
+        let read = |row: &Row| {
+            let form: u64 = row.get("form")?;
+            Ok(Pin {
+                server: row.get("server")?,
+                tool: row.get("tool")?,
+                form: u32::try_from(form).unwrap_or(u32::MAX),
+                digests: row.get("digests")?,
+            })
+        };
+        let select = query("SELECT server, tool, form, digests FROM pins");
+        self.sql.all(select).await?.iter().map(read).collect()
+    }
+
+    /// The definition that is pinned for a server's tool, as JSON.
+    pub async fn pinned_definition(
+        &self,
+        server: &str,
+        tool: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let select = query("SELECT definition FROM pins WHERE server = $1 AND tool = $2");
+        let row = self.sql.first(select.bind(server).bind(tool)).await?;
+        row.map(|row| row.get("definition")).transpose()
+    }
+
+    /// Stores pins of tools that were seen for the first time, all or none; a tool that has one keeps it.
+    pub async fn add_pins(&self, pins: &[PinnedDefinition]) -> Result<(), StoreError> {
+        self.save_pins(pins, false, " ON CONFLICT (server, tool) DO NOTHING").await
+    }
+
+    /// Stores pins that a person approved, all or none, in place of those before.
+    pub async fn approve_pins(&self, pins: &[PinnedDefinition]) -> Result<(), StoreError> {
+        let replace = " ON CONFLICT (server, tool) DO UPDATE SET form = excluded.form, digests = excluded.digests, \
+             definition = excluded.definition, approved = excluded.approved, at_ms = excluded.at_ms";
+        self.save_pins(pins, true, replace).await
+    }
+
+    async fn save_pins(
+        &self,
+        pins: &[PinnedDefinition],
+        approved: bool,
+        on_conflict: &str,
+    ) -> Result<(), StoreError> {
+        let now = Clock::default().unix_ms();
+        in_transaction!(self.sql, |transaction| {
+            for some in pins.chunks(CHUNK) {
+                query("INSERT INTO pins (server, tool, form, digests, definition, approved, at_ms) VALUES ")
+                    .push(&value_rows(some.len(), 7))
+                    .push(on_conflict)
+                    .bind_all(some.iter().flat_map(|pin| values(pin, approved, now)))
+                    .once()
+                    .execute(transaction.connection())
+                    .await?;
+            }
+        })
+    }
+}
+
+fn values(
+    PinnedDefinition { pin, definition }: &PinnedDefinition,
+    approved: bool,
+    now: u64,
+) -> [Value<'_>; 7] {
+    [
+        (&pin.server).into(),
+        (&pin.tool).into(),
+        pin.form.into(),
+        (&pin.digests).into(),
+        definition.into(),
+        approved.into(),
+        now.into(),
+    ]
 }

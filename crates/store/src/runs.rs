@@ -1,5 +1,13 @@
 use proto::TraceId;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::sql::{Connection, Dialect, Query, Row, in_transaction, query};
+use crate::{Database, StoreError};
+
+const RUN: &str = "id, tenant, owner, agent, kind, name, state, summary, artifacts, data_tools, created_ms, touched_ms";
+
+/// No list is longer, whatever limit is asked for.
+const MAX_LISTED: u32 = 500;
 
 /// A run as it is stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +37,9 @@ pub struct RunCallRow {
     pub ended_unix_ms: u64,
     /// `OK`, or the code of its failure.
     pub outcome: String,
-    /// The references that it gave out.
+    /// The references that it returned.
     pub made: Vec<String>,
-    /// The references that it took in.
+    /// The references that it was given.
     pub used: Vec<String>,
 }
 
@@ -52,7 +60,7 @@ pub struct QuestionRow {
     pub settled_unix_ms: Option<u64>,
 }
 
-/// Which run is meant, by what it is known by beside its id.
+/// What identifies a run in addition to its id.
 #[derive(Clone, Copy, Debug)]
 pub struct RunName<'a> {
     pub tenant: &'a str,
@@ -62,12 +70,12 @@ pub struct RunName<'a> {
     pub name: Option<&'a str>,
 }
 
-/// Which runs are listed, newest first.
+/// Which runs to list, the last touched first.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
-    /// Of this tenant alone.
+    /// Only of this tenant.
     pub tenant: Option<String>,
-    /// In this state alone.
+    /// Only in this state.
     pub state: Option<String>,
     pub limit: Option<u32>,
     pub offset: u32,
@@ -81,4 +89,242 @@ pub struct Settlement<'a> {
     pub answer: Option<&'a Value>,
     pub by: Option<&'a str>,
     pub at_unix_ms: u64,
+}
+
+/// Runs and calls of theirs to be stored together.
+#[derive(Clone, Debug, Default)]
+pub struct RunChanges {
+    pub runs: Vec<RunRow>,
+    /// Calls that have ended.
+    pub calls: Vec<RunCallRow>,
+}
+
+impl Database {
+    /// Stores runs and calls of theirs that have ended, all or none. A completed run stays completed, and counts only
+    /// grow: what is stored here may be older than what another statement stored meanwhile.
+    pub async fn save_runs(&self, runs: &[RunRow], calls: &[RunCallRow]) -> Result<(), StoreError> {
+        let dialect = self.sql.dialect();
+        in_transaction!(self.sql, |transaction| {
+            save(transaction.connection(), dialect, runs, calls).await?;
+        })
+    }
+
+    /// Stores a question together with its run.
+    pub async fn ask_question(
+        &self,
+        run: &RunRow,
+        question: &QuestionRow,
+    ) -> Result<(), StoreError> {
+        let insert = query(
+            "INSERT INTO run_questions \
+                 (id, run, tenant, slot_id, slot_type, prompt, options, state, answer, answered_by, asked_ms, \
+                 settled_ms) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        )
+        .bind(&question.id)
+        .bind(&question.run)
+        .bind(&question.tenant)
+        .bind(&question.slot_id)
+        .bind(&question.slot_type)
+        .bind(&question.prompt)
+        .bind(json!(question.options).to_string())
+        .bind(&question.state)
+        .bind(question.answer.as_ref().map(Value::to_string))
+        .bind(question.answered_by.as_deref())
+        .bind(question.asked_unix_ms)
+        .bind(question.settled_unix_ms);
+        let upsert = upsert(run, self.sql.dialect());
+        in_transaction!(self.sql, |transaction| {
+            upsert.execute(transaction.connection()).await?;
+            insert.execute(transaction.connection()).await?;
+        })
+    }
+
+    /// Ends a question; returns false if it has ended before.
+    pub async fn settle_question(&self, settlement: Settlement<'_>) -> Result<bool, StoreError> {
+        let update = query(
+            "UPDATE run_questions SET state = $2, answer = $3, answered_by = $4, settled_ms = $5 \
+             WHERE id = $1 AND state = 'open'",
+        )
+        .bind(settlement.question)
+        .bind(settlement.state)
+        .bind(settlement.answer.map(Value::to_string))
+        .bind(settlement.by)
+        .bind(settlement.at_unix_ms);
+        Ok(self.sql.execute(update).await? > 0)
+    }
+
+    /// Deletes runs that were not touched since a time, with their calls and questions; returns how many.
+    pub async fn forget_runs(&self, before_unix_ms: u64) -> Result<u64, StoreError> {
+        in_transaction!(self.sql, |transaction| {
+            for children in [
+                "DELETE FROM run_calls WHERE run IN (SELECT id FROM runs WHERE touched_ms < $1)",
+                "DELETE FROM run_questions WHERE run IN (SELECT id FROM runs WHERE touched_ms < $1)",
+            ] {
+                query(children).bind(before_unix_ms).execute(transaction.connection()).await?;
+            }
+            query("DELETE FROM runs WHERE touched_ms < $1")
+                .bind(before_unix_ms)
+                .execute(transaction.connection())
+                .await?
+        })
+    }
+
+    /// The newest run of this name.
+    pub async fn run_named(&self, name: RunName<'_>) -> Result<Option<RunRow>, StoreError> {
+        let select = query(format!(
+            "SELECT {RUN} FROM runs WHERE tenant = $1 AND owner = $2 AND agent IS NOT DISTINCT FROM $3 AND kind = $4 \
+             AND name IS NOT DISTINCT FROM $5 ORDER BY created_ms DESC, seq DESC LIMIT 1"
+        ))
+        .bind(name.tenant)
+        .bind(name.subject)
+        .bind(name.agent)
+        .bind(name.kind)
+        .bind(name.name);
+        self.sql.first(select).await?.as_ref().map(read_run).transpose()
+    }
+
+    /// The run of this id.
+    pub async fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
+        let select = query(format!("SELECT {RUN} FROM runs WHERE id = $1")).bind(id);
+        self.sql.first(select).await?.as_ref().map(read_run).transpose()
+    }
+
+    /// The runs that match a filter, the last touched first.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let select = query(format!("SELECT {RUN} FROM runs WHERE true"))
+            .and("tenant = ", filter.tenant.as_deref())
+            .and("state = ", filter.state.as_deref())
+            .push(" ORDER BY touched_ms DESC, seq DESC LIMIT ")
+            .push_bind(filter.limit.unwrap_or(MAX_LISTED).min(MAX_LISTED))
+            .push(" OFFSET ")
+            .push_bind(filter.offset);
+        self.sql.all(select).await?.iter().map(read_run).collect()
+    }
+
+    /// The last calls of a run, in the order in which they ended.
+    pub async fn run_calls(&self, run: &str) -> Result<Vec<RunCallRow>, StoreError> {
+        let select = query(
+            "SELECT run, trace, tool, started_ms, ended_ms, outcome, made, used FROM run_calls \
+             WHERE run = $1 ORDER BY seq DESC LIMIT $2",
+        );
+        let rows = self.sql.all(select.bind(run).bind(MAX_LISTED)).await?;
+        rows.iter().rev().map(read_call).collect()
+    }
+
+    /// The questions of a run to people, oldest first.
+    pub async fn run_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
+        let select = query(
+            "SELECT id, run, tenant, slot_id, slot_type, prompt, options, state, answer, answered_by, asked_ms, \
+             settled_ms FROM run_questions WHERE run = $1 ORDER BY asked_ms, seq",
+        );
+        self.sql.all(select.bind(run)).await?.iter().map(read_question).collect()
+    }
+}
+
+/// Stores runs and calls within a transaction.
+pub(crate) async fn save(
+    connection: &mut Connection,
+    dialect: Dialect,
+    runs: &[RunRow],
+    calls: &[RunCallRow],
+) -> Result<(), StoreError> {
+    for run in runs {
+        upsert(run, dialect).execute(connection).await?;
+    }
+    for call in calls {
+        query(
+            "INSERT INTO run_calls (run, trace, tool, started_ms, ended_ms, outcome, made, used) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(&call.run)
+        .bind(call.trace.as_bytes().as_slice())
+        .bind(&call.tool)
+        .bind(call.started_unix_ms)
+        .bind(call.ended_unix_ms)
+        .bind(&call.outcome)
+        .bind(json!(call.made).to_string())
+        .bind(json!(call.used).to_string())
+        .execute(connection)
+        .await?;
+    }
+    Ok(())
+}
+
+fn upsert(run: &RunRow, dialect: Dialect) -> Query<'_> {
+    let before = dialect.json_array_length("runs.artifacts");
+    let now = dialect.json_array_length("excluded.artifacts");
+    query(format!(
+        "INSERT INTO runs \
+             (id, tenant, owner, agent, kind, name, state, summary, artifacts, data_tools, created_ms, touched_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+         ON CONFLICT (id) DO UPDATE SET \
+             state = CASE WHEN runs.state = 'completed' THEN runs.state ELSE excluded.state END, \
+             summary = COALESCE(excluded.summary, runs.summary), \
+             artifacts = CASE WHEN {now} < {before} THEN runs.artifacts ELSE excluded.artifacts END, \
+             data_tools = CASE WHEN excluded.data_tools < runs.data_tools \
+                 THEN runs.data_tools ELSE excluded.data_tools END, \
+             touched_ms = CASE WHEN excluded.touched_ms < runs.touched_ms \
+                 THEN runs.touched_ms ELSE excluded.touched_ms END"
+    ))
+    .bind(&run.id)
+    .bind(&run.tenant)
+    .bind(&run.subject)
+    .bind(run.agent.as_deref())
+    .bind(&run.kind)
+    .bind(run.name.as_deref())
+    .bind(&run.state)
+    .bind(run.summary.as_deref())
+    .bind(json!(run.artifacts).to_string())
+    .bind(run.data_tools)
+    .bind(run.created_unix_ms)
+    .bind(run.touched_unix_ms)
+}
+
+fn read_run(row: &Row) -> Result<RunRow, StoreError> {
+    Ok(RunRow {
+        id: row.get("id")?,
+        tenant: row.get("tenant")?,
+        subject: row.get("owner")?,
+        agent: row.optional("agent")?,
+        kind: row.get("kind")?,
+        name: row.optional("name")?,
+        state: row.get("state")?,
+        summary: row.optional("summary")?,
+        artifacts: row.json("artifacts")?,
+        data_tools: row.get("data_tools")?,
+        created_unix_ms: row.get("created_ms")?,
+        touched_unix_ms: row.get("touched_ms")?,
+    })
+}
+
+fn read_call(row: &Row) -> Result<RunCallRow, StoreError> {
+    Ok(RunCallRow {
+        run: row.get("run")?,
+        trace: row.get("trace")?,
+        tool: row.get("tool")?,
+        started_unix_ms: row.get("started_ms")?,
+        ended_unix_ms: row.get("ended_ms")?,
+        outcome: row.get("outcome")?,
+        made: row.json("made")?,
+        used: row.json("used")?,
+    })
+}
+
+fn read_question(row: &Row) -> Result<QuestionRow, StoreError> {
+    let answered = row.optional::<String>("answer")?.is_some();
+    Ok(QuestionRow {
+        id: row.get("id")?,
+        run: row.get("run")?,
+        tenant: row.get("tenant")?,
+        slot_id: row.get("slot_id")?,
+        slot_type: row.get("slot_type")?,
+        prompt: row.get("prompt")?,
+        options: row.json("options")?,
+        state: row.get("state")?,
+        answer: answered.then(|| row.json("answer")).transpose()?,
+        answered_by: row.optional("answered_by")?,
+        asked_unix_ms: row.get("asked_ms")?,
+        settled_unix_ms: row.optional("settled_ms")?,
+    })
 }

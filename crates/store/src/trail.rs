@@ -1,8 +1,8 @@
-//! The audit trail: rows are numbered as they come in and committed in groups by one writer task.
+//! The group-commit writer: changes are numbered as they are submitted and committed in groups by one task.
 //!
-//! A row costs its caller a short lock; only who waits for a receipt pays for watching the writer's progress.
-//!
-//! Records of calls with an idempotency key go through the same queue, so one commit covers a record and its row.
+//! Audit rows, records of calls with an idempotency key and runs share one queue, so one commit covers a call's record
+//! and its row. A new kind of change is a variant of `Change` and an arm in `commit`. A change costs its caller a short
+//! lock; only a caller that waits for a receipt pays for watching the writer's progress.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,32 +11,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
 use tokio::time::Instant;
 
-use crate::{AuditCount, AuditFilter, AuditPage, AuditRow, CallChange, Database, StoreError};
+use crate::{
+    AuditCount, AuditFilter, AuditPage, AuditRow, CallChange, Database, RunChanges, StoreError,
+};
 
-mod entry;
+mod change;
+mod commit;
 mod writer;
 
-pub(crate) use entry::Entry;
+use change::Change;
 
-/// The most rows in memory, those under way to the disk included; who brings more waits.
+/// The most changes in memory, those being committed included; further callers wait.
 const MAX_ROWS: usize = 32_768;
 
-/// The most rows in one transaction: enough that its commit is not felt, and little to hold.
+/// The most changes in one transaction: enough to make the commit cheap, and few enough to hold in memory.
 const BATCH_ROWS: usize = 1024;
 
-/// The way into the audit trail, for any number of tasks.
+/// The audit trail and the writer behind it, for any number of tasks.
 #[derive(Clone, Debug)]
 pub struct AuditTrail(Arc<Handle>);
 
-/// Ends the writer when the last one who could bring a row is gone.
+/// Ends the writer when the last handle is dropped.
 #[derive(Debug)]
 struct Handle(Arc<Shared>, Database);
 
-/// Names a call that has begun, until the row of its end is recorded.
+/// Identifies a call that has begun, until the row of its end is recorded.
 #[derive(Debug)]
 pub struct BegunCall(u64);
 
-/// The promise to commit one row; to drop it is fine where nobody waits for the commit.
+/// The promise to commit one change; it may be dropped if no caller waits for the commit.
 #[derive(Debug)]
 pub struct Receipt {
     number: u64,
@@ -46,26 +49,26 @@ pub struct Receipt {
 #[derive(Debug)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// A permit for each row that memory still has room for; given back when rows are committed.
+    /// A permit for each row that still fits into memory; released when rows are committed.
     room: Semaphore,
-    /// Calls the writer: a first row, a full batch, a waiting receipt, the end.
+    /// Wakes the writer: a first change, a full batch, a waiting receipt, the end.
     wake: Notify,
     closing: Notify,
-    /// The highest number whose receipt someone waits on.
+    /// The highest number whose receipt a caller waits for.
     urgent: AtomicU64,
-    /// Whether `progress` has bad news; asked on every call.
+    /// Whether `progress` reports a failure; checked on every call.
     failing: AtomicBool,
     progress: watch::Sender<Progress>,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    entries: Vec<Entry>,
-    /// When the first of `entries` came in.
+    changes: Vec<Change>,
+    /// When the first of `changes` was submitted.
     oldest: Option<Instant>,
-    /// The number of the entry that came in last.
+    /// The number of the change that was submitted last.
     last: u64,
-    /// Calls that have begun and are not written: most end before that is due, and then never are.
+    /// Calls that have begun and are not written: most end before they would be.
     begun: BTreeMap<u64, (AuditRow, Instant)>,
     /// The number of the call that began last.
     last_begun: u64,
@@ -74,7 +77,7 @@ struct Queue {
 
 #[derive(Clone, Debug)]
 struct Progress {
-    /// All rows up to this number are committed.
+    /// All changes up to this number are committed.
     committed: u64,
     state: State,
 }
@@ -82,9 +85,9 @@ struct Progress {
 #[derive(Clone, Debug)]
 enum State {
     Healthy,
-    /// Rows are kept and tried again; new ones are refused.
+    /// Changes are kept and tried again; new ones are refused.
     Failing(Arc<str>),
-    /// The writer has ended; why it left rows behind, if it did.
+    /// The writer has ended; why it did not commit everything, if so.
     Ended(Option<Arc<str>>),
 }
 
@@ -96,13 +99,12 @@ impl AuditTrail {
         Self(Arc::new(Handle(shared, database)))
     }
 
-    /// Takes a row in; waits only while memory is full, and refuses it while rows cannot be written.
+    /// Submits a row; waits only while memory is full, and refuses it while rows cannot be written.
     pub async fn record(&self, row: AuditRow) -> Result<Receipt, StoreError> {
-        let permit = self.0.0.permits(1).await?;
-        self.enqueue(permit, |_| Entry::Row { row, ends: None })
+        self.submit(Change::Row { row, ends: None }).await
     }
 
-    /// Takes in the row of a call's end, which also ends what was noted when it began.
+    /// Submits the row of a call's end, which also ends the note of its beginning.
     pub async fn finish(
         &self,
         row: AuditRow,
@@ -115,12 +117,12 @@ impl AuditTrail {
             if unwritten.is_some() {
                 self.0.0.room.add_permits(1);
             }
-            Entry::Row { row, ends: ends.filter(|_| unwritten.is_none()) }
+            Change::Row { row, ends: ends.filter(|_| unwritten.is_none()) }
         })
     }
 
-    /// Notes that a call begins. `row` is what the trail will say if the process ends before the call does. It is
-    /// written when the call takes longer than a moment, and nothing waits for that.
+    /// Notes that a call begins. `row` is its audit row if the process ends before the call does. It is written when the
+    /// call takes longer than a moment, and nothing waits for that.
     pub async fn begin(&self, row: AuditRow) -> Result<BegunCall, StoreError> {
         let shared = &self.0.0;
         let permit = shared.permits(1).await?;
@@ -148,22 +150,30 @@ impl AuditTrail {
         let receipt = self.enqueue(permit, |queue| {
             queue.last_begun += 1;
             begun = queue.last_begun;
-            Entry::Begun { number: begun, row }
+            Change::Begun { number: begun, row }
         })?;
         Ok((BegunCall(begun), receipt))
     }
 
-    /// Takes in a change of the recorded calls. It is committed no later than any row that is recorded after it.
+    /// Submits a change of the recorded calls. It is committed no later than any row that is recorded after it.
     pub async fn change_calls(&self, change: CallChange) -> Result<Receipt, StoreError> {
-        let entry = Entry::Call(Box::new(change));
-        let permit = self.0.0.permits(entry.permits()).await?;
-        self.enqueue(permit, |_| entry)
+        self.submit(Change::Call(Box::new(change))).await
+    }
+
+    /// Submits runs and calls of theirs; see `Database::save_runs`.
+    pub async fn save_runs(&self, changes: RunChanges) -> Result<Receipt, StoreError> {
+        self.submit(Change::Runs(Box::new(changes))).await
+    }
+
+    async fn submit(&self, change: Change) -> Result<Receipt, StoreError> {
+        let permit = self.0.0.permits(change.permits()).await?;
+        self.enqueue(permit, |_| change)
     }
 
     fn enqueue(
         &self,
         permit: SemaphorePermit<'_>,
-        entry: impl FnOnce(&mut Queue) -> Entry,
+        change: impl FnOnce(&mut Queue) -> Change,
     ) -> Result<Receipt, StoreError> {
         let shared = &self.0.0;
         let (number, waiting) = {
@@ -171,13 +181,13 @@ impl AuditTrail {
             if queue.closed {
                 return Err(StoreError::AuditClosed);
             }
-            if queue.entries.is_empty() {
+            if queue.changes.is_empty() {
                 queue.oldest = Some(Instant::now());
             }
-            let entry = entry(&mut queue);
-            queue.entries.push(entry);
+            let change = change(&mut queue);
+            queue.changes.push(change);
             queue.last += 1;
-            (queue.last, queue.entries.len())
+            (queue.last, queue.changes.len())
         };
         permit.forget();
         if waiting == 1 || waiting == BATCH_ROWS {
@@ -201,7 +211,7 @@ impl AuditTrail {
         self.0.1.audit_counts(tenant, since_unix_ms, stretch_ms).await
     }
 
-    /// Why rows cannot be written at present; `None` while all is well.
+    /// Why changes cannot be written at present, if they cannot.
     pub fn failing(&self) -> Option<String> {
         let shared = &self.0.0;
         if !shared.failing.load(Ordering::Acquire) {
@@ -213,7 +223,7 @@ impl AuditTrail {
         }
     }
 
-    /// Takes no more rows and returns when all that came in are committed, or cannot be.
+    /// Accepts no more changes and returns when all submitted ones are committed, or cannot be.
     pub async fn close(&self) -> Result<(), StoreError> {
         let shared = &self.0.0;
         shared.end();
@@ -233,9 +243,9 @@ impl Drop for Handle {
 }
 
 impl Receipt {
-    /// Returns when the row is on disk, and makes the writer hurry.
+    /// Returns when the change is on disk, and makes the writer hurry.
     ///
-    /// After an error the row may still be written later: the trail keeps what it has taken in and tries again.
+    /// After an error the change may still be written later: the writer keeps trying.
     pub async fn committed(self) -> Result<(), StoreError> {
         let shared = &self.shared;
         let mut progress = shared.progress.subscribe();
@@ -255,7 +265,7 @@ impl Receipt {
 }
 
 impl State {
-    /// What to tell who wants a row written in this state.
+    /// The error for a caller who submits a change in this state.
     fn refusal(&self) -> Option<StoreError> {
         match self {
             Self::Healthy => None,
@@ -285,7 +295,7 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Room in memory; waits only while there is none, and refuses while rows cannot be written.
+    /// Permits for memory; waits only while there is none, and refuses while changes cannot be written.
     async fn permits(&self, count: u32) -> Result<SemaphorePermit<'_>, StoreError> {
         if self.failing.load(Ordering::Acquire)
             && let Some(refusal) = self.refusal()
@@ -313,12 +323,12 @@ impl Shared {
         self.progress.borrow().state.refusal()
     }
 
-    /// Why a trail that takes no more rows takes none.
+    /// Why the writer accepts no more changes.
     fn closed(&self) -> StoreError {
         self.refusal().unwrap_or(StoreError::AuditClosed)
     }
 
-    /// Takes no more rows, and lets the writer finish.
+    /// Accepts no more changes, and lets the writer finish.
     fn end(&self) {
         self.queue().closed = true;
         self.room.close();

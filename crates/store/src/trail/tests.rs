@@ -5,9 +5,11 @@ use std::time::Duration;
 use proto::{Principal, TenantId, TraceId, digest};
 use tempfile::TempDir;
 
+use super::commit::Committer;
 use super::writer::Writer;
 use super::*;
 use crate::AuditFilter;
+use crate::sql::{Sql, Sqlite};
 
 fn row() -> AuditRow {
     AuditRow {
@@ -37,26 +39,33 @@ async fn opened() -> (TempDir, Database) {
     (folder, database)
 }
 
+fn sqlite(database: &Database) -> &Sqlite {
+    match &database.sql {
+        Sql::Sqlite(sqlite) => sqlite,
+        Sql::Postgres(_) => panic!("the database is PostgreSQL"),
+    }
+}
+
 async fn stored(database: &Database) -> usize {
     let filter = AuditFilter { limit: u32::MAX, ..AuditFilter::default() };
     database.audit_rows(filter).await.unwrap().len()
 }
 
 async fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     while !condition() {
-        assert!(Instant::now() < patience, "{what} did not come about");
+        assert!(Instant::now() < deadline, "{what} did not happen");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// A trail that nobody writes, for tests that play the writer themselves.
+/// A trail without a writer task.
 async fn unwritten() -> (TempDir, AuditTrail) {
     let (folder, database) = opened().await;
     (folder, AuditTrail(Arc::new(Handle(Arc::new(Shared::new()), database))))
 }
 
-/// Rows until the trail fails; how many it took in, and what their receipts said.
+/// Submits rows until the trail fails; returns how many were accepted, and the errors of their receipts.
 async fn record_until_failing(trail: &AuditTrail) -> (usize, Vec<String>) {
     let (mut taken, mut refusals) = (0, Vec::new());
     for _ in 0..10_000 {
@@ -70,9 +79,9 @@ async fn record_until_failing(trail: &AuditTrail) -> (usize, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_and_loses_nothing() {
+async fn a_full_disk_is_reported_and_loses_nothing() {
     let (folder, database) = opened().await;
-    database.sqlite().hamper(folder.path(), "max_page_count", "20").await;
+    sqlite(&database).break_writer(folder.path(), "max_page_count", "20").await;
     let trail = AuditTrail::start(database.clone());
 
     let (taken, refusals) = record_until_failing(&trail).await;
@@ -83,7 +92,7 @@ async fn a_full_disk_is_told_and_loses_nothing() {
     assert!(matches!(refused, StoreError::AuditFailing(_)), "{refused}");
     assert_eq!(stored(&database).await, taken - 1);
 
-    database.sqlite().relieve(folder.path());
+    sqlite(&database).repair_writer(folder.path());
     until("recovery", || trail.failing().is_none()).await;
     trail.record(row()).await.unwrap().committed().await.unwrap();
     assert_eq!(stored(&database).await, taken + 1);
@@ -91,9 +100,9 @@ async fn a_full_disk_is_told_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_read_only_database_is_told_and_loses_nothing() {
+async fn a_read_only_database_is_reported_and_loses_nothing() {
     let (folder, database) = opened().await;
-    database.sqlite().hamper(folder.path(), "query_only", "ON").await;
+    sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
     let trail = AuditTrail::start(database.clone());
 
     let receipts = [trail.record(row()).await.unwrap(), trail.record(row()).await.unwrap()];
@@ -101,7 +110,7 @@ async fn a_read_only_database_is_told_and_loses_nothing() {
         let error = receipt.committed().await.unwrap_err().to_string();
         assert!(error.contains("readonly"), "{error}");
     }
-    database.sqlite().relieve(folder.path());
+    sqlite(&database).repair_writer(folder.path());
     until("recovery", || trail.failing().is_none()).await;
     assert_eq!(stored(&database).await, 2);
 }
@@ -109,7 +118,7 @@ async fn a_read_only_database_is_told_and_loses_nothing() {
 #[tokio::test]
 async fn rows_that_cannot_be_written_at_the_end_are_counted() {
     let (folder, database) = opened().await;
-    database.sqlite().hamper(folder.path(), "query_only", "ON").await;
+    sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
     let trail = AuditTrail::start(database.clone());
     for _ in 0..3 {
         trail.record(row()).await.unwrap();
@@ -124,16 +133,16 @@ async fn rows_that_cannot_be_written_at_the_end_are_counted() {
 #[tokio::test]
 async fn a_retry_does_not_write_twice() {
     let (_folder, database) = opened().await;
-    let writer = Writer::new(database.clone(), Arc::new(Shared::new()));
-    let batch = [row(), row()].map(|row| Entry::Row { row, ends: None });
+    let mut committer = Committer::new(database.clone());
+    let batch = [row(), row()].map(|row| Change::Row { row, ends: None });
     for _ in 0..3 {
-        writer.retry(&batch, 2).await.unwrap();
+        committer.retry(&batch, 2).await.unwrap();
         assert_eq!(stored(&database).await, 2);
     }
 }
 
 #[tokio::test]
-async fn who_brings_too_many_rows_waits_and_none_is_dropped() {
+async fn a_caller_waits_while_memory_is_full_and_no_row_is_dropped() {
     let (_folder, database) = opened().await;
     let trail = AuditTrail::start(database.clone());
     trail.0.0.room.forget_permits(MAX_ROWS - 10);
@@ -143,7 +152,7 @@ async fn who_brings_too_many_rows_waits_and_none_is_dropped() {
     let mut waiting = Box::pin(trail.record(row()));
     tokio::select! {
         biased;
-        _ = &mut waiting => panic!("there was no room for this row"),
+        _ = &mut waiting => panic!("there was no memory for this row"),
         () = std::future::ready(()) => {}
     }
     waiting.await.unwrap();
@@ -152,7 +161,7 @@ async fn who_brings_too_many_rows_waits_and_none_is_dropped() {
 }
 
 #[tokio::test]
-async fn who_waits_for_room_hears_of_a_failure() {
+async fn a_caller_that_waits_for_memory_receives_a_failure() {
     let (_folder, trail) = unwritten().await;
     trail.0.0.room.forget_permits(MAX_ROWS);
     let (result, ()) = tokio::join!(trail.record(row()), async {
@@ -163,7 +172,7 @@ async fn who_waits_for_room_hears_of_a_failure() {
 }
 
 #[tokio::test]
-async fn who_waits_for_room_hears_of_the_end() {
+async fn a_caller_that_waits_for_memory_receives_the_end() {
     let (_folder, trail) = unwritten().await;
     trail.0.0.room.forget_permits(MAX_ROWS);
     let (result, ()) = tokio::join!(trail.record(row()), async { trail.0.0.end() });
@@ -171,7 +180,7 @@ async fn who_waits_for_room_hears_of_the_end() {
 }
 
 #[tokio::test]
-async fn a_stopped_writer_leaves_nobody_waiting() {
+async fn a_stopped_writer_leaves_no_caller_waiting() {
     let (_folder, database) = opened().await;
     let (_folder, trail) = unwritten().await;
     let receipt = trail.record(row()).await.unwrap();

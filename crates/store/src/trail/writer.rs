@@ -4,57 +4,56 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout_at};
-use uuid::Uuid;
 
-use super::{BATCH_ROWS, Entry, Queue, Shared, State};
+use super::commit::Committer;
+use super::{BATCH_ROWS, Change, Queue, Shared, State};
 use crate::{Database, StoreError};
 
-/// How long rows that nobody waits on may gather: with a slow commit before and after, still under a second.
+/// How long changes that no caller waits for are collected: with a slow commit before and after, still under a second.
 const GATHER: Duration = Duration::from_millis(400);
 
-/// After this time it is written that a call has begun. Quick calls end before, and cost no write of their own.
+/// After this time it is written that a call has begun. Quick calls end before and need no such write.
 const BEGUN_AFTER: Duration = Duration::from_millis(25);
 
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
 
-/// How long a closing trail keeps trying before it gives its rows up.
+/// How long a closing writer keeps trying before it gives its changes up.
 const CLOSING_GRACE: Duration = Duration::from_secs(2);
 
-/// The one task that writes audit rows.
+/// The task that commits changes.
 pub(super) struct Writer {
-    database: Database,
+    committer: Committer,
     shared: Arc<Shared>,
-    name: String,
     committed: u64,
 }
 
 impl Writer {
     pub(super) fn new(database: Database, shared: Arc<Shared>) -> Self {
-        Self { database, shared, name: Uuid::new_v4().to_string(), committed: 0 }
+        Self { committer: Committer::new(database), shared, committed: 0 }
     }
 
     pub(super) async fn run(mut self) {
-        while let Some(entries) = self.next_entries().await {
-            let mut left = entries.len();
-            for batch in entries.chunks(BATCH_ROWS) {
+        while let Some(changes) = self.next_changes().await {
+            let mut left = changes.len();
+            for batch in changes.chunks(BATCH_ROWS) {
                 if let Err(error) = self.commit(batch).await {
-                    let left = left + self.shared.queue().entries.len();
+                    let left = left + self.shared.queue().changes.len();
                     let reason = format!("{left} rows were not written: {error}");
                     tracing::error!(%reason, "the audit trail ends incomplete");
                     self.publish(State::Ended(Some(reason.into())));
                     return;
                 }
                 left -= batch.len();
-                let permits = batch.iter().map(|entry| entry.permits() as usize).sum();
+                let permits = batch.iter().map(|change| change.permits() as usize).sum();
                 self.shared.room.add_permits(permits);
             }
         }
         self.publish(State::Ended(None));
     }
 
-    /// Waits for entries worth a commit; `None` when there will be no more.
-    async fn next_entries(&self) -> Option<Vec<Entry>> {
+    /// Waits for changes worth a commit; `None` when there will be no more.
+    async fn next_changes(&self) -> Option<Vec<Change>> {
         loop {
             let due = {
                 let mut queue = self.shared.queue();
@@ -62,14 +61,14 @@ impl Writer {
                 let due = queue.oldest.map(|oldest| oldest + GATHER);
                 let hurry = begun
                     || queue.closed
-                    || queue.entries.len() >= BATCH_ROWS
+                    || queue.changes.len() >= BATCH_ROWS
                     || self.shared.urgent.load(Ordering::Acquire) > self.committed
                     || due.is_some_and(|due| due <= Instant::now());
-                if hurry && !queue.entries.is_empty() {
+                if hurry && !queue.changes.is_empty() {
                     queue.oldest = None;
-                    // The next ones will be about as many. To make room under the lock, row by row, holds up calls.
-                    let room = Vec::with_capacity(queue.entries.len().min(BATCH_ROWS));
-                    return Some(mem::replace(&mut queue.entries, room));
+                    // The next group has about the same size; growing the vector under the lock would delay calls.
+                    let room = Vec::with_capacity(queue.changes.len().min(BATCH_ROWS));
+                    return Some(mem::replace(&mut queue.changes, room));
                 }
                 if queue.closed {
                     return None;
@@ -79,17 +78,17 @@ impl Writer {
             };
             let called = self.shared.wake.notified();
             match due {
-                // Either way the queue is looked at again.
+                // Either way the queue is checked again.
                 Some(due) => drop(timeout_at(due, called).await),
                 None => called.await,
             }
         }
     }
 
-    /// Commits a batch, however often it takes; gives up only when the trail is closing.
-    async fn commit(&mut self, batch: &[Entry]) -> Result<(), StoreError> {
+    /// Commits a batch, however often it takes; gives up only when the writer is closing.
+    async fn commit(&mut self, batch: &[Change]) -> Result<(), StoreError> {
         let written = self.committed + batch.len() as u64;
-        let mut result = self.database.append_entries(batch, &self.name, written).await;
+        let mut result = self.committer.append(batch, written).await;
         let mut pause = FIRST_RETRY;
         let mut give_up = None;
         while let Err(error) = result {
@@ -105,7 +104,7 @@ impl Writer {
                     return Err(error);
                 }
             }
-            result = self.retry(batch, written).await;
+            result = self.committer.retry(batch, written).await;
         }
         self.committed = written;
         self.publish(State::Healthy);
@@ -115,25 +114,17 @@ impl Writer {
     fn publish(&self, state: State) {
         self.shared.publish(self.committed, state);
     }
-
-    /// An error does not always mean that nothing was committed, so a retry asks before it writes.
-    pub(super) async fn retry(&self, batch: &[Entry], written: u64) -> Result<(), StoreError> {
-        if self.database.audit_written(&self.name).await? >= written {
-            return Ok(());
-        }
-        self.database.append_entries(batch, &self.name, written).await
-    }
 }
 
-/// Queues that calls have begun which are still under way after a moment; returns whether there are any. When the
-/// trail closes, all of them are queued: the next start notes that they were interrupted.
+/// Queues the beginnings of calls that are still running after a moment; returns whether there are any. When the writer
+/// closes, all of them are queued: the next start records that they were interrupted.
 fn take_begun(queue: &mut Queue, now: Instant) -> bool {
     let mut taken = false;
     while let Some(first) = queue.begun.first_entry()
         && (queue.closed || first.get().1 + BEGUN_AFTER <= now)
     {
         let (number, (row, _)) = first.remove_entry();
-        queue.entries.push(Entry::Begun { number, row });
+        queue.changes.push(Change::Begun { number, row });
         queue.last += 1;
         taken = true;
     }
@@ -141,7 +132,7 @@ fn take_begun(queue: &mut Queue, now: Instant) -> bool {
 }
 
 impl Drop for Writer {
-    /// Whoever waits must learn that nobody writes any more, even after a panic or at the runtime's end.
+    /// Waiting callers must learn that the writer is gone, even after a panic or at the runtime's end.
     fn drop(&mut self) {
         let ended = matches!(self.shared.progress.borrow().state, State::Ended(_));
         if !ended {

@@ -1,0 +1,94 @@
+//! What the two engines do not have in common, as pairs.
+
+use std::borrow::Cow;
+
+/// Which SQL is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+/// PostgreSQL: waits for a lock that the end of the transaction releases.
+pub(super) const LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL AS locked";
+
+/// PostgreSQL's codes of a transaction that was rolled back because of another one: serialization failure, deadlock.
+pub(super) const CONFLICTS: [&str; 2] = ["40001", "40P01"];
+
+/// PostgreSQL's codes of a connection that the server ends or refuses: shutdown, crash, still starting, idle for too
+/// long, too many connections.
+pub(super) const LOST: [&str; 6] = ["57P01", "57P02", "57P03", "25P03", "53300", "08006"];
+
+/// PostgreSQL's text cannot contain U+0000. It is stored as this character, which is never assigned, and `0`.
+const ESCAPE: char = '\u{fdd0}';
+
+/// The engine of a connection.
+pub(super) trait Speaks: sqlx::Connection {
+    const DIALECT: Dialect;
+}
+
+impl Speaks for sqlx::SqliteConnection {
+    const DIALECT: Dialect = Dialect::Sqlite;
+}
+
+impl Speaks for sqlx::PgConnection {
+    const DIALECT: Dialect = Dialect::Postgres;
+}
+
+impl Dialect {
+    /// Begins a transaction that writes.
+    pub(super) fn begin(self) -> &'static str {
+        match self {
+            Self::Sqlite => "BEGIN IMMEDIATE",
+            Self::Postgres => "BEGIN",
+        }
+    }
+
+    /// The scripts that make the schema; each version is applied once.
+    pub(super) fn migrations(self) -> &'static [&'static str] {
+        match self {
+            Self::Sqlite => &[include_str!("../../migrations/sqlite/0001_first.sql")],
+            Self::Postgres => &[include_str!("../../migrations/postgres/0001_first.sql")],
+        }
+    }
+
+    /// The number of elements of a column that holds a JSON array.
+    pub(crate) fn json_array_length(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("json_array_length({column})"),
+            Self::Postgres => format!("json_array_length({column}::json)"),
+        }
+    }
+
+    /// A text as it is stored.
+    pub(super) fn store_text(self, text: &str) -> Cow<'_, str> {
+        if self == Self::Sqlite || !text.contains(['\0', ESCAPE]) {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.replace(ESCAPE, "\u{fdd0}1").replace('\0', "\u{fdd0}0"))
+    }
+
+    /// The text that PostgreSQL stored.
+    pub(super) fn restore_text(text: String) -> String {
+        if !text.contains(ESCAPE) {
+            return text;
+        }
+        text.replace("\u{fdd0}0", "\0").replace("\u{fdd0}1", "\u{fdd0}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_survives_the_escape() {
+        for text in ["", "plain", "a\0b", "\u{fdd0}0", "\u{fdd0}\0\u{fdd0}1\u{fdd0}"] {
+            let stored = Dialect::Postgres.store_text(text).into_owned();
+            assert!(!stored.contains('\0'));
+            assert_eq!(Dialect::restore_text(stored), text);
+            assert_eq!(Dialect::Sqlite.store_text(text), text);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+use crate::{AuditRow, CallChange, RunChanges};
+
+/// So many bytes of an answer take as much memory as a row.
+const BYTES_OF_ROW: usize = 1024;
+
+/// A change that the writer commits, in the order in which changes were submitted.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// A call has ended; `ends` is the number under which its beginning was written.
+    Row {
+        row: AuditRow,
+        ends: Option<u64>,
+    },
+    /// A call has begun; `row` is its audit row if it never ends.
+    Begun {
+        number: u64,
+        row: AuditRow,
+    },
+    /// Boxed to keep rows small.
+    Call(Box<CallChange>),
+    Runs(Box<RunChanges>),
+}
+
+impl Change {
+    /// The audit row that it carries.
+    pub(crate) fn row(&self) -> Option<&AuditRow> {
+        match self {
+            Self::Row { row, .. } | Self::Begun { row, .. } => Some(row),
+            Self::Call(_) | Self::Runs(_) => None,
+        }
+    }
+
+    /// The bytes of the answer that it carries.
+    pub(crate) fn answer_bytes(&self) -> usize {
+        match self {
+            Self::Call(change) => change.bytes(),
+            Self::Row { .. } | Self::Begun { .. } | Self::Runs(_) => 0,
+        }
+    }
+
+    /// How many rows' worth of memory it takes.
+    pub(super) fn permits(&self) -> u32 {
+        let more = match self {
+            Self::Row { .. } | Self::Begun { .. } => 0,
+            Self::Call(_) => self.answer_bytes() / BYTES_OF_ROW,
+            Self::Runs(changes) => changes.runs.len() + changes.calls.len(),
+        };
+        u32::try_from((1 + more).min(super::MAX_ROWS)).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,156 @@
+//! Commits groups of changes, each in one transaction.
+
+use std::collections::HashSet;
+
+use proto::Clock;
+use uuid::Uuid;
+
+use super::change::Change;
+use crate::audit_kinds::Kinds;
+use crate::calls::{self, ANSWER_BUDGET, BegunRow};
+use crate::sql::{Connection, query};
+use crate::{Database, StoreError, audit, runs};
+
+/// What a writer noted is of use only to its own retries, which do not come days later.
+const WRITER_NOTE_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// After so many bytes of new answers the budget is enforced again.
+const TRIM_AFTER: usize = 4 << 20;
+
+/// Writes groups of changes to the database.
+pub(super) struct Committer {
+    database: Database,
+    /// Names this process in the database.
+    writer: String,
+    kinds: Kinds,
+    /// Bytes of answers that were written since their budget was last enforced.
+    untrimmed: usize,
+}
+
+impl Committer {
+    pub(super) fn new(database: Database) -> Self {
+        let writer = Uuid::new_v4().to_string();
+        Self { database, writer, kinds: Kinds::default(), untrimmed: 0 }
+    }
+
+    /// Commits changes and, with them, that this writer has now written `written` changes in all.
+    pub(super) async fn append(
+        &mut self,
+        changes: &[Change],
+        written: u64,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.database.sql.begin().await?;
+        let connection = transaction.connection();
+        self.kinds.begin();
+        let mut kinds = Vec::with_capacity(changes.len());
+        for change in changes {
+            kinds.push(match change.row() {
+                Some(row) => Some(self.kinds.number(connection, row).await?),
+                None => None,
+            });
+        }
+        let rows: Vec<_> = changes.iter().zip(&kinds).filter_map(ended_row).collect();
+        audit::insert(connection, &rows).await?;
+        self.note_begun(connection, changes, &kinds).await?;
+        for change in changes {
+            match change {
+                Change::Row { .. } | Change::Begun { .. } => {}
+                Change::Call(change) => calls::apply(connection, change).await?,
+                Change::Runs(changes) => {
+                    let dialect = self.database.sql.dialect();
+                    runs::save(connection, dialect, &changes.runs, &changes.calls).await?;
+                }
+            }
+        }
+        self.note_written(connection, written, written == changes.len() as u64).await?;
+        transaction.commit().await?;
+        self.kinds.commit();
+        self.trim(changes).await;
+        Ok(())
+    }
+
+    /// Like `append`, after an error. An error does not always mean that nothing was committed, so it looks first.
+    pub(super) async fn retry(
+        &mut self,
+        changes: &[Change],
+        written: u64,
+    ) -> Result<(), StoreError> {
+        let select =
+            query("SELECT written FROM audit_writers WHERE writer = $1").bind(&self.writer);
+        let row = self.database.sql.first(select).await?;
+        if row.map_or(Ok(0), |row| row.get::<u64>("written"))? >= written {
+            return Ok(());
+        }
+        self.append(changes, written).await
+    }
+
+    /// Writes which calls have begun and which have ended. A call that does both in one transaction needs no row.
+    async fn note_begun(
+        &self,
+        connection: &mut Connection,
+        changes: &[Change],
+        kinds: &[Option<i64>],
+    ) -> Result<(), StoreError> {
+        let ends = |change: &Change| match change {
+            Change::Row { ends, .. } => *ends,
+            _ => None,
+        };
+        let mut ended: HashSet<u64> = changes.iter().filter_map(ends).collect();
+        for (change, kind) in changes.iter().zip(kinds) {
+            if let (Change::Begun { number, row }, Some(kind)) = (change, kind)
+                && !ended.remove(number)
+            {
+                let (writer, number, kind) = (&*self.writer, *number, *kind);
+                calls::insert_begun(connection, &BegunRow { writer, number, row, kind }).await?;
+            }
+        }
+        for number in ended {
+            calls::delete_begun(connection, &self.writer, number).await?;
+        }
+        Ok(())
+    }
+
+    async fn note_written(
+        &self,
+        connection: &mut Connection,
+        written: u64,
+        first: bool,
+    ) -> Result<(), StoreError> {
+        let now = Clock::default().unix_ms();
+        query(
+            "INSERT INTO audit_writers (writer, written, at_ms) VALUES ($1, $2, $3) \
+             ON CONFLICT (writer) DO UPDATE SET written = excluded.written, at_ms = excluded.at_ms",
+        )
+        .bind(&self.writer)
+        .bind(written)
+        .bind(now)
+        .execute(connection)
+        .await?;
+        if first {
+            query("DELETE FROM audit_writers WHERE at_ms < $1")
+                .bind(now.saturating_sub(WRITER_NOTE_MS))
+                .execute(connection)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Enforces the budget of recorded answers when enough new ones were committed.
+    async fn trim(&mut self, changes: &[Change]) {
+        self.untrimmed += changes.iter().map(Change::answer_bytes).sum::<usize>();
+        if self.untrimmed < TRIM_AFTER {
+            return;
+        }
+        self.untrimmed = 0;
+        if let Err(error) = self.database.trim_answers(&ANSWER_BUDGET).await {
+            tracing::warn!(%error, "recorded answers exceed their budget; the next sweep tries again");
+        }
+    }
+}
+
+fn ended_row<'a>((change, kind): (&'a Change, &Option<i64>)) -> Option<(&'a crate::AuditRow, i64)> {
+    match change {
+        Change::Row { row, .. } => Some((row, (*kind)?)),
+        Change::Begun { .. } | Change::Call(_) | Change::Runs(_) => None,
+    }
+}

@@ -263,7 +263,7 @@ impl ApiKeys {
         let (database, id) = (self.database.clone(), key.row.id.clone());
         // In the background: a lost write only makes the listing slightly out of date.
         tokio::spawn(async move {
-            if let Err(error) = database.key_used(&id, now).await {
+            if let Err(error) = database.note_key_use(&id, now).await {
                 tracing::debug!(%error, "the last use of a key could not be saved");
             }
         });

@@ -8,7 +8,7 @@ use proto::Clock;
 use secrecy::zeroize::Zeroizing;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use store::{Database, StoreError, VaultPlace, VaultRow};
+use store::{Database, StoreError, VaultRow, VaultSlot};
 
 pub use key::{KeyFault, KeySource};
 
@@ -49,7 +49,7 @@ impl Vault {
     /// Seals and stores a record, replacing any previous one.
     pub(crate) async fn put(
         &self,
-        place: VaultPlace,
+        place: VaultSlot,
         record: &impl Serialize,
     ) -> Result<(), VaultFault> {
         let mut text = Vec::with_capacity(RECORD_CAPACITY);
@@ -59,7 +59,7 @@ impl Vault {
             .seal_in_place_append_tag(Aad::from(associated_data(&place)), &mut text)
             .map_err(|_| VaultFault::Sealing)?;
         let sealed = [nonce.as_ref(), &text[..]].concat();
-        let row = VaultRow { place, sealed, at_ms: self.clock.unix_ms() };
+        let row = VaultRow { slot: place, sealed, at_ms: self.clock.unix_ms() };
         Ok(self.database.save_vault_row(&row).await?)
     }
 
@@ -68,38 +68,38 @@ impl Vault {
         &self,
         kind: &'static str,
         server: &str,
-    ) -> Result<Vec<(VaultPlace, Result<T, VaultFault>)>, VaultFault> {
+    ) -> Result<Vec<(VaultSlot, Result<T, VaultFault>)>, VaultFault> {
         let rows = self.database.vault_rows(kind, server).await?;
         Ok(rows
             .into_iter()
             .map(|row| {
                 let record = self.unseal(&row);
-                (row.place, record)
+                (row.slot, record)
             })
             .collect())
     }
 
     /// Removes a record, if there is one.
-    pub(crate) async fn remove(&self, place: &VaultPlace) -> Result<(), VaultFault> {
+    pub(crate) async fn remove(&self, place: &VaultSlot) -> Result<(), VaultFault> {
         Ok(self.database.remove_vault_row(place).await?)
     }
 
     fn unseal<T: DeserializeOwned>(&self, row: &VaultRow) -> Result<T, VaultFault> {
-        let fault = || VaultFault::Sealed { server: row.place.server.clone() };
+        let fault = || VaultFault::Sealed { server: row.slot.server.clone() };
         let (nonce, sealed) = row.sealed.split_at_checked(NONCE_LEN).ok_or_else(fault)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| fault())?;
         let mut sealed = Zeroizing::new(sealed.to_vec());
         let text = self
             .key
-            .open_in_place(nonce, Aad::from(associated_data(&row.place)), &mut sealed)
+            .open_in_place(nonce, Aad::from(associated_data(&row.slot)), &mut sealed)
             .map_err(|_| fault())?;
         serde_json::from_slice(text).map_err(|_| fault())
     }
 }
 
 /// The row's address as bytes, each part prefixed with its length so that no two addresses are equal.
-fn associated_data(place: &VaultPlace) -> Vec<u8> {
-    let VaultPlace { kind, server, tenant, owner, issuer } = place;
+fn associated_data(place: &VaultSlot) -> Vec<u8> {
+    let VaultSlot { kind, server, tenant, owner, issuer } = place;
     let mut bytes = b"powerstrip vault 1".to_vec();
     for part in [*kind, server, tenant, owner, issuer] {
         bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use proto::{Code, Principal, TraceId};
 use serde::Deserialize;
 use serde_json::Value;
-use strip::{AuditFilter, AuditPage, AuditPlace, AuditRow};
+use strip::{AuditFilter, AuditPage, AuditPosition, AuditRow};
 
 use crate::layout::{Page, Section, heading};
 use crate::state::Dashboard;
@@ -57,7 +57,7 @@ impl Params {
     }
 
     /// The address of the next page.
-    fn next(&self, after: AuditPlace) -> String {
+    fn next(&self, after: AuditPosition) -> String {
         let pairs = [
             ("tool", &self.tool),
             ("outcome", &self.outcome),
@@ -73,9 +73,9 @@ impl Params {
     }
 }
 
-fn position(text: &str) -> Option<AuditPlace> {
+fn position(text: &str) -> Option<AuditPosition> {
     let (at, number) = text.split_once('-')?;
-    Some(AuditPlace { at_unix_ms: at.parse().ok()?, number: number.parse().ok()? })
+    Some(AuditPosition { at_unix_ms: at.parse().ok()?, number: number.parse().ok()? })
 }
 
 pub(super) async fn page(

@@ -12,6 +12,7 @@ mod sqlite;
 
 use std::path::Path;
 
+use futures_util::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 
 pub(crate) use dialect::Dialect;
@@ -129,19 +130,23 @@ impl Sql {
         }
     }
 
-    /// A connection that may write.
-    pub(crate) async fn writer(&self) -> Result<Connection, StoreError> {
-        match self {
-            Self::Sqlite(sqlite) => Ok(Connection::Sqlite(sqlite.writer.acquire().await?)),
-            Self::Postgres(postgres) => postgres.acquire().await.map(Connection::Postgres),
-        }
+    /// A connection that may write. Boxed to keep the futures of callers small.
+    pub(crate) fn writer(&self) -> BoxFuture<'_, Result<Connection, StoreError>> {
+        Box::pin(async move {
+            match self {
+                Self::Sqlite(sqlite) => Ok(Connection::Sqlite(sqlite.writer.acquire().await?)),
+                Self::Postgres(postgres) => postgres.acquire().await.map(Connection::Postgres),
+            }
+        })
     }
 
-    async fn reader(&self) -> Result<Connection, StoreError> {
-        match self {
-            Self::Sqlite(sqlite) => Ok(Connection::Sqlite(sqlite.readers.acquire().await?)),
-            Self::Postgres(postgres) => postgres.acquire().await.map(Connection::Postgres),
-        }
+    fn reader(&self) -> BoxFuture<'_, Result<Connection, StoreError>> {
+        Box::pin(async move {
+            match self {
+                Self::Sqlite(sqlite) => Ok(Connection::Sqlite(sqlite.readers.acquire().await?)),
+                Self::Postgres(postgres) => postgres.acquire().await.map(Connection::Postgres),
+            }
+        })
     }
 
     /// Begins a transaction that may write. SQLite takes its write lock now, so that the transaction cannot fail later

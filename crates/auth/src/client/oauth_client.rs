@@ -8,7 +8,7 @@ use arc_swap::ArcSwapOption;
 use proto::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use store::{Database, VaultPlace};
+use store::{Database, VaultSlot};
 
 use super::fault::Fault;
 use super::login::PendingLogin;
@@ -96,7 +96,7 @@ impl OAuthClient {
 
     pub(super) async fn save(
         &self,
-        place: VaultPlace,
+        place: VaultSlot,
         record: &impl Serialize,
     ) -> Result<(), Fault> {
         Ok(self.vault().await?.put(place, record).await?)
@@ -107,7 +107,7 @@ impl OAuthClient {
         &self,
         kind: &'static str,
         server: &str,
-    ) -> Vec<(VaultPlace, T)> {
+    ) -> Vec<(VaultSlot, T)> {
         let all = match self.vault().await {
             Ok(vault) => vault.all(kind, server).await,
             Err(fault) => Err(fault),
@@ -126,7 +126,7 @@ impl OAuthClient {
         opened.collect()
     }
 
-    pub(super) async fn remove(&self, place: &VaultPlace) {
+    pub(super) async fn remove(&self, place: &VaultSlot) {
         let removed = match self.vault().await {
             Ok(vault) => vault.remove(place).await,
             Err(fault) => Err(fault),

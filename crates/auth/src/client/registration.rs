@@ -4,7 +4,7 @@
 use egress::http::Client;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::VaultPlace;
+use store::VaultSlot;
 use url::Url;
 
 use super::authority::Authority;
@@ -84,8 +84,8 @@ impl Registrar<'_> {
         self.oauth.remove(&self.place(authority)).await;
     }
 
-    fn place(&self, authority: &Authority) -> VaultPlace {
-        VaultPlace {
+    fn place(&self, authority: &Authority) -> VaultSlot {
+        VaultSlot {
             kind: KIND,
             server: self.server.to_owned(),
             tenant: String::new(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use egress::http::{Client, Rule};
 use http::HeaderValue;
-use store::VaultPlace;
+use store::VaultSlot;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -315,9 +315,9 @@ impl ServerTokens {
         Arc::clone(slots.entry(holder.clone()).or_default())
     }
 
-    fn place(&self, holder: &Holder, issuer: &str) -> VaultPlace {
+    fn place(&self, holder: &Holder, issuer: &str) -> VaultSlot {
         let (tenant, owner) = holder.parts();
-        VaultPlace {
+        VaultSlot {
             kind: KIND,
             server: self.name.to_string(),
             tenant: tenant.to_owned(),

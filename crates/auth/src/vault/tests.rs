@@ -10,8 +10,8 @@ use crate::Secret;
 
 const CANARY: &str = "canary-3f9a1c";
 
-fn place(owner: &str) -> VaultPlace {
-    VaultPlace {
+fn place(owner: &str) -> VaultSlot {
+    VaultSlot {
         kind: "token",
         server: "crm".to_owned(),
         tenant: "t".to_owned(),
@@ -66,8 +66,8 @@ async fn another_key_or_an_altered_row_is_reported_with_what_to_check() {
 
     // Ada's token in Bob's row.
     let rows = ours.database.vault_rows("token", "crm").await.unwrap();
-    let of = |owner: &str| rows.iter().find(|row| row.place.owner == owner).unwrap().clone();
-    let swapped = VaultRow { place: place("bob"), ..of("ada") };
+    let of = |owner: &str| rows.iter().find(|row| row.slot.owner == owner).unwrap().clone();
+    let swapped = VaultRow { slot: place("bob"), ..of("ada") };
     for sealed in [swapped.sealed.clone(), Vec::new(), vec![0; 11], vec![0; 200]] {
         let row = VaultRow { sealed, ..swapped.clone() };
         ours.database.save_vault_row(&row).await.unwrap();

@@ -42,9 +42,9 @@ impl NameStore for StoredNames {
             name: name.to_owned(),
             tenant: holder.tenant.clone(),
             owner: holder.owner.clone(),
-            held_unix_ms: self.clock.unix_ms(),
+            claimed_unix_ms: self.clock.unix_ms(),
         };
-        match self.database.hold_server_name(&row).await {
+        match self.database.claim_server_name(&row).await {
             Ok(true) => Ok(()),
             Ok(false) => Err("the database has it as somebody else's".to_owned()),
             Err(error) => {

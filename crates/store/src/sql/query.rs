@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use futures_util::future::BoxFuture;
 use proto::Digest;
 use sqlx::{Arguments as _, AssertSqlSafe, Encode, Type};
 
@@ -87,26 +88,36 @@ impl<'q> Query<'q> {
         self
     }
 
-    /// Executes the statement; returns how many rows it changed.
-    pub(crate) async fn execute(&self, connection: &mut Connection) -> Result<u64, StoreError> {
-        let done = dispatch!(connection, |inner| {
-            let arguments = arguments(&**inner, &self.values)?;
-            let query = sqlx::query_with(AssertSqlSafe(self.sql.clone()), arguments);
-            let done = query.persistent(self.keep).execute(&mut **inner).await;
-            done.map(|done| done.rows_affected())
-        });
-        done.map_err(|error| failed(connection, error))
+    /// Executes the statement; returns how many rows it changed. Boxed to keep the futures of callers small.
+    pub(crate) fn execute<'a>(
+        &'a self,
+        connection: &'a mut Connection,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        Box::pin(async move {
+            let done = dispatch!(connection, |inner| {
+                let arguments = arguments(&**inner, &self.values)?;
+                let query = sqlx::query_with(AssertSqlSafe(self.sql.clone()), arguments);
+                let done = query.persistent(self.keep).execute(&mut **inner).await;
+                done.map(|done| done.rows_affected())
+            });
+            done.map_err(|error| failed(connection, error))
+        })
     }
 
     /// Executes the statement; returns the rows that it selects.
-    pub(crate) async fn rows(&self, connection: &mut Connection) -> Result<Vec<Row>, StoreError> {
-        let rows = dispatch!(connection, |inner| {
-            let arguments = arguments(&**inner, &self.values)?;
-            let query = sqlx::query_with(AssertSqlSafe(self.sql.clone()), arguments);
-            let rows = query.persistent(self.keep).fetch_all(&mut **inner).await;
-            rows.map(|rows| rows.into_iter().map(Row::from).collect())
-        });
-        rows.map_err(|error| failed(connection, error))
+    pub(crate) fn rows<'a>(
+        &'a self,
+        connection: &'a mut Connection,
+    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        Box::pin(async move {
+            let rows = dispatch!(connection, |inner| {
+                let arguments = arguments(&**inner, &self.values)?;
+                let query = sqlx::query_with(AssertSqlSafe(self.sql.clone()), arguments);
+                let rows = query.persistent(self.keep).fetch_all(&mut **inner).await;
+                rows.map(|rows| rows.into_iter().map(Row::from).collect())
+            });
+            rows.map_err(|error| failed(connection, error))
+        })
     }
 }
 

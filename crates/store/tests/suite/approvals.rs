@@ -1,7 +1,9 @@
 use std::time::{Duration, Instant};
 
 use proto::digest;
-use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Database, Ruling};
+use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
+
+use crate::support::on_both_engines;
 
 fn row(n: u64, tenant: &str) -> ApprovalRow {
     let arguments = format!("{{\"n\":{n}}}");
@@ -48,117 +50,117 @@ fn ruling(state: ApprovalState, at: u64, in_time: bool) -> Ruling<'static> {
     }
 }
 
-#[tokio::test]
-async fn each_change_of_state_happens_once_and_in_its_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(folder.path()).await.unwrap();
-    for n in 0..4 {
-        assert!(database.add_approval(&row(n, "acme"), 100).await.unwrap());
-    }
-    let approved = ruling(ApprovalState::Approved, 2_000, true);
-    assert!(!database.consume_approval("id-000000", 2_000).await.unwrap(), "nobody approved it");
-    assert!(database.rule_on_approval("id-000000", &approved, None).await.unwrap());
-    assert!(!database.rule_on_approval("id-000000", &approved, None).await.unwrap(), "once");
-    let rejected = ruling(ApprovalState::Rejected, 2_000, true);
-    assert!(!database.rule_on_approval("id-000000", &rejected, None).await.unwrap());
-    assert!(!database.consume_approval("id-000000", 3_000).await.unwrap(), "its time is over");
-    assert!(database.consume_approval("id-000000", 2_999).await.unwrap());
-    assert!(!database.consume_approval("id-000000", 2_999).await.unwrap(), "single use");
-
-    let late = ruling(ApprovalState::Approved, 50_000, true);
-    assert!(!database.rule_on_approval("id-000001", &late, None).await.unwrap(), "too late");
-    let expired = ruling(ApprovalState::Expired, 1, false);
-    assert!(
-        database.rule_on_approval("id-000001", &expired, None).await.unwrap(),
-        "whatever the clock says"
-    );
-
-    assert!(database.rule_on_approval("id-000002", &rejected, None).await.unwrap());
-    let alike = |n: u64, now| {
-        let database = database.clone();
-        async move { database.approvals_alike(&row(n, "acme").fingerprint, now).await.unwrap().len() }
-    };
-    assert_eq!((alike(2, 2_500).await, alike(2, 9_000).await, alike(3, 9_000).await), (1, 0, 1));
-    assert!(database.approval_told("id-000002").await.unwrap());
-    assert!(!database.approval_told("id-000002").await.unwrap());
-    assert_eq!((alike(2, 2_500).await, alike(0, 2_500).await, alike(1, 2_500).await), (0, 0, 0));
-
-    assert_eq!(database.approval(Some("globex"), "id-000003").await.unwrap(), None);
-    let one = database.approval(Some("acme"), "id-000003").await.unwrap();
-    assert_eq!(one, Some(row(3, "acme")), "all of it is kept");
-    database.forget_approvals(10_000).await.unwrap();
-    let all = ApprovalFilter { limit: 10, ..ApprovalFilter::default() };
-    let left = database.approvals(&all).await.unwrap();
-    assert_eq!(
-        left.iter().map(|row| &*row.id).collect::<Vec<_>>(),
-        ["id-000003"],
-        "what waits stays"
-    );
-}
-
-#[tokio::test]
-async fn ten_thousand_pending_are_paged_through_quickly_and_each_is_seen_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(folder.path()).await.unwrap();
-    let pool = crate::support::raw(folder.path()).await;
-    let insert = "INSERT INTO approvals (id, tenant, owner, decider, tool, version, definition, arguments, \
-        arguments_sum, files, fingerprint, trace, door, created_ms, deadline_ms, state) \
-        WITH RECURSIVE counted(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counted WHERE n < 19999) \
-        SELECT printf('id-%06d', n), CASE n % 2 WHEN 0 THEN 'acme' ELSE 'globex' END, 'owner', 0, 'crm.write', '1.0.0', \
-        zeroblob(32), printf('{\"n\":%d}', n), zeroblob(32), '[]', randomblob(32), 'trace', 'http', 1000 + n / 7, 90000, \
-        CASE WHEN n < 10000 THEN 'pending' ELSE 'consumed' END FROM counted";
-    sqlx::query(insert).execute(&pool).await.unwrap();
-    pool.close().await;
-    for (tenant, expected) in [(None, 10_000), (Some("acme"), 5_000)] {
-        let mut filter = ApprovalFilter {
-            tenant: tenant.map(str::to_owned),
-            state: Some(ApprovalState::Pending),
-            after: None,
-            limit: 100,
-        };
-        let mut seen = Vec::new();
-        let mut slowest = Duration::ZERO;
-        loop {
-            let began = Instant::now();
-            let page = database.approvals(&filter).await.unwrap();
-            slowest = slowest.max(began.elapsed());
-            let Some(last) = page.last() else { break };
-            filter.after = Some((last.created_unix_ms, last.id.clone()));
-            seen.extend(page.into_iter().map(|row| row.id));
+on_both_engines! {
+    async fn each_change_of_state_happens_once_and_in_its_time(test) {
+        let database = test.open().await;
+        for n in 0..4 {
+            assert!(database.add_approval(&row(n, "acme"), 100).await.unwrap());
         }
-        assert_eq!(seen.len(), expected);
-        assert!(seen.is_sorted() && slowest < Duration::from_millis(50), "{slowest:?}");
-    }
-    assert_eq!(database.open_approvals().await.unwrap().len(), 10_000);
-    let more = ApprovalRow { owner: "owner".to_owned(), agent: None, ..row(99_999, "acme") };
-    assert!(!database.add_approval(&more, 5_000).await.unwrap(), "its caller has 5,000 that wait");
-    assert!(database.add_approval(&more, 5_001).await.unwrap());
-}
+        let approved = ruling(ApprovalState::Approved, 2_000, true);
+        assert!(!database.consume_approval("id-000000", 2_000).await.unwrap(), "it is not approved");
+        assert!(database.rule_on_approval("id-000000", &approved, None).await.unwrap());
+        assert!(!database.rule_on_approval("id-000000", &approved, None).await.unwrap(), "once");
+        let rejected = ruling(ApprovalState::Rejected, 2_000, true);
+        assert!(!database.rule_on_approval("id-000000", &rejected, None).await.unwrap());
+        assert!(!database.consume_approval("id-000000", 3_000).await.unwrap(), "its time is over");
+        assert!(database.consume_approval("id-000000", 2_999).await.unwrap());
+        assert!(!database.consume_approval("id-000000", 2_999).await.unwrap(), "single use");
 
-#[tokio::test]
-async fn a_standing_rule_is_kept_with_its_decision_or_not_at_all() {
-    let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(folder.path()).await.unwrap();
-    assert!(database.add_approval(&row(0, "acme"), 1).await.unwrap());
-    let standing = |id: &str| ApprovalRuleRow {
-        id: id.to_owned(),
-        tenant: "acme".to_owned(),
-        owner: "owner-0".to_owned(),
-        agent: None,
-        tool: "crm.write".to_owned(),
-        definition: digest(b"definition"),
-        code: Some(digest(b"code")),
-        arguments_sum: None,
-        arguments: None,
-        run: None,
-        created_by: "me".to_owned(),
-        created_unix_ms: 2_000,
-        expires_unix_ms: 9_000,
-        uses: 0,
-    };
-    let approved = ruling(ApprovalState::Approved, 2_000, true);
-    let (one, two) = (standing("one"), standing("two"));
-    assert!(database.rule_on_approval("id-000000", &approved, Some(&one)).await.unwrap());
-    assert!(!database.rule_on_approval("id-000000", &approved, Some(&two)).await.unwrap());
-    assert_eq!(database.approval_rules().await.unwrap(), [one]);
+        let late = ruling(ApprovalState::Approved, 50_000, true);
+        assert!(!database.rule_on_approval("id-000001", &late, None).await.unwrap(), "too late");
+        let expired = ruling(ApprovalState::Expired, 1, false);
+        assert!(
+            database.rule_on_approval("id-000001", &expired, None).await.unwrap(),
+            "whatever the clock says"
+        );
+
+        assert!(database.rule_on_approval("id-000002", &rejected, None).await.unwrap());
+        let alike = |n: u64, now| {
+            let database = database.clone();
+            async move { database.matching_approvals(&row(n, "acme").fingerprint, now).await.unwrap().len() }
+        };
+        assert_eq!((alike(2, 2_500).await, alike(2, 9_000).await, alike(3, 9_000).await), (1, 0, 1));
+        assert!(database.mark_rejection_reported("id-000002").await.unwrap());
+        assert!(!database.mark_rejection_reported("id-000002").await.unwrap());
+        assert_eq!((alike(2, 2_500).await, alike(0, 2_500).await, alike(1, 2_500).await), (0, 0, 0));
+
+        assert_eq!(database.approval(Some("globex"), "id-000003").await.unwrap(), None);
+        let one = database.approval(Some("acme"), "id-000003").await.unwrap();
+        assert_eq!(one, Some(row(3, "acme")), "all of it is stored");
+        database.forget_approvals(10_000).await.unwrap();
+        let all = ApprovalFilter { limit: 10, ..ApprovalFilter::default() };
+        let left = database.approvals(&all).await.unwrap();
+        assert_eq!(
+            left.iter().map(|row| &*row.id).collect::<Vec<_>>(),
+            ["id-000003"],
+            "pending ones stay"
+        );
+    }
+
+    async fn ten_thousand_pending_are_paged_quickly_and_each_is_listed_once(test) {
+        let database = test.open().await;
+        let columns = "id, tenant, owner, decider, tool, version, definition, arguments, arguments_sum, files, \
+            fingerprint, trace, door, created_ms, deadline_ms, state";
+        let values = test.pick(
+            "WITH RECURSIVE counted(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counted WHERE n < 19999) \
+            SELECT printf('id-%06d', n), CASE n % 2 WHEN 0 THEN 'acme' ELSE 'globex' END, 'owner', false, 'crm.write', \
+            '1.0.0', zeroblob(32), printf('{\"n\":%d}', n), zeroblob(32), '[]', randomblob(32), 'trace', 'http', \
+            1000 + n / 7, 90000, CASE WHEN n < 10000 THEN 'pending' ELSE 'consumed' END FROM counted",
+            "SELECT 'id-' || lpad(n::text, 6, '0'), CASE n % 2 WHEN 0 THEN 'acme' ELSE 'globex' END, 'owner', false, \
+            'crm.write', '1.0.0', sha256('0'), '{\"n\":' || n || '}', sha256('0'), '[]', sha256(n::text::bytea), 'trace', \
+            'http', 1000 + n / 7, 90000, CASE WHEN n < 10000 THEN 'pending' ELSE 'consumed' END \
+            FROM generate_series(0, 19999) AS n",
+        );
+        test.execute(&format!("INSERT INTO approvals ({columns}) {values}")).await.unwrap();
+        for (tenant, expected) in [(None, 10_000), (Some("acme"), 5_000)] {
+            let mut filter = ApprovalFilter {
+                tenant: tenant.map(str::to_owned),
+                state: Some(ApprovalState::Pending),
+                after: None,
+                limit: 100,
+            };
+            let mut seen = Vec::new();
+            let mut slowest = Duration::ZERO;
+            loop {
+                let began = Instant::now();
+                let page = database.approvals(&filter).await.unwrap();
+                slowest = slowest.max(began.elapsed());
+                let Some(last) = page.last() else { break };
+                filter.after = Some((last.created_unix_ms, last.id.clone()));
+                seen.extend(page.into_iter().map(|row| row.id));
+            }
+            assert_eq!(seen.len(), expected);
+            assert!(seen.is_sorted() && slowest < Duration::from_millis(50), "{slowest:?}");
+        }
+        assert_eq!(database.pending_approvals().await.unwrap().len(), 10_000);
+        let more = ApprovalRow { owner: "owner".to_owned(), agent: None, ..row(99_999, "acme") };
+        assert!(!database.add_approval(&more, 5_000).await.unwrap(), "its caller has 5,000 pending ones");
+        assert!(database.add_approval(&more, 5_001).await.unwrap());
+    }
+
+    async fn a_standing_rule_is_stored_with_its_decision_or_not_at_all(test) {
+        let database = test.open().await;
+        assert!(database.add_approval(&row(0, "acme"), 1).await.unwrap());
+        let standing = |id: &str| ApprovalRuleRow {
+            id: id.to_owned(),
+            tenant: "acme".to_owned(),
+            owner: "owner-0".to_owned(),
+            agent: None,
+            tool: "crm.write".to_owned(),
+            definition: digest(b"definition"),
+            code: Some(digest(b"code")),
+            arguments_sum: None,
+            arguments: None,
+            run: None,
+            created_by: "me".to_owned(),
+            created_unix_ms: 2_000,
+            expires_unix_ms: 9_000,
+            uses: 0,
+        };
+        let approved = ruling(ApprovalState::Approved, 2_000, true);
+        let (one, two) = (standing("one"), standing("two"));
+        assert!(database.rule_on_approval("id-000000", &approved, Some(&one)).await.unwrap());
+        assert!(!database.rule_on_approval("id-000000", &approved, Some(&two)).await.unwrap());
+        assert_eq!(database.approval_rules().await.unwrap(), [one]);
+    }
 }

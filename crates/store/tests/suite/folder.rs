@@ -44,7 +44,7 @@ fn one_owner_at_a_time() {
 #[test]
 fn a_killed_owner_leaves_the_folder_free() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = Player::start("own_until_killed", folder.path());
+    let mut child = Player::start("own_until_killed", folder.path(), None);
     assert_eq!(child.says().as_deref(), Some("true"));
     assert_eq!(owned_by(folder.path()), Some(child.pid()));
     child.kill();

@@ -8,6 +8,8 @@ mod folder;
 mod names;
 mod pages;
 mod pins;
+mod postgres;
 mod process;
 mod support;
+mod tables;
 mod trail;

@@ -1,23 +1,25 @@
-use store::{Database, ServerNameRow};
+use store::ServerNameRow;
 
-fn row(name: &str, owner: &str, held_unix_ms: u64) -> ServerNameRow {
-    ServerNameRow { name: name.into(), tenant: "acme".into(), owner: owner.into(), held_unix_ms }
+use crate::support::on_both_engines;
+
+fn row(name: &str, owner: &str, claimed_unix_ms: u64) -> ServerNameRow {
+    ServerNameRow { name: name.into(), tenant: "acme".into(), owner: owner.into(), claimed_unix_ms }
 }
 
-#[tokio::test]
-async fn a_name_stays_with_whom_it_was_given_first_until_it_is_released() {
-    let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(folder.path()).await.unwrap();
-    assert_eq!(database.server_names().await.unwrap(), []);
-    assert!(database.hold_server_name(&row("words", "key:a", 7)).await.unwrap());
-    assert!(!database.hold_server_name(&row("words", "key:b", 8)).await.unwrap());
-    assert!(database.hold_server_name(&row("Words", "key:b", 9)).await.unwrap(), "names are exact");
-    database.close().await;
+on_both_engines! {
+    async fn a_name_stays_with_its_first_owner_until_it_is_released(test) {
+        let database = test.open().await;
+        assert_eq!(database.server_names().await.unwrap(), []);
+        assert!(database.claim_server_name(&row("words", "key:a", 7)).await.unwrap());
+        assert!(!database.claim_server_name(&row("words", "key:b", 8)).await.unwrap());
+        assert!(database.claim_server_name(&row("Words", "key:b", 9)).await.unwrap(), "names are exact");
+        database.close().await;
 
-    let reopened = Database::open(folder.path()).await.unwrap();
-    let held = [row("Words", "key:b", 9), row("words", "key:a", 7)];
-    assert_eq!(reopened.server_names().await.unwrap(), held);
-    reopened.release_server_name("nobody's").await.unwrap();
-    reopened.release_server_name("words").await.unwrap();
-    assert!(reopened.hold_server_name(&row("words", "key:b", 10)).await.unwrap());
+        let reopened = test.open().await;
+        let expected = [row("Words", "key:b", 9), row("words", "key:a", 7)];
+        assert_eq!(reopened.server_names().await.unwrap(), expected);
+        reopened.release_server_name("unknown").await.unwrap();
+        reopened.release_server_name("words").await.unwrap();
+        assert!(reopened.claim_server_name(&row("words", "key:b", 10)).await.unwrap());
+    }
 }

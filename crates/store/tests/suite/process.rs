@@ -1,4 +1,4 @@
-//! Child processes are this test program again, told by a variable which part to play.
+//! Child processes are this test program again; a variable names the test that they run.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -6,24 +6,26 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use store::{AuditTrail, Claim, DataFolder, Database};
 
-use crate::support::{all_rows, raw, row};
+use crate::support::{all_rows, on_both_engines, row};
 
 const FOLDER: &str = "STORE_TEST_CHILD_FOLDER";
+const URL: &str = "STORE_TEST_CHILD_URL";
 
-/// Every line that a child means for its parent; the test program prints others.
+/// Begins every line that a child prints for its parent; the test program prints others.
 const MARK: &str = "child says ";
 
-/// A process that is killed, not asked, when the test is done with it.
+/// A process that is killed at the end of the test.
 pub(crate) struct Player {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
 impl Player {
-    pub(crate) fn start(part: &str, data_dir: &Path) -> Self {
+    pub(crate) fn start(part: &str, data_dir: &Path, url: Option<&str>) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--nocapture", &format!("process::{part}")])
             .env(FOLDER, data_dir)
+            .envs(url.map(|url| (URL, url)))
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -77,7 +79,10 @@ fn data_dir() -> Option<PathBuf> {
 #[ignore = "played by a child process"]
 async fn record_until_killed() {
     let Some(data_dir) = data_dir() else { return };
-    let database = Database::open(&data_dir).await.unwrap();
+    let database = match std::env::var(URL) {
+        Ok(url) => Database::connect(&url).await.unwrap(),
+        Err(_) => Database::open(&data_dir).await.unwrap(),
+    };
     let trail = AuditTrail::start(database);
     let tasks: Vec<_> = (0..4)
         .map(|_| {
@@ -108,30 +113,29 @@ fn own_until_killed() {
     }
 }
 
-#[tokio::test]
-async fn acknowledged_rows_survive_kill_9() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut acknowledged = Vec::new();
-    for round in 1..=3 {
-        let mut child = Player::start("record_until_killed", folder.path());
-        for _ in 0..100 * round {
-            acknowledged.push(child.says().unwrap());
-        }
-        child.kill();
-        acknowledged.extend(std::iter::from_fn(|| child.says()));
+on_both_engines! {
+    async fn acknowledged_rows_survive_kill_9(test) {
+        let mut acknowledged = Vec::new();
+        for round in 1..=3 {
+            let mut child = Player::start("record_until_killed", test.folder(), test.url());
+            for _ in 0..100 * round {
+                acknowledged.push(child.says().unwrap());
+            }
+            child.kill();
+            acknowledged.extend(std::iter::from_fn(|| child.says()));
 
-        let database = Database::open(folder.path()).await.unwrap();
-        let stored: Vec<_> =
-            all_rows(&database).await.iter().map(|row| row.trace.to_string()).collect();
-        for trace in &acknowledged {
-            let times = stored.iter().filter(|stored| *stored == trace).count();
-            assert_eq!(times, 1, "{trace}");
+            let database = test.open().await;
+            let stored: Vec<_> =
+                all_rows(&database).await.iter().map(|row| row.trace.to_string()).collect();
+            for trace in &acknowledged {
+                let times = stored.iter().filter(|stored| *stored == trace).count();
+                assert_eq!(times, 1, "{trace}");
+            }
+            if test.url().is_none() {
+                let intact = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'";
+                assert_eq!(test.number(intact).await, 1);
+            }
+            database.close().await;
         }
-        let raw = raw(folder.path()).await;
-        let check: String =
-            sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&raw).await.unwrap();
-        assert_eq!(check, "ok");
-        raw.close().await;
-        database.close().await;
     }
 }

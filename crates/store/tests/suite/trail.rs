@@ -1,141 +1,131 @@
 use std::collections::HashSet;
 
-use store::{AuditTrail, Database, StoreError};
+use store::{AuditTrail, StoreError};
 
-use crate::support::{all_rows, raw, row, until};
+use crate::support::{all_rows, on_both_engines, row, until};
 
-async fn started() -> (tempfile::TempDir, Database, AuditTrail) {
-    let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(folder.path()).await.unwrap();
-    let trail = AuditTrail::start(database.clone());
-    (folder, database, trail)
-}
-
-#[tokio::test]
-async fn a_committed_row_is_there_for_everyone() {
-    let (folder, _database, trail) = started().await;
-    let raw = raw(folder.path()).await;
-    for expected in 1..=20_i64 {
-        trail.record(row(1)).await.unwrap().committed().await.unwrap();
-        let count: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM audit").fetch_one(&raw).await.unwrap();
-        assert_eq!(count, expected);
+on_both_engines! {
+    async fn a_committed_row_is_visible_to_other_connections(test) {
+        let (_database, trail) = test.started().await;
+        for expected in 1..=20_i64 {
+            trail.record(row(1)).await.unwrap().committed().await.unwrap();
+            let count = test.number("SELECT count(*) FROM audit").await;
+            assert_eq!(count, expected);
+        }
+        assert_eq!(trail.failing(), None);
     }
-    assert_eq!(trail.failing(), None);
-}
 
-#[tokio::test]
-async fn rows_that_nobody_waits_for_trail_by_a_moment() {
-    let (_folder, database, trail) = started().await;
-    for at in 0..3 {
-        trail.record(row(at)).await.unwrap();
+    async fn rows_that_no_caller_waits_for_are_committed_after_a_moment(test) {
+        let (database, trail) = test.started().await;
+        for at in 0..3 {
+            trail.record(row(at)).await.unwrap();
+        }
+        until("the commit", || async { all_rows(&database).await.len() == 3 }).await;
+        // And once more, after the writer has slept.
+        trail.record(row(3)).await.unwrap();
+        until("the second commit", || async { all_rows(&database).await.len() == 4 }).await;
     }
-    until("the commit", || async { all_rows(&database).await.len() == 3 }).await;
-    // And once more, after the writer has slept.
-    trail.record(row(3)).await.unwrap();
-    until("the second commit", || async { all_rows(&database).await.len() == 4 }).await;
-}
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_writers_no_row_is_lost_or_doubled() {
-    let (_folder, database, trail) = started().await;
-    let tasks: Vec<_> = (0..8_u64)
-        .map(|task| {
-            let trail = trail.clone();
-            tokio::spawn(async move {
-                let mut traces = Vec::new();
-                for number in 0..1_000 {
-                    let row = row(task * 1_000 + number);
-                    traces.push(row.trace);
-                    let receipt = trail.record(row).await.unwrap();
-                    if number % 100 == task {
-                        receipt.committed().await.unwrap();
+    async fn no_row_of_many_tasks_is_lost_or_doubled(test) {
+        let (database, trail) = test.started().await;
+        let tasks: Vec<_> = (0..8_u64)
+            .map(|task| {
+                let trail = trail.clone();
+                tokio::spawn(async move {
+                    let mut traces = Vec::new();
+                    for number in 0..1_000 {
+                        let row = row(task * 1_000 + number);
+                        traces.push(row.trace);
+                        let receipt = trail.record(row).await.unwrap();
+                        if number % 100 == task {
+                            receipt.committed().await.unwrap();
+                        }
                     }
-                }
-                traces
+                    traces
+                })
             })
-        })
-        .collect();
-    let mut sent = HashSet::new();
-    for task in tasks {
-        sent.extend(task.await.unwrap());
+            .collect();
+        let mut sent = HashSet::new();
+        for task in tasks {
+            sent.extend(task.await.unwrap());
+        }
+        trail.close().await.unwrap();
+        let rows = all_rows(&database).await;
+        assert_eq!(rows.len(), 8_000);
+        assert_eq!(rows.iter().map(|row| row.trace).collect::<HashSet<_>>(), sent);
     }
-    trail.close().await.unwrap();
-    let rows = all_rows(&database).await;
-    assert_eq!(rows.len(), 8_000);
-    assert_eq!(rows.iter().map(|row| row.trace).collect::<HashSet<_>>(), sent);
-}
 
-#[tokio::test]
-async fn closing_drains_and_then_refuses() {
-    let (_folder, database, trail) = started().await;
-    let mut receipts = Vec::new();
-    for at in 0..5_000 {
-        receipts.push(trail.record(row(at)).await.unwrap());
+    async fn closing_drains_and_then_refuses(test) {
+        let (database, trail) = test.started().await;
+        let mut receipts = Vec::new();
+        for at in 0..5_000 {
+            receipts.push(trail.record(row(at)).await.unwrap());
+        }
+        let other = trail.clone();
+        trail.close().await.unwrap();
+        assert_eq!(all_rows(&database).await.len(), 5_000);
+        assert!(matches!(other.record(row(1)).await.unwrap_err(), StoreError::AuditClosed));
+        other.close().await.unwrap();
+        for receipt in receipts {
+            receipt.committed().await.unwrap();
+        }
+        assert_eq!(other.failing(), None);
     }
-    let other = trail.clone();
-    trail.close().await.unwrap();
-    assert_eq!(all_rows(&database).await.len(), 5_000);
-    assert!(matches!(other.record(row(1)).await.unwrap_err(), StoreError::AuditClosed));
-    other.close().await.unwrap();
-    for receipt in receipts {
-        receipt.committed().await.unwrap();
-    }
-    assert_eq!(other.failing(), None);
-}
 
-#[tokio::test]
-async fn a_trail_without_handles_still_writes_what_it_took_in() {
-    let (_folder, database, trail) = started().await;
-    for at in 0..100 {
-        trail.record(row(at)).await.unwrap();
+    async fn a_trail_without_handles_still_writes_submitted_rows(test) {
+        let (database, trail) = test.started().await;
+        for at in 0..100 {
+            trail.record(row(at)).await.unwrap();
+        }
+        drop(trail);
+        until("the last commit", || async { all_rows(&database).await.len() == 100 }).await;
     }
-    drop(trail);
-    until("the last commit", || async { all_rows(&database).await.len() == 100 }).await;
-}
 
-#[tokio::test]
-async fn two_trails_on_one_database_do_not_disturb_each_other() {
-    let (_folder, database, first) = started().await;
-    let second = AuditTrail::start(database.clone());
-    for at in 0..50 {
-        first.record(row(at)).await.unwrap();
-        second.record(row(at)).await.unwrap().committed().await.unwrap();
+    async fn two_trails_on_one_database_do_not_disturb_each_other(test) {
+        let (database, first) = test.started().await;
+        let second = AuditTrail::start(database.clone());
+        for at in 0..50 {
+            first.record(row(at)).await.unwrap();
+            second.record(row(at)).await.unwrap().committed().await.unwrap();
+        }
+        first.close().await.unwrap();
+        second.close().await.unwrap();
+        assert_eq!(all_rows(&database).await.len(), 100);
     }
-    first.close().await.unwrap();
-    second.close().await.unwrap();
-    assert_eq!(all_rows(&database).await.len(), 100);
-}
 
-#[tokio::test]
-async fn rows_wait_out_a_failure_and_are_written_once() {
-    let (folder, database, trail) = started().await;
-    let raw = raw(folder.path()).await;
-    sqlx::query(
-        "CREATE TRIGGER broken BEFORE INSERT ON audit_rows WHEN NEW.at_ms = 13 \
-         BEGIN SELECT RAISE(ABORT, 'the disk made a noise'); END",
-    )
-    .execute(&raw)
-    .await
-    .unwrap();
+    async fn rows_wait_out_a_failure_and_are_written_once(test) {
+        let (database, trail) = test.started().await;
+        test.execute(test.pick(
+            "CREATE TRIGGER broken BEFORE INSERT ON audit_rows WHEN NEW.at_ms = 13 \
+             BEGIN SELECT RAISE(ABORT, 'the disk made a noise'); END",
+            "ALTER TABLE audit_rows ADD CONSTRAINT \"the disk made a noise\" CHECK (at_ms <> 13)",
+        ))
+        .await
+        .unwrap();
 
-    trail.record(row(1)).await.unwrap().committed().await.unwrap();
-    let mut receipts = Vec::new();
-    for at in 10..20 {
-        receipts.push(trail.record(row(at)).await.unwrap());
+        trail.record(row(1)).await.unwrap().committed().await.unwrap();
+        let mut receipts = Vec::new();
+        for at in 10..20 {
+            receipts.push(trail.record(row(at)).await.unwrap());
+        }
+        for receipt in receipts {
+            let error = receipt.committed().await.unwrap_err();
+            assert!(matches!(error, StoreError::AuditFailing(_)), "{error}");
+            assert!(error.to_string().contains("the disk made a noise"), "{error}");
+        }
+        assert!(trail.failing().unwrap().contains("the disk made a noise"));
+        assert!(trail.record(row(20)).await.is_err());
+        assert_eq!(all_rows(&database).await.len(), 1, "a batch goes in whole or not at all");
+
+        test.execute(test.pick(
+            "DROP TRIGGER broken",
+            "ALTER TABLE audit_rows DROP CONSTRAINT \"the disk made a noise\"",
+        ))
+        .await
+        .unwrap();
+        until("recovery", || async { trail.failing().is_none() }).await;
+        trail.record(row(21)).await.unwrap().committed().await.unwrap();
+        let ats: Vec<_> = all_rows(&database).await.iter().map(|row| row.at_unix_ms).rev().collect();
+        assert_eq!(ats, [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21]);
     }
-    for receipt in receipts {
-        let error = receipt.committed().await.unwrap_err();
-        assert!(matches!(error, StoreError::AuditFailing(_)), "{error}");
-        assert!(error.to_string().contains("the disk made a noise"), "{error}");
-    }
-    assert!(trail.failing().unwrap().contains("the disk made a noise"));
-    assert!(trail.record(row(20)).await.is_err());
-    assert_eq!(all_rows(&database).await.len(), 1, "a batch goes in whole or not at all");
-
-    sqlx::query("DROP TRIGGER broken").execute(&raw).await.unwrap();
-    until("recovery", || async { trail.failing().is_none() }).await;
-    trail.record(row(21)).await.unwrap().committed().await.unwrap();
-    let ats: Vec<_> = all_rows(&database).await.iter().map(|row| row.at_unix_ms).rev().collect();
-    assert_eq!(ats, [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21]);
 }

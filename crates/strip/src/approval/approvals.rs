@@ -68,7 +68,7 @@ impl Approvals {
     ) -> Result<Arc<Self>, StoreError> {
         let (now, began) = (clock.unix_ms(), Instant::now());
         database.forget_approvals(now.saturating_sub(KEPT_MS)).await?;
-        let open = database.open_approvals().await?;
+        let open = database.pending_approvals().await?;
         let due = open
             .into_iter()
             .map(|(id, created, deadline)| (id, began + remaining(created, deadline, now)));
@@ -193,7 +193,7 @@ impl Approvals {
     /// The approvals of equal calls, oldest first.
     pub(crate) async fn alike(&self, fingerprint: &Digest) -> Result<Vec<ApprovalRow>, Failure> {
         let now = self.clock.unix_ms();
-        self.database.approvals_alike(fingerprint, now).await.map_err(unavailable)
+        self.database.matching_approvals(fingerprint, now).await.map_err(unavailable)
     }
 
     /// Claims a pending approval whose caller has left.
@@ -237,7 +237,7 @@ impl Approvals {
 
     /// Marks a rejection as reported; returns false if it was before.
     pub(crate) async fn mark_reported(&self, id: &str) -> Result<bool, Failure> {
-        self.database.approval_told(id).await.map_err(unavailable)
+        self.database.mark_rejection_reported(id).await.map_err(unavailable)
     }
 
     pub(super) async fn consume(&self, id: &str) -> Result<bool, Failure> {

@@ -126,7 +126,7 @@ impl Rules {
 
     /// Counts a use; returns false if the rule has ended or was removed.
     pub(super) async fn used(&self, id: &str, now_ms: u64) -> Result<bool, StoreError> {
-        if !self.database.approval_rule_used(id, now_ms).await? {
+        if !self.database.count_approval_rule_use(id, now_ms).await? {
             return Ok(false);
         }
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);

@@ -173,11 +173,11 @@ impl PartDigests {
     }
 
     fn stored(pin: &Pin) -> Pinned {
-        if pin.form != FORM || !pin.sums.is_ascii() {
+        if pin.form != FORM || !pin.digests.is_ascii() {
             return None;
         }
         let digests: Vec<Digest> = pin
-            .sums
+            .digests
             .as_bytes()
             .chunks(64)
             .map(|sum| std::str::from_utf8(sum).ok()?.parse().ok())
@@ -212,7 +212,7 @@ fn made(
             server: pinning.server.to_owned(),
             tool: pinning.tool.to_owned(),
             form: FORM,
-            sums: digests.0.map(|sum| sum.to_string()).concat(),
+            digests: digests.0.map(|sum| sum.to_string()).concat(),
         },
         definition: joined(parts).to_string(),
     }

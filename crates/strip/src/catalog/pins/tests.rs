@@ -132,9 +132,9 @@ fn a_pin_that_cannot_be_read_trusts_nothing() {
     assert!(matches!(Pins::from_stored([good.clone()]).judge(OURS, &search()), Verdict::Trusted));
     for bad in [
         Pin { form: FORM + 1, ..good.clone() },
-        Pin { sums: good.sums[64..].to_owned(), ..good.clone() },
-        Pin { sums: good.sums.replace(|c: char| c.is_ascii_digit(), "é"), ..good.clone() },
-        Pin { sums: String::new(), ..good.clone() },
+        Pin { digests: good.digests[64..].to_owned(), ..good.clone() },
+        Pin { digests: good.digests.replace(|c: char| c.is_ascii_digit(), "é"), ..good.clone() },
+        Pin { digests: String::new(), ..good.clone() },
     ] {
         let verdict = Pins::from_stored([bad]).judge(OURS, &search());
         assert!(matches!(verdict, Verdict::Refused { why: Why::Changed, .. }));

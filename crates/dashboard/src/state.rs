@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use auth::{Access, AdminToken, Attempts, Session, Sessions};
-use doors::{BodyReader, ServerDesk, is_own_origin};
+use doors::{BodyReader, ServerRegistration, is_own_origin};
 use http::HeaderMap;
 use proto::Clock;
 use strip::Strip;
@@ -18,7 +18,7 @@ pub struct Parts {
     pub strip: Arc<Strip>,
     pub access: Access,
     pub admin: Option<Arc<AdminToken>>,
-    pub servers: Option<Arc<dyn ServerDesk>>,
+    pub servers: Option<Arc<dyn ServerRegistration>>,
     pub service: Option<Arc<dyn DashboardService>>,
     /// Cancelled when the process begins to stop.
     pub shutdown: CancellationToken,

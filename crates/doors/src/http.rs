@@ -43,7 +43,7 @@ use tower::ServiceExt as _;
 pub use body::{BodyFault, BodyReader};
 pub use options::Options;
 pub use pages::{Pages, is_own_origin};
-pub use registration::{Announced, Declined, Granted, ServerDesk};
+pub use registration::{Announced, Declined, Granted, ServerRegistration};
 pub use routes::{Needs, ROUTES, Route};
 pub(crate) use sessions::SessionUse;
 pub(crate) use state::Shared;

@@ -19,7 +19,7 @@ mod validity;
 pub use http::files::form::{Form, FormField};
 pub use http::{
     Announced, BodyFault, BodyReader, Declined, Granted, HttpDoor, Needs, Options, Pages, ROUTES,
-    Route, ServerDesk, is_own_origin,
+    Route, ServerRegistration, is_own_origin,
 };
 pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};

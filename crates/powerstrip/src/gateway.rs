@@ -23,7 +23,7 @@ use auth::client::OAuthClient;
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
 use config::{Config, Environment, Loaded, Overrides, Servers};
-use doors::{LocalDoor, Operator, ServerDesk, SocketDoor};
+use doors::{LocalDoor, Operator, ServerRegistration, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
@@ -369,7 +369,7 @@ impl Gateway {
     }
 
     /// Registration of servers. If callers need credentials (`guarded`), only API keys can register.
-    pub(crate) fn server_desk(&self, guarded: bool) -> anyhow::Result<Arc<dyn ServerDesk>> {
+    pub(crate) fn server_desk(&self, guarded: bool) -> anyhow::Result<Arc<dyn ServerRegistration>> {
         let folder = self.store.folder.path();
         let token = if guarded { None } else { Some(registration::local_token(folder)) };
         let token = token.transpose();

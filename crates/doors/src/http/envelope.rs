@@ -118,12 +118,11 @@ fn refuse_call(view: &View, tool: &str, failure: &Failure, trace: TraceId) -> Re
     match view.tools().resolve(tool) {
         Ok(entry) => {
             let version = entry.descriptor.version.to_string();
-            let known = (entry.descriptor.id.as_str(), version.as_str());
-            reply::refuse_call(status, failure, known, trace)
+            reply::refuse_call(status, failure, entry.descriptor.id.as_str(), &version, trace)
         }
         Err(_) => {
             let shown: String = tool.chars().take(200).collect();
-            reply::refuse_call(status, failure, (&shown, ""), trace)
+            reply::refuse_call(status, failure, &shown, "", trace)
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) async fn invite(
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
     match logins.open_login(&query, &cookies(&headers)) {
-        Ok(prompt) => confirmation_page(&prompt),
+        Ok(prompt) => prompt_page(&prompt),
         Err(refused) => result_page(&refused),
     }
 }
@@ -82,7 +82,7 @@ fn cookies(headers: &HeaderMap) -> String {
     texts.collect::<Vec<_>>().join("; ")
 }
 
-fn confirmation_page(prompt: &LoginPrompt) -> Response {
+fn prompt_page(prompt: &LoginPrompt) -> Response {
     let LoginPrompt { server, grantee, issuer, state, check, cookie } = prompt;
     let [server, grantee, issuer, state, check] =
         [server, grantee, issuer, state, check].map(|text| inert(text));

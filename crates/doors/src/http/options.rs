@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::body::BodyReader;
 use super::pages::Pages;
-use super::registration::ServerDesk;
+use super::registration::ServerRegistration;
 use crate::metrics::Metrics;
 use crate::size::MAX_MESSAGE_BYTES;
 
@@ -44,7 +44,7 @@ pub struct Options {
     /// The operations; those that have a route are served.
     pub operations: Arc<Table>,
     /// Registers servers; without it they cannot register themselves.
-    pub servers: Option<Arc<dyn ServerDesk>>,
+    pub servers: Option<Arc<dyn ServerRegistration>>,
     /// Pages for browsers, such as the dashboard.
     pub pages: Option<Arc<dyn Pages>>,
 }

@@ -1,21 +1,21 @@
-//! What the door needs to register servers.
+//! Registration of servers, as the door needs it.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a server says of itself when it starts. There is no way to name a command here: only the config file can.
+/// The announcement of a server that starts. It has no command: only the config file can have one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Announced {
     pub name: String,
-    /// Where it serves streamable HTTP.
+    /// The URL of its streamable HTTP transport.
     pub url: String,
     pub version: String,
-    /// Its tools as in `tools/list`, offered until it has been asked itself.
+    /// Its tools as in `tools/list`, offered until the server itself has been asked.
     #[serde(default)]
     pub tools: Option<Vec<Value>>,
-    /// Whether the URL is one more replica, instead of the new place of the server.
+    /// Whether the URL is an additional replica instead of the new address of the server.
     #[serde(default)]
     pub replica: bool,
 }
@@ -31,32 +31,32 @@ pub struct Granted {
     pub replicas: usize,
 }
 
-/// Why a server's wish is not granted.
+/// Why a request of a server is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Declined {
-    /// The token is nobody's, or not for registration.
+    /// The token is unknown or not for registration.
     Token,
     Invalid(String),
-    /// The name is somebody else's.
+    /// The name belongs to another server.
     Taken(String),
-    /// There is no such lease.
+    /// The lease does not exist.
     Unknown(String),
-    /// It cannot be granted now.
+    /// The lease cannot be granted now.
     Unavailable(String),
 }
 
-/// Who keeps the leases; the door only reads requests and renders answers.
+/// Grants leases to servers; the door only reads requests and renders answers.
 #[async_trait]
-pub trait ServerDesk: Send + Sync {
-    /// How every server is, as a list.
+pub trait ServerRegistration: Send + Sync {
+    /// The state of every server, as a list.
     fn report(&self) -> Value;
 
-    /// Gives a lease to the holder of the token.
+    /// Grants a lease to the holder of the token.
     async fn register(&self, token: &str, announced: Announced) -> Result<Granted, Declined>;
 
     /// Renews a lease.
     async fn heartbeat(&self, token: &str, name: &str, lease: &str) -> Result<Granted, Declined>;
 
-    /// Ends a lease, or all that the holder has on the name.
+    /// Ends a lease, or all leases of the holder on the name.
     async fn goodbye(&self, token: &str, name: &str, lease: Option<&str>) -> Result<(), Declined>;
 }

@@ -60,14 +60,15 @@ pub(super) fn enveloped(
 
 /// An envelope for a request that did not become a call.
 pub(super) fn refuse(status: StatusCode, failure: &Failure, trace: TraceId) -> Response {
-    refuse_call(status, failure, ("", ""), trace)
+    refuse_call(status, failure, "", "", trace)
 }
 
 /// An envelope for a call that the door refused, with the id and version of the tool if they are known.
 pub(super) fn refuse_call(
     status: StatusCode,
     failure: &Failure,
-    (tool, version): (&str, &str),
+    tool: &str,
+    version: &str,
     trace: TraceId,
 ) -> Response {
     let envelope = Envelope {

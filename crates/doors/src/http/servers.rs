@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use strip::Failure;
 
-use super::registration::{Announced, Declined, ServerDesk};
+use super::registration::{Announced, Declined, ServerRegistration};
 use super::{Shared, reply};
 
 /// Room for the tools of a large server.
@@ -129,7 +129,7 @@ impl From<Declined> for Refusal {
     }
 }
 
-fn desk(shared: &Shared) -> Result<&Arc<dyn ServerDesk>, Refusal> {
+fn desk(shared: &Shared) -> Result<&Arc<dyn ServerRegistration>, Refusal> {
     shared.options.servers.as_ref().ok_or_else(|| {
         let failure = Failure::new(Code::Unsupported, "this process takes no registrations");
         Refusal(reply::usual_status(&failure), failure)

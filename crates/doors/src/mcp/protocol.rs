@@ -27,19 +27,19 @@ use super::{files, prompts, results, servers};
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let mut info = self.state.info.clone();
-        let shelf = self.state.strip.servers().listing();
+        let listing = self.state.strip.servers().listing();
         let capabilities = &mut info.capabilities;
-        // Files are always offered as resources; only servers report changes of theirs.
+        // Files are always offered as resources; only servers report changes of resources.
         let mut resources = ResourcesCapability::default();
-        if shelf.has("resources") {
+        if listing.has("resources") {
             resources.subscribe = Some(true);
             resources.list_changed = Some(true);
         }
         capabilities.resources = Some(resources);
-        if shelf.has("logging") {
+        if listing.has("logging") {
             capabilities.logging = Some(JsonObject::new());
         }
-        if shelf.extends(TASKS_EXTENSION_ID) {
+        if listing.extends(TASKS_EXTENSION_ID) {
             let extensions = capabilities.extensions.get_or_insert_default();
             extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         }

@@ -25,13 +25,13 @@ use super::results::{error_of, resume, typed};
 
 /// The prompts of all servers, as clients see them.
 pub(super) fn prompts(strip: &Strip, principal: &Principal) -> Vec<Prompt> {
-    let shelf = strip.servers().listing();
-    shelf.prompts().filter_map(|listed| entry(strip, principal, listed)).collect()
+    let listing = strip.servers().listing();
+    listing.prompts().filter_map(|listed| entry(strip, principal, listed)).collect()
 }
 
 pub(super) fn resources(strip: &Strip, principal: &Principal, modern: bool) -> ListResourcesResult {
-    let shelf = strip.servers().listing();
-    let listed = shelf.resources().filter_map(|listed| entry(strip, principal, listed)).collect();
+    let listing = strip.servers().listing();
+    let listed = listing.resources().filter_map(|listed| entry(strip, principal, listed)).collect();
     let mut result = ListResourcesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
     result.cache_scope = modern.then_some(CacheScope::Private);
@@ -43,8 +43,8 @@ pub(super) fn templates(
     principal: &Principal,
     modern: bool,
 ) -> ListResourceTemplatesResult {
-    let shelf = strip.servers().listing();
-    let listed = shelf.templates().filter_map(|listed| entry(strip, principal, listed)).collect();
+    let listing = strip.servers().listing();
+    let listed = listing.templates().filter_map(|listed| entry(strip, principal, listed)).collect();
     let mut result = ListResourceTemplatesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
     result.cache_scope = modern.then_some(CacheScope::Private);
@@ -74,9 +74,9 @@ impl Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let shelf = self.state.strip.servers().listing();
+        let listing = self.state.strip.servers().listing();
         let principal = self.principal(&context)?;
-        let found = shelf.resource(&request.uri);
+        let found = listing.resource(&request.uri);
         let found =
             found.filter(|found| self.state.strip.may_use_server(&principal, found.server.name()));
         let Some(found) = found else {
@@ -128,12 +128,13 @@ impl Handler {
         request: &CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Option<Result<CompleteResult, ErrorData>> {
-        let shelf = self.state.strip.servers().listing();
+        let listing = self.state.strip.servers().listing();
         let principal = self.principal(&context).ok()?;
         let (found, key) = match &request.r#ref {
-            Reference::Prompt(named) => (shelf.prompt(&named.name)?, "name"),
+            Reference::Prompt(named) => (listing.prompt(&named.name)?, "name"),
             Reference::Resource(named) => {
-                let found = shelf.template(&named.uri).or_else(|| shelf.resource(&named.uri))?;
+                let found =
+                    listing.template(&named.uri).or_else(|| listing.resource(&named.uri))?;
                 (found, "uri")
             }
             _ => return None,
@@ -165,8 +166,8 @@ impl Handler {
         if let Some(params) = params.as_object_mut() {
             params.remove("_meta");
         }
-        let shelf = self.state.strip.servers().listing();
-        let server = shelf.task_server(params["taskId"].as_str().unwrap_or_default());
+        let listing = self.state.strip.servers().listing();
+        let server = listing.task_server(params["taskId"].as_str().unwrap_or_default());
         let principal = self.principal(&context)?;
         let server =
             server.filter(|server| self.state.strip.may_use_server(&principal, server.name()));

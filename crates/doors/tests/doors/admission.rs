@@ -18,7 +18,7 @@ const ROUTES: [(Method, &str); 10] = [
 ];
 
 #[tokio::test]
-async fn a_foreign_host_or_origin_alone_is_enough_to_be_refused() {
+async fn a_foreign_host_or_origin_is_refused() {
     let gateway = gateway().await;
     for (method, path) in ROUTES {
         for (host, origin) in [
@@ -42,12 +42,12 @@ async fn a_foreign_host_or_origin_alone_is_enough_to_be_refused() {
 }
 
 #[tokio::test]
-async fn the_same_routes_let_local_callers_in() {
+async fn the_same_routes_admit_local_callers() {
     let gateway = gateway().await;
     for (method, path) in ROUTES {
         for origin in [None, Some("http://localhost:6274"), Some("http://127.0.0.1")] {
             let mut request = gateway.request(method.clone(), path);
-            // A page of another port says what it sends, so that browsers ask us first.
+            // With this media type browsers send a preflight request first, so another port is accepted.
             if let Some(origin) = origin {
                 request =
                     request.header("origin", origin).header("content-type", "application/json");
@@ -59,7 +59,7 @@ async fn the_same_routes_let_local_callers_in() {
 }
 
 #[tokio::test]
-async fn a_probe_may_come_by_any_name_but_learns_nothing() {
+async fn a_probe_may_use_any_host_but_learns_nothing() {
     let gateway = gateway().await;
     let request = http::Request::get("/healthz").header("host", "pod-7.internal");
     let reply = gateway.send(request.body(Full::default()).unwrap()).await;
@@ -67,7 +67,7 @@ async fn a_probe_may_come_by_any_name_but_learns_nothing() {
 }
 
 #[tokio::test]
-async fn callers_cannot_say_who_they_are() {
+async fn callers_cannot_choose_their_identity() {
     let gateway = gateway().await;
     let request = gateway
         .request(Method::POST, "/mcp/tool/test.whoami")

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::mcp_legacy::Client;
 use crate::support::{
-    PATIENCE, connect, gateway, gateway_draining, modern, next_event, send, settings,
+    TIMEOUT, connect, gateway, gateway_draining, modern, next_event, send, settings,
 };
 
 #[tokio::test]
-async fn calls_under_way_finish_while_new_ones_are_turned_away() {
+async fn running_calls_finish_while_new_ones_are_refused() {
     let mut gateway = gateway().await;
     let request =
         gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
@@ -44,7 +44,7 @@ async fn calls_under_way_finish_while_new_ones_are_turned_away() {
 }
 
 #[tokio::test]
-async fn calls_that_the_drain_cuts_are_answered_and_the_gateway_is_blamed() {
+async fn calls_cancelled_by_the_drain_are_answered_and_blame_the_gateway() {
     let drain = Duration::from_millis(1_500);
     let (options, limits) = (Options::default(), ServerLimits::default());
     let mut gateway = gateway_draining(settings(), options, limits, drain).await;
@@ -59,7 +59,7 @@ async fn calls_that_the_drain_cuts_are_answered_and_the_gateway_is_blamed() {
         let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         tokio::spawn(send(gateway.address, gateway.mcp(&legacy.headers, &call)))
     };
-    // One goes past the protocol library, the other does not.
+    // One bypasses the protocol library, the other does not.
     let legacies = [call(2, json!({})), call(3, json!({"progressToken": 1}))];
     for _ in 0..4 {
         gateway.gate.begun.recv().await.unwrap();
@@ -86,12 +86,12 @@ async fn calls_that_the_drain_cuts_are_answered_and_the_gateway_is_blamed() {
         let ending = (&*row.decision, &*row.outcome, blame);
         assert_eq!(ending, ("failed", "UNAVAILABLE", Some("gateway")), "{row:?}");
     }
-    let served = tokio::time::timeout(PATIENCE, gateway.served);
+    let served = tokio::time::timeout(TIMEOUT, gateway.served);
     served.await.expect("the gateway stops").unwrap().unwrap();
 }
 
 #[tokio::test]
-async fn listeners_do_not_hold_up_the_shutdown() {
+async fn event_streams_do_not_delay_the_shutdown() {
     let gateway = gateway().await;
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
@@ -111,5 +111,8 @@ async fn listeners_do_not_hold_up_the_shutdown() {
     next_event(&mut modern, |m| m["id"] == 1 && m.get("result").is_some()).await;
     legacy.into_body().collect().await.unwrap();
     gateway.served.await.unwrap().unwrap();
-    assert!(began.elapsed() < Duration::from_millis(1_400), "the drain time was not waited for");
+    assert!(
+        began.elapsed() < Duration::from_millis(1_400),
+        "the shutdown did not wait for the drain time"
+    );
 }

@@ -1,4 +1,4 @@
-//! Senders of files who mean no good.
+//! Hostile uploads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +12,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::{Gateway, bodies_within, connect, gateway, gateway_with, modern, settings};
 
-/// Sends a request and then what fills it, until the gateway says something or hangs up. Gives how many bytes of the
-/// filling went out, and what came back.
-async fn filled(
+/// Sends a request and then a filling again and again, until the gateway answers or disconnects. Returns how many bytes of
+/// the filling were sent, and the answer.
+async fn fill(
     gateway: &Gateway,
     request: &str,
     filling: &'static [u8],
@@ -32,8 +32,8 @@ async fn filled(
         write
     });
     let mut said = vec![0; 4096];
-    let heard = tokio::time::timeout(Duration::from_secs(30), read.read(&mut said)).await;
-    let length = heard.expect("it does not listen for ever").unwrap_or(0);
+    let answered = tokio::time::timeout(Duration::from_secs(30), read.read(&mut said)).await;
+    let length = answered.expect("it does not read forever").unwrap_or(0);
     sending.abort();
     (sent.load(Ordering::Relaxed), String::from_utf8_lossy(&said[..length]).into_owned())
 }
@@ -45,10 +45,10 @@ fn form(begins: &str) -> String {
     )
 }
 
-static LETTERS: [u8; 64 << 10] = [b'x'; 64 << 10];
+static FILLING: [u8; 64 << 10] = [b'x'; 64 << 10];
 
 #[tokio::test]
-async fn what_stands_outside_the_fields_of_a_form_is_small() {
+async fn the_bytes_outside_the_fields_of_a_form_are_limited() {
     let gateway = gateway().await;
     let name = "Content-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n";
     for begins in [
@@ -57,14 +57,14 @@ async fn what_stands_outside_the_fields_of_a_form_is_small() {
         format!("--b\r\n{name}\r\nwhole\r\n--b\r\n{name}X-Long: "),
         format!("--b\r\n{name}\r\nwhole\r\n--b--\r\n"),
     ] {
-        let (sent, said) = filled(&gateway, &form(&begins), &LETTERS, Duration::ZERO).await;
+        let (sent, said) = fill(&gateway, &form(&begins), &FILLING, Duration::ZERO).await;
         assert!(sent < 16 << 20, "{begins:?}: {sent} bytes were taken");
-        // A reset is a way to hang up too.
+        // A reset is a disconnect, too.
         assert!(said.is_empty() || said.starts_with("HTTP/1.1 "), "{begins:?}: {said}");
     }
     let files = gateway.get("/v1/files").await.json();
     assert_eq!(files["data"]["files"].as_array().map(Vec::len), Some(1), "{files}");
-    // Long names and large files are no attack.
+    // Long headers and large files are allowed.
     let body = format!("--b\r\nX-Long: {}\r\n{name}\r\n", "y".repeat(20_000));
     let whole = format!("{body}{}\r\n--b--\r\n", "z".repeat(3 << 20));
     let request = format!(
@@ -80,29 +80,29 @@ async fn what_stands_outside_the_fields_of_a_form_is_small() {
 }
 
 #[tokio::test]
-async fn a_form_has_few_fields() {
+async fn the_fields_of_a_form_are_limited() {
     let gateway = gateway().await;
     let field = "--b\r\nContent-Disposition: form-data; name=\"n\"\r\n\r\nv\r\n";
-    let (_, said) = filled(&gateway, &form(&field.repeat(40)), b"x", Duration::from_secs(60)).await;
+    let (_, said) = fill(&gateway, &form(&field.repeat(40)), b"x", Duration::from_secs(60)).await;
     assert!(said.starts_with("HTTP/1.1 400") && said.contains("32 fields"), "{said}");
 }
 
 #[tokio::test]
-async fn a_file_that_drips_in_is_given_up() {
+async fn a_file_that_arrives_too_slowly_is_refused() {
     let options =
         Options { bodies: bodies_within(Duration::from_millis(300)), ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     let plain = "POST /v1/files?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n";
     let begins = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n";
     for request in [plain.to_owned(), form(begins)] {
-        let (_, said) = filled(&gateway, &request, b"x", Duration::from_millis(20)).await;
+        let (_, said) = fill(&gateway, &request, b"x", Duration::from_millis(20)).await;
         assert!(said.starts_with("HTTP/1.1 400") && said.contains("too slow"), "{said}");
     }
     assert_eq!(gateway.get("/readyz").await.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn whatever_is_done_with_a_file_leaves_one_row() {
+async fn every_use_of_a_file_leaves_one_audit_row() {
     let gateway = gateway().await;
     gateway.strip.files().reached_at(format!("http://{}", gateway.address).parse().unwrap());
     let kept = gateway.post("/v1/files?name=a.txt", "hello").await.json();
@@ -116,7 +116,7 @@ async fn whatever_is_done_with_a_file_leaves_one_row() {
     let (_, link) = url.split_once(&gateway.address.to_string()).unwrap();
     assert_eq!(gateway.get(&format!("{path}/content")).await.body, "hello");
     assert_eq!(gateway.get(link).await.body, "hello");
-    // A link that opens nothing is nobody's.
+    // An invalid link leaves no audit row.
     assert_ne!(gateway.get(&link.replace("sig=", "sig=A")).await.status, StatusCode::OK);
     assert_eq!(gateway.get(&format!("{path}/text")).await.body, "hello");
     let uri = format!("powerstrip://files/{id}");

@@ -1,4 +1,4 @@
-//! What one caller or address can take from all others: memory of bodies, connections, sessions.
+//! Limits per caller and address: memory of bodies, connections, streams.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::{Gateway, PATIENCE, bodies_within, connect, gateway_with, modern, settings};
+use crate::support::{Gateway, TIMEOUT, bodies_within, connect, gateway_with, modern, settings};
 
 const MEGABYTE: usize = 1 << 20;
 
-/// Sends all of a body but its last byte, and reads what the gateway says to that, if it says something.
+/// Sends a body without its last byte, and returns the answer of the gateway, if there is one.
 async fn stall(gateway: &Gateway, path: &str, bytes: usize) -> (TcpStream, Option<String>) {
     let mut stream = connect(gateway.address).await.unwrap();
     let head = format!(
@@ -24,12 +24,12 @@ async fn stall(gateway: &Gateway, path: &str, bytes: usize) -> (TcpStream, Optio
     );
     stream.write_all(head.as_bytes()).await.unwrap();
     let body = vec![b' '; bytes - 1];
-    // A refusal may come before all is sent, and the rest is then not taken.
+    // The gateway may refuse the body before all of it is sent.
     let mut answer = vec![0; 4096];
     let (mut read, mut write) = stream.split();
     let sent = async {
         write.write_all(&body).await.ok();
-        // All that was sent has been read once the gateway has answered another request after it.
+        // Once the gateway has answered a later request, it has read everything that was sent.
         gateway.get("/healthz").await;
     };
     let said = tokio::select! {
@@ -41,7 +41,7 @@ async fn stall(gateway: &Gateway, path: &str, bytes: usize) -> (TcpStream, Optio
     (stream, said)
 }
 
-/// The stalled bodies of one caller that the gateway holds before it refuses one, and that refusal.
+/// How many stalled bodies of one caller the gateway holds before it refuses one, and that refusal.
 async fn stall_until_refused(
     gateway: &Gateway,
     path: &str,
@@ -51,7 +51,7 @@ async fn stall_until_refused(
     for _ in 0..64 {
         let (mut stream, said) = stall(gateway, path, bytes).await;
         let mut rest = vec![0; 4096];
-        // A refusal of what came last may be on its way.
+        // The refusal of the last body may still be on its way.
         let late = tokio::time::timeout(Duration::from_millis(100), stream.read(&mut rest)).await;
         let late =
             late.map(|read| String::from_utf8_lossy(&rest[..read.unwrap_or(0)]).into_owned());
@@ -64,14 +64,14 @@ async fn stall_until_refused(
 }
 
 #[tokio::test]
-async fn bodies_of_one_caller_are_held_within_a_budget() {
+async fn bodies_of_one_caller_are_limited_in_memory() {
     let options = Options {
         bodies: Arc::new(BodyReader::default().with_memory(16 * MEGABYTE)),
         ..Options::default()
     };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     for path in ["/mcp/tool/test.echo", "/mcp"] {
-        // A quarter of the memory is one caller's, but at least one whole body: here both are 4 MB.
+        // One caller may use a quarter of the memory, or one whole body; here both are 4 MB.
         let (held, refusal) = stall_until_refused(&gateway, path, MEGABYTE).await;
         assert!(held.len() <= 5, "{path}: {} MB are held", held.len());
         assert!(refusal.starts_with("HTTP/1.1 429"), "{path}: {refusal}");
@@ -88,9 +88,9 @@ async fn bodies_of_one_caller_are_held_within_a_budget() {
         let row = row.unwrap_or_else(|| panic!("no row of {tool}: {rows:?}"));
         assert_eq!((&*row.decision, &*row.door), ("refused", door));
     }
-    // What was held is given back.
+    // The memory is released.
     let begun = std::time::Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < TIMEOUT {
         let body = format!("{{\"a\": \"{}\"}}", "x".repeat(3 * MEGABYTE));
         let reply = gateway.post("/mcp/tool/test.echo", body).await;
         if reply.status != StatusCode::TOO_MANY_REQUESTS {
@@ -101,13 +101,13 @@ async fn bodies_of_one_caller_are_held_within_a_budget() {
 }
 
 #[tokio::test]
-async fn bodies_that_trickle_are_given_up_before_their_time_is_over() {
+async fn bodies_that_arrive_too_slowly_are_refused_before_the_timeout() {
     let options = Options { bodies: bodies_within(Duration::from_secs(120)), ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     let (mut stream, _) = stall(&gateway, "/mcp/tool/test.echo", 2_000).await;
     let mut answer = Vec::new();
     let reading = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut answer));
-    let _ = reading.await.expect("the body is given up");
+    let _ = reading.await.expect("the body is refused");
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("bytes per second"), "{answer}");
 }
@@ -120,7 +120,7 @@ async fn connect_from(gateway: &Gateway, address: [u8; 4]) -> TcpStream {
 }
 
 #[tokio::test]
-async fn half_open_connections_do_not_lock_good_clients_out() {
+async fn half_open_connections_do_not_block_other_clients() {
     let limits = ServerLimits {
         max_connections: 64,
         max_anonymous_per_address: 48,
@@ -129,7 +129,7 @@ async fn half_open_connections_do_not_lock_good_clients_out() {
         ..ServerLimits::default()
     };
     let gateway = gateway_with(settings(), Options::default(), limits).await;
-    // Somebody who has begun a request, from an address that has no other connections.
+    // A client with an unfinished request, from an address without other connections.
     let mut early = connect_from(&gateway, [127, 0, 0, 3]).await;
     early.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
     let mut flood = Vec::new();
@@ -141,18 +141,18 @@ async fn half_open_connections_do_not_lock_good_clients_out() {
     }
     for number in 0..20 {
         let call = gateway.call("test.echo", json!({"n": number}));
-        let reply = tokio::time::timeout(PATIENCE, call).await.expect("a good client is served");
+        let reply = tokio::time::timeout(TIMEOUT, call).await.expect("another client is served");
         assert_eq!(reply.json()["data"], json!({"n": number}));
     }
     early.write_all(b"Connection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
-    let read = tokio::time::timeout(PATIENCE, early.read_to_string(&mut answer)).await;
+    let read = tokio::time::timeout(TIMEOUT, early.read_to_string(&mut answer)).await;
     read.expect("an answer").unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[tokio::test]
-async fn connections_that_say_nothing_are_closed_soon() {
+async fn silent_connections_are_closed_soon() {
     let limits = ServerLimits {
         first_request_timeout: Duration::from_millis(500),
         header_timeout: Duration::from_secs(120),
@@ -162,7 +162,7 @@ async fn connections_that_say_nothing_are_closed_soon() {
     let mut silent = connect(gateway.address).await.unwrap();
     silent.write_all(b"GET /healthz HTTP/1.1\r\n").await.unwrap();
     let mut answer = Vec::new();
-    let closed = tokio::time::timeout(PATIENCE, silent.read_to_end(&mut answer)).await;
+    let closed = tokio::time::timeout(TIMEOUT, silent.read_to_end(&mut answer)).await;
     let _ = closed.expect("the connection is closed");
 }
 
@@ -183,10 +183,10 @@ async fn one_caller_cannot_have_all_connections() {
         }
     }
     assert_eq!((held.len(), refused.as_deref()), (6, Some("HTTP/1.1 429")));
-    // A connection without a caller still finds a place.
+    // A connection without a caller is still accepted.
     let request = gateway.request(Method::GET, "/healthz").body(Full::default()).unwrap();
-    let served = tokio::time::timeout(PATIENCE, gateway.send(request)).await;
-    assert_eq!(served.expect("a place").status, StatusCode::OK);
+    let served = tokio::time::timeout(TIMEOUT, gateway.send(request)).await;
+    assert_eq!(served.expect("an answer").status, StatusCode::OK);
     let rows = gateway.audit_rows(1).await;
     assert_eq!((&*rows[0].tool, &*rows[0].outcome), ("connections", "RATE_LIMIT"));
 }
@@ -211,7 +211,7 @@ async fn one_caller_cannot_have_all_streams() {
     drop(first);
     let begun = std::time::Instant::now();
     while gateway.open(listen()).await.unwrap().status() != StatusCode::OK {
-        assert!(begun.elapsed() < PATIENCE, "the place of a closed stream is not given back");
+        assert!(begun.elapsed() < TIMEOUT, "a closed stream still counts");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

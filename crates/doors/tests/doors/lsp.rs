@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::task::JoinHandle;
 
-use crate::support::{Gate, PATIENCE, put_prompt, settings, strip};
+use crate::support::{Gate, TIMEOUT, put_prompt, settings, strip};
 
 struct Session {
     client: DuplexStream,
@@ -49,7 +49,7 @@ async fn answer(client: &mut DuplexStream) -> Value {
         client.read_exact(&mut body).await.unwrap();
         serde_json::from_slice(&body).unwrap()
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("an answer in time")
+    tokio::time::timeout(TIMEOUT, reading).await.expect("an answer in time")
 }
 
 #[tokio::test]
@@ -67,12 +67,12 @@ async fn the_three_methods_answer() {
     assert_eq!(envelope["meta"]["tool"], json!("test.echo"));
     let who = client.request("mcp.tool.invoke", json!({"tool": "test.whoami"})).await.unwrap();
     assert_eq!(who["data"]["door"], json!("lsp"));
-    let wished =
+    let with_options =
         json!({"tool": "test.key", "input": {}, "idempotencyKey": "k", "timeoutMs": 20_000});
-    let wished = client.request("mcp.tool.invoke", wished).await.unwrap();
-    assert_eq!(wished["data"], json!({"key": "k", "verify": false, "timeout": 20_000}));
+    let with_options = client.request("mcp.tool.invoke", with_options).await.unwrap();
+    assert_eq!(with_options["data"], json!({"key": "k", "verify": false, "timeout": 20_000}));
 
-    // A call that fails is answered; a request that cannot be understood is refused.
+    // A failed call is a result; an invalid request is an error.
     for (tool, code) in
         [("test.fail", "UNAVAILABLE"), ("nothing", "NOT_FOUND"), ("test.panic", "INTERNAL")]
     {
@@ -80,7 +80,7 @@ async fn the_three_methods_answer() {
         assert_eq!(failed["ok"], json!(false), "{tool}");
         assert_eq!(failed["errors"][0]["code"], json!(code), "{tool}");
     }
-    for (method, params, wanted) in [
+    for (method, params, expected) in [
         ("mcp.nothing", json!({}), -32601),
         ("mcp.tool.invoke", json!({}), -32602),
         ("mcp.tool.invoke", json!({"tool": 7}), -32602),
@@ -92,14 +92,14 @@ async fn the_three_methods_answer() {
         ("mcp.prompt.get", json!({"domain": "a"}), -32602),
     ] {
         match client.request(method, params).await {
-            Err(LspError::Refused { code, .. }) => assert_eq!(code, wanted, "{method}"),
+            Err(LspError::Refused { code, .. }) => assert_eq!(code, expected, "{method}"),
             other => panic!("{method}: {other:?}"),
         }
     }
 }
 
 #[tokio::test]
-async fn a_command_may_say_what_it_is() {
+async fn a_command_may_claim_its_door() {
     let session = session().await;
     let client = LspClient::connect(session.client);
     let door = async || {
@@ -118,7 +118,7 @@ async fn a_command_may_say_what_it_is() {
 }
 
 #[tokio::test]
-async fn bad_frames_are_named_and_the_session_goes_on() {
+async fn bad_frames_are_refused_and_the_session_continues() {
     let mut session = session().await;
     let client = &mut session.client;
     let too_large = 4 * 1024 * 1024 + 1;
@@ -143,7 +143,7 @@ async fn bad_frames_are_named_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn a_stream_that_lost_its_frames_is_closed_with_a_reason() {
+async fn a_stream_without_frames_is_closed_with_a_reason() {
     for bytes in [
         "Content-Length: -5\r\n\r\n".to_owned(),
         "Content-Type: x\r\n\r\n".to_owned(),
@@ -162,7 +162,7 @@ async fn a_stream_that_lost_its_frames_is_closed_with_a_reason() {
 }
 
 #[tokio::test]
-async fn requests_run_side_by_side_and_are_answered_by_id() {
+async fn requests_run_concurrently_and_are_answered_by_id() {
     let mut session = session().await;
     let client = &mut session.client;
     client.write_all(invoke("slow", "test.slow", json!({})).as_bytes()).await.unwrap();
@@ -197,7 +197,7 @@ async fn a_request_can_be_cancelled_and_notifications_are_not_answered() {
 }
 
 #[tokio::test]
-async fn what_was_asked_before_the_end_is_still_answered() {
+async fn requests_before_the_end_of_input_are_still_answered() {
     let mut session = session().await;
     let (read, mut write) = tokio::io::split(session.client);
     let asked: String = (0..5).map(|id| invoke(id, "test.echo", json!({"n": id}))).collect();
@@ -217,7 +217,7 @@ async fn what_was_asked_before_the_end_is_still_answered() {
 }
 
 #[tokio::test]
-async fn many_requests_on_one_client_do_not_cross() {
+async fn concurrent_requests_of_one_client_get_their_own_answers() {
     let session = session().await;
     let client = Arc::new(LspClient::connect(session.client));
     let asking: Vec<_> = (0..500)
@@ -243,12 +243,12 @@ async fn a_client_that_stops_waiting_cancels_its_request() {
         _ = client.request("mcp.tool.invoke", json!({"tool": "test.slow"})) => panic!("it is still waiting"),
         begun = session.gate.begun.recv() => begun.unwrap(),
     }
-    let told = tokio::time::timeout(PATIENCE, session.gate.cancelled.recv());
-    told.await.expect("the call is told").unwrap();
+    let cancelled = tokio::time::timeout(TIMEOUT, session.gate.cancelled.recv());
+    cancelled.await.expect("the call is cancelled").unwrap();
 }
 
 #[tokio::test]
-async fn prompts_are_handed_out() {
+async fn prompts_are_returned() {
     let (strip, _gate, _folder) = strip(settings()).await;
     let _prompts = put_prompt(&strip);
     let (client, server) = tokio::io::duplex(1 << 20);
@@ -267,7 +267,7 @@ async fn prompts_are_handed_out() {
 }
 
 #[tokio::test]
-async fn a_client_whose_server_leaves_is_told() {
+async fn a_client_learns_that_its_server_disconnected() {
     let (client, server) = tokio::io::duplex(1024);
     let client = LspClient::connect(client);
     let (asked, ()) = tokio::join!(client.request("mcp.discover", json!({})), async {

@@ -1,4 +1,4 @@
-//! The doors as a client meets them: a real strip behind real sockets.
+//! The doors as clients see them: a real strip behind real sockets.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod admission;

@@ -6,7 +6,7 @@ use http::{Method, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-use crate::support::{Gateway, PATIENCE, Reply, echo, gateway, next_event, put_prompt, shared};
+use crate::support::{Gateway, Reply, TIMEOUT, echo, gateway, next_event, put_prompt, shared};
 
 /// A client of a revision with sessions.
 pub(crate) struct Client<'a> {
@@ -52,7 +52,7 @@ impl<'a> Client<'a> {
 }
 
 #[tokio::test]
-async fn every_old_revision_is_spoken() {
+async fn every_old_revision_is_supported() {
     let gateway = gateway().await;
     for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
         let (client, greeting) = Client::connect(&gateway, version).await;
@@ -132,7 +132,7 @@ async fn prompts_are_listed_rendered_and_completed() {
 }
 
 #[tokio::test]
-async fn a_session_belongs_to_those_who_know_it_exists() {
+async fn a_session_needs_its_id_and_ends_on_delete() {
     let gateway = gateway().await;
     let (client, _) = Client::connect(&gateway, "2025-06-18").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -149,15 +149,15 @@ async fn a_session_belongs_to_those_who_know_it_exists() {
         .request(Method::DELETE, "/mcp")
         .header("mcp-session-id", &client.headers["mcp-session-id"]);
     let closed = gateway.send(close.body(Full::default()).unwrap()).await;
-    assert_eq!(closed.status, StatusCode::NO_CONTENT, "which no client takes for a failure");
+    assert_eq!(closed.status, StatusCode::NO_CONTENT, "clients treat other statuses as a failure");
     assert_eq!(client.send(&ping).await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
-async fn sessions_hear_of_changes_without_asking() {
+async fn sessions_are_notified_of_changes_without_a_subscription() {
     let gateway = gateway().await;
     let (client, _) = Client::connect(&gateway, "2025-11-25").await;
-    // An answered request: the session has taken the notification that came before it.
+    // Once a request is answered, the session has handled the notification before it.
     client.ask(1, "ping", json!({})).await;
     let request = gateway
         .request(Method::GET, "/mcp")
@@ -186,19 +186,19 @@ async fn a_cancelled_notification_reaches_the_call() {
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
     let accepted = gateway.send(gateway.mcp(&headers, &cancel)).await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
-    let told = tokio::time::timeout(PATIENCE, gateway.gate.cancelled.recv());
-    told.await.expect("the call is told").unwrap();
+    let cancelled = tokio::time::timeout(TIMEOUT, gateway.gate.cancelled.recv());
+    cancelled.await.expect("the call is cancelled").unwrap();
     drop(response);
 }
 
-/// A plain call is answered by one document, and whatever may have to say more by a stream.
+/// A plain call is answered with one document; a call that may send more, with an event stream.
 #[tokio::test]
-async fn an_answer_that_stands_alone_is_one_document() {
+async fn a_plain_call_is_answered_with_one_document() {
     let mut gateway = gateway().await;
     let (client, _) = Client::connect(&gateway, "2025-11-25").await;
     let kind = |reply: &Reply| reply.headers["content-type"].to_str().unwrap().to_owned();
     let call = |id: u64, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
-    // A call that takes 100 ms goes on as a stream, and so do the next ones of its tool; on a busy machine any may.
+    // A call that takes 100 ms becomes a stream, as do later calls of its tool; on a busy machine any call may.
     let alike = (0..100).map(|n| echo(&format!("alike.echo{n}"))).collect();
     gateway.strip.catalog().publish("alike", shared(alike));
     let mut plain = None;
@@ -215,16 +215,16 @@ async fn an_answer_that_stands_alone_is_one_document() {
     assert_eq!(kind(&plain), "application/json");
     assert_eq!(plain.json()["result"]["structuredContent"], json!({"a": 1}));
     let reports = json!({"name": "test_echo", "_meta": {"progressToken": 7}});
-    let told = client.send(&call(2, reports)).await;
-    assert_eq!((kind(&told).as_str(), told.messages().len()), ("text/event-stream", 1));
+    let streamed = client.send(&call(2, reports)).await;
+    assert_eq!((kind(&streamed).as_str(), streamed.messages().len()), ("text/event-stream", 1));
 
     let headers = client.headers.clone();
     let slow = gateway.mcp(&headers, &call(3, json!({"name": "test_slow"})));
     let response = gateway.open(slow).await.unwrap();
-    assert_eq!(response.headers()["content-type"], "text/event-stream", "it takes its time");
+    assert_eq!(response.headers()["content-type"], "text/event-stream", "it is slow");
     gateway.gate.begun.recv().await.unwrap();
     drop(response);
-    // The client is gone and the call is not: it ends when it is cancelled, and not before.
+    // The client has disconnected, but the call runs until it is cancelled.
     tokio::task::yield_now().await;
     assert!(gateway.gate.cancelled.try_recv().is_err());
     let cancel =

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use strip::catalog::NameStyle;
 
 use crate::support::{
-    Gateway, PATIENCE, Reply, echo, gateway, gateway_with, modern, next_event, open, settings,
+    Gateway, Reply, TIMEOUT, echo, gateway, gateway_with, modern, next_event, open, settings,
     shared,
 };
 
@@ -25,7 +25,7 @@ async fn result(gateway: &Gateway, method: &str, params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_server_introduces_itself() {
+async fn discovery_describes_the_server() {
     let gateway = gateway().await;
     let discovered = result(&gateway, "server/discover", json!({})).await;
     let versions = discovered["supportedVersions"].as_array().unwrap();
@@ -65,7 +65,7 @@ async fn tools_are_listed_as_the_strip_knows_them() {
     let older = find("test_echo_v1");
     assert_eq!(older["_meta"]["powerstrip/deprecated"], json!(true));
     assert!(older["description"].as_str().unwrap().starts_with("Deprecated"));
-    // This revision allows any JSON as structured content, so the schema is the tool's own.
+    // This revision allows any JSON as structured content, so the schema is unchanged.
     assert_eq!(find("test_list")["outputSchema"]["type"], json!("array"));
 
     let bad = ask(&gateway, "tools/list", json!({"cursor": "made up"})).await.json();
@@ -73,7 +73,7 @@ async fn tools_are_listed_as_the_strip_knows_them() {
 }
 
 #[tokio::test]
-async fn long_lists_come_in_pages_that_miss_nothing() {
+async fn long_lists_are_paged_without_gaps() {
     let gateway = gateway().await;
     let many = (0..2_500).map(|n| echo(&format!("many.tool{n:04}"))).collect();
     gateway.strip.catalog().publish("many", shared(many));
@@ -123,7 +123,7 @@ async fn canonical_names_can_be_listed_instead() {
 }
 
 #[tokio::test]
-async fn calls_carry_data_text_and_facts() {
+async fn results_have_data_text_and_metadata() {
     let gateway = gateway().await;
     for name in ["test_echo", "test.echo", "test.echo@2"] {
         let reply = ask(&gateway, "tools/call", json!({"name": name, "arguments": {"a": 1}})).await;
@@ -145,7 +145,7 @@ async fn calls_carry_data_text_and_facts() {
 }
 
 #[tokio::test]
-async fn failures_tell_the_model_and_faults_the_client() {
+async fn failures_are_results_and_faults_are_errors() {
     let gateway = gateway().await;
     let failed =
         result(&gateway, "tools/call", json!({"name": "test_strict", "arguments": {"n": "x"}}))
@@ -156,7 +156,7 @@ async fn failures_tell_the_model_and_faults_the_client() {
     assert_eq!(failed["_meta"]["powerstrip/error"]["code"], json!("INVALID_INPUT"));
     assert!(failed.get("structuredContent").is_none());
 
-    // What a tool did not find is a result; a tool that does not exist is a fault of the request.
+    // NOT_FOUND from a tool is a result; an unknown tool is an error of the request.
     let missing = result(&gateway, "tools/call", json!({"name": "test_missing"})).await;
     assert_eq!(missing["isError"], json!(true));
     let unknown = ask(&gateway, "tools/call", json!({"name": "test_ecko"})).await.json();
@@ -170,7 +170,7 @@ async fn failures_tell_the_model_and_faults_the_client() {
 }
 
 #[tokio::test]
-async fn wishes_travel_in_meta() {
+async fn options_are_read_from_meta() {
     let gateway = gateway().await;
     let call = |meta: Value| json!({"name": "test_key", "_meta": meta});
     let wished = result(
@@ -234,7 +234,7 @@ async fn parameters_in_headers_are_checked_too() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_in_json_rpc() {
+async fn invalid_messages_are_refused_in_json_rpc() {
     let gateway = gateway().await;
     let send = |body: &'static str| async {
         let request = gateway.mcp(&HashMap::new(), &Value::Null).map(|_| body.into());
@@ -258,7 +258,7 @@ async fn what_is_no_message_is_refused_in_json_rpc() {
 }
 
 #[tokio::test]
-async fn subscribers_hear_of_changes() {
+async fn subscribers_are_notified_of_changes() {
     let gateway = gateway().await;
     let filter = json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}});
     let (headers, body) = modern(json!("sub"), "subscriptions/listen", filter);
@@ -285,7 +285,7 @@ async fn subscribers_hear_of_changes() {
 }
 
 #[tokio::test]
-async fn leaving_a_call_cancels_it() {
+async fn a_disconnected_client_cancels_its_call() {
     let mut gateway = gateway().await;
     let (headers, body) = modern(json!(1), "tools/call", json!({"name": "test_slow"}));
     let request = gateway.mcp(&headers, &body);
@@ -293,8 +293,8 @@ async fn leaving_a_call_cancels_it() {
         _ = open(gateway.address, request) => panic!("the call is still waiting"),
         begun = gateway.gate.begun.recv() => begun.unwrap(),
     }
-    let told = tokio::time::timeout(PATIENCE, gateway.gate.cancelled.recv());
-    told.await.expect("the call is told that its caller left").unwrap();
+    let cancelled = tokio::time::timeout(TIMEOUT, gateway.gate.cancelled.recv());
+    cancelled.await.expect("the call is cancelled").unwrap();
 }
 
 #[tokio::test]
@@ -318,9 +318,9 @@ async fn two_hundred_clients_with_the_same_ids_get_their_own_answers() {
     }
 }
 
-/// A word that no rule knows sends a call the long way, through the protocol library.
+/// An unknown field in `_meta` sends a call through the protocol library.
 #[tokio::test]
-async fn the_short_way_and_the_long_way_of_a_call_give_the_same_answer() {
+async fn the_direct_path_and_the_library_answer_calls_alike() {
     let gateway = gateway().await;
     for params in [
         json!({"name": "test_echo", "arguments": {"message": "\u{1f980} \"hi\""}}),
@@ -338,7 +338,7 @@ async fn the_short_way_and_the_long_way_of_a_call_give_the_same_answer() {
             let (headers, body) = modern(id, "tools/call", long_params);
             let long = gateway.send(gateway.mcp(&headers, &body)).await;
             assert_eq!(short.status, long.status, "{params}");
-            let told = |reply: &Reply| {
+            let answer_of = |reply: &Reply| {
                 let mut message = reply.messages().pop().unwrap();
                 if let Some(call) = message.pointer_mut("/result/_meta/powerstrip~1call") {
                     call["traceId"] = json!(null);
@@ -346,13 +346,13 @@ async fn the_short_way_and_the_long_way_of_a_call_give_the_same_answer() {
                 }
                 message
             };
-            assert_eq!(told(&short), told(&long), "{params}");
+            assert_eq!(answer_of(&short), answer_of(&long), "{params}");
         }
     }
 }
 
 #[tokio::test]
-async fn the_short_way_and_the_long_way_of_a_list_give_the_same_answer() {
+async fn the_direct_path_and_the_library_answer_lists_alike() {
     let gateway = gateway().await;
     let many = (0..1_500).map(|n| echo(&format!("many.tool{n:04}"))).collect();
     gateway.strip.catalog().publish("many", shared(many));

@@ -10,11 +10,11 @@ use strip::Rate;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::{
-    PATIENCE, connect, echo, gateway, gateway_with, open, put_prompt, settings, shared,
+    TIMEOUT, connect, echo, gateway, gateway_with, open, put_prompt, settings, shared,
 };
 
 #[tokio::test]
-async fn a_tool_is_called_by_any_of_its_names() {
+async fn a_tool_can_be_called_by_any_of_its_names() {
     let gateway = gateway().await;
     for name in [
         "test.echo",
@@ -77,14 +77,14 @@ async fn inputs_may_be_absent_and_mislabelled_but_must_be_json() {
     assert_eq!(gateway.post("/mcp/tool/test.echo", deep).await.code(), json!("INVALID_INPUT"));
     let not_utf8 = gateway.post("/mcp/tool/test.echo", &b"\"\xff\""[..]).await;
     assert_eq!(not_utf8.code(), json!("INVALID_INPUT"));
-    // Any JSON value is an input; whether it fits is the tool's schema's business.
+    // Any JSON value is an input; the schema of the tool decides whether it is valid.
     let number = gateway.post("/mcp/tool/test.echo", "7").await.json();
     assert_eq!(number["errors"][0]["code"], json!("INVALID_INPUT"));
     assert!(number["errors"][0]["details"].get("line").is_none());
 }
 
 #[tokio::test]
-async fn failures_travel_under_their_codes_status() {
+async fn failures_have_the_status_of_their_code() {
     let gateway = gateway().await;
     let failed = gateway.call("test.fail", json!({})).await;
     assert_eq!(failed.status, StatusCode::SERVICE_UNAVAILABLE);
@@ -139,7 +139,7 @@ async fn bad_paths_are_refused_with_an_envelope() {
 }
 
 #[tokio::test]
-async fn wishes_reach_the_call_and_nonsense_is_refused() {
+async fn options_reach_the_call_and_invalid_ones_are_refused() {
     let gateway = gateway().await;
     let send = |path: &'static str, header: Option<(&'static str, &'static str)>| {
         let mut request = gateway.request(Method::POST, path);
@@ -152,7 +152,7 @@ async fn wishes_reach_the_call_and_nonsense_is_refused() {
     assert_eq!(key["data"]["key"], json!("k1"));
     let patient = send("/mcp/tool/test.key", Some(("Powerstrip-Timeout-Ms", "20000"))).await.json();
     assert_eq!(patient["data"]["timeout"], json!(20_000));
-    // Only deterministic tools can be verified; that the strip refuses shows that the wish arrived.
+    // Only deterministic tools can be verified; the refusal shows that the option arrived.
     for (path, header) in [
         ("/mcp/tool/test.key?verify=true", None),
         ("/mcp/tool/test.key?verify", None),
@@ -175,7 +175,7 @@ async fn wishes_reach_the_call_and_nonsense_is_refused() {
 }
 
 #[tokio::test]
-async fn rate_limits_say_when_to_come_back() {
+async fn rate_limits_have_a_retry_time() {
     let mut settings = settings();
     settings.rate.tool =
         Some(Rate { count: NonZeroU32::new(1).unwrap(), per: Duration::from_secs(60) });
@@ -189,7 +189,7 @@ async fn rate_limits_say_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn bodies_over_the_cap_are_refused_unread() {
+async fn bodies_over_the_limit_are_refused_unread() {
     let options = Options { max_body_bytes: 200_000, ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     let reply = gateway.post("/mcp/tool/test.echo", vec![b' '; 200_001]).await;
@@ -202,7 +202,7 @@ async fn bodies_over_the_cap_are_refused_unread() {
         StatusCode::PAYLOAD_TOO_LARGE
     );
 
-    // The announced size alone is enough: not a byte of the body is sent.
+    // `Content-Length` alone is enough: no byte of the body is sent.
     for path in ["/mcp/tool/test.echo", "/mcp"] {
         let mut stream = connect(gateway.address).await.unwrap();
         let head = format!(
@@ -214,12 +214,12 @@ async fn bodies_over_the_cap_are_refused_unread() {
         assert!(answer.starts_with(b"HTTP/1.1 4"), "{path}");
     }
 
-    // A body that never ends is cut at the cap.
+    // An endless body is refused at the limit.
     let mut stream = connect(gateway.address).await.unwrap();
     let head = "POST /mcp/tool/test.echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let chunk = format!("40000\r\n{}\r\n", " ".repeat(0x40000));
-    // It may hang up before all is sent.
+    // It may disconnect before everything is sent.
     let _ = stream.write_all(chunk.as_bytes()).await;
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).await.unwrap();
@@ -227,17 +227,17 @@ async fn bodies_over_the_cap_are_refused_unread() {
 }
 
 #[tokio::test]
-async fn bodies_may_be_as_large_as_a_tool_takes_them() {
+async fn bodies_may_be_as_large_as_the_largest_tool_input() {
     let mut settings = settings();
     settings.limits.max.max_input_bytes = 6_000_000;
     let gateway = gateway_with(settings, Options::default(), ServerLimits::default()).await;
     let input = json!({"text": "x".repeat(5_000_000)});
     let refused = gateway.call("test.echo", input.clone()).await;
     assert_eq!(refused.json()["errors"][0]["details"]["limit"], json!(4 << 20));
-    // Also a tool that comes while the gateway runs.
+    // Also for a tool that is added while the gateway runs.
     let large = echo("test.large").with(|d| d.limits.max_input_bytes = Some(6_000_000));
     gateway.strip.catalog().publish("large", shared(vec![large]));
-    // What it answers with is kept, for no caller wants to read that much.
+    // The answer is stored as a file, because it is large.
     let kept = gateway.call("test.large", input.clone()).await;
     assert_eq!(kept.json()["data"]["text"]["size"], json!(5_000_000));
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "test.large", "arguments": input}});
@@ -302,7 +302,7 @@ async fn prompts_are_served_with_their_specs() {
 }
 
 #[tokio::test]
-async fn health_readiness_and_metrics_are_there() {
+async fn health_readiness_and_metrics_are_served() {
     let options = Options { metrics: Some(Metrics::install().unwrap()), ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
     assert_eq!(gateway.get("/healthz").await.json(), json!({"status": "ok"}));
@@ -323,7 +323,7 @@ async fn health_readiness_and_metrics_are_there() {
 }
 
 #[tokio::test]
-async fn leaving_a_call_cancels_it() {
+async fn a_disconnected_client_cancels_its_call() {
     let mut gateway = gateway().await;
     let request =
         gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
@@ -332,6 +332,6 @@ async fn leaving_a_call_cancels_it() {
         _ = response => panic!("the call is still waiting"),
         begun = gateway.gate.begun.recv() => begun.unwrap(),
     }
-    let told = tokio::time::timeout(PATIENCE, gateway.gate.cancelled.recv());
-    told.await.expect("the call is told that its caller left").unwrap();
+    let cancelled = tokio::time::timeout(TIMEOUT, gateway.gate.cancelled.recv());
+    cancelled.await.expect("the call is cancelled").unwrap();
 }

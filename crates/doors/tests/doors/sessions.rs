@@ -1,4 +1,4 @@
-//! Sessions of clients before 2026-07-28: how many, for how long, and how they end.
+//! Sessions of clients before 2026-07-28: limits, timeouts and how they end.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::mcp_legacy::{Client, hello};
 use crate::support::{
-    Gateway, PATIENCE, echo, gateway, gateway_with, next_event, send, settings, shared,
+    Gateway, TIMEOUT, echo, gateway, gateway_with, next_event, send, settings, shared,
 };
 
-/// Longer than it takes until a session is parked that is to be parked at once.
+/// Long enough for an idle session to be parked.
 const PARKED: Duration = Duration::from_secs(1);
 
 type Headers = HashMap<&'static str, String>;
@@ -55,7 +55,7 @@ fn slow(id: u64, by_library: bool) -> Value {
 }
 
 #[tokio::test]
-async fn sessions_are_bounded() {
+async fn sessions_are_limited() {
     let mut gateway = gateway_of(Options { max_sessions: 1, ..Options::default() }).await;
     let ready = gateway.get("/readyz").await.json();
     assert!(ready.get("sessions").is_none(), "{ready}");
@@ -64,10 +64,10 @@ async fn sessions_are_bounded() {
     assert_eq!((full.status, &full.json()["sessions"]), (StatusCode::OK, &json!("exhausted")));
     assert!(full.json()["problems"][0].as_str().unwrap().contains("1 sessions"));
     let second = open(&gateway).await;
-    assert_eq!(ping(&gateway, &first).await, StatusCode::NOT_FOUND, "it made room");
+    assert_eq!(ping(&gateway, &first).await, StatusCode::NOT_FOUND, "it ended for another session");
     assert_eq!(ping(&gateway, &second).await, StatusCode::OK);
 
-    // One that is in use does not make room for another of its own caller.
+    // A session in use does not end for another one of its caller.
     let slow = tokio::spawn(send(gateway.address, gateway.mcp(&second, &slow(9, true))));
     gateway.gate.begun.recv().await.unwrap();
     let refused = gateway.send(gateway.mcp(&HashMap::new(), &hello("2025-06-18"))).await;
@@ -82,7 +82,7 @@ async fn sessions_are_bounded() {
 }
 
 #[tokio::test]
-async fn what_opens_a_session_is_small() {
+async fn initialize_requests_are_limited() {
     let gateway = gateway().await;
     let mut large = hello("2025-06-18");
     large["params"]["clientInfo"]["name"] = "x".repeat(20_000).into();
@@ -100,7 +100,7 @@ async fn a_deleted_session_ends_its_calls() {
         gateway.gate.begun.recv().await.unwrap();
         let deleted = gateway.send(in_session(&gateway, Method::DELETE, &session)).await;
         assert_eq!(deleted.status, StatusCode::NO_CONTENT);
-        let ended = tokio::time::timeout(PATIENCE, gateway.gate.cancelled.recv());
+        let ended = tokio::time::timeout(TIMEOUT, gateway.gate.cancelled.recv());
         ended.await.expect("the tool is stopped").unwrap();
         assert_eq!(ping(&gateway, &session).await, StatusCode::NOT_FOUND);
         let answer = answered.await.unwrap().messages().pop().expect("an answer");
@@ -112,7 +112,7 @@ async fn a_deleted_session_ends_its_calls() {
 }
 
 #[tokio::test]
-async fn cancelled_calls_leave_the_row_of_an_abandoned_one() {
+async fn cancelled_calls_are_audited_as_abandoned() {
     for by_library in [false, true] {
         let mut gateway = gateway().await;
         let session = open(&gateway).await;
@@ -139,24 +139,24 @@ async fn idle_sessions_end() {
     let stream = gateway.open(listen).await.unwrap();
     let begun = Instant::now();
     loop {
-        // Each look begins the time anew.
+        // Each request restarts the idle time.
         tokio::time::sleep(2 * idle).await;
         if ping(&gateway, &silent).await == StatusCode::NOT_FOUND {
             break;
         }
-        assert!(begun.elapsed() < PATIENCE, "it does not end");
+        assert!(begun.elapsed() < TIMEOUT, "it does not end");
     }
-    assert_eq!(ping(&gateway, &listening).await, StatusCode::OK, "its client listens");
+    assert_eq!(ping(&gateway, &listening).await, StatusCode::OK, "its event stream is open");
     drop(stream);
 }
 
 #[tokio::test]
-async fn a_parked_session_goes_on_where_it_was() {
+async fn a_parked_session_continues() {
     let options = Options { session_park: Duration::ZERO, ..Options::default() };
     let mut gateway = gateway_of(options).await;
     let session = open(&gateway).await;
     tokio::time::sleep(PARKED).await;
-    // Many at once start it once.
+    // Concurrent requests restore it once.
     let pings: Vec<_> = (0..8).map(|_| ping(&gateway, &session)).collect();
     for answered in futures_util::future::join_all(pings).await {
         assert_eq!(answered, StatusCode::OK);
@@ -167,17 +167,17 @@ async fn a_parked_session_goes_on_where_it_was() {
     let answer = gateway.send(gateway.mcp(&session, &plain)).await.messages().pop().unwrap();
     assert_eq!(answer["result"]["structuredContent"], json!({"a": 1}));
 
-    // A call under way keeps it, even if its client has lost the connection.
+    // A running call keeps it, even if its client has lost the connection.
     let call = gateway.mcp(&session, &slow(4, true));
     let response = gateway.open(call).await.unwrap();
     gateway.gate.begun.recv().await.unwrap();
     drop(response);
     tokio::time::sleep(PARKED).await;
-    assert!(gateway.gate.cancelled.try_recv().is_err(), "the call goes on");
+    assert!(gateway.gate.cancelled.try_recv().is_err(), "the call still runs");
     gateway.gate.open.add_permits(1);
     assert_eq!(ping(&gateway, &session).await, StatusCode::OK);
 
-    // A client that listens again is notified of what changed while its session was parked.
+    // A client that reconnects is notified of changes since its session was parked.
     tokio::time::sleep(PARKED).await;
     gateway.strip.catalog().publish("later", shared(vec![echo("later.echo")]));
     let listen = in_session(&gateway, Method::GET, &session);

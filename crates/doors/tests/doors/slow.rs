@@ -8,31 +8,31 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::support::{
-    Gateway, PATIENCE, bodies_within, connect, gateway, gateway_with, send, settings,
+    Gateway, TIMEOUT, bodies_within, connect, gateway, gateway_with, send, settings,
 };
 
-/// Short for a client that says nothing, and long for one that says all at once, on a busy machine too.
+/// Short for a silent client, but long enough for one that sends everything at once on a busy machine.
 const SHORT: Duration = Duration::from_secs(1);
 
-async fn impatient() -> Gateway {
+async fn gateway_with_short_timeouts() -> Gateway {
     let limits = ServerLimits { header_timeout: SHORT, ..ServerLimits::default() };
     let options = Options { bodies: bodies_within(SHORT), ..Options::default() };
     gateway_with(settings(), options, limits).await
 }
 
-/// All that the gateway says before it hangs up.
-async fn rest(stream: &mut TcpStream) -> Vec<u8> {
+/// Reads until the gateway disconnects.
+async fn read_rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut answer = Vec::new();
     let reading = stream.read_to_end(&mut answer);
-    let read = tokio::time::timeout(PATIENCE, reading);
-    // A reset is a way to hang up too.
-    let _ = read.await.expect("the connection is cut");
+    let read = tokio::time::timeout(TIMEOUT, reading);
+    // A reset is a disconnect, too.
+    let _ = read.await.expect("the connection is closed");
     answer
 }
 
 #[tokio::test]
-async fn clients_that_never_finish_their_headers_are_cut() {
-    let gateway = impatient().await;
+async fn clients_that_never_finish_their_headers_are_disconnected() {
+    let gateway = gateway_with_short_timeouts().await;
     for beginning in [
         "",
         "P",
@@ -43,7 +43,7 @@ async fn clients_that_never_finish_their_headers_are_cut() {
         let began = Instant::now();
         let mut stream = connect(gateway.address).await.unwrap();
         stream.write_all(beginning.as_bytes()).await.unwrap();
-        let answer = rest(&mut stream).await;
+        let answer = read_rest(&mut stream).await;
         assert!(!answer.starts_with(b"HTTP/1.1 2"), "{beginning:?}");
         assert!(began.elapsed() >= SHORT / 2, "{beginning:?}");
     }
@@ -51,8 +51,8 @@ async fn clients_that_never_finish_their_headers_are_cut() {
 }
 
 #[tokio::test]
-async fn headers_that_drip_are_cut_as_well() {
-    let gateway = impatient().await;
+async fn clients_with_slow_headers_are_disconnected() {
+    let gateway = gateway_with_short_timeouts().await;
     let mut stream = connect(gateway.address).await.unwrap();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
     let (mut read, mut write) = stream.split();
@@ -73,8 +73,8 @@ async fn headers_that_drip_are_cut_as_well() {
 }
 
 #[tokio::test]
-async fn bodies_that_never_arrive_are_given_up() {
-    let gateway = impatient().await;
+async fn bodies_that_never_arrive_are_refused() {
+    let gateway = gateway_with_short_timeouts().await;
     for (path, answer) in [("/mcp/tool/test.echo", "HTTP/1.1 400"), ("/mcp", "HTTP/1.1 408")] {
         let mut stream = connect(gateway.address).await.unwrap();
         let head = format!(
@@ -82,14 +82,14 @@ async fn bodies_that_never_arrive_are_given_up() {
              Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{{"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        let said = rest(&mut stream).await;
+        let said = read_rest(&mut stream).await;
         assert!(said.starts_with(answer.as_bytes()), "{path}: {}", String::from_utf8_lossy(&said));
     }
 }
 
 #[tokio::test]
-async fn a_call_may_take_longer_than_a_client_may_for_its_headers() {
-    let mut gateway = impatient().await;
+async fn a_call_may_take_longer_than_the_header_timeout() {
+    let mut gateway = gateway_with_short_timeouts().await;
     let request =
         gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
     let call = tokio::spawn(send(gateway.address, request));
@@ -106,7 +106,7 @@ async fn header_floods_are_refused() {
         let mut stream = connect(gateway.address).await.unwrap();
         let head = format!("GET /readyz HTTP/1.1\r\nHost: localhost\r\n{flood}\r\n");
         let _ = stream.write_all(head.as_bytes()).await;
-        let said = rest(&mut stream).await;
+        let said = read_rest(&mut stream).await;
         assert!(
             said.is_empty() || said.starts_with(b"HTTP/1.1 431"),
             "{}",
@@ -117,7 +117,7 @@ async fn header_floods_are_refused() {
 }
 
 #[tokio::test]
-async fn good_clients_are_served_beside_many_slow_ones() {
+async fn clients_are_served_next_to_many_slow_ones() {
     let gateway = gateway().await;
     let mut slow = Vec::new();
     for _ in 0..200 {
@@ -133,7 +133,7 @@ async fn good_clients_are_served_beside_many_slow_ones() {
 }
 
 #[tokio::test]
-async fn http_2_is_spoken_without_tls() {
+async fn http_2_works_without_tls() {
     let gateway = gateway().await;
     let stream = connect(gateway.address).await.unwrap();
     let (mut sender, connection) = hyper::client::conn::http2::handshake(

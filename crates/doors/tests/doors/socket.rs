@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{PATIENCE, settings, strip};
+use crate::support::{TIMEOUT, settings, strip};
 
 #[tokio::test]
 async fn local_processes_share_one_strip_over_the_socket() {
@@ -44,7 +44,7 @@ async fn local_processes_share_one_strip_over_the_socket() {
     mcp.read_line(&mut line).await.unwrap();
     assert!(line.contains("\"id\":1"));
 
-    // A call under way is finished; the listener and its file go.
+    // The running call is finished; the listener and its file are removed.
     let client = LspClient::connect(UnixStream::connect(&path).await.unwrap());
     let slow = tokio::spawn(async move {
         client.request("mcp.tool.invoke", json!({"tool": "test.slow"})).await.unwrap()
@@ -53,12 +53,12 @@ async fn local_processes_share_one_strip_over_the_socket() {
     shutdown.cancel();
     gate.open.add_permits(1);
     assert_eq!(slow.await.unwrap()["ok"], json!(true));
-    tokio::time::timeout(PATIENCE, served).await.unwrap().unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, served).await.unwrap().unwrap().unwrap();
     assert!(!path.exists());
 }
 
 #[tokio::test]
-async fn a_session_that_does_not_end_is_cut() {
+async fn a_session_that_does_not_end_is_aborted() {
     let (strip, mut gate, folder) = strip(settings()).await;
     let path = folder.path().join("s");
     let shutdown = CancellationToken::new();

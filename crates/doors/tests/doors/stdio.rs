@@ -4,7 +4,7 @@ use tokio::io::{
 };
 use tokio::task::JoinHandle;
 
-use crate::support::{Gate, PATIENCE, echo, modern, settings, shared, strip};
+use crate::support::{Gate, TIMEOUT, echo, modern, settings, shared, strip};
 
 struct Pipe {
     client: BufReader<DuplexStream>,
@@ -24,86 +24,86 @@ async fn pipe() -> Pipe {
 }
 
 impl Pipe {
-    async fn say(&mut self, message: &Value) {
+    async fn send(&mut self, message: &Value) {
         self.client.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    async fn hear(&mut self) -> Value {
+    async fn receive(&mut self) -> Value {
         let mut line = String::new();
         let reading = self.client.read_line(&mut line);
-        tokio::time::timeout(PATIENCE, reading).await.expect("a line in time").unwrap();
+        tokio::time::timeout(TIMEOUT, reading).await.expect("a line in time").unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    async fn hello(&mut self) {
-        self.say(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+    async fn initialize(&mut self) {
+        self.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}))
             .await;
-        assert_eq!(self.hear().await["result"]["protocolVersion"], json!("2025-06-18"));
-        self.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        assert_eq!(self.receive().await["result"]["protocolVersion"], json!("2025-06-18"));
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     }
 }
 
 #[tokio::test]
 async fn old_clients_are_served_line_by_line() {
     let mut pipe = pipe().await;
-    pipe.hello().await;
-    pipe.say(&json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call",
+    pipe.initialize().await;
+    pipe.send(&json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call",
         "params": {"name": "test_whoami"}}))
         .await;
-    let answer = pipe.hear().await;
+    let answer = pipe.receive().await;
     assert_eq!(answer["id"], json!("a"));
     assert_eq!(answer["result"]["structuredContent"]["door"], json!("mcp-stdio"));
     assert_eq!(answer["result"]["structuredContent"]["subject"], json!("local"));
-    pipe.say(&json!({"jsonrpc": "2.0", "id": 5, "method": "ping"})).await;
-    assert_eq!(pipe.hear().await["id"], json!(5));
+    pipe.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "ping"})).await;
+    assert_eq!(pipe.receive().await["id"], json!(5));
     pipe.strip.catalog().publish("later", shared(vec![echo("later.echo")]));
-    assert_eq!(pipe.hear().await["method"], json!("notifications/tools/list_changed"));
+    assert_eq!(pipe.receive().await["method"], json!("notifications/tools/list_changed"));
 }
 
 #[tokio::test]
-async fn new_clients_need_no_hello() {
+async fn new_clients_need_no_initialize() {
     let mut pipe = pipe().await;
     let (_, discover) = modern(json!(1), "server/discover", json!({}));
-    pipe.say(&discover).await;
-    assert!(pipe.hear().await["result"]["supportedVersions"].is_array());
+    pipe.send(&discover).await;
+    assert!(pipe.receive().await["result"]["supportedVersions"].is_array());
     let (_, list) = modern(json!(2), "tools/list", json!({}));
-    pipe.say(&list).await;
-    assert!(pipe.hear().await["result"]["tools"].as_array().unwrap().len() > 5);
+    pipe.send(&list).await;
+    assert!(pipe.receive().await["result"]["tools"].as_array().unwrap().len() > 5);
     let (_, call) = modern(json!(3), "tools/call", json!({"name": "test_list"}));
-    pipe.say(&call).await;
-    assert_eq!(pipe.hear().await["result"]["structuredContent"], json!([1, 2, 3]));
+    pipe.send(&call).await;
+    assert_eq!(pipe.receive().await["result"]["structuredContent"], json!([1, 2, 3]));
 }
 
 #[tokio::test]
 async fn a_cancelled_notification_reaches_the_call() {
     let mut pipe = pipe().await;
-    pipe.hello().await;
-    pipe.say(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "test_slow"}})).await;
+    pipe.initialize().await;
+    pipe.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "test_slow"}})).await;
     pipe.gate.begun.recv().await.unwrap();
-    pipe.say(
+    pipe.send(
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}),
     )
     .await;
-    let told = tokio::time::timeout(PATIENCE, pipe.gate.cancelled.recv());
-    told.await.expect("the call is told").unwrap();
+    let cancelled = tokio::time::timeout(TIMEOUT, pipe.gate.cancelled.recv());
+    cancelled.await.expect("the call is cancelled").unwrap();
 }
 
 #[tokio::test]
-async fn a_last_line_without_its_end_is_still_answered() {
+async fn a_last_line_without_a_newline_is_still_answered() {
     let mut pipe = pipe().await;
-    pipe.hello().await;
+    pipe.initialize().await;
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "test_echo", "arguments": {"last": true}}});
     let stream = pipe.client.get_mut();
     stream.write_all(call.to_string().as_bytes()).await.unwrap();
     stream.shutdown().await.unwrap();
-    assert_eq!(pipe.hear().await["result"]["structuredContent"], json!({"last": true}));
+    assert_eq!(pipe.receive().await["result"]["structuredContent"], json!({"last": true}));
     pipe.served.await.unwrap().unwrap();
 }
 
 #[tokio::test]
-async fn leaving_without_a_word_is_no_fault() {
+async fn disconnecting_without_a_message_is_no_error() {
     for said in ["", "\n\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"] {
         let mut pipe = pipe().await;
         pipe.client.write_all(said.as_bytes()).await.unwrap();

@@ -26,14 +26,14 @@ use tokio_util::sync::CancellationToken;
 
 type Work = dyn Fn(strip::Request) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
 
-/// A tool made of a closure.
-pub(crate) struct Made {
+/// A tool that runs a closure.
+pub(crate) struct ClosureTool {
     descriptor: Descriptor,
     work: Box<Work>,
 }
 
 #[async_trait]
-impl Tool for Made {
+impl Tool for ClosureTool {
     fn descriptor(&self) -> &Descriptor {
         &self.descriptor
     }
@@ -43,18 +43,21 @@ impl Tool for Made {
     }
 }
 
-impl Made {
+impl ClosureTool {
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Descriptor)) -> Self {
         change(&mut self.descriptor);
         self
     }
 }
 
-pub(crate) fn made<F>(id: &str, work: impl Fn(strip::Request) -> F + Send + Sync + 'static) -> Made
+pub(crate) fn tool<F>(
+    id: &str,
+    work: impl Fn(strip::Request) -> F + Send + Sync + 'static,
+) -> ClosureTool
 where
     F: Future<Output = Result<Output, Failure>> + Send + 'static,
 {
-    Made {
+    ClosureTool {
         descriptor: Descriptor {
             unprefixed: false,
             id: id.parse().unwrap(),
@@ -74,43 +77,43 @@ where
     }
 }
 
-pub(crate) fn echo(id: &str) -> Made {
-    made(id, |call| async move { Ok(Output::new((*call.input).clone())) })
+pub(crate) fn echo(id: &str) -> ClosureTool {
+    tool(id, |call| async move { Ok(Output::new((*call.input).clone())) })
         .with(|descriptor| descriptor.annotations.read_only_hint = Some(true))
 }
 
-/// Lets a test see a slow call begin and end.
+/// Observes the start and the cancellation of a slow call.
 pub(crate) struct Gate {
     pub(crate) begun: mpsc::UnboundedReceiver<()>,
     pub(crate) cancelled: mpsc::UnboundedReceiver<()>,
     pub(crate) open: Arc<Semaphore>,
 }
 
-/// Tells its receiver if it is dropped before it was disarmed.
-struct Abandoned(Option<mpsc::UnboundedSender<()>>);
+/// Notifies its receiver if it is dropped before `finished`.
+struct DropNotice(Option<mpsc::UnboundedSender<()>>);
 
-impl Abandoned {
+impl DropNotice {
     fn finished(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Abandoned {
+impl Drop for DropNotice {
     fn drop(&mut self) {
-        if let Some(told) = self.0.take() {
-            let _ = told.send(());
+        if let Some(sender) = self.0.take() {
+            let _ = sender.send(());
         }
     }
 }
 
-fn slow() -> (Made, Gate) {
+fn slow() -> (ClosureTool, Gate) {
     let (begin, begun) = mpsc::unbounded_channel();
     let (cancel, cancelled) = mpsc::unbounded_channel();
     let open = Arc::new(Semaphore::new(0));
     let gate = Gate { begun, cancelled, open: Arc::clone(&open) };
-    let tool = made("test.slow", move |call| {
+    let tool = tool("test.slow", move |call| {
         let (begin, open) = (begin.clone(), Arc::clone(&open));
-        let abandoned = Abandoned(Some(cancel.clone()));
+        let abandoned = DropNotice(Some(cancel.clone()));
         async move {
             begin.send(()).unwrap();
             open.acquire().await.unwrap().forget();
@@ -121,17 +124,17 @@ fn slow() -> (Made, Gate) {
     (tool, gate)
 }
 
-/// The tools that every test finds.
-fn tools() -> (Vec<Made>, Gate) {
+/// The tools of every test.
+fn tools() -> (Vec<ClosureTool>, Gate) {
     let (slow, gate) = slow();
-    let fail = made("test.fail", |_| async {
+    let fail = tool("test.fail", |_| async {
         Err(Failure::new(Code::Unavailable, "the far side is down").details(json!({"peer": "x"})))
     });
-    let whoami = made("test.whoami", |call| async move {
+    let whoami = tool("test.whoami", |call| async move {
         Ok(Output::new(json!({"tenant": call.principal.tenant, "subject": call.principal.subject,
             "door": call.door.as_str()})))
     });
-    let list = made("test.list", |_| async { Ok(Output::new(json!([1, 2, 3]))) }).with(|d| {
+    let list = tool("test.list", |_| async { Ok(Output::new(json!([1, 2, 3]))) }).with(|d| {
         d.output_schema = Some(json!({"type": "array", "items": {"$ref": "#/$defs/n"},
             "$defs": {"n": {"type": "integer"}}}));
     });
@@ -139,10 +142,10 @@ fn tools() -> (Vec<Made>, Gate) {
         d.input_schema = json!({"type": "object", "required": ["n"],
             "properties": {"n": {"type": "integer"}}});
     });
-    let missing = made("test.missing", |_| async {
+    let missing = tool("test.missing", |_| async {
         Err(Failure::new(Code::NotFound, "no such thing in the archive"))
     });
-    let key = made("test.key", |call| async move {
+    let key = tool("test.key", |call| async move {
         Ok(Output::new(json!({"key": call.idempotency_key, "verify": call.verify,
             "timeout": call.timeout.map(|p| p.as_millis())})))
     });
@@ -157,19 +160,19 @@ fn tools() -> (Vec<Made>, Gate) {
         strict,
         missing,
         key,
-        made("test.panic", |_| async { panic!("on purpose") }),
+        tool("test.panic", |_| async { panic!("on purpose") }),
         slow,
     ];
     (tools, gate)
 }
 
-/// Longer than anything may take here; a machine under load gets there all the same.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a test waits; long enough for a busy machine.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long calls under way have at the end of a gateway: more than any test waits for.
+/// The drain time: longer than any test waits.
 const DRAIN: Duration = Duration::from_secs(120);
 
-/// A whole gateway on a free port.
+/// A gateway on a free port.
 pub(crate) struct Gateway {
     pub(crate) address: SocketAddr,
     pub(crate) strip: Arc<Strip>,
@@ -216,7 +219,7 @@ pub(crate) async fn strip(settings: Settings) -> (Arc<Strip>, Gate, TempDir) {
     (strip, gate, folder)
 }
 
-pub(crate) fn shared(tools: Vec<Made>) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn shared(tools: Vec<ClosureTool>) -> Vec<Arc<dyn Tool>> {
     tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
 }
 
@@ -292,7 +295,7 @@ pub(crate) async fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
     TcpStream::connect(address).await
 }
 
-/// Sends a request on a connection of its own and returns the head of the response.
+/// Sends a request on a new connection and returns the head of the response.
 pub(crate) async fn open(
     address: SocketAddr,
     request: Request<Full<Bytes>>,
@@ -311,13 +314,13 @@ pub(crate) async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> 
 }
 
 impl Gateway {
-    /// The rows of the audit trail, oldest first, once there are so many.
+    /// The rows of the audit trail, oldest first, once there are `count`.
     pub(crate) async fn audit_rows(&self, count: usize) -> Vec<store::AuditRow> {
         let database = Database::open(self._folder.path()).await.unwrap();
         let begun = std::time::Instant::now();
         loop {
             let mut rows = database.audit_rows(store::AuditFilter::default()).await.unwrap();
-            if rows.len() >= count || begun.elapsed() > PATIENCE {
+            if rows.len() >= count || begun.elapsed() > TIMEOUT {
                 rows.reverse();
                 return rows;
             }
@@ -369,7 +372,7 @@ impl Gateway {
     }
 }
 
-/// A request of 2026-07-28 with the headers that it must carry.
+/// A request of 2026-07-28 and its required headers.
 pub(crate) fn modern(
     id: Value,
     method: &str,
@@ -388,12 +391,12 @@ pub(crate) fn modern(
     (headers, json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }
 
-/// Reads an event stream until a message fits.
+/// Reads an event stream until a message matches.
 pub(crate) async fn next_event(body: &mut Incoming, fits: impl Fn(&Value) -> bool) -> Value {
     let mut text = String::new();
     let reading = async {
         loop {
-            let frame = body.frame().await.expect("the stream goes on").unwrap();
+            let frame = body.frame().await.expect("the stream is open").unwrap();
             if let Ok(data) = frame.into_data() {
                 text.push_str(std::str::from_utf8(&data).unwrap());
             }
@@ -402,10 +405,10 @@ pub(crate) async fn next_event(body: &mut Incoming, fits: impl Fn(&Value) -> boo
             }
         }
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("an event in time")
+    tokio::time::timeout(TIMEOUT, reading).await.expect("an event in time")
 }
 
-/// Puts the prompt `research/outline` on the strip's shelf.
+/// Adds the prompt `research/outline` to the strip.
 pub(crate) fn put_prompt(strip: &Strip) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let packs = folder.path().join("packs/research");

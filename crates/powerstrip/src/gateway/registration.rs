@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use auth::{ApiKeys, KeyKind, LOCAL_TENANT};
 use config::Config;
-use doors::{Announced, Declined, Granted, ServerDesk};
+use doors::{Announced, Declined, Granted, ServerRegistration};
 use proto::{Digest, TraceId, digest};
 use serde_json::Value;
 use strip::Strip;
@@ -75,7 +75,7 @@ impl Desk {
 }
 
 #[async_trait]
-impl ServerDesk for Desk {
+impl ServerRegistration for Desk {
     fn report(&self) -> Value {
         servers::report(&self.upstreams, &self.registry, &self.strip)
     }

@@ -147,10 +147,10 @@ impl Table {
         if holder == (owner.tenant.as_str(), owner.subject.as_str()) {
             return (self.least_used_of(owner), SessionFault::CallerFull(count));
         }
-        let theirs = |session: &Session| session.holder() == holder;
+        let is_largest = |session: &Session| session.holder() == holder;
         let victim = self
-            .least_used(|session| theirs(session) && !session.is_busy())
-            .or_else(|| self.least_used(theirs).filter(|_| count > 1));
+            .least_used(|session| is_largest(session) && !session.is_busy())
+            .or_else(|| self.least_used(is_largest).filter(|_| count > 1));
         (victim, SessionFault::Full(limit))
     }
 

@@ -31,7 +31,7 @@ fn old_clients_get_objects_and_new_ones_the_data_itself() {
 }
 
 #[test]
-fn a_failure_tells_the_model_what_to_do() {
+fn a_failure_has_advice_for_the_model() {
     let failed = Failure::new(Code::RateLimit, "too many calls")
         .details(json!({"limit": 2}))
         .retry_after(Duration::from_millis(1500));

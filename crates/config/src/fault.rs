@@ -9,19 +9,8 @@ use serde::Serialize;
 use crate::reader::{Misread, Why, nearest};
 
 /// Documented keys that this version does not support yet; they are not reported as typing errors.
-const LATER: &[&str] = &[
-    "file_strategies",
-    "workflows",
-    "research",
-    "model",
-    "trusted_proxies",
-    "tls",
-    "cors",
-    "retention",
-];
-
-/// The same for the keys of a server.
-const LATER_OF_A_SERVER: [&str; 2] = ["auth", "references"];
+const LATER: [&str; 7] =
+    ["workflows", "research", "model", "trusted_proxies", "tls", "cors", "retention"];
 
 /// One fault and its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,12 +49,7 @@ impl Fault {
 }
 
 fn unknown_key(key: &str, known: &[&str], above: &[Step]) -> String {
-    let later = match above {
-        [] => LATER.contains(&key),
-        [Step::Key(section), _] => section == "servers" && LATER_OF_A_SERVER.contains(&key),
-        _ => false,
-    };
-    if later {
+    if above.is_empty() && LATER.contains(&key) {
         let version = env!("CARGO_PKG_VERSION");
         return format!("powerstrip {version} does not support `{key}` yet");
     }

@@ -22,7 +22,10 @@ pub use doors::{Door, StdioSession};
 pub use gateway::{Gateway, GatewayBuilder, Response, send};
 pub use guarded::GuardedGateway;
 pub use issuer::Issuer;
-pub use mcp::{MODERN, mcp, mcp_call, mcp_request, mcp_request_with, mcp_tools};
+pub use mcp::{
+    MODERN, initialize_message, legacy_request, mcp, mcp_call, mcp_request, mcp_request_with,
+    mcp_tools,
+};
 pub use mcp_server::McpServer;
 pub use oauth::{CANARY, Misbehaviour, ProtectedServer, TokenRequest};
 pub use process::{CommandOutput, ServerProcess, sibling_program};

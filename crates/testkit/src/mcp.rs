@@ -1,4 +1,4 @@
-//! Requests of MCP 2026-07-28 over HTTP.
+//! Requests of MCP over HTTP, of 2026-07-28 and of earlier revisions.
 
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -54,4 +54,25 @@ pub async fn mcp_tools(url: &str) -> Vec<Value> {
             _ => return tools,
         }
     }
+}
+
+/// Turns a POST to an MCP endpoint into a message of a revision before 2026-07-28; `session` is empty before there is one.
+pub fn legacy_request(
+    post: RequestBuilder,
+    version: &str,
+    session: &str,
+    message: &Value,
+) -> RequestBuilder {
+    let request = post.header("accept", "application/json, text/event-stream").json(message);
+    if session.is_empty() {
+        return request;
+    }
+    request.header("mcp-session-id", session).header("mcp-protocol-version", version)
+}
+
+/// The first message of a session.
+pub fn initialize_message(version: &str, capabilities: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": version, "capabilities": capabilities,
+        "clientInfo": {"name": "test", "version": "1"}}})
 }

@@ -13,7 +13,7 @@ fn size(text: &str) -> Result<usize, InvalidUnit> {
 }
 
 #[test]
-fn durations() {
+fn durations_are_parsed() {
     assert_eq!(span("500ms"), Ok(Duration::from_millis(500)));
     assert_eq!(span("30s"), Ok(Duration::from_secs(30)));
     assert_eq!(span("10 m"), Ok(Duration::from_secs(600)));
@@ -22,7 +22,7 @@ fn durations() {
 }
 
 #[test]
-fn bad_durations() {
+fn malformed_durations_are_refused() {
     for text in ["", "s", "30", "30 seconds", "-1s", "1.5s", "+1s", "1h30m", "٣s"] {
         assert_eq!(span(text), Err(InvalidUnit::Span(text.to_owned())), "{text}");
     }
@@ -41,7 +41,7 @@ fn a_duration_is_shown_in_its_largest_whole_unit() {
 }
 
 #[test]
-fn sizes() {
+fn sizes_are_parsed() {
     assert_eq!(size("65536"), Ok(65_536));
     assert_eq!(size("64KB"), Ok(65_536));
     assert_eq!(size("64 KiB"), Ok(65_536));
@@ -50,7 +50,7 @@ fn sizes() {
 }
 
 #[test]
-fn bad_sizes() {
+fn malformed_sizes_are_refused() {
     for text in ["", "KB", "-1", "1.5MB", "10 bananas", "1TB", "0x10"] {
         assert_eq!(size(text), Err(InvalidUnit::Size(text.to_owned())), "{text}");
     }
@@ -59,7 +59,7 @@ fn bad_sizes() {
 }
 
 #[test]
-fn rates() {
+fn rates_are_parsed() {
     let rate: Rate = "100/1m".parse().unwrap();
     assert_eq!((rate.count.get(), rate.per.0), (100, Duration::from_secs(60)));
     assert_eq!("10/s".parse::<Rate>().unwrap().per.0, Duration::from_secs(1));

@@ -2,7 +2,8 @@ use doors::{Needs, Route};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use testkit::{
-    Gateway, GatewayBuilder, GuardedGateway, Issuer, Response, Signer, mcp_request_with, send,
+    Gateway, GatewayBuilder, GuardedGateway, Issuer, Response, Signer, initialize_message,
+    legacy_request, mcp_request_with, send,
 };
 
 /// The revisions of MCP that have sessions.
@@ -120,22 +121,13 @@ impl<'a> Caller<'a> {
 
     /// Sends a message of a revision before 2026-07-28, in a session or to open one.
     pub(crate) async fn old(&self, version: &str, session: &str, message: &Value) -> Response {
-        let mut request = self
-            .request(Method::POST, "/mcp")
-            .header("accept", "application/json, text/event-stream")
-            .json(message);
-        if !session.is_empty() {
-            request =
-                request.header("mcp-session-id", session).header("mcp-protocol-version", version);
-        }
-        send(request).await
+        let post = self.request(Method::POST, "/mcp");
+        send(legacy_request(post, version, session, message)).await
     }
 
     /// Opens a session.
     pub(crate) async fn session(&self, version: &str) -> String {
-        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
-        let greeted = self.old(version, "", &hello).await;
+        let greeted = self.old(version, "", &initialize_message(version, json!({}))).await;
         assert_eq!(greeted.status, 200, "{greeted:?}");
         let session = greeted.headers["mcp-session-id"].to_str().unwrap().to_owned();
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});

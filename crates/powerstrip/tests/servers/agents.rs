@@ -2,8 +2,12 @@
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use testkit::{Gateway, StdioSession, eventually, mcp, mcp_call};
+use testkit::{
+    Gateway, Response, StdioSession, eventually, initialize_message, legacy_request, mcp, mcp_call,
+    send,
+};
 
+use crate::peer::LEGACY;
 use crate::support::{HttpFixture, command, offers, over_http, over_stdio};
 
 const PROFILES: &str = "skills:
@@ -43,42 +47,22 @@ fn names(tools: &Value) -> Vec<&str> {
 
 const CONTROL: [&str; 3] = ["complete_workflow", "request_user_input", "store_artifact"];
 
-/// Sends a request of a legacy client.
-async fn legacy(
-    url: &str,
-    session: Option<&str>,
-    message: &Value,
-) -> (StatusCode, Option<String>, Value) {
-    let mut request = reqwest::Client::new()
-        .post(url)
-        .header("accept", "application/json, text/event-stream")
-        .json(message);
-    if let Some(session) = session {
-        request = request.header("mcp-session-id", session);
-        request = request.header("mcp-protocol-version", "2025-11-25");
-    }
-    let response = request.send().await.expect("an answer");
-    let status = response.status();
-    let session = response.headers().get("mcp-session-id");
-    let session = session.map(|id| id.to_str().expect("text").to_owned());
-    let text = response.text().await.expect("the answer can be read");
-    let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|l| l.len() > 2);
-    (status, session, serde_json::from_str(event.unwrap_or(&text)).unwrap_or_default())
+/// Sends a message of a legacy client.
+async fn legacy(url: &str, session: &str, message: &Value) -> Response {
+    send(legacy_request(reqwest::Client::new().post(url), LEGACY, session, message)).await
 }
 
 fn hello() -> Value {
-    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "0"}}})
+    initialize_message(LEGACY, json!({}))
 }
 
 /// Opens a legacy session.
 async fn session(url: &str) -> String {
-    let (status, session, _) = legacy(url, None, &hello()).await;
-    assert_eq!(status, StatusCode::OK);
-    let session = session.expect("a session");
+    let opened = legacy(url, "", &hello()).await;
+    assert_eq!(opened.status, 200, "{opened:?}");
+    let session = opened.headers["mcp-session-id"].to_str().expect("text").to_owned();
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    legacy(url, Some(&session), &ready).await;
+    legacy(url, &session, &ready).await;
     session
 }
 
@@ -160,33 +144,33 @@ async fn pain_11_legacy_clients_use_the_same_agent_endpoint() {
     let (gateway, _far) = setup().await;
     let (host, traveller) = (door(&gateway, "host"), door(&gateway, "traveller"));
     let id = session(&host).await;
-    let (_, _, listed) = legacy(&host, Some(&id), &request("tools/list", json!({}))).await;
+    let listed = legacy(&host, &id, &request("tools/list", json!({}))).await.body;
     assert_eq!(names(&listed["result"]["tools"]), ["demo_echo", "near__greet"]);
     let call =
         |tool: &str| request("tools/call", json!({"name": tool, "arguments": {"name": "Ada"}}));
-    let (_, _, answer) = legacy(&host, Some(&id), &call("near__greet")).await;
+    let answer = legacy(&host, &id, &call("near__greet")).await.body;
     assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
-    let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
+    let answer = legacy(&host, &id, &call("far__greet")).await.body;
     assert_eq!(answer["error"]["code"], json!(-32602), "{answer}");
 
     // A session belongs to the endpoint that opened it.
     for elsewhere in [&traveller, &gateway.url("/mcp")] {
-        let (status, _, answer) = legacy(elsewhere, Some(&id), &call("far__greet")).await;
-        assert_eq!(status, StatusCode::NOT_FOUND, "{answer}");
-        assert_eq!(answer["error"]["code"], json!(-32001), "{answer}");
+        let answer = legacy(elsewhere, &id, &call("far__greet")).await;
+        assert_eq!(answer.status, 404, "{answer:?}");
+        assert_eq!(answer.body["error"]["code"], json!(-32001), "{answer:?}");
     }
     let plain = session(&gateway.url("/mcp")).await;
-    let (status, ..) = legacy(&host, Some(&plain), &call("near__greet")).await;
-    assert_eq!(status, StatusCode::NOT_FOUND);
+    let status = legacy(&host, &plain, &call("near__greet")).await.status;
+    assert_eq!(status, 404);
 }
 
 #[tokio::test]
 async fn an_unknown_agent_has_no_endpoint() {
     let gateway = Gateway::with().config("agents: { host: {} }").start().await;
     for agent in ["unknown", "HOST", "ho%73t", "host%00"] {
-        let (status, _, answer) = legacy(&door(&gateway, agent), None, &hello()).await;
-        assert_eq!(status, StatusCode::NOT_FOUND, "{agent}");
-        let message = answer["error"]["message"].as_str().expect("a JSON-RPC error");
+        let answer = legacy(&door(&gateway, agent), "", &hello()).await;
+        assert_eq!(answer.status, 404, "{agent}");
+        let message = answer.body["error"]["message"].as_str().expect("a JSON-RPC error");
         assert!(message.contains(agent), "{message}");
         let rest = gateway.get(&format!("/agents/{agent}/mcp/discover")).await;
         assert_eq!((rest.status, &rest.body["errors"][0]["code"]), (404, &json!("NOT_FOUND")));
@@ -198,8 +182,8 @@ async fn an_unknown_agent_has_no_endpoint() {
         assert_eq!(missed.status, 404, "{path}");
         assert!(missed.body["errors"][0]["details"]["routes"].is_array(), "{}", missed.body);
     }
-    let (status, _, _) = legacy(&door(&gateway, "host"), None, &hello()).await;
-    assert_eq!(status, StatusCode::OK, "an agent without skills has only the control-flow tools");
+    let status = legacy(&door(&gateway, "host"), "", &hello()).await.status;
+    assert_eq!(status, 200, "an agent without skills has only the control-flow tools");
     let output = command(&gateway, &["tools", "--agent", "host"]).await;
     assert!(names(&output["tools"]).is_empty(), "{output}");
 }
@@ -277,13 +261,13 @@ async fn a_changed_config_applies_to_connected_agents() {
     let config = format!("listen: 127.0.0.1:0\n{servers}{profiles}");
     gateway.write("powerstrip.yaml", &config);
     wait_for_list_change(listening).await;
-    let (_, _, listed) = legacy(&host, Some(&id), &request("tools/list", json!({}))).await;
+    let listed = legacy(&host, &id, &request("tools/list", json!({}))).await.body;
     assert_eq!(names(&listed["result"]["tools"]), ["far__greet"]);
     let call =
         |tool: &str| request("tools/call", json!({"name": tool, "arguments": {"name": "Ada"}}));
-    let (_, _, answer) = legacy(&host, Some(&id), &call("near__greet")).await;
+    let answer = legacy(&host, &id, &call("near__greet")).await.body;
     assert_eq!(answer["error"]["code"], json!(-32602), "{answer}");
-    let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
+    let answer = legacy(&host, &id, &call("far__greet")).await.body;
     assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
 
     // An invalid config changes nothing.
@@ -292,13 +276,13 @@ async fn a_changed_config_applies_to_connected_agents() {
         gateway.log().contains("did you mean `far-away`?").then_some(())
     })
     .await;
-    let (_, _, answer) = legacy(&host, Some(&id), &call("far__greet")).await;
+    let answer = legacy(&host, &id, &call("far__greet")).await.body;
     assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
 
     gateway.write("powerstrip.yaml", &config.replace("  host: { skills: [greeting] }\n", ""));
     eventually("the agent is gone", || async {
-        let (status, ..) = legacy(&host, Some(&id), &call("far__greet")).await;
-        (status == StatusCode::NOT_FOUND).then_some(())
+        let status = legacy(&host, &id, &call("far__greet")).await.status;
+        (status == 404).then_some(())
     })
     .await;
 }

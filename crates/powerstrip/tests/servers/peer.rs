@@ -1,7 +1,7 @@
 //! MCP clients of both eras that receive notifications and questions while they wait.
 
 use serde_json::{Value, json};
-use testkit::{Gateway, mcp_request_with};
+use testkit::{Gateway, initialize_message, legacy_request, mcp_request_with};
 
 /// All messages of one request.
 #[derive(Debug)]
@@ -112,6 +112,9 @@ impl Stream {
     }
 }
 
+/// The newest revision of MCP with sessions.
+pub(crate) const LEGACY: &str = "2025-11-25";
+
 /// A client of MCP 2025-11-25 with a session.
 pub(crate) struct LegacyPeer {
     url: String,
@@ -122,9 +125,7 @@ pub(crate) struct LegacyPeer {
 impl LegacyPeer {
     pub(crate) async fn open(gateway: &Gateway, capabilities: Value) -> Self {
         let (url, client) = (gateway.url("/mcp"), reqwest::Client::new());
-        let greeting = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": capabilities,
-            "clientInfo": {"name": "test", "version": "1"}}});
+        let greeting = initialize_message(LEGACY, capabilities);
         let mut peer = Self { url, session: String::new(), client };
         let response = peer.post(&greeting).await;
         let id = response.headers()["mcp-session-id"].to_str().expect("an id").to_owned();
@@ -142,21 +143,12 @@ impl LegacyPeer {
             .get(&self.url)
             .header("accept", "text/event-stream")
             .header("mcp-session-id", &self.session)
-            .header("mcp-protocol-version", "2025-11-25");
+            .header("mcp-protocol-version", LEGACY);
         Stream::new(request.send().await.expect("a stream"))
     }
 
     async fn post(&self, message: &Value) -> reqwest::Response {
-        let mut request = self
-            .client
-            .post(&self.url)
-            .header("accept", "application/json, text/event-stream")
-            .json(message);
-        if !self.session.is_empty() {
-            request = request
-                .header("mcp-session-id", &self.session)
-                .header("mcp-protocol-version", "2025-11-25");
-        }
+        let request = legacy_request(self.client.post(&self.url), LEGACY, &self.session, message);
         request.send().await.expect("an answer")
     }
 

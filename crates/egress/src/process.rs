@@ -59,7 +59,7 @@ impl Exit {
     }
 }
 
-/// What a program that ran to its end left behind.
+/// The result of a program that ran to its end.
 #[derive(Debug)]
 pub struct Finished {
     /// All of stdout.
@@ -76,7 +76,7 @@ pub struct Finished {
     pub elapsed: Duration,
 }
 
-/// Why a run has no result. Where the program got far enough to speak, `stderr` keeps its last words.
+/// Why a run has no result. If the program was started, `stderr` has the end of its output.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The program, or the interpreter its first line names, does not exist here.
@@ -111,8 +111,8 @@ pub enum RunError {
         /// The rung that the run would have had.
         tier: Tier,
     },
-    /// A part of the sandbox that this host offers could not be put in force, so nothing was started.
-    #[error("the sandbox could not be put in force: {reason}")]
+    /// A part of the sandbox that this host offers could not be applied, so nothing was started.
+    #[error("the sandbox could not be applied: {reason}")]
     Sandbox {
         /// What the kernel said.
         reason: String,

@@ -248,7 +248,7 @@ async fn dangerous_system_calls_are_refused() {
 }
 
 #[tokio::test]
-async fn root_hands_down_no_powers() {
+async fn a_child_of_root_has_no_privileges() {
     let script = "print([l.split()[1] for l in open('/proc/self/status') \
                   if l.startswith(('CapEff', 'CapPrm', 'CapAmb', 'NoNewPrivs'))])";
     for (tier, runner) in confining_rungs().await {

@@ -1,4 +1,4 @@
-//! Reading a child's pipes without trusting it to stop.
+//! Reads a child's pipes up to a limit.
 
 use std::collections::VecDeque;
 use std::io;
@@ -41,7 +41,7 @@ impl Tail {
         Self { kept: VecDeque::new(), cap, dropped: 0 }
     }
 
-    /// Reads to the end; a broken pipe is an end too, for what was said before it still counts.
+    /// Reads to the end; a broken pipe counts as the end, so that earlier output is not lost.
     pub(super) async fn fill(&mut self, mut pipe: impl AsyncRead + Unpin) {
         let mut chunk = Vec::with_capacity(8192);
         while let Ok(1..) = pipe.read_buf(&mut chunk).await {
@@ -62,7 +62,7 @@ impl Tail {
     }
 }
 
-/// Writes everything and closes the pipe. A program may end without reading: that is its right.
+/// Writes everything and closes the pipe. A program that ends without reading is not an error.
 pub(super) async fn feed(mut pipe: impl AsyncWrite + Unpin, bytes: &[u8]) {
     if pipe.write_all(bytes).await.is_ok() {
         let _ = pipe.shutdown().await;

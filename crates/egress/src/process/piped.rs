@@ -1,4 +1,4 @@
-//! Children that stay: their pipes go to the caller, their life does not.
+//! Long-lived children, whose pipes belong to the caller.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub struct Piped {
     pub stdin: ChildStdin,
     /// What the child prints.
     pub stdout: ChildStdout,
-    /// What the child complains about; a launcher that fails says so here.
+    /// The child's stderr; a launcher reports failures here.
     pub stderr: ChildStderr,
     /// The child itself, which dies when this is dropped.
     pub process: Process,
@@ -52,14 +52,14 @@ impl Process {
         self.launched.wait().await
     }
 
-    /// Whether nothing that the child has started is alive, and its private folder and its own shared memory are empty.
-    /// Cheap enough to be asked after every use.
+    /// Whether no process of the child is alive, and its private folder and shared memory are empty. Cheap enough to be called
+    /// after every use.
     pub fn is_untouched(&self) -> bool {
         self.launched.is_untouched()
     }
 
     /// Kills all that the child has started, and empties its private folder and its own shared memory. False if
-    /// something is left or the host cannot tell: the child must not be used for other work then.
+    /// something is left or the host cannot know: the child must not be used again then.
     pub async fn reset(&self) -> bool {
         self.launched.reset().await
     }

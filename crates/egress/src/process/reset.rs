@@ -1,5 +1,4 @@
-//! Bringing a program that stays alive back to the state that it was started in, as far as that lies outside of its own
-//! memory.
+//! Resets a long-lived program to its initial state, apart from its own memory.
 
 use std::fs;
 use std::io;
@@ -11,16 +10,16 @@ use rustix::process::{Pid, Signal};
 
 use super::tree;
 
-/// How often the processes of a run are looked at again while they are dying.
+/// The poll interval while the processes of a run are dying.
 const STEP: Duration = Duration::from_millis(2);
 
-/// How many looks they get; a program that goes on starting processes is not worth more.
+/// The most polls; a program that keeps starting processes is given up.
 const LOOKS: usize = 100;
 
 /// Where a run has shared memory of its own.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// A run whose program stays.
+/// A run of a long-lived program.
 pub(super) struct Run<'a> {
     pub(super) supervisor: Pid,
     /// Whether the program lives in namespaces of its own.
@@ -62,7 +61,7 @@ impl Run<'_> {
         None
     }
 
-    /// What the program could write, as paths of this process. A run in namespaces may have mounts of its own there.
+    /// The folders that the program could write, as paths of this process. A run in namespaces may have its own mounts there.
     fn places(&self, program: Pid) -> Option<Vec<PathBuf>> {
         let root =
             if self.isolated { format!("/proc/{program}/root").into() } else { PathBuf::from("/") };
@@ -96,7 +95,7 @@ fn is_empty(folder: &Path) -> bool {
 fn empty(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     for entry in entries.flatten() {
-        // What cannot be removed is found by the look at the end.
+        // What cannot be removed is found by the check at the end.
         let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             fs::remove_dir_all(entry.path())
         } else {

@@ -79,8 +79,8 @@ impl Runner {
         self
     }
 
-    /// The same runner with this time for a launcher to stand by for the next run, once
-    /// programs are being run. With no time at all, none does.
+    /// Sets how long a launcher is kept ready for the next run, once programs are being run. Zero
+    /// disables standby launchers.
     pub fn standby_for(mut self, timeout: Duration) -> Self {
         self.standbys = Standbys::new(self.standbys.launcher().to_owned(), timeout);
         self
@@ -145,8 +145,8 @@ impl Runner {
         }
     }
 
-    /// Starts a program that stays, and hands its pipes to the caller. Its stdin bytes, caps and
-    /// deadline are not used: a caller that talks to a child sets its own.
+    /// Starts a long-lived program, and returns its pipes. Its stdin bytes, caps and
+    /// deadline are not used: the caller sets its own.
     pub async fn spawn_piped(&self, spec: Spec) -> Result<Piped, RunError> {
         let ready = self.ready(&spec, spec.limits).await?;
         Piped::of(ready.launch(self.standbys.launcher()).await?)
@@ -202,7 +202,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Tries everything at once and drops what the kernel refuses until the rest holds.
+    /// Probes all features at once, and drops those that the kernel refuses until the rest works.
     async fn probe(&self) -> Result<Host, RunError> {
         if !cfg!(target_os = "linux") {
             return Ok(Host::BARE);
@@ -299,7 +299,7 @@ async fn converse(
     let ending = async { launched.wait().await.map_err(Broken::Pipe) };
     let rest = async { tokio::try_join!(reading, listening, ending) };
 
-    // A program may end without ever reading its stdin, so feeding alone holds nothing up.
+    // A program may end without reading its stdin, so the end of writing is not waited for.
     let (stdout, (), exit) = match select(Box::pin(rest), Box::pin(feeding)).await {
         Either::Left((rest, _)) => rest?,
         Either::Right(((), rest)) => rest.await?,

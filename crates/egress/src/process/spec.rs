@@ -1,4 +1,4 @@
-//! What to run, with what, and within which bounds.
+//! The program of a run, with its arguments, environment and limits.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ impl Spec {
         }
     }
 
-    /// Adds one argument; it reaches the program as it is, no shell reads it.
+    /// Adds one argument, which is passed unchanged: there is no shell.
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
@@ -128,7 +128,7 @@ impl Spec {
         self
     }
 
-    /// Sets what the program may touch.
+    /// Sets the sandbox policy.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self

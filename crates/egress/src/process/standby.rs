@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::{RUN_MARK, RunError, spawner};
 use crate::sandbox::{LAUNCH, Network, Preparation};
 
-/// How many launchers may stand by, whatever their kinds.
+/// The most standby launchers of all kinds together.
 const MOST: usize = 2;
 
 /// How long a standby launcher is kept.
@@ -30,7 +30,7 @@ pub(super) struct Launcher {
     pub(super) child: Child,
     /// The mark of the run that it will be.
     pub(super) run: String,
-    /// What its failures begin with.
+    /// The token that its failure messages begin with.
     pub(super) token: String,
 }
 
@@ -45,12 +45,12 @@ impl Launcher {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = spawner::spawn(command).await.map_err(RunError::Launcher)?;
         let mut launcher = Self { child, run, token };
-        // One that does not listen has ended, and the way it ended says more than the pipe.
+        // A closed pipe means that it has ended; its exit status says more than the pipe error.
         let _ = launcher.tell(&preparation).await;
         Ok(launcher)
     }
 
-    /// Says something to the launcher, or, once it has its orders, to the program.
+    /// Writes to the launcher's stdin, which is the program's stdin after the orders.
     pub(super) async fn tell(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.child.stdin {
             Some(stdin) => stdin.write_all(bytes).await,
@@ -63,21 +63,21 @@ impl Launcher {
     }
 }
 
-/// The launchers that stand by for the next runs.
+/// The standby launchers.
 pub(super) struct Standbys {
     launcher: PathBuf,
     timeout: Duration,
     waiting: Mutex<Vec<Waiting>>,
-    /// Held while one is being started, so that many runs at once start only one.
+    /// Held while a launcher is started, so that concurrent runs start only one.
     starting: Arc<Semaphore>,
 }
 
 struct Waiting {
     launcher: Launcher,
     isolation: Option<Network>,
-    /// Its pipes work only there.
+    /// The runtime that its pipes belong to.
     runtime: Id,
-    /// Dropped with the rest of this when the launcher is taken, which ends its watch.
+    /// Dropped when the launcher is taken, which ends its expiry timer.
     _taken: oneshot::Sender<()>,
 }
 
@@ -108,7 +108,7 @@ impl Standbys {
         }
     }
 
-    /// Has a launcher with this preparation stand by for the next run, in the background.
+    /// Starts a standby launcher with this preparation in the background.
     pub(super) fn replenish(self: &Arc<Self>, isolation: Option<Network>) {
         let runtime = Handle::current().id();
         let fits = |it: &Waiting| it.isolation == isolation && it.runtime == runtime;
@@ -141,7 +141,7 @@ impl Standbys {
         });
     }
 
-    /// Adds one, and returns the oldest where they have become too many.
+    /// Adds a launcher, and returns the oldest if there are too many.
     fn add(&self, new: Waiting) -> Option<Launcher> {
         let mut waiting = self.lock();
         waiting.push(new);

@@ -4,15 +4,15 @@ use std::io;
 
 use rustix::process::{Pid, Signal};
 
-/// Makes this process the parent of orphans below it, so that a supervisor's death loses nothing.
-/// To be called once when the gateway starts; elsewhere than on Linux it does nothing.
+/// Makes this process the reaper of its orphaned descendants, so that none is lost when a supervisor dies. Called once
+/// when the gateway starts; does nothing outside of Linux.
 pub fn become_subreaper() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())
 }
 
-/// Signals each process; one that has gone meanwhile needs none.
+/// Signals each process; one that has ended is skipped.
 pub(crate) fn signal(processes: &[Pid], signal: Signal) {
     for process in processes {
         let _ = rustix::process::kill_process(*process, signal);
@@ -66,7 +66,7 @@ mod linux {
         Some((program, others))
     }
 
-    /// Whether a process has ended and only waits for its parent to notice.
+    /// Whether a process is a zombie.
     fn is_zombie(process: Pid) -> bool {
         let stat = fs::read_to_string(format!("/proc/{process}/stat"));
         // The state follows the name in parentheses, which may hold any character.
@@ -108,7 +108,7 @@ mod linux {
     }
 
     /// Kills and reaps what carries the mark of a run whose supervisor is gone. A process may
-    /// have wiped its environment; only a process namespace holds such a one.
+    /// have cleared its environment; only a process namespace contains such a process.
     pub(crate) fn end_marked(run: &str) {
         let mark = format!("{RUN_MARK}={run}");
         for process in all() {

@@ -61,7 +61,7 @@ fn restrict(confinement: &Confinement, own: &[PathBuf]) -> Result<RestrictionSta
         .restrict_self()
 }
 
-/// A gateway run as root must not hand root's powers down; without new privileges they stay gone.
+/// Drops root's capabilities, which a gateway that runs as root must not pass on; `no_new_privs` keeps them dropped.
 fn drop_capabilities() -> rustix::io::Result<()> {
     let none = CapabilitySet::empty();
     rustix::thread::clear_ambient_capability_set()?;

@@ -1,6 +1,6 @@
-//! What the gateway and its launcher tell each other.
+//! The protocol between the gateway and its launcher.
 //!
-//! The gateway speaks over the launcher's stdin, ahead of what the program will read there:
+//! The gateway sends orders over the launcher's stdin, ahead of the program's input:
 //! arguments are visible to other users, and an environment could change what the launcher
 //! itself does. The launcher reads not one byte more than it was sent, so the rest is the program's.
 
@@ -77,7 +77,7 @@ impl Orders {
     }
 }
 
-/// Everything the launcher must put in force; if any of it fails, nothing is started.
+/// The confinement that the launcher must apply; if any of it fails, nothing is started.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Confinement {
     pub(crate) host: Host,
@@ -91,7 +91,7 @@ pub(crate) struct Confinement {
     pub(crate) hidden: Vec<PathBuf>,
 }
 
-/// The program to execute once everything is in force.
+/// The program to execute once the confinement is applied.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) path: OsString,
@@ -102,7 +102,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Words that each end with a zero byte, which the kernel allows in none of them.
+    /// Strings that each end with a zero byte, which the kernel allows in none of them.
     fn to_words(&self) -> io::Result<Vec<u8>> {
         let folder = self.folder.as_deref().map_or(OsStr::new(""), |folder| folder.as_os_str());
         let count = OsString::from(self.arguments.len().to_string());
@@ -138,7 +138,7 @@ impl Program {
     }
 }
 
-/// The bytes behind their number.
+/// Bytes prefixed with their length.
 fn frame(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut framed = Vec::with_capacity(bytes.len() + size_of::<u32>());
@@ -147,7 +147,7 @@ fn frame(bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(framed)
 }
 
-/// The next frame; none where the stream ends before it.
+/// The next frame; `None` if the stream ends before it.
 fn unframe(source: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; size_of::<u32>()];
     match source.read_exact(&mut length) {

@@ -30,7 +30,7 @@ fn required_refuses_a_host_that_cannot() {
 }
 
 #[test]
-fn off_reports_t0_even_where_more_would_hold() {
+fn mode_off_reports_t0() {
     let (confinement, tier) = Policy::new().mode(Mode::Off).on(&FULL).unwrap();
     assert!(confinement.is_none());
     assert_eq!(tier, Tier::T0);

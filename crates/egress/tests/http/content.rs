@@ -34,7 +34,7 @@ fn packed(name: &str, body: Bytes) -> Reply {
 }
 
 #[tokio::test]
-async fn packed_bodies_arrive_plain() {
+async fn compressed_bodies_are_decompressed() {
     let plain = "many words ".repeat(1000);
     for (name, body) in
         [("gzip", gzip(plain.as_bytes()).await), ("br", brotli(plain.as_bytes()).await)]
@@ -66,7 +66,7 @@ async fn a_bomb_stops_at_the_cap() {
 }
 
 #[tokio::test]
-async fn broken_packing_is_a_protocol_error_and_unknown_packing_passes() {
+async fn a_broken_encoding_is_a_protocol_error_and_an_unknown_one_passes() {
     let whole = gzip("many words ".repeat(1000).as_bytes()).await;
     let half = whole.slice(..whole.len() / 2);
     for body in [half, Bytes::from_static(b"this is no gzip")] {
@@ -86,7 +86,7 @@ async fn broken_packing_is_a_protocol_error_and_unknown_packing_passes() {
 }
 
 #[tokio::test]
-async fn an_empty_packed_body_is_empty() {
+async fn an_empty_compressed_body_is_empty() {
     let server = Server::start(|_| packed("gzip", Bytes::new())).await;
     let answer =
         get_within(&client(&["127.0.0.1"]), &server.url("/"), &Limits::default()).await.unwrap();
@@ -94,7 +94,7 @@ async fn an_empty_packed_body_is_empty() {
 }
 
 #[tokio::test]
-async fn who_asks_for_a_packing_gets_it_as_it_is() {
+async fn a_caller_that_sets_accept_encoding_gets_the_encoded_body() {
     let body = gzip(b"hello").await;
     let sent = body.clone();
     let server = Server::start(move |_| packed("gzip", sent.clone())).await;
@@ -110,7 +110,7 @@ async fn who_asks_for_a_packing_gets_it_as_it_is() {
 
 /// Packed nothing after packed nothing: the wire is long although what comes out of it is not.
 #[tokio::test]
-async fn packed_emptiness_without_end_stops_at_the_cap() {
+async fn an_endless_compressed_body_stops_at_the_limit() {
     let body = Bytes::from(gzip(b"").await.repeat(500));
     let chunked = move || {
         let blocks =

@@ -169,7 +169,7 @@ async fn a_request_outside_the_tools_scope_is_refused() {
 }
 
 #[tokio::test]
-async fn headers_that_frame_or_address_the_message_are_ours() {
+async fn callers_cannot_set_framing_headers() {
     let server = Server::start(|_| reply(200, "hello")).await;
     let client = client(&["127.0.0.1"]);
     for name in [

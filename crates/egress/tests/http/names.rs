@@ -57,7 +57,7 @@ async fn a_name_that_flips_to_a_private_address_is_refused() {
 
 /// The classic: good while checked, bad when dialled. With one lookup there is no second answer to dial.
 #[tokio::test]
-async fn a_flip_between_check_and_dial_has_nothing_to_hit() {
+async fn a_name_cannot_change_between_check_and_connection() {
     let server = Server::start(|_| closing()).await;
     let script =
         Arc::new(Script::default().name("flip.test", &[&["127.0.0.1"], &["127.0.0.2"], &["::1"]]));
@@ -102,7 +102,7 @@ async fn an_address_that_would_never_be_tried_is_checked_too() {
 }
 
 #[tokio::test]
-async fn metadata_names_are_refused_by_where_they_lead() {
+async fn metadata_names_are_refused_by_their_addresses() {
     let script = Arc::new(
         Script::default()
             .name("metadata.google.internal", &[&["169.254.169.254"]])

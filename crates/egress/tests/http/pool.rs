@@ -37,7 +37,7 @@ async fn names_that_share_an_address_do_not_share_connections() {
 
 /// A name gives no address to check before the pool is asked, so the pool itself must forget.
 #[tokio::test]
-async fn a_door_that_opens_later_empties_the_pool() {
+async fn a_new_listener_empties_the_pool() {
     let server = Server::start(|_| reply(200, "hello")).await;
     let script: Arc<dyn Resolve> = Arc::new(Script::default().name("a.test", &[&["127.0.0.1"]]));
     let own = OwnListeners::default();
@@ -65,7 +65,7 @@ async fn many_requests_at_once_keep_their_answers() {
 }
 
 #[tokio::test]
-async fn a_crowd_that_comes_again_finds_its_connections() {
+async fn many_callers_reuse_their_connections() {
     const CROWD: usize = 100;
     let server = Server::start(|_| reply(200, "hello")).await;
     let client = client(&["127.0.0.1"]);
@@ -81,7 +81,7 @@ async fn a_crowd_that_comes_again_finds_its_connections() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_body_gives_its_connection_back() {
+async fn an_empty_answer_returns_its_connection_to_the_pool() {
     let server = Server::start(|_| reply(204, "")).await;
     let client = client(&["127.0.0.1"]);
     for _ in 0..5 {
@@ -92,7 +92,7 @@ async fn an_answer_without_a_body_gives_its_connection_back() {
 
 /// What is still to come of the first answer must not be taken for the second.
 #[tokio::test]
-async fn an_answer_that_was_not_read_takes_its_connection_with_it() {
+async fn an_unread_answer_closes_its_connection() {
     let server = Server::start(|_| reply(200, "x".repeat(1 << 20))).await;
     let client = client(&["127.0.0.1"]);
     for _ in 0..3 {

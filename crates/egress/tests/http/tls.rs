@@ -109,7 +109,7 @@ async fn a_plain_server_is_no_tls_server() {
 
 /// An empty trust store must neither panic nor trust anyone: the built-in list takes its place.
 #[tokio::test]
-async fn a_machine_without_a_trust_store_still_judges() {
+async fn without_a_trust_store_certificates_are_still_verified() {
     let empty = tempfile::NamedTempFile::new().unwrap();
     let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
     child.args([

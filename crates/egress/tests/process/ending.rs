@@ -54,7 +54,7 @@ async fn a_child_cannot_pretend_that_the_launcher_failed() {
 }
 
 #[tokio::test]
-async fn a_family_that_ignores_sigterm_is_dead_within_a_second() {
+async fn processes_that_ignore_sigterm_are_dead_within_a_second() {
     for (tier, runner) in rungs().await {
         let needle = needle();
         let spec = python(STUBBORN).arg(&needle).deadline(SETTLED);

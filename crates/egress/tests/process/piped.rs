@@ -34,7 +34,7 @@ async fn a_worker_answers_line_by_line_and_ends_with_its_input() {
 }
 
 #[tokio::test]
-async fn dropping_a_worker_ends_its_family() {
+async fn dropping_a_worker_ends_all_its_processes() {
     for (tier, runner) in rungs().await {
         let needle = needle();
         let piped = runner.spawn_piped(python(ECHO).arg(&needle)).await.unwrap();

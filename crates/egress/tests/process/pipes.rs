@@ -101,7 +101,7 @@ async fn of_stderr_the_end_is_kept() {
 }
 
 #[tokio::test]
-async fn last_words_survive_the_deadline() {
+async fn stderr_is_returned_after_the_deadline() {
     let script = "import sys, time; print('why', file=sys.stderr, flush=True); time.sleep(60)";
     // Time enough to say it.
     let spec = python(script).deadline(Duration::from_secs(5));

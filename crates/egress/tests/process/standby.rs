@@ -87,7 +87,7 @@ async fn after_the_first_run_a_launcher_is_ready_for_the_next() {
 }
 
 #[tokio::test]
-async fn a_run_does_not_miss_a_launcher_that_died() {
+async fn a_dead_standby_launcher_does_not_fail_a_run() {
     let own = Own::new();
     let probed = own.runner().await;
     for (tier, _) in rungs().await {

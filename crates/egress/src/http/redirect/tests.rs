@@ -35,7 +35,7 @@ fn methods_change_as_in_browsers() {
 }
 
 #[test]
-fn secrets_go_and_the_rest_stays() {
+fn credentials_are_dropped_and_other_headers_stay() {
     let mut message = message(Method::GET);
     for name in ["authorization", "cookie", "proxy-authorization", "x-api-key", "accept", "x-plain"]
     {

@@ -25,7 +25,7 @@ fn schemes_open_every_host() {
 }
 
 #[test]
-fn hosts_open_themselves_over_both_schemes() {
+fn a_host_entry_allows_both_schemes() {
     assert!(holds(&["api.example.com"], "https://api.example.com/"));
     assert!(holds(&["api.example.com"], "http://API.example.com.:8080/"));
     assert!(!holds(&["api.example.com"], "https://example.com/"));

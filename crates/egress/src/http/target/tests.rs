@@ -83,7 +83,7 @@ fn every_spelling_of_a_private_address_is_refused() {
 }
 
 #[test]
-fn what_is_no_address_is_not_taken_for_one() {
+fn texts_that_are_no_addresses_are_not_parsed_as_such() {
     for url in [
         "http://1.2.3.4.5/",
         "http://0x100000000/",

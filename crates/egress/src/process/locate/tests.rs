@@ -35,7 +35,7 @@ async fn names_are_looked_up_and_files_that_cannot_run_are_passed_over() {
 }
 
 #[tokio::test]
-async fn a_shim_is_what_its_manager_says() {
+async fn a_shim_resolves_to_the_program_of_its_manager() {
     let root = tempfile::tempdir().unwrap();
     let home = root.path().join(".someenv");
     let real = home.join("versions/3/bin/lang");

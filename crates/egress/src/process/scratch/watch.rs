@@ -1,4 +1,4 @@
-//! The watch over the size of a private folder that the kernel does not limit.
+//! Watches the size of a private folder where the kernel does not limit it.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -16,7 +16,7 @@ use crate::process::Limits;
 #[cfg(target_os = "linux")]
 use crate::process::tree;
 
-/// From one look to the next while the folder changes.
+/// The interval of checks while the folder changes.
 const SOONEST: Duration = Duration::from_millis(50);
 
 /// The same when it has not changed for a while.
@@ -74,7 +74,7 @@ async fn watch(folder: PathBuf, supervisor: Pid, limit: u64, passed: Arc<AtomicB
     }
 }
 
-/// What a private folder takes of its file system.
+/// The space that a private folder uses.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Usage {
     bytes: u64,

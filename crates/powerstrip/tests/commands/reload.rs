@@ -118,7 +118,7 @@ async fn a_removed_default_config_stays_in_effect() {
     };
     eventually_says(" on http://").await;
     std::fs::remove_file(project.path().join("powerstrip.yaml")).unwrap();
-    eventually_says("powerstrip.yaml: is gone").await;
+    eventually_says("powerstrip.yaml: is missing").await;
     assert_eq!(timeout().await, json!(7_000));
     project.write("powerstrip.yaml", "limits: { timeout: 8s }\n");
     eventually("the next file is in force", || async {

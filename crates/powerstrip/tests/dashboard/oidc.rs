@@ -285,8 +285,8 @@ async fn id_tokens_are_bound_to_client_and_sign_in() {
 async fn the_access_token_is_validated_like_any_other() {
     let setup = Setup::open().await;
     for (why, changes, part) in [
-        ("for another gateway", json!({"aud": "https://other.example"}), "meant for somebody else"),
-        ("for the client, like an ID token", json!({"aud": "board"}), "meant for somebody else"),
+        ("for another gateway", json!({"aud": "https://other.example"}), "has another audience"),
+        ("for the client, like an ID token", json!({"aud": "board"}), "has another audience"),
         ("of an agent", json!({"agent": "assistant"}), "agents do not sign in"),
         ("without a tenant", json!({"org": null}), "claim `org`"),
         ("of the past", json!({"exp": 1_000_000_000}), "has expired"),

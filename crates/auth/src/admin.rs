@@ -7,19 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use aws_lc_rs::rand;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use proto::{Digest, Principal, TenantId, digest};
 
 use crate::local::LOCAL_TENANT;
+use crate::random::random_text;
 use crate::{Secret, scope};
 
 /// The prefix of every admin token, by which people and secret scanners recognize one.
 const PREFIX: &str = "psa_";
 
 const FILE: &str = "admin.token";
-const SECRET_BYTES: usize = 32;
 const MAX_FILE_BYTES: u64 = 4_096;
 
 /// A shorter text could be guessed, and was not written by the gateway.
@@ -108,9 +105,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 }
 
 fn make(path: &Path) -> Result<String, AdminFault> {
-    let mut bytes = [0_u8; SECRET_BYTES];
-    rand::fill(&mut bytes).map_err(|_| AdminFault::Randomness)?;
-    let text = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
+    let text = format!("{PREFIX}{}", random_text().ok_or(AdminFault::Randomness)?);
     // Written to a draft and renamed, so that the file is always complete.
     let draft = path.with_extension("draft");
     let written = (|| {

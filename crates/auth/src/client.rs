@@ -14,13 +14,13 @@ mod holder;
 mod login;
 mod login_pages;
 mod oauth_client;
-mod random;
 mod registration;
 mod resource;
 mod server;
 mod sign_in;
 mod token;
 
+pub(crate) use authority::metadata_urls;
 pub use challenge::BearerChallenge;
 pub use config::{ClientConfig, Grant, InvalidClientConfig, Resource, SubjectToken};
 pub use fault::Fault;

@@ -10,6 +10,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use crate::claims::{Bearer, Rules};
+use crate::client;
 use crate::fault::{Rejected, TokenFault, Unreachable};
 use crate::introspection::Introspection;
 use crate::jwt::{KeySet, is_signed};
@@ -219,19 +220,10 @@ impl Inner {
     }
 }
 
-/// The possible metadata URLs: RFC 8414, with the well-known part before the issuer's path, then OpenID Connect.
+/// The possible metadata URLs of an issuer; none if its name is not a URL.
 fn metadata_urls(issuer: &str) -> Vec<String> {
-    let Ok(url) = Url::parse(issuer) else { return Vec::new() };
-    let origin = url.origin().ascii_serialization();
-    let path = url.path().trim_end_matches('/');
-    let mut urls = vec![
-        format!("{origin}/.well-known/oauth-authorization-server{path}"),
-        format!("{origin}/.well-known/openid-configuration{path}"),
-    ];
-    if !path.is_empty() {
-        urls.push(format!("{origin}{path}/.well-known/openid-configuration"));
-    }
-    urls
+    let urls = Url::parse(issuer).map(|url| client::metadata_urls(&url)).unwrap_or_default();
+    urls.into_iter().map(String::from).collect()
 }
 
 /// The URL of the keys, from metadata that names this issuer; it must use https if the issuer does.

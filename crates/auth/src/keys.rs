@@ -9,19 +9,17 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use proto::{Clock, Principal, TenantId, digest};
 use secrecy::SecretString;
 use store::{Database, KeyRow, StoreError};
 
+use crate::random::random_text;
 use crate::scope::{self, InvalidScope};
 
 /// The prefix of every key, by which people and secret scanners recognize one.
 const PREFIX: &str = "ps_";
 
 const ID_BYTES: usize = 6;
-const SECRET_BYTES: usize = 32;
 
 /// Longer texts are refused unread; a key is far shorter.
 const MAX_TEXT: usize = 128;
@@ -168,8 +166,10 @@ impl ApiKeys {
                 KeyKind::Registration => vec![scope::SERVERS_REGISTER.to_owned()],
             };
         }
-        let id = hex(&random::<ID_BYTES>()?);
-        let secret = URL_SAFE_NO_PAD.encode(random::<SECRET_BYTES>()?);
+        let mut id_bytes = [0; ID_BYTES];
+        aws_lc_rs::rand::fill(&mut id_bytes).map_err(|_| KeyFault::Randomness)?;
+        let id: String = id_bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let secret = random_text().ok_or(KeyFault::Randomness)?;
         let text = format!("{PREFIX}{id}_{secret}");
         let now = self.clock.unix_ms();
         let row = KeyRow {
@@ -289,16 +289,6 @@ fn check_name(name: &str) -> Result<(), KeyFault> {
 fn is_word(word: &str) -> bool {
     let plain = |c: char| !c.is_whitespace() && !c.is_control();
     (1..=200).contains(&word.len()) && word.chars().all(plain)
-}
-
-fn random<const N: usize>() -> Result<[u8; N], KeyFault> {
-    let mut bytes = [0; N];
-    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| KeyFault::Randomness)?;
-    Ok(bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

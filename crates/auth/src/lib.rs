@@ -13,6 +13,7 @@ mod jwt;
 mod keys;
 mod local;
 mod options;
+mod random;
 pub mod scope;
 mod secret;
 mod sessions;

@@ -6,13 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use aws_lc_rs::rand;
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use proto::{Clock, Digest, Principal, digest};
 
 use crate::Secret;
 use crate::client::SessionTokens;
+use crate::random::random_text;
 
 /// A session ends after this time without a request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(2 * 60 * 60);
@@ -98,6 +96,7 @@ impl Sessions {
         principal: Arc<Principal>,
         credential: Option<Credential>,
     ) -> Result<String, NoRandomness> {
+        let random = || random_text().ok_or(NoRandomness);
         let (id, csrf) = (random()?, random()?);
         let id_digest = digest(id.as_bytes());
         let now = self.clock.unix_ms();
@@ -157,13 +156,6 @@ impl Entry {
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// 256 random bits as text.
-fn random() -> Result<String, NoRandomness> {
-    let mut bytes = [0; 32];
-    rand::fill(&mut bytes).map_err(|_| NoRandomness)?;
-    Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 #[cfg(test)]

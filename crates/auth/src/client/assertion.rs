@@ -11,7 +11,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde_json::json;
 
-use super::random::random_text;
+use crate::random::random_text;
 
 /// The lifetime of an assertion.
 const LIFE_SECONDS: u64 = 60;

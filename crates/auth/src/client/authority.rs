@@ -75,7 +75,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// The URLs of RFC 8414 and OpenID Connect, the former first.
-fn metadata_urls(issuer: &Url) -> Vec<Url> {
+pub(crate) fn metadata_urls(issuer: &Url) -> Vec<Url> {
     let at = |path: String| {
         let mut candidate = issuer.clone();
         candidate.set_path(&path);

@@ -12,9 +12,9 @@ use url::Url;
 use super::authority::Authority;
 use super::fault::Fault;
 use super::holder::Holder;
-use super::random::{random_text, sha256_text};
 use super::token::Terms;
 use crate::Secret;
+use crate::random::{random_text, sha256_text};
 
 /// How long a person may take.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(600);

@@ -10,9 +10,9 @@ use url::form_urlencoded;
 use super::fault::Fault;
 use super::login::{PendingLogin, TIMEOUT};
 use super::oauth_client::OAuthClient;
-use super::random::{random_text, sha256_text};
 use super::resource::printable;
 use crate::Secret;
+use crate::random::{random_text, sha256_text};
 
 /// The length of `random_text`.
 const KEY_LENGTH: usize = 43;

@@ -21,11 +21,11 @@ use super::exchange::{Form, TokenRequester};
 use super::fault::Fault;
 use super::login::authorize_url;
 use super::login_pages::fields;
-use super::random::{random_text, sha256_text};
 use super::resource::printable;
 use super::token::{ClientIdentity, Scopes, StoredToken, Terms};
 use crate::issuer::Issuer;
 use crate::options::{AccessOptions, IssuerOptions, SignInOptions};
+use crate::random::{random_text, sha256_text};
 use crate::{Secret, scope};
 
 pub use fault::SignInFault;

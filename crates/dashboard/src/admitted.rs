@@ -15,14 +15,14 @@ use crate::theme::Theme;
 use crate::viewer::Viewer;
 
 impl Viewer {
-    /// The page for a missing scope.
-    pub(super) fn refused(&self, scope: &str) -> Response {
-        error_page(
-            self,
-            StatusCode::FORBIDDEN,
-            "Access denied",
-            &format!("This page needs the scope `{scope}`, which your sign-in does not have."),
-        )
+    /// Checks that the viewer has a scope; the error is the page to show instead.
+    pub(super) fn require(&self, scope: &str) -> Result<(), Response> {
+        if self.may(scope) {
+            return Ok(());
+        }
+        let text =
+            format!("This page needs the scope `{scope}`, which your sign-in does not have.");
+        Err(error_page(self, StatusCode::FORBIDDEN, "Access denied", &text))
     }
 
     /// The page for something that does not exist or belongs to another tenant.

@@ -14,7 +14,7 @@ use axum::response::Response;
 use http::StatusCode;
 use strip::approval::{DecideError, Decider, Decision, Extent, Standing, Verdict};
 
-use crate::layout::error_page;
+use crate::layout::{PageResult, error_page};
 use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
@@ -32,48 +32,37 @@ pub(super) async fn one(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
-) -> Response {
-    let shown = async {
-        let approvals = approvals_for(&dashboard, &viewer)?;
-        let row = find(approvals, &viewer, &id).await?;
-        let before = approved_before(approvals, &row).await;
-        Ok(show::page(&dashboard, &viewer, &row, before.as_ref(), None, StatusCode::OK).await)
-    };
-    shown.await.unwrap_or_else(|refusal| refusal)
+) -> PageResult {
+    let approvals = approvals_for(&dashboard, &viewer)?;
+    let row = find(approvals, &viewer, &id).await?;
+    let before = approved_before(approvals, &row).await;
+    show::page(&dashboard, &viewer, &row, before.as_ref(), None, StatusCode::OK).await
 }
 
 pub(super) async fn decide(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     posted: PostedForm,
-) -> Response {
+) -> PageResult {
     let viewer = &posted.viewer;
-    let decided = async {
-        let approvals = approvals_for(&dashboard, viewer)?;
-        if !viewer.may(scope::APPROVALS_DECIDE) {
-            return Err(viewer.refused(scope::APPROVALS_DECIDE));
-        }
-        let decision = decision(&posted).ok_or_else(|| {
-            error_page(
-                viewer,
-                StatusCode::BAD_REQUEST,
-                "Decision failed",
-                "The form has no decision.",
-            )
-        })?;
-        let decider = Decider::Person(Arc::clone(viewer.principal()));
-        match approvals.decide(&id, &decider, decision).await {
-            Ok(row) => Ok(see_other(&approval_page(&row.id))),
-            Err(DecideError::Over(row)) => {
-                let before = approved_before(approvals, &row).await;
-                let late = format!("Already decided: the approval is {}.", row.state);
-                let (row, status) = (&row, StatusCode::CONFLICT);
-                Ok(show::page(&dashboard, viewer, row, before.as_ref(), Some(&late), status).await)
-            }
-            Err(undecided) => Err(refuse(viewer, &undecided)),
-        }
+    let approvals = approvals_for(&dashboard, viewer)?;
+    viewer.require(scope::APPROVALS_DECIDE)?;
+    let no_decision = || {
+        let text = "The form has no decision.";
+        error_page(viewer, StatusCode::BAD_REQUEST, "Decision failed", text)
     };
-    decided.await.unwrap_or_else(|refusal| refusal)
+    let decision = decision(&posted).ok_or_else(no_decision)?;
+    let decider = Decider::Person(Arc::clone(viewer.principal()));
+    match approvals.decide(&id, &decider, decision).await {
+        Ok(row) => Ok(see_other(&approval_page(&row.id))),
+        Err(DecideError::Over(row)) => {
+            let before = approved_before(approvals, &row).await;
+            let late = format!("Already decided: the approval is {}.", row.state);
+            let (row, status) = (&row, StatusCode::CONFLICT);
+            show::page(&dashboard, viewer, row, before.as_ref(), Some(&late), status).await
+        }
+        Err(undecided) => Err(refuse(viewer, &undecided)),
+    }
 }
 
 fn refuse(viewer: &Viewer, undecided: &DecideError) -> Response {

@@ -2,14 +2,13 @@
 
 use auth::scope;
 use axum::extract::{Path, Query, State};
-use axum::response::Response;
 use maud::{Markup, html};
 use proto::{Code, Principal, TraceId};
 use serde::Deserialize;
 use serde_json::Value;
 use strip::{AuditFilter, AuditPage, AuditPosition, AuditRow};
 
-use crate::layout::{Page, Section, heading};
+use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{empty, in_url, inert, outcome, short, tool_page};
@@ -82,10 +81,8 @@ pub(super) async fn page(
     State(dashboard): State<Dashboard>,
     Query(params): Query<Params>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::TOOLS_READ) {
-        return viewer.refused(scope::TOOLS_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::TOOLS_READ)?;
     let found = dashboard.parts.strip.calls(params.filter(&viewer)).await;
     let body = html! {
         (heading(html! { "Calls" }, html! { "All calls, newest first." }, html! {}))
@@ -188,14 +185,12 @@ pub(super) async fn trace(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::TOOLS_READ) {
-        return viewer.refused(scope::TOOLS_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::TOOLS_READ)?;
     let none =
         "This trace does not exist or is not yours. A call is listed shortly after it has ended.";
     let Ok(trace) = serde_json::from_value::<TraceId>(Value::String(id)) else {
-        return viewer.missing(none);
+        return Err(viewer.missing(none));
     };
     let filter = AuditFilter {
         trace: Some(trace),
@@ -205,10 +200,10 @@ pub(super) async fn trace(
     };
     let mut rows = match dashboard.parts.strip.calls(filter).await {
         Ok(page) => page.rows,
-        Err(failure) => return viewer.missing(&failure.message),
+        Err(failure) => return Err(viewer.missing(&failure.message)),
     };
     if rows.is_empty() {
-        return viewer.missing(none);
+        return Err(viewer.missing(none));
     }
     rows.reverse();
     let below = html! { "Trace " code { (trace) } };

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use auth::scope;
 use axum::extract::{Query, State};
-use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
 use strip::agents::ApprovalRule;
 use strip::catalog::{Entry, Snapshot};
 
-use crate::layout::{Page, Section, heading};
+use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark, short, tool_page};
@@ -30,10 +29,8 @@ pub(super) async fn page(
     State(dashboard): State<Dashboard>,
     Query(params): Query<Params>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::TOOLS_READ) {
-        return viewer.refused(scope::TOOLS_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::TOOLS_READ)?;
     let view = dashboard.parts.strip.view(viewer.principal());
     let tools = view.tools();
     let found = search(tools, &params);

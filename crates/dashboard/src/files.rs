@@ -17,7 +17,7 @@ use strip::files::{FileRecord, FileUse, Listing, NewFile, disposition, hex};
 
 use strip::{Door, Failure};
 
-use crate::layout::{Page, Section, csrf, error_page, heading};
+use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::posted::{self, PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
@@ -53,10 +53,8 @@ pub(super) async fn page(
     State(dashboard): State<Dashboard>,
     Query(params): Query<Params>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::FILES_READ) {
-        return viewer.refused(scope::FILES_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::FILES_READ)?;
     let listing = Listing {
         kind: params.kind.parse().ok(),
         run: None,
@@ -66,12 +64,8 @@ pub(super) async fn page(
     let found = match dashboard.parts.strip.files().list(viewer.principal(), listing).await {
         Ok(found) => found,
         Err(failure) => {
-            return error_page(
-                &viewer,
-                StatusCode::BAD_REQUEST,
-                "Listing failed",
-                &failure.message,
-            );
+            let (status, text) = (StatusCode::BAD_REQUEST, &failure.message);
+            return Err(error_page(&viewer, status, "Listing failed", text));
         }
     };
     let body = html! {
@@ -131,14 +125,12 @@ pub(super) async fn one(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::FILES_READ) {
-        return viewer.refused(scope::FILES_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::FILES_READ)?;
     let files = dashboard.parts.strip.files();
     let file = match files.find(viewer.principal(), &id).await {
         Ok(file) => file,
-        Err(failure) => return viewer.missing(&failure.message),
+        Err(failure) => return Err(viewer.missing(&failure.message)),
     };
     let text = match file.size {
         0..=PREVIEW_BYTES => Some(files.text(&file).await),
@@ -192,10 +184,8 @@ pub(super) async fn content(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::FILES_READ) {
-        return viewer.refused(scope::FILES_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::FILES_READ)?;
     let files = dashboard.parts.strip.files();
     let opened = async {
         let file = files.find(viewer.principal(), &id).await?;
@@ -205,7 +195,7 @@ pub(super) async fn content(
     let opened = dashboard.parts.strip.audited(file_use(&viewer, "download", &id), opened).await;
     let (file, bytes) = match opened {
         Ok(opened) => opened,
-        Err(failure) => return viewer.missing(&failure.message),
+        Err(failure) => return Err(viewer.missing(&failure.message)),
     };
     let mut response = Response::new(Body::from_stream(bytes));
     let headers = response.headers_mut();
@@ -214,40 +204,34 @@ pub(super) async fn content(
     headers.insert(CONTENT_LENGTH, HeaderValue::from(file.size));
     let saved = HeaderValue::from_str(&disposition(&file));
     headers.insert(CONTENT_DISPOSITION, saved.unwrap_or(HeaderValue::from_static("attachment")));
-    response
+    Ok(response)
 }
 
 pub(super) async fn delete(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     posted: PostedForm,
-) -> Response {
+) -> PageResult {
     let viewer = &posted.viewer;
-    if !viewer.may(scope::FILES_WRITE) {
-        return viewer.refused(scope::FILES_WRITE);
-    }
+    viewer.require(scope::FILES_WRITE)?;
     let strip = &dashboard.parts.strip;
     let deletion = async {
         let file = strip.files().delete(viewer.principal(), &id).await?;
         Ok((file.id.to_string(), file))
     };
     match strip.audited(file_use(viewer, "delete", &id), deletion).await {
-        Ok(_) => see_other("/dashboard/files"),
-        Err(failure) => viewer.missing(&failure.message),
+        Ok(_) => Ok(see_other("/dashboard/files")),
+        Err(failure) => Err(viewer.missing(&failure.message)),
     }
 }
 
 /// Stores an uploaded file as it arrives.
-pub(super) async fn upload(State(dashboard): State<Dashboard>, request: Request) -> Response {
+pub(super) async fn upload(State(dashboard): State<Dashboard>, request: Request) -> PageResult {
     let (mut parts, body) = request.into_parts();
-    let viewer = match Viewer::from_request_parts(&mut parts, &dashboard).await {
-        Ok(viewer) => viewer,
-        Err(refusal) => return refusal,
-    };
-    if !viewer.may(scope::FILES_WRITE) {
-        return viewer.refused(scope::FILES_WRITE);
-    }
-    let failed = |text: &str| error_page(&viewer, StatusCode::BAD_REQUEST, "Upload failed", text);
+    let viewer = Viewer::from_request_parts(&mut parts, &dashboard).await?;
+    viewer.require(scope::FILES_WRITE)?;
+    let failed =
+        |text: &str| Err(error_page(&viewer, StatusCode::BAD_REQUEST, "Upload failed", text));
     let request = Request::from_parts(parts, body);
     let form = Form::of(request, dashboard.parts.bodies.timeout()).await;
     let Ok(mut form) = form else { return failed("The request is not a form with a file.") };
@@ -273,11 +257,11 @@ pub(super) async fn upload(State(dashboard): State<Dashboard>, request: Request)
                     Ok((file.id.to_string(), file))
                 };
                 return match strip.audited(file_use(&viewer, "upload", ""), stored).await {
-                    Ok(file) => see_other(&file_page(&file)),
+                    Ok(file) => Ok(see_other(&file_page(&file))),
                     Err(failure) => failed(&failure.message),
                 };
             }
-            _ if !verified => return posted::foreign(),
+            _ if !verified => return Err(posted::foreign()),
             _ => return failed("The form has an unknown field."),
         }
     }

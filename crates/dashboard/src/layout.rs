@@ -61,6 +61,9 @@ pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 8] = [
     ),
 ];
 
+/// A page, or the error page to show instead.
+pub(super) type PageResult = Result<Response, Response>;
+
 /// One page.
 pub(super) struct Page<'a> {
     pub(super) title: &'a str,
@@ -78,11 +81,15 @@ impl<'a> Page<'a> {
         Self { title, section: Some(section), live: "", poll: 0, body }
     }
 
-    pub(super) fn show(self, viewer: &Viewer) -> Response {
+    pub(super) fn show(self, viewer: &Viewer) -> PageResult {
         self.show_as(viewer, StatusCode::OK)
     }
 
-    pub(super) fn show_as(self, viewer: &Viewer, status: StatusCode) -> Response {
+    pub(super) fn show_as(self, viewer: &Viewer, status: StatusCode) -> PageResult {
+        Ok(self.render(viewer, status))
+    }
+
+    fn render(self, viewer: &Viewer, status: StatusCode) -> Response {
         let markup = html! {
             (DOCTYPE)
             html lang="en" data-theme=(viewer.theme.word()) {
@@ -116,7 +123,7 @@ pub(super) fn error_page(viewer: &Viewer, status: StatusCode, title: &str, text:
             div.empty-next { p { (inert(text)) } p { a href="/dashboard" { "Go to the overview" } } }
         }
     };
-    Page { title, section: None, live: "", poll: 0, body }.show_as(viewer, status)
+    Page { title, section: None, live: "", poll: 0, body }.render(viewer, status)
 }
 
 /// A page without navigation, for browsers without a session.

@@ -2,12 +2,11 @@
 
 use auth::scope;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 use strip::{AuditCount, AuditFilter, AuditRow};
 
-use crate::layout::{Page, Section, heading};
+use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark, short};
@@ -20,7 +19,7 @@ const STRETCH_MS: u64 = 10_000;
 /// Rates are of the last minute.
 const MINUTE_STRETCHES: u64 = 6;
 
-pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
+pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
     let strip = &dashboard.parts.strip;
     let tenant = viewer.tenant();
     let since = (viewer.now_ms / STRETCH_MS + 1) * STRETCH_MS - STRETCHES * STRETCH_MS;

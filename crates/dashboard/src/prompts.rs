@@ -2,7 +2,6 @@
 
 use auth::scope;
 use axum::extract::{Path, State};
-use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 use proto::PromptRef;
@@ -10,7 +9,7 @@ use serde_json::Value;
 use strip::prompts::Prompt;
 
 use crate::form::{Draft, Faults, Form};
-use crate::layout::{Page, Section, csrf, heading};
+use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::posted::PostedForm;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
@@ -25,10 +24,8 @@ fn prompt_page(prompt: &Prompt) -> String {
     )
 }
 
-pub(super) async fn list(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
-    if !viewer.may(scope::TOOLS_READ) {
-        return viewer.refused(scope::TOOLS_READ);
-    }
+pub(super) async fn list(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
+    viewer.require(scope::TOOLS_READ)?;
     let registry = dashboard.parts.strip.prompts().snapshot();
     let prompts = registry.prompts();
     let body = html! {
@@ -59,15 +56,15 @@ fn with_prompt(
     dashboard: &Dashboard,
     viewer: &Viewer,
     Path((domain, name, major)): Parts,
-    then: impl FnOnce(&Prompt) -> Response,
-) -> Response {
+    then: impl FnOnce(&Prompt) -> PageResult,
+) -> PageResult {
     let Ok(major) = major.parse() else {
-        return viewer.missing("The version of a prompt is a number.");
+        return Err(viewer.missing("The version of a prompt is a number."));
     };
     let registry = dashboard.parts.strip.prompts().snapshot();
     match registry.get(&PromptRef { domain, name, major: Some(major) }) {
         Ok(prompt) => then(prompt),
-        Err(error) => viewer.missing(&error.to_string()),
+        Err(error) => Err(viewer.missing(&error.to_string())),
     }
 }
 
@@ -81,10 +78,8 @@ pub(super) async fn page(
     State(dashboard): State<Dashboard>,
     parts: Parts,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::TOOLS_READ) {
-        return viewer.refused(scope::TOOLS_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::TOOLS_READ)?;
     with_prompt(&dashboard, &viewer, parts, |prompt| {
         let schema = schema(prompt);
         let form = Form::of(&schema);
@@ -97,11 +92,9 @@ pub(super) async fn render(
     State(dashboard): State<Dashboard>,
     parts: Parts,
     posted: PostedForm,
-) -> Response {
+) -> PageResult {
     let viewer = &posted.viewer;
-    if !viewer.may(scope::TOOLS_READ) {
-        return viewer.refused(scope::TOOLS_READ);
-    }
+    viewer.require(scope::TOOLS_READ)?;
     with_prompt(&dashboard, viewer, parts, |prompt| {
         let schema = schema(prompt);
         let form = Form::of(&schema);
@@ -134,7 +127,7 @@ fn show(
     fields: Markup,
     rendered: Markup,
     status: StatusCode,
-) -> Response {
+) -> PageResult {
     let name = prompt.wire_name();
     let below = html! { "version " (prompt.major) @if let Some(title) = &prompt.title { " · " (inert(title)) } };
     let body = html! {

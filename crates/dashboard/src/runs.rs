@@ -11,7 +11,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use strip::runs::{RunFilter, RunView};
 
-use crate::layout::{Page, Section, error_page, heading};
+use crate::layout::{Page, PageResult, Section, error_page, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
@@ -36,21 +36,15 @@ pub(super) async fn asking(dashboard: &Dashboard, viewer: &Viewer) -> usize {
     dashboard.parts.strip.runs().list(&filter).await.map_or(0, |runs| runs.len())
 }
 
-pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
-    if !viewer.may(scope::RUNS_READ) {
-        return viewer.refused(scope::RUNS_READ);
-    }
+pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
+    viewer.require(scope::RUNS_READ)?;
     let filter =
         RunFilter { tenant: viewer.tenant(), state: None, limit: Some(MAX_RUNS), offset: 0 };
     let runs = match dashboard.parts.strip.runs().list(&filter).await {
         Ok(runs) => runs,
         Err(failure) => {
-            return error_page(
-                &viewer,
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Listing failed",
-                &failure.message,
-            );
+            let (status, text) = (StatusCode::SERVICE_UNAVAILABLE, &failure.message);
+            return Err(error_page(&viewer, status, "Listing failed", text));
         }
     };
     let asking = runs.iter().filter(|run| run.state == "waiting").count();
@@ -105,14 +99,10 @@ pub(super) async fn one(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::RUNS_READ) {
-        return viewer.refused(scope::RUNS_READ);
-    }
-    match load(&dashboard, &viewer, &id).await {
-        Ok(run) => show(&viewer, &run, None, StatusCode::OK),
-        Err(refusal) => refusal,
-    }
+) -> PageResult {
+    viewer.require(scope::RUNS_READ)?;
+    let run = load(&dashboard, &viewer, &id).await?;
+    show(&viewer, &run, None, StatusCode::OK)
 }
 
 /// Answers a question of the run.
@@ -120,31 +110,26 @@ pub(super) async fn answer(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     posted: PostedForm,
-) -> Response {
+) -> PageResult {
     let viewer = &posted.viewer;
-    if !viewer.may(scope::RUNS_ANSWER) {
-        return viewer.refused(scope::RUNS_ANSWER);
-    }
-    let run = match load(&dashboard, viewer, &id).await {
-        Ok(run) => run,
-        Err(refusal) => return refusal,
-    };
+    viewer.require(scope::RUNS_ANSWER)?;
+    let run = load(&dashboard, viewer, &id).await?;
     let slot = posted.text("slot");
     let Some(question) = run.questions.iter().find(|question| question.slot_id == slot) else {
-        return viewer.missing("The run has no such question.");
+        return Err(viewer.missing("The run has no such question."));
     };
     let value = question::value(question, &posted);
     let (tenant, by) = (viewer.tenant(), viewer.principal());
     let runs = dashboard.parts.strip.runs();
     match runs.answer(by, tenant.as_deref(), (&run.id, slot), &value).await {
-        Ok(_) => see_other(&run_page(&run.id)),
+        Ok(_) => Ok(see_other(&run_page(&run.id))),
         Err(failure) => {
             show(viewer, &run, Some(&failure.message), StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
 }
 
-fn show(viewer: &Viewer, run: &RunDetails, fault: Option<&str>, status: StatusCode) -> Response {
+fn show(viewer: &Viewer, run: &RunDetails, fault: Option<&str>, status: StatusCode) -> PageResult {
     let title = run.name.as_deref().unwrap_or(&run.id);
     let below = html! {
         span #state data-swap { (state(&run.state)) } " · "

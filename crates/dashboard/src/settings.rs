@@ -2,23 +2,20 @@
 
 use auth::scope;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 use proto::{Finding, Severity};
 
-use crate::layout::{Page, Section, heading};
+use crate::layout::{Page, PageResult, Section, heading};
 use crate::service::Checkup;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark};
 
-pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
+pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
     // The page shows paths, hosts and programs of this machine.
-    if !viewer.may(scope::METRICS_READ) {
-        return viewer.refused(scope::METRICS_READ);
-    }
+    viewer.require(scope::METRICS_READ)?;
     let Some(service) = &dashboard.parts.service else {
-        return viewer.missing("This gateway cannot check its settings.");
+        return Err(viewer.missing("This gateway cannot check its settings."));
     };
     let checkup = service.checkup().await;
     let snapshot = dashboard.parts.strip.catalog().snapshot();

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use auth::scope;
 use axum::extract::{Path, Query, State};
-use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 use proto::Annotations;
@@ -14,7 +13,7 @@ use strip::catalog::{Change, Entry};
 
 use crate::diff::changed_parts;
 use crate::form::{Draft, Faults, Form};
-use crate::layout::{Page, Section, csrf, error_page, heading};
+use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::service::QuarantinedTool;
 use crate::state::Dashboard;
@@ -34,10 +33,8 @@ pub(super) async fn page(
     Path(name): Path<String>,
     Query(params): Query<Params>,
     viewer: Viewer,
-) -> Response {
-    if !viewer.may(scope::TOOLS_READ) {
-        return viewer.refused(scope::TOOLS_READ);
-    }
+) -> PageResult {
+    viewer.require(scope::TOOLS_READ)?;
     let entry = match resolve(&dashboard, &viewer, &name) {
         Ok(entry) => entry,
         Err(message) => return absent(&dashboard, &viewer, &name, &message).await,
@@ -56,10 +53,10 @@ fn resolve(dashboard: &Dashboard, viewer: &Viewer, name: &str) -> Result<Arc<Ent
 }
 
 /// A tool that is not served: it is in quarantine, or does not exist.
-async fn absent(dashboard: &Dashboard, viewer: &Viewer, name: &str, message: &str) -> Response {
+async fn absent(dashboard: &Dashboard, viewer: &Viewer, name: &str, message: &str) -> PageResult {
     let snapshot = dashboard.parts.strip.catalog().snapshot();
     let (Some(held), Some(service)) = (snapshot.waiting(name), &dashboard.parts.service) else {
-        return viewer.missing(message);
+        return Err(viewer.missing(message));
     };
     let id = held.id.to_string();
     let quarantined = service.quarantined(&id).await;
@@ -99,18 +96,16 @@ fn differences(changes: &[Change], left_out: usize) -> Markup {
     }
 }
 
-pub(super) async fn trust(State(dashboard): State<Dashboard>, posted: PostedForm) -> Response {
+pub(super) async fn trust(State(dashboard): State<Dashboard>, posted: PostedForm) -> PageResult {
     let viewer = &posted.viewer;
-    if !viewer.is_operator() {
-        return viewer.refused(scope::ADMIN);
-    }
+    viewer.require(scope::ADMIN)?;
     let Some(service) = &dashboard.parts.service else {
-        return viewer.missing("This gateway has no quarantine.");
+        return Err(viewer.missing("This gateway has no quarantine."));
     };
     let (tool, definition) = (posted.text("tool"), posted.text("definition"));
     match service.trust(tool, definition).await {
-        Ok(()) => see_other(&tool_page(tool)),
-        Err(why) => error_page(viewer, StatusCode::CONFLICT, "Trust failed", &why),
+        Ok(()) => Ok(see_other(&tool_page(tool))),
+        Err(why) => Err(error_page(viewer, StatusCode::CONFLICT, "Trust failed", &why)),
     }
 }
 
@@ -119,14 +114,12 @@ pub(super) async fn attempt(
     State(dashboard): State<Dashboard>,
     Path(name): Path<String>,
     posted: PostedForm,
-) -> Response {
+) -> PageResult {
     let viewer = &posted.viewer;
-    if !viewer.may(scope::TOOLS_CALL) {
-        return viewer.refused(scope::TOOLS_CALL);
-    }
+    viewer.require(scope::TOOLS_CALL)?;
     let entry = match resolve(&dashboard, viewer, &name) {
         Ok(entry) => entry,
-        Err(message) => return viewer.missing(&message),
+        Err(message) => return Err(viewer.missing(&message)),
     };
     let form = Form::of(&entry.descriptor.input_schema);
     let mut draft = Draft::of_fields(posted.fields());
@@ -159,7 +152,7 @@ pub(super) async fn attempt(
     if !faults.is_empty() {
         return again(&draft, &faults, StatusCode::UNPROCESSABLE_ENTITY);
     }
-    tries::begin(&dashboard, viewer, entry.descriptor.id.as_str(), value).await
+    Ok(tries::begin(&dashboard, viewer, entry.descriptor.id.as_str(), value).await)
 }
 
 fn show(
@@ -170,7 +163,7 @@ fn show(
     draft: &Draft,
     faults: &Faults,
     status: StatusCode,
-) -> Response {
+) -> PageResult {
     let descriptor = &entry.descriptor;
     let id = descriptor.id.as_str();
     let below = html! {

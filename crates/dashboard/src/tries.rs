@@ -14,7 +14,7 @@ use strip::{Door, Request};
 use tokio::sync::watch;
 
 use crate::approvals::pending_approvals;
-use crate::layout::{Page, Section, csrf, heading};
+use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
@@ -71,9 +71,9 @@ pub(super) async fn page(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
     viewer: Viewer,
-) -> Response {
+) -> PageResult {
     let Some(one) = dashboard.tries.find(&id, &viewer.session) else {
-        return viewer.missing("This try has expired or belongs to another session. The audit trail still lists the call.");
+        return Err(viewer.missing("This try has expired or belongs to another session. The audit trail still lists the call."));
     };
     let ended = one.ended.borrow().clone();
     let again = html! { a.button href=(format!("{}?again={}", tool_page(&one.tool), one.trace)) { "Try again" } };

@@ -1,14 +1,13 @@
 //! The list of approvals.
 
 use axum::extract::{Query, State};
-use axum::response::Response;
 use maud::html;
 use serde::Deserialize;
 use strip::{ApprovalFilter, ApprovalState};
 
 use super::query::{MAX_PENDING, approvals_for, list, pending_after};
 use super::row::row;
-use crate::layout::{Page, Section, heading};
+use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{count, empty, in_url};
@@ -34,11 +33,8 @@ pub(crate) async fn page(
     State(dashboard): State<Dashboard>,
     Query(params): Query<Params>,
     viewer: Viewer,
-) -> Response {
-    let approvals = match approvals_for(&dashboard, &viewer) {
-        Ok(approvals) => approvals,
-        Err(refusal) => return refusal,
-    };
+) -> PageResult {
+    let approvals = approvals_for(&dashboard, &viewer)?;
     let after = params.position();
     let first = after.is_none();
     let pending = pending_after(approvals, viewer.tenant(), after).await;

@@ -47,9 +47,7 @@ pub(super) fn approvals_for<'a>(
     dashboard: &'a Dashboard,
     viewer: &Viewer,
 ) -> Result<&'a Arc<Approvals>, Response> {
-    if !viewer.may(scope::APPROVALS_READ) {
-        return Err(viewer.refused(scope::APPROVALS_READ));
-    }
+    viewer.require(scope::APPROVALS_READ)?;
     let none = || viewer.missing("This gateway has no approvals.");
     dashboard.parts.strip.approvals().ok_or_else(none)
 }

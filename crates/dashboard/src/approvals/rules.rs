@@ -2,25 +2,21 @@
 
 use auth::scope;
 use axum::extract::State;
-use axum::response::Response;
 use http::StatusCode;
 use maud::html;
 use strip::ApprovalRuleRow;
 use strip::approval::inert as laid_out;
 
 use super::query::approvals_for;
-use crate::layout::{Page, Section, csrf, error_page, heading};
+use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{count, empty, inert, short, tool_page};
 
-pub(crate) async fn rules(State(dashboard): State<Dashboard>, viewer: Viewer) -> Response {
-    let rules = match approvals_for(&dashboard, &viewer) {
-        Ok(approvals) => approvals.rules(viewer.tenant().as_deref()),
-        Err(refusal) => return refusal,
-    };
+pub(crate) async fn rules(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
+    let rules = approvals_for(&dashboard, &viewer)?.rules(viewer.tenant().as_deref());
     let actions = html! { a href="/dashboard/approvals" { "All approvals" } };
     let body = html! {
         (heading(html! { "Standing rules" }, html! { (count(rules.len(), "rule", "rules")) " approve calls automatically" }, actions))
@@ -64,22 +60,17 @@ fn shown(rule: &ApprovalRuleRow, viewer: &Viewer) -> maud::Markup {
 }
 
 /// Deletes a rule.
-pub(crate) async fn delete(State(dashboard): State<Dashboard>, posted: PostedForm) -> Response {
+pub(crate) async fn delete(State(dashboard): State<Dashboard>, posted: PostedForm) -> PageResult {
     let viewer = &posted.viewer;
-    if !viewer.may(scope::APPROVALS_DECIDE) {
-        return viewer.refused(scope::APPROVALS_DECIDE);
-    }
-    let approvals = match approvals_for(&dashboard, viewer) {
-        Ok(approvals) => approvals,
-        Err(refusal) => return refusal,
-    };
+    viewer.require(scope::APPROVALS_DECIDE)?;
+    let approvals = approvals_for(&dashboard, viewer)?;
     match approvals.remove_rule(viewer.tenant().as_deref(), posted.text("rule")).await {
-        Ok(true) => see_other("/dashboard/rules"),
-        Ok(false) => viewer.missing("This rule does not exist or was already deleted."),
+        Ok(true) => Ok(see_other("/dashboard/rules")),
+        Ok(false) => Err(viewer.missing("This rule does not exist or was already deleted.")),
         Err(error) => {
             tracing::warn!(%error, "cannot delete a standing rule");
             let text = "The rule no longer applies, but its deletion could not be stored: it may return after a restart.";
-            error_page(viewer, StatusCode::SERVICE_UNAVAILABLE, "Deletion failed", text)
+            Err(error_page(viewer, StatusCode::SERVICE_UNAVAILABLE, "Deletion failed", text))
         }
     }
 }

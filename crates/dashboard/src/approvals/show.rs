@@ -1,7 +1,6 @@
 //! The page of one approval.
 
 use auth::scope;
-use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -12,7 +11,7 @@ use strip::{ApprovalRow, ApprovalState};
 use super::query::pending_approvals;
 use super::row::state;
 use crate::diff::changed_parts;
-use crate::layout::{Page, Section, csrf, heading};
+use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
@@ -26,7 +25,7 @@ pub(super) async fn page(
     before: Option<&ApprovalRow>,
     notice: Option<&str>,
     status: StatusCode,
-) -> Response {
+) -> PageResult {
     let rest = pending_approvals(dashboard, viewer.tenant()).await;
     let next = rest.iter().find(|other| other.id != row.id);
     let files: Vec<ShownFile> = serde_json::from_str(&row.files).unwrap_or_default();

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use proto::Code;
+use proto::{Code, Failure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -46,5 +46,29 @@ impl OperationError {
     /// An earlier request has settled the matter already.
     pub fn conflict(message: impl Into<String>, details: Value) -> Self {
         Self { conflict: true, details: Some(details), ..Self::new(Code::Denied, message) }
+    }
+}
+
+impl From<Failure> for OperationError {
+    fn from(failure: Failure) -> Self {
+        if let Some(cause) = &failure.source {
+            tracing::warn!(%cause, "{}", failure.message);
+        }
+        Self {
+            retryable: failure.retryable,
+            details: failure.details,
+            retry_after: failure.retry_after,
+            ..Self::new(failure.code, failure.message)
+        }
+    }
+}
+
+impl From<OperationError> for Failure {
+    fn from(error: OperationError) -> Self {
+        Self {
+            details: error.details,
+            retry_after: error.retry_after,
+            ..Self::new(error.code, error.message).retryable(error.retryable)
+        }
     }
 }

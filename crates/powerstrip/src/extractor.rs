@@ -12,7 +12,7 @@ use proto::{Blame, Code};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use strip::Failure;
-use strip::files::text::{ExtractedText, TextOf};
+use strip::files::text::{ExtractText, ExtractedText};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -191,8 +191,8 @@ impl TextExtractor {
 }
 
 #[async_trait]
-impl TextOf for TextExtractor {
-    async fn text(
+impl ExtractText for TextExtractor {
+    async fn extract(
         &self,
         source: &Path,
         media_type: &str,

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{DataFolder, Database};
-use strip::files::{FileRecord, Files, Listing, NewFile, described};
+use strip::files::{FileRecord, Files, Listing, NewFile, describe};
 use strip::{Failure, Strip};
 use tokio::fs::{File, OpenOptions};
 use tokio::io::AsyncWriteExt as _;
@@ -111,7 +111,7 @@ impl<F: Holds> FileErrands<F> {
         let mut new = NewFile::new(FileKind::File, params.name);
         new.ttl = params.ttl_ms.map(Duration::from_millis);
         let kept = self.files.files().put(&self.principal, new, bytes).await?;
-        Ok(described(&kept))
+        Ok(describe(&kept))
     }
 
     async fn get(&self, params: GetParams) -> Result<Value, Failure> {
@@ -119,19 +119,19 @@ impl<F: Holds> FileErrands<F> {
         let found = files.find(&self.principal, &params.id).await?;
         let written = write(files, &found, &params.path).await?;
         written.map_err(|error| of_path(&params.path, error))?;
-        Ok(described(&found))
+        Ok(describe(&found))
     }
 
     async fn list(&self, params: ListParams) -> Result<Value, Failure> {
         let listing = Listing { kind: params.kind, cursor: params.cursor, ..Listing::default() };
         let page = self.files.files().list(&self.principal, listing).await?;
-        let files: Vec<_> = page.files.iter().map(described).collect();
+        let files: Vec<_> = page.files.iter().map(describe).collect();
         Ok(json!({"files": files, "next_cursor": page.next}))
     }
 
     async fn remove(&self, params: RemoveParams) -> Result<Value, Failure> {
         let removed = self.files.files().delete(&self.principal, &params.id).await?;
-        Ok(described(&removed))
+        Ok(describe(&removed))
     }
 
     async fn link(&self, params: LinkParams) -> Result<Value, Failure> {

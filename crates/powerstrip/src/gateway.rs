@@ -210,7 +210,8 @@ impl Gateway {
         if freshness == Freshness::Followed {
             let (strip, ending) = (Arc::clone(&strip), ending.clone());
             tokio::spawn(async move {
-                let tended = async { tokio::join!(strip.files().tend(), strip.tend_records()) };
+                let tended =
+                    async { tokio::join!(strip.files().sweep_forever(), strip.tend_records()) };
                 ending.run_until_cancelled(tended).await
             });
         }

@@ -1,4 +1,4 @@
-use proto::{Blame, Code};
+use proto::{Blame, Code, Failure};
 use schema::Violation;
 use serde_json::{Value, json};
 
@@ -55,6 +55,15 @@ impl PromptError {
             }
             Self::InvalidArguments(violations) => Some(json!({"violations": violations})),
             Self::Template { limit, .. } => limit.map(|limit| json!({"limit": limit})),
+        }
+    }
+}
+
+impl From<PromptError> for Failure {
+    fn from(error: PromptError) -> Self {
+        Self {
+            details: error.details(),
+            ..Self::new(error.code(), error.to_string()).blame(error.blame())
         }
     }
 }

@@ -9,6 +9,7 @@ mod code;
 mod descriptor;
 mod discovery;
 mod envelope;
+mod failure;
 mod file;
 mod file_rule;
 mod finding;
@@ -26,6 +27,7 @@ pub use discovery::{
     ServerInfo,
 };
 pub use envelope::{Envelope, ErrorItem, Meta};
+pub use failure::Failure;
 pub use file::{FILE_ID_BYTES, FileId, FileKind, InvalidFileId, UploadId};
 pub use file_rule::{
     FILE_ARGS_META, FILE_STRATEGY_META, FileArgs, FileRule, FileStrategy, WrittenFileArgs,

@@ -4,8 +4,8 @@ use proto::{Envelope, Meta};
 use serde_json::Value;
 
 use crate::catalog::Entry;
-use crate::files::Reference;
 use crate::{Failure, Reply};
+use files::Reference;
 
 /// The result of one call, ready for any door to render.
 #[derive(Clone, Debug)]

@@ -12,13 +12,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use files::FilePlan;
 use proto::{Descriptor, Digest, FileRule, Limits, ToolId};
 use schema::Schema;
 use store::{Pin, PinnedDefinition};
 use tokio::sync::watch;
 
 use crate::Tool;
-use crate::files::{FilePlan, Strategies};
+use crate::files::Strategies;
 
 pub use admission::{MAJORS_SERVED, takes_objects};
 pub use diff::{Change, changes};

@@ -3,10 +3,12 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use ::files::{Files, Secrets};
+
 use crate::approval::{Grant, ShownFile};
 use crate::catalog::Entry;
 use crate::client::{Client, ToolClient};
-use crate::files::{self, Files, Filled, KeepRules, Lenders, Secrets};
+use crate::files::{self, FileResolver, Filled, KeepRules, LargeAnswer};
 use crate::guard::idempotency::ToolResult;
 use crate::guard::{deadline, shape, size};
 use crate::{Failure, Job, Output, Reply, Request};
@@ -15,7 +17,7 @@ use crate::{Failure, Job, Output, Reply, Request};
 #[derive(Clone)]
 pub(crate) struct Executor {
     pub(crate) files: Arc<Files>,
-    pub(crate) lenders: Arc<Lenders>,
+    pub(crate) resolver: Arc<FileResolver>,
 }
 
 impl Executor {
@@ -52,8 +54,8 @@ impl Executor {
         request: &Request,
     ) -> Result<Arc<[ShownFile]>, Failure> {
         let shown = pin!(async {
-            let filled = files::to_fill(&self.files, &self.lenders, entry, request).await?;
-            self.files.shown(&request.principal, &request.input, filled).await
+            let filled = files::files_to_fill(&self.files, &self.resolver, entry, request).await?;
+            files::shown_files(&self.files, &request.principal, &request.input, filled).await
         });
         deadline::bound(entry.limits.timeout, None, shown).await
     }
@@ -64,18 +66,24 @@ impl Executor {
             // Boxed to keep the common future small.
             Some(_) => Box::pin(self.fill(entry, job)).await?,
         };
+        let answer = LargeAnswer {
+            files: &self.files,
+            rules,
+            entry,
+            request: &job.request,
+            secrets: &secrets,
+        };
         let result = match entry.tool.run(&job).await {
-            Ok(output) => self.finish(rules, entry, &job.request, &secrets, output).await,
+            Ok(output) => self.finish(&answer, output).await,
             Err(failure) if failure.native.is_some() && entry.tool.references() => {
-                let kept = files::keep_failed(&self.files, rules, entry, &job.request, failure);
-                Err(Box::pin(kept).await)
+                Err(Box::pin(answer.replace_in_failure(failure)).await)
             }
             Err(failure) => Err(failure),
         };
         let output = match result {
             Ok(output) if secrets.is_empty() => output,
-            Ok(output) => secrets.out_of_output(output),
-            Err(failure) => return Err(secrets.out_of_failure(failure)),
+            Ok(output) => scrub_output(&secrets, output),
+            Err(failure) => return Err(secrets.scrub_failure(failure)),
         };
         let size = size::check_output(entry, &output.data)?;
         Ok((output, size))
@@ -83,25 +91,19 @@ impl Executor {
 
     async fn fill(&self, entry: &Entry, job: Job) -> Result<(Job, Secrets), Failure> {
         let Filled { mut job, secrets } =
-            files::fill(&self.files, &self.lenders, entry, job).await?;
+            files::fill(&self.files, &self.resolver, entry, job).await?;
         if !secrets.is_empty()
             && let Some(client) = job.request.client.take()
         {
             let secrets = secrets.clone();
-            let client = ToolClient::new(client).redacted(move |sent| secrets.out_of(sent));
+            let client = ToolClient::new(client).redacted(move |sent| secrets.scrub(sent));
             job.request.client = Some(Arc::new(client));
         }
         Ok((job, secrets))
     }
 
-    async fn finish(
-        &self,
-        rules: KeepRules,
-        entry: &Entry,
-        request: &Request,
-        secrets: &Secrets,
-        output: Output,
-    ) -> Result<Output, Failure> {
+    async fn finish(&self, answer: &LargeAnswer<'_>, output: Output) -> Result<Output, Failure> {
+        let LargeAnswer { entry, request, .. } = *answer;
         if output.reply != Reply::Done {
             return Ok(output);
         }
@@ -109,27 +111,36 @@ impl Executor {
         if !entry.tool.references() {
             return Ok(output);
         }
-        let output = if files::is_large(rules, entry, secrets, &output) {
-            Box::pin(files::keep(&self.files, rules, entry, (request, secrets), output)).await?
+        let output = if answer.is_possible(&output) {
+            Box::pin(answer.replace_in(output)).await?
         } else {
             output
         };
         if let Some(server) = entry.descriptor.id.server() {
-            let issued = files::issued(&output);
+            let issued = files::issued_references(&output);
             if !issued.is_empty() {
-                Box::pin(files::remember(&self.files, server, request, issued, &output)).await?;
+                Box::pin(files::remember_issued(&self.files, server, request, issued, &output))
+                    .await?;
             }
         }
         Ok(output)
     }
 }
 
+/// Replaces the secrets in an output.
+fn scrub_output(secrets: &Secrets, mut output: Output) -> Output {
+    secrets.scrub_shared(&mut output.data);
+    output.native.iter_mut().for_each(|native| secrets.scrub_shared(native));
+    output.warnings.iter_mut().for_each(|warning| secrets.scrub_text(warning));
+    output
+}
+
 /// Checks an output against the tool's schema. Base64 that was set aside is put back only if the schema asks for it, by a
 /// pattern or a length.
 fn check_shape(entry: &Entry, output: &Output) -> Result<(), Failure> {
     let Err(misfit) = shape::check_output(entry, &output.data) else { return Ok(()) };
-    let Some(carved) = &output.carved else { return Err(misfit) };
-    match serde_json::from_str(&carved.restored(&output.data.to_string())) {
+    let Some(blobs) = &output.blobs else { return Err(misfit) };
+    match serde_json::from_str(&blobs.restore(&output.data.to_string())) {
         Ok(whole) => shape::check_output(entry, &whole),
         Err(_) => Err(misfit),
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::Request;
 use crate::approval::ShownFile;
-use crate::files::Attachments;
+use files::Attachments;
 
 /// A request on its way through the guard stack, with what the guards add for the tool.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::files::{Carved, Reference};
+use files::{Blobs, Reference};
 
 /// Whether an output answers the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub struct Output {
     /// The result as an MCP server gave it, for doors that can forward it unchanged.
     pub native: Option<Arc<Value>>,
     pub reply: Reply,
-    /// Long runs of base64 that the data and the result only have placeholders of.
-    pub carved: Option<Carved>,
+    /// Long base64 that the data and the result contain as placeholders.
+    pub blobs: Option<Blobs>,
     /// The parts of the answer that were stored.
     pub references: Vec<Reference>,
 }
@@ -48,7 +48,7 @@ impl Output {
             warnings: Vec::new(),
             native: None,
             reply: Reply::Done,
-            carved: None,
+            blobs: None,
             references: Vec::new(),
         }
     }

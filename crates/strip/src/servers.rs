@@ -40,7 +40,7 @@ pub trait Server: Send + Sync + 'static {
     /// Sends a request; the job's input are its parameters, the output's data is the whole result.
     async fn request(&self, method: &str, job: &Job) -> Result<Output, Failure>;
 
-    /// Reads a resource for another server; long base64 in it is in the output's `carved`.
+    /// Reads a resource for another server; long base64 in it is in the output's `blobs`.
     async fn read_resource(&self, job: &Job) -> Result<Output, Failure> {
         self.request("resources/read", job).await
     }

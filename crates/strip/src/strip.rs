@@ -12,7 +12,7 @@ use crate::approval::Approvals;
 use crate::catalog::{NameStyle, Pins, WireNames};
 use crate::control;
 use crate::execution::Executor;
-use crate::files::{Files, Lenders};
+use crate::files::{FileResolver, Files};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::RateGuard;
@@ -57,7 +57,7 @@ impl Strip {
         let records =
             Records::new(parts.audit.clone(), parts.database.clone(), parts.clock.clone());
         let audit = Arc::new(Audit::new(parts.audit, parts.clock.clone()));
-        let lenders = Arc::new(Lenders {
+        let resolver = Arc::new(FileResolver {
             servers: Arc::clone(&servers),
             views: Arc::clone(&views),
             catalog: Arc::clone(&catalog),
@@ -68,7 +68,7 @@ impl Strip {
         let control = control::Context {
             runs: runs.clone(),
             files: Arc::clone(&files),
-            lenders: Arc::clone(&lenders),
+            resolver: Arc::clone(&resolver),
             prompts: Arc::clone(&prompts),
         };
         Arc::new(Self {
@@ -83,7 +83,7 @@ impl Strip {
                 idempotency: Idempotency::new(parts.cache, records),
                 metrics: CallMetrics::default(),
                 history: History::default(),
-                executor: Executor { files, lenders },
+                executor: Executor { files, resolver },
                 stop: Stop::default(),
                 approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),

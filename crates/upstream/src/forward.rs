@@ -35,7 +35,7 @@ impl StripServer for Server {
 
     async fn request(&self, method: &str, job: &Job) -> Result<Output, Failure> {
         let whole = self.forward(method, job, RpcResult::whole).await?;
-        Ok(Output { carved: None, ..whole })
+        Ok(Output { blobs: None, ..whole })
     }
 
     async fn read_resource(&self, job: &Job) -> Result<Output, Failure> {
@@ -48,7 +48,7 @@ impl StripServer for Server {
 }
 
 impl Server {
-    /// Forwards a request; `text` decides whether the carved-out parts of the result are restored.
+    /// Forwards a request; `text` decides whether extracted parts of the result are restored.
     async fn forward(
         &self,
         method: &str,
@@ -75,13 +75,13 @@ impl Server {
                 return Err(Failure::new(Code::Unavailable, "the caller cancelled the request"));
             }
         };
-        let mut carved = None;
+        let mut blobs = None;
         let (mut data, reply) = match reply {
             ServerReply::Result(answer) => {
                 let result = serde_json::from_str(&text(&answer)).map_err(|why| {
                     TransportError::malformed(why.to_string()).failure(&self.name)
                 })?;
-                carved = answer.carved;
+                blobs = answer.blobs;
                 (result, Reply::Done)
             }
             ServerReply::NeedsInput(question) => (question, Reply::NeedsInput),
@@ -90,6 +90,6 @@ impl Server {
         if method.starts_with("tasks/") {
             self.signer.sign_task(&self.name, &job.request.principal, &mut data);
         }
-        Ok(Output { reply, carved, ..Output::new(data) })
+        Ok(Output { reply, blobs, ..Output::new(data) })
     }
 }

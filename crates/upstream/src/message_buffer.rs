@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use proto::Scrubber;
-use strip::files::{Carved, Carver};
+use strip::files::{BlobExtractor, Blobs};
 
 use crate::rpc::Message;
 
@@ -13,7 +13,7 @@ const LARGE: usize = 64 * 1024;
 /// The largest answer that is read, and the longest line or event.
 pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
-/// The largest message, including what is carved out of it.
+/// The largest message, including the base64 that is extracted from it.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// A message has more bytes than allowed.
@@ -24,33 +24,33 @@ pub(crate) struct TooLarge;
 #[derive(Debug, Default)]
 pub(crate) struct MessageBuffer {
     plain: Vec<u8>,
-    carver: Option<Box<Carver>>,
+    extractor: Option<Box<BlobExtractor>>,
 }
 
 /// A whole message, and what was set aside of it.
 #[derive(Debug)]
 pub(crate) struct RawMessage {
     pub(crate) json: Vec<u8>,
-    pub(crate) carved: Option<Carved>,
+    pub(crate) blobs: Option<Blobs>,
 }
 
 impl MessageBuffer {
     pub(crate) fn add(&mut self, chunk: &Bytes) {
-        match &mut self.carver {
-            Some(carver) => carver.feed(chunk),
+        match &mut self.extractor {
+            Some(extractor) => extractor.feed(chunk),
             None if self.plain.len() + chunk.len() <= LARGE => self.plain.extend_from_slice(chunk),
             None => {
-                let mut carver = Box::<Carver>::default();
-                carver.feed(&std::mem::take(&mut self.plain).into());
-                carver.feed(chunk);
-                self.carver = Some(carver);
+                let mut extractor = Box::<BlobExtractor>::default();
+                extractor.feed(&std::mem::take(&mut self.plain).into());
+                extractor.feed(chunk);
+                self.extractor = Some(extractor);
             }
         }
     }
 
     /// Bytes that lie elsewhere and must be copied.
     pub(crate) fn add_slice(&mut self, bytes: &[u8]) {
-        if self.carver.is_none() && self.plain.len() + bytes.len() <= LARGE {
+        if self.extractor.is_none() && self.plain.len() + bytes.len() <= LARGE {
             self.plain.extend_from_slice(bytes);
         } else {
             self.add(&Bytes::copy_from_slice(bytes));
@@ -58,24 +58,24 @@ impl MessageBuffer {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.carver.is_none() && self.plain.is_empty()
+        self.extractor.is_none() && self.plain.is_empty()
     }
 
     /// Refuses more than may be held.
     pub(crate) fn check(&self) -> Result<(), TooLarge> {
         let (whole, left) =
-            self.carver.as_ref().map_or((0, self.plain.len()), |carver| carver.sizes());
+            self.extractor.as_ref().map_or((0, self.plain.len()), |extractor| extractor.sizes());
         if whole > MAX_MESSAGE_BYTES || left > MAX_ANSWER_BYTES { Err(TooLarge) } else { Ok(()) }
     }
 
     /// The message, which is then gathered no more.
     pub(crate) fn take(&mut self) -> RawMessage {
-        match self.carver.take() {
-            Some(carver) => {
-                let (json, carved) = carver.finish();
-                RawMessage { json, carved }
+        match self.extractor.take() {
+            Some(extractor) => {
+                let (json, blobs) = extractor.finish();
+                RawMessage { json, blobs }
             }
-            None => RawMessage { json: std::mem::take(&mut self.plain), carved: None },
+            None => RawMessage { json: std::mem::take(&mut self.plain), blobs: None },
         }
     }
 }
@@ -89,14 +89,14 @@ impl RawMessage {
         read: impl FnOnce(Result<Message<'_>, String>) -> T,
     ) -> T {
         secrets.bytes(&mut self.json);
-        let carved = self.carved.take();
-        match (Message::parse(&self.json), carved) {
-            (Ok(Message::Answer { id, answer: Ok(mut given) }), carved) => {
-                given.carved = carved;
+        let blobs = self.blobs.take();
+        match (Message::parse(&self.json), blobs) {
+            (Ok(Message::Answer { id, answer: Ok(mut given) }), blobs) => {
+                given.blobs = blobs;
                 read(Ok(Message::Answer { id, answer: Ok(given) }))
             }
-            (_, Some(carved)) => {
-                let whole = carved.restored(&String::from_utf8_lossy(&self.json));
+            (_, Some(blobs)) => {
+                let whole = blobs.restore(&String::from_utf8_lossy(&self.json));
                 read(Message::parse(whole.as_bytes()))
             }
             (opened, None) => read(opened),

@@ -29,9 +29,9 @@ pub(crate) fn read(server: &str, given: RpcResult, rules: Rules) -> Result<Outpu
     let hidden = if may_hide(&json) { hidden(&mut result, clean_results) } else { 0 };
     drop(json);
     let failed = result.get("isError") == Some(&Value::Bool(true));
-    if let Some(carved) = given.carved.as_ref().filter(|_| rules.keep && failed) {
+    if let Some(blobs) = given.blobs.as_ref().filter(|_| rules.keep && failed) {
         // Few failures are large, and what they say is read here.
-        result = serde_json::from_str(&carved.restored(&result.to_string()))
+        result = serde_json::from_str(&blobs.restore(&result.to_string()))
             .map_err(|why| malformed(format!("the result cannot be read: {why}")))?;
     }
     let Value::Object(fields) = &result else {
@@ -51,7 +51,7 @@ pub(crate) fn read(server: &str, given: RpcResult, rules: Rules) -> Result<Outpu
             .native(Arc::new(result)));
     }
     let mut output = Output::new(data_of(&result));
-    output.carved = given.carved.filter(|_| rules.keep);
+    output.blobs = given.blobs.filter(|_| rules.keep);
     output.native = Some(Arc::new(result));
     if hidden > 0 {
         output.warnings.push(if clean_results {

@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use strip::files::{Attachments, Carved};
+use strip::files::{Attachments, Blobs};
 use strip::{AskMode, Client};
 
 use crate::era::{Era, MODERN};
@@ -262,23 +262,23 @@ impl RpcError {
 /// An answer whose result is not parsed yet.
 pub(crate) type Answer = Result<RpcResult, RpcError>;
 
-/// A result as it arrived, without the long runs of base64 that were carved out while it was read.
+/// A result as it arrived, without the long base64 that was extracted while it was read.
 #[derive(Debug)]
 pub(crate) struct RpcResult {
     pub(crate) raw: Box<RawValue>,
-    pub(crate) carved: Option<Carved>,
+    pub(crate) blobs: Option<Blobs>,
 }
 
 impl RpcResult {
-    /// The result's text, with placeholders where something was carved out.
+    /// The result's text, with placeholders for extracted base64.
     pub(crate) fn get(&self) -> &str {
         self.raw.get()
     }
 
     /// The result's text as the server sent it.
     pub(crate) fn whole(&self) -> Cow<'_, str> {
-        match &self.carved {
-            Some(carved) => carved.restored(self.get()).into(),
+        match &self.blobs {
+            Some(blobs) => blobs.restore(self.get()).into(),
             None => self.get().into(),
         }
     }
@@ -319,7 +319,7 @@ impl<'a> Message<'a> {
         }
         let id = frame.id.and_then(|id| id.get().parse().ok());
         let answer = match (frame.result, frame.error) {
-            (Some(result), None) => Ok(RpcResult { raw: result.to_owned(), carved: None }),
+            (Some(result), None) => Ok(RpcResult { raw: result.to_owned(), blobs: None }),
             (None, Some(error)) => Err(serde_json::from_str(error.get())
                 .map_err(|why| format!("malformed `error`: {why}"))?),
             _ => return Err("neither a result nor an error".to_owned()),

@@ -170,7 +170,7 @@ mod tests {
             let data = found.pop().unwrap();
             assert!(data.json.len() < 200);
             let json = String::from_utf8(data.json).unwrap();
-            assert_eq!(format!("data: {}\n\n", data.carved.unwrap().restored(&json)), text);
+            assert_eq!(format!("data: {}\n\n", data.blobs.unwrap().restore(&json)), text);
         }
     }
 

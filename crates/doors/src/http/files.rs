@@ -17,7 +17,7 @@ use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderValue, StatusCode, Uri};
 use proto::{Code, Envelope, Meta, Principal, TraceId};
 use serde_json::{Value, json};
-use strip::files::{FileUse, Listing, described};
+use strip::files::{FileUse, Listing, describe};
 use strip::{Door, Failure};
 
 use super::{Shared, reply, routes};
@@ -80,7 +80,7 @@ pub(super) async fn put(
     };
     let kept = shared.strip.audited(asked.using("upload", ""), taken).await;
     let place = kept.as_ref().ok().map(|file| format!("{}/{}", routes::FILES, file.id));
-    let mut response = asked.answer(StatusCode::CREATED, kept.map(|file| described(&file)));
+    let mut response = asked.answer(StatusCode::CREATED, kept.map(|file| describe(&file)));
     if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {
         response.headers_mut().insert(LOCATION, place);
     }
@@ -112,7 +112,7 @@ pub(super) async fn list(
                 .map_err(|_| read("limit"))?,
         };
         let page = shared.strip.files().list(&asked.principal, listing).await?;
-        let files: Vec<_> = page.files.iter().map(described).collect();
+        let files: Vec<_> = page.files.iter().map(describe).collect();
         Ok(json!({"files": files, "next_cursor": page.next}))
     };
     let listed = listed.await;
@@ -127,7 +127,7 @@ pub(super) async fn metadata(
 ) -> Response {
     let asked = Asked::new(principal, trace);
     let found = shared.strip.files().find(&asked.principal, &id_of(path)).await;
-    asked.answer(StatusCode::OK, found.map(|file| described(&file)))
+    asked.answer(StatusCode::OK, found.map(|file| describe(&file)))
 }
 
 pub(super) async fn delete(
@@ -143,7 +143,7 @@ pub(super) async fn delete(
         Ok((file.id.to_string(), file))
     };
     let deleted = shared.strip.audited(asked.using("delete", &id), deletion).await;
-    asked.answer(StatusCode::OK, deleted.map(|file| described(&file)))
+    asked.answer(StatusCode::OK, deleted.map(|file| describe(&file)))
 }
 
 /// A link by which anybody may read a file for a while.

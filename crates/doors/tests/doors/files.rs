@@ -104,7 +104,7 @@ async fn a_file_that_arrives_too_slowly_is_refused() {
 #[tokio::test]
 async fn every_use_of_a_file_leaves_one_audit_row() {
     let gateway = gateway().await;
-    gateway.strip.files().reached_at(format!("http://{}", gateway.address).parse().unwrap());
+    gateway.strip.files().set_public_url(format!("http://{}", gateway.address).parse().unwrap());
     let kept = gateway.post("/v1/files?name=a.txt", "hello").await.json();
     let id = kept["data"]["file_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/files/{id}");

@@ -83,7 +83,7 @@ impl Serve {
             (Some(_), Some(access)) => access.public_url.clone(),
             _ => url.clone(),
         };
-        gateway.strip().files().reached_at(
+        gateway.strip().files().set_public_url(
             loaded.config.public_url.as_deref().unwrap_or(&url).parse().context("public_url")?,
         );
         let webhook = gateway.approval_webhook(&loaded, &public)?;

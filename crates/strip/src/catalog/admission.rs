@@ -12,7 +12,7 @@ use store::PinnedDefinition;
 use super::pins::{CROWDED, Verdict};
 use super::{Entry, Fault, Pins, Quarantined, Terms};
 use crate::Tool;
-use crate::files::{FilePlan, widen};
+use files::{FilePlan, allow_references};
 
 /// How many majors of one tool are served: the newest and the one before.
 pub const MAJORS_SERVED: usize = 2;
@@ -147,8 +147,8 @@ impl Offer<'_> {
         let definition = descriptor.definition_hash();
         let files = rule.map(|rule| FilePlan::of(rule, &descriptor.input_schema)).transpose();
         let files = files.map_err(|unfit| unusable("input", &unfit))?.flatten();
-        let asked = files.as_ref().map_or(&descriptor.input_schema, |planned| &planned.asked);
-        let input = Schema::compile(asked).map_err(|f| unusable("input", &f))?;
+        let accepted = files.as_ref().map_or(&descriptor.input_schema, |planned| &planned.accepted);
+        let input = Schema::compile(accepted).map_err(|f| unusable("input", &f))?;
         let output = descriptor
             .output_schema
             .as_ref()
@@ -160,7 +160,7 @@ impl Offer<'_> {
             planned.plan
         });
         if self.tool.references() {
-            descriptor.output_schema.iter_mut().for_each(widen);
+            descriptor.output_schema.iter_mut().for_each(allow_references);
         }
         let entry = Box::new(Entry {
             wire: String::new(),

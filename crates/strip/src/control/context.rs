@@ -3,7 +3,7 @@ use std::sync::{Arc, Weak};
 use proto::{Blame, Code};
 use serde_json::json;
 
-use crate::files::{Files, Lenders};
+use crate::files::{FileResolver, Files};
 use crate::runs::{Run, RunOf, Runs};
 use crate::{Failure, Request};
 use prompts::Prompts;
@@ -12,7 +12,7 @@ use prompts::Prompts;
 pub(crate) struct Context {
     pub(crate) runs: Runs,
     pub(crate) files: Arc<Files>,
-    pub(crate) lenders: Arc<Lenders>,
+    pub(crate) resolver: Arc<FileResolver>,
     pub(crate) prompts: Arc<Prompts>,
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::context::{Context, check, run_of};
 use super::sheet::Sheet;
-use crate::files::{FileRecord, NewFile, lent};
+use crate::files::{FileRecord, NewFile, fetch_reference, hex};
 use crate::runs::Run;
 use crate::tool::Part;
 use crate::{Failure, Job, Output, Request, Tool};
@@ -111,10 +111,6 @@ impl Tool for StoreArtifact {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 async fn store(
     context: &Context,
     run: &Arc<Run>,
@@ -131,7 +127,7 @@ async fn store(
             let source = match files.find(principal, id).await {
                 // It may be the id of a server for its own reference.
                 Err(missing) if missing.code == Code::NotFound => {
-                    lent(files, &context.lenders, request, id).await?.ok_or(missing)?
+                    fetch_reference(files, &context.resolver, request, id).await?.ok_or(missing)?
                 }
                 found => found?,
             };

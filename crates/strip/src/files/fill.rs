@@ -1,52 +1,48 @@
-//! The way in: whatever a caller names by id becomes what the tool takes, after a person has approved the ids and before
-//! the tool's own schema is asked.
+//! Puts files into the input of a call, after approval of the ids and before validation with the tool's own schema.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use files::{Attachments, FilePlan, FileRecord, Files, MAX_FILES, Secrets, Slot, encode_base64};
 use futures_util::TryStreamExt as _;
 use proto::{Code, FileId, FileStrategy};
 use serde_json::{Map, Value, json};
-use store::FileRecord;
 
-use super::attach::in_base64;
-use super::foreign::{self, fetch, lent};
-use super::lenders::Lenders;
-use super::plan::MAX_FILES;
-use super::shown::as_shown;
-use super::{Attachments, FilePlan, Files, Secrets, Slot};
+use super::issued::{self, fetch, fetch_reference};
+use super::resolver::FileResolver;
+use super::shown::check_as_shown;
 use crate::approval::ShownFile;
 use crate::catalog::Entry;
 use crate::{Failure, Job, Request, Violation};
 
-/// Smaller files are put into the input at once: it costs less than a stream.
-const WORTH_A_STREAM: u64 = 256 * 1024;
+/// Smaller files are put into the input as text, which costs less than a stream.
+const MIN_STREAM_BYTES: u64 = 256 * 1024;
 
-/// How many bytes of files are put into one input, of a tool which takes no streams.
+/// How many bytes of files are put into one input as text.
 const MAX_INLINE: u64 = 32 << 20;
 
-/// How long a link holds that a tool is given.
-const LINK_LASTS: Duration = Duration::from_secs(3600);
+/// The validity of a link that a tool gets.
+const LINK_TTL: Duration = Duration::from_secs(3600);
 
-/// A call with files in it, and what nobody but the tool may see of it.
+/// A call with files in its input, and what only the tool may see of it.
 pub(crate) struct Filled {
     pub(crate) job: Job,
     pub(crate) secrets: Secrets,
 }
 
-/// Puts files into a call.
+/// Puts files into the input of a call.
 pub(crate) async fn fill(
     files: &Arc<Files>,
-    lenders: &Lenders,
+    resolver: &FileResolver,
     entry: &Entry,
     mut job: Job,
 ) -> Result<Filled, Failure> {
     let (Some(plan), Some(input)) = (&entry.files, job.request.input.as_object()) else {
         return Ok(Filled { job, secrets: Secrets::default() });
     };
-    let named = Named::of(plan, input)?;
+    let given = GivenIds::of(plan, input)?;
     let mut filling = Filling {
         files,
         strategy: plan.strategy,
@@ -56,53 +52,53 @@ pub(crate) async fn fill(
         room: MAX_INLINE,
     };
     let mut filled = input.clone();
-    for (slot, ids) in plan.slots.iter().zip(&named.slots) {
+    for (slot, ids) in plan.slots.iter().zip(&given.slots) {
         if ids.is_empty() {
             continue;
         }
         let (mut data, mut types) = (Vec::new(), Vec::new());
         for id in ids {
-            let record = found(files, lenders, (entry, slot), &job.request, id).await?;
-            as_shown(&job, id.as_str(), record.as_ref())?;
+            let record = find_file(files, resolver, (entry, slot), &job.request, id).await?;
+            check_as_shown(&job, id.as_str(), record.as_ref())?;
             let Some(record) = record else { continue };
             types.push(Value::from(record.media_type.clone()));
             data.push(filling.value(slot, record).await?);
         }
         if data.is_empty() {
-            // The server's own: it knows what it issued.
+            // References of the called server, which resolves them itself.
             continue;
         }
-        filled.insert(slot.data.clone(), of(slot, data));
+        filled.insert(slot.data.clone(), one_or_list(slot, data));
         if let Some(name) = &slot.media_type {
-            filled.insert(name.clone(), of(slot, types));
+            filled.insert(name.clone(), one_or_list(slot, types));
         }
-        if !slot.tells_id {
+        if !slot.passes_id {
             filled.remove(&slot.id);
         }
     }
     let Filling { attached, secrets, .. } = filling;
-    filled.retain(|argument, _| !plan.is_only_ours(argument));
+    filled.retain(|argument, _| !plan.is_reference_only(argument));
     let filled = Value::Object(filled);
-    check(plan, &filled).map_err(|failure| secrets.out_of_failure(failure))?;
+    check(plan, &filled).map_err(|failure| secrets.scrub_failure(failure))?;
     job.caller_input = Some(std::mem::replace(&mut job.request.input, Arc::new(filled)));
     job.attachments = (!attached.is_empty()).then(|| Arc::new(attached));
     Ok(Filled { job, secrets })
 }
 
-/// The files that a call is to be filled with. What other servers keep is fetched, so that a person can be shown it.
-pub(crate) async fn to_fill(
+/// The files of a call. Files of other servers are fetched, so that a reviewer can see them.
+pub(crate) async fn files_to_fill(
     files: &Arc<Files>,
-    lenders: &Lenders,
+    resolver: &FileResolver,
     entry: &Entry,
-    call: &Request,
+    request: &Request,
 ) -> Result<Vec<ShownFile>, Failure> {
     let mut shown = Vec::new();
-    let (Some(plan), Some(input)) = (&entry.files, call.input.as_object()) else {
+    let (Some(plan), Some(input)) = (&entry.files, request.input.as_object()) else {
         return Ok(shown);
     };
-    for (slot, ids) in plan.slots.iter().zip(&Named::of(plan, input)?.slots) {
+    for (slot, ids) in plan.slots.iter().zip(&GivenIds::of(plan, input)?.slots) {
         for id in ids {
-            if let Some(record) = found(files, lenders, (entry, slot), call, id).await? {
+            if let Some(record) = find_file(files, resolver, (entry, slot), request, id).await? {
                 shown.push(ShownFile::of(id.as_str(), &record));
             }
         }
@@ -110,44 +106,45 @@ pub(crate) async fn to_fill(
     Ok(shown)
 }
 
-/// A file of ours, or what a server keeps under a reference of its own.
+/// An id that a caller gives for a file.
 enum Id<'a> {
-    Ours(&'a str),
-    /// In an argument that is the tool's own, or may be: its server knows what it issued.
-    Foreign(&'a str),
-    /// In the place of a file's id, where the tool takes nothing but the file.
-    Lent(&'a str),
+    /// An id of ours.
+    File(&'a str),
+    /// A reference in an argument that the tool itself may take: its server knows what it issued.
+    ToolReference(&'a str),
+    /// A reference in the argument for the file's id, which the tool does not get.
+    Reference(&'a str),
 }
 
 impl<'a> Id<'a> {
     fn of(id: &'a str, otherwise: fn(&'a str) -> Self) -> Self {
-        if id.parse::<FileId>().is_ok() { Self::Ours(id) } else { otherwise(id) }
+        if id.parse::<FileId>().is_ok() { Self::File(id) } else { otherwise(id) }
     }
 
     fn as_str(&self) -> &'a str {
         match self {
-            Self::Ours(id) | Self::Foreign(id) | Self::Lent(id) => id,
+            Self::File(id) | Self::ToolReference(id) | Self::Reference(id) => id,
         }
     }
 }
 
-/// The ids that a caller gave, by slot.
-struct Named<'a> {
+/// The ids that a caller gives, by slot.
+struct GivenIds<'a> {
     slots: Vec<Vec<Id<'a>>>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> GivenIds<'a> {
     fn of(plan: &FilePlan, input: &'a Map<String, Value>) -> Result<Self, Failure> {
         let mut slots: Vec<Vec<Id<'a>>> = Vec::with_capacity(plan.slots.len());
         for slot in &plan.slots {
-            let put_in = [Some(&slot.data), slot.media_type.as_ref()];
-            if let Some(name) = put_in.into_iter().flatten().find(|name| input.contains_key(*name))
+            let filled = [Some(&slot.data), slot.media_type.as_ref()];
+            if let Some(name) = filled.into_iter().flatten().find(|name| input.contains_key(*name))
             {
                 let message = format!("`{name}` is filled in from `{}`: leave it out", slot.id);
                 return Err(Failure::new(Code::InvalidInput, message));
             }
             let given = input.get(&slot.id).map(ids).unwrap_or_default();
-            slots.push(given.into_iter().map(|id| Id::of(id, Id::Lent)).collect());
+            slots.push(given.into_iter().map(|id| Id::of(id, Id::Reference)).collect());
         }
         for (argument, value) in input {
             let own = plan.slots.iter().any(|slot| slot.id == *argument);
@@ -171,7 +168,7 @@ impl<'a> Named<'a> {
                 );
                 return Err(Failure::new(Code::InvalidInput, message));
             }
-            slots[at] = given.into_iter().map(|id| Id::of(id, Id::Foreign)).collect();
+            slots[at] = given.into_iter().map(|id| Id::of(id, Id::ToolReference)).collect();
         }
         let count: usize = slots.iter().map(Vec::len).sum();
         if count > MAX_FILES {
@@ -208,35 +205,35 @@ fn ids(value: &Value) -> Vec<&str> {
     }
 }
 
-fn of(slot: &Slot, mut values: Vec<Value>) -> Value {
+fn one_or_list(slot: &Slot, mut values: Vec<Value>) -> Value {
     if slot.many { Value::Array(values) } else { values.pop().unwrap_or_default() }
 }
 
-/// The file that is meant; none if it is a reference of the very server that is called.
-async fn found(
+/// The file of an id; none if the id is a reference of the called server.
+async fn find_file(
     files: &Arc<Files>,
-    lenders: &Lenders,
+    resolver: &FileResolver,
     (entry, slot): (&Entry, &Slot),
-    call: &Request,
+    request: &Request,
     id: &Id<'_>,
 ) -> Result<Option<FileRecord>, Failure> {
     let id = match id {
-        Id::Ours(id) => return files.find(&call.principal, id).await.map(Some),
-        Id::Lent(id) => {
-            return match lent(files, lenders, call, id).await? {
-                None => files.find(&call.principal, id).await.map(Some),
+        Id::File(id) => return files.find(&request.principal, id).await.map(Some),
+        Id::Reference(id) => {
+            return match fetch_reference(files, resolver, request, id).await? {
+                None => files.find(&request.principal, id).await.map(Some),
                 found => Ok(found),
             };
         }
-        Id::Foreign(id) => id,
+        Id::ToolReference(id) => id,
     };
-    let issuers = foreign::issuers(files, lenders, call, id).await?;
+    let issuers = issued::issuers(files, resolver, request, id).await?;
     if issuers.iter().any(|issued| entry.descriptor.id.server() == Some(&*issued.server)) {
         return Ok(None);
     }
-    match foreign::only(issuers)? {
-        Some(issued) => fetch(files, lenders, call, &issued).await.map(Some),
-        // Nobody remembers it; but a tool that does without the file may know what is meant.
+    match issued::only_issuer(issuers)? {
+        Some(issued) => fetch(files, resolver, request, &issued).await.map(Some),
+        // No issuer is known, but a tool with an optional file may know the reference.
         None if !slot.required => Ok(None),
         None => {
             let shown: String = proto::clean::visible(id).chars().take(80).collect();
@@ -273,7 +270,7 @@ impl Filling<'_> {
                 Ok(Value::from(&*text))
             }
             FileStrategy::VideoS3PresignedUrl => {
-                let url = self.files.link(&record, Some(LINK_LASTS)).await?;
+                let url = self.files.link(&record, Some(LINK_TTL)).await?;
                 self.secrets.add_link(&url, &record.id);
                 Ok(Value::from(url.as_str()))
             }
@@ -281,7 +278,7 @@ impl Filling<'_> {
         }
     }
 
-    /// All files of a call share the room in its input: many small ones would weigh as much as a large one.
+    /// All files of a call share the room in its input.
     fn take_room(&mut self, record: &FileRecord, size: u64) -> Result<(), Failure> {
         self.room = self.room.checked_sub(size).ok_or_else(|| {
             let message = format!(
@@ -294,7 +291,7 @@ impl Filling<'_> {
     }
 
     async fn bytes(&mut self, slot: &Slot, record: FileRecord) -> Result<Value, Failure> {
-        if self.streams && slot.plain && record.size > WORTH_A_STREAM {
+        if self.streams && slot.plain && record.size > MIN_STREAM_BYTES {
             let head = self.files.open(&record, Some(0..Secrets::HEAD)).await?.try_next().await?;
             self.secrets.add_bytes(&head.unwrap_or_default(), &record.id);
             return Ok(Value::from(self.attached.add(record)));
@@ -302,7 +299,7 @@ impl Filling<'_> {
         self.take_room(&record, record.size)?;
         let length = usize::try_from(record.size.div_ceil(3) * 4).unwrap_or_default();
         let mut text = String::with_capacity(length);
-        let mut encoded = std::pin::pin!(in_base64(self.files.open(&record, None).await?));
+        let mut encoded = std::pin::pin!(encode_base64(self.files.open(&record, None).await?));
         while let Some(part) = encoded.try_next().await? {
             text.push_str(&String::from_utf8_lossy(&part));
         }
@@ -312,7 +309,7 @@ impl Filling<'_> {
     }
 }
 
-/// The tool's own schema, asked with the files in place. What is in a file is not told to whoever named it.
+/// Validates the input with the tool's own schema. Violations do not reveal the content of files.
 fn check(plan: &FilePlan, filled: &Value) -> Result<(), Failure> {
     let violations: Vec<_> = plan
         .own

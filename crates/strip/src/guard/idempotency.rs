@@ -20,8 +20,8 @@ use super::arguments::Arguments;
 use super::audit::Decision;
 use super::records::{Once, Records};
 use crate::catalog::Entry;
-use crate::files::references_in;
 use crate::{Failure, Output, Reply, Request};
+use files::references_in;
 
 /// What the tool's part of a call yields: its output and the output's size.
 pub(crate) type ToolResult = Result<(Output, usize), Failure>;
@@ -230,7 +230,7 @@ impl Answers {
         let Recorded { data, native, .. } = recorded;
         let references = references_in(&data);
         let reply = Reply::Done;
-        Ok(Some(Output { data, warnings: Vec::new(), native, reply, carved: None, references }))
+        Ok(Some(Output { data, warnings: Vec::new(), native, reply, blobs: None, references }))
     }
 
     /// Does the work and records its success, unless it is on record that it was done or begun.

@@ -14,8 +14,8 @@ use store::{AuditTrail, CallChange, CallRecord, CallState, Database, Receipt, St
 
 use super::idempotency::{CallError, KeyReused, ToolResult};
 use crate::catalog::Entry;
-use crate::files::references_in;
 use crate::{Failure, Output, Reply, Request};
+use files::references_in;
 
 /// A larger answer is not stored: after a restart its call is known to have been answered, and that is all.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
@@ -109,7 +109,7 @@ impl Records {
                 let references = references_in(&data);
                 let reply = Reply::Done;
                 let warnings = Vec::new();
-                Ok(Some(Output { data, warnings, native, reply, carved: None, references }))
+                Ok(Some(Output { data, warnings, native, reply, blobs: None, references }))
             }
         }
     }

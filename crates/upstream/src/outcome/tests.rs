@@ -7,7 +7,7 @@ use super::*;
 
 fn read_value(result: &Value, clean_results: bool) -> Result<Output, Failure> {
     let raw = serde_json::value::to_raw_value(result).unwrap();
-    read("s", RpcResult { raw, carved: None }, Rules { clean: clean_results, keep: true })
+    read("s", RpcResult { raw, blobs: None }, Rules { clean: clean_results, keep: true })
 }
 
 #[test]

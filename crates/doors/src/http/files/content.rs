@@ -46,7 +46,7 @@ pub(crate) async fn content(
         let (action, principal, found) = match (grant(&query(&uri)?)?, principal) {
             (Some(grant), _) => {
                 // A link that opens nothing names a tenant all the same; that is nobody's row.
-                let file = files.follow(&id, &grant).await?;
+                let file = files.open_link(&id, &grant).await?;
                 ("download by link", bearer_of_link(&file), Some(file))
             }
             (None, Some(Extension(principal))) => ("download", principal, None),

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use proto::{Principal, TraceId};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use strip::files::{Progress, Upload, described};
+use strip::files::{Progress, Upload, describe};
 
 use super::intake::{broken_off, patient, refuse_announced};
 use super::{Asked, id_of, invalid};
@@ -104,18 +104,18 @@ pub(crate) async fn resume(
         shared.strip.files().add_part(&asked.principal, &id, offset, bytes).await
     };
     match added.await {
-        Ok(Progress::Waiting(upload)) => {
+        Ok(Progress::Incomplete(upload)) => {
             let mut response = asked.answer(StatusCode::OK, Ok(shown(&upload)));
             mark(response.headers_mut(), &upload);
             response
         }
         Ok(Progress::Done(file)) => {
             // Only the last part makes a file.
-            let done = std::future::ready(Ok((file.id.to_string(), described(&file))));
+            let done = std::future::ready(Ok((file.id.to_string(), describe(&file))));
             let kept = shared.strip.audited(asked.using("upload", &id), done).await;
             asked.answer(StatusCode::CREATED, kept)
         }
-        Ok(Progress::Elsewhere(upload)) => {
+        Ok(Progress::WrongOffset(upload)) => {
             let message = format!("this upload goes on at byte {}", upload.offset);
             let failure = invalid(message).details(shown(&upload));
             let mut response = reply::refuse(StatusCode::CONFLICT, &failure, trace);
@@ -133,7 +133,7 @@ pub(crate) async fn forget(
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
     let asked = Asked::new(principal, trace);
-    let forgotten = shared.strip.files().drop_upload(&asked.principal, &id_of(path)).await;
+    let forgotten = shared.strip.files().cancel_upload(&asked.principal, &id_of(path)).await;
     asked.answer(StatusCode::OK, forgotten.map(|()| Value::Null))
 }
 

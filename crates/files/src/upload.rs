@@ -1,0 +1,177 @@
+//! Uploads in parts: each part begins where the last one ended, and the last byte completes the file.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use proto::{Code, Failure, FileKind, Principal, UploadId};
+use serde_json::json;
+use store::{Appended, FileRecord, PutFault, UploadRow};
+
+use super::failures::{over_quota, storage_failed, too_large};
+use super::files::{Files, millis, random};
+use super::name;
+use super::record::NewFile;
+use super::upload_locks::UploadLock;
+
+/// How long an upload waits for its next part.
+const UPLOAD_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many unfinished uploads a tenant may have.
+const MAX_OPEN: u64 = 100;
+
+/// An upload and how much of it has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upload {
+    pub id: UploadId,
+    pub name: String,
+    /// How many bytes it will have.
+    pub size: u64,
+    /// How many have arrived.
+    pub offset: u64,
+    /// The time of expiry, in milliseconds since 1970.
+    pub expires_ms: u64,
+}
+
+/// The state of an upload after a part.
+#[derive(Clone, Debug)]
+pub enum Progress {
+    /// More parts are expected.
+    Incomplete(Upload),
+    /// The part does not begin where the last one ended.
+    WrongOffset(Upload),
+    /// The file is complete.
+    Done(Box<FileRecord>),
+}
+
+impl Files {
+    /// Begins an upload of `size` bytes.
+    pub async fn begin_upload(
+        &self,
+        principal: &Principal,
+        name: &str,
+        size: u64,
+    ) -> Result<Upload, Failure> {
+        let rules = self.rules();
+        if size > rules.max_bytes {
+            return Err(too_large(&rules));
+        }
+        let created_ms = self.clock.unix_ms();
+        let row = UploadRow {
+            id: UploadId::from_random(random()?),
+            tenant: principal.tenant.clone(),
+            owner: principal.subject.clone(),
+            name: name::clean(name),
+            size,
+            created_ms,
+            expires_ms: created_ms.saturating_add(millis(UPLOAD_TTL)),
+        };
+        if self.database.add_upload(&row, MAX_OPEN, rules.quota).await.map_err(storage_failed)? {
+            return Ok(view(row, 0));
+        }
+        let open = self.database.uploads_of(&principal.tenant).await.map_err(storage_failed)?;
+        if open < MAX_OPEN {
+            return Err(over_quota(&rules));
+        }
+        let message = format!("{MAX_OPEN} uploads are not finished; finish some first");
+        Err(Failure::new(Code::RateLimit, message))
+    }
+
+    /// The caller's upload.
+    pub async fn upload(&self, principal: &Principal, id: &str) -> Result<Upload, Failure> {
+        let row = self.upload_row(principal, id).await?;
+        let offset = self.drafts.length(&row.id).await.map_err(storage_failed)?;
+        Ok(view(row, offset))
+    }
+
+    /// Adds a part. What arrived before an interruption is kept; the last byte completes the file.
+    pub async fn add_part(
+        &self,
+        principal: &Principal,
+        id: &str,
+        offset: u64,
+        bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
+    ) -> Result<Progress, Failure> {
+        let row = self.upload_row(principal, id).await?;
+        let _lock = self.lock_upload(&row.id)?;
+        let mut end = offset;
+        let size = row.size;
+        let bounded = bytes.map(move |chunk| {
+            let chunk = chunk?;
+            end = end.saturating_add(chunk.len() as u64);
+            if end > size {
+                let message =
+                    format!("the upload was announced with {size} bytes, and this is more");
+                return Err(
+                    Failure::new(Code::InvalidInput, message).details(json!({"size": size}))
+                );
+            }
+            Ok(chunk)
+        });
+        let appended = self.drafts.append(&row.id, offset, bounded).await;
+        match appended.map_err(put_failed)? {
+            Appended::Elsewhere(offset) => Ok(Progress::WrongOffset(view(row, offset))),
+            Appended::To(offset) if offset < size => Ok(Progress::Incomplete(view(row, offset))),
+            Appended::To(_) => {
+                Ok(Progress::Done(Box::new(self.finish_upload(principal, row).await?)))
+            }
+        }
+    }
+
+    /// Cancels an upload.
+    pub async fn cancel_upload(&self, principal: &Principal, id: &str) -> Result<(), Failure> {
+        let row = self.upload_row(principal, id).await?;
+        let _lock = self.lock_upload(&row.id)?;
+        self.remove_upload(&row.id).await
+    }
+
+    fn lock_upload(&self, id: &UploadId) -> Result<UploadLock, Failure> {
+        self.upload_locks.try_lock(id).ok_or_else(|| {
+            Failure::new(Code::Unavailable, "another request is adding to this upload now")
+        })
+    }
+
+    async fn finish_upload(
+        &self,
+        principal: &Principal,
+        row: UploadRow,
+    ) -> Result<FileRecord, Failure> {
+        let whole =
+            self.drafts.read(&row.id).await.map_err(storage_failed)?.map_err(storage_failed);
+        let file = self.put(principal, NewFile::new(FileKind::File, row.name), whole).await?;
+        if file.size != row.size {
+            self.delete(principal, file.id.as_str()).await?;
+            let message = "the parts of the upload are lost; begin it again";
+            return Err(Failure::new(Code::NotFound, message));
+        }
+        self.remove_upload(&row.id).await?;
+        Ok(file)
+    }
+
+    /// Removes the row first: drafts without a row are swept.
+    async fn remove_upload(&self, id: &UploadId) -> Result<(), Failure> {
+        self.database.remove_upload(id).await.map_err(storage_failed)?;
+        self.drafts.remove(id).await.map_err(storage_failed)
+    }
+
+    async fn upload_row(&self, principal: &Principal, id: &str) -> Result<UploadRow, Failure> {
+        let missing = || Failure::new(Code::NotFound, "there is no such upload, or no longer");
+        let id: UploadId = id.parse().map_err(|_| missing())?;
+        let row = self.database.upload(&id).await.map_err(storage_failed)?;
+        // Only the owner may add to it: two people of a tenant must not write into one file.
+        row.filter(|row| row.tenant == principal.tenant && row.owner == principal.subject)
+            .filter(|row| row.expires_ms > self.clock.unix_ms())
+            .ok_or_else(missing)
+    }
+}
+
+fn view(row: UploadRow, offset: u64) -> Upload {
+    Upload { id: row.id, name: row.name, size: row.size, offset, expires_ms: row.expires_ms }
+}
+
+fn put_failed(fault: PutFault<Failure>) -> Failure {
+    match fault {
+        PutFault::Sender(failure) => failure,
+        PutFault::Store(error) => storage_failed(error),
+    }
+}

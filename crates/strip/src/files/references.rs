@@ -1,0 +1,98 @@
+//! Replaces large parts of answers by references to stored files.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use files::{BINARY_BYTES, Blobs, Files, LargeParts, Secrets, has_longer_text};
+use serde_json::{Value, json};
+
+use crate::catalog::Entry;
+use crate::{Failure, Output, Request};
+
+/// Which parts of an answer are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepRules {
+    /// Binary of more bytes than this.
+    pub binary: usize,
+    /// Text of more bytes than this, unless the tool declares longer answers.
+    pub text: usize,
+}
+
+impl Default for KeepRules {
+    fn default() -> Self {
+        Self { binary: BINARY_BYTES, text: 64 * 1024 }
+    }
+}
+
+/// One call whose answer may contain large parts.
+pub(crate) struct LargeAnswer<'a> {
+    pub(crate) files: &'a Arc<Files>,
+    pub(crate) rules: KeepRules,
+    pub(crate) entry: &'a Entry,
+    pub(crate) request: &'a Request,
+    pub(crate) secrets: &'a Secrets,
+}
+
+impl LargeAnswer<'_> {
+    /// Whether an output may contain a part that must be stored.
+    pub(crate) fn is_possible(&self, output: &Output) -> bool {
+        let least = (self.rules.binary / 3 * 4).min(self.longest_text());
+        let value = output.native.as_ref().unwrap_or(&output.data);
+        output.blobs.is_some() || has_longer_text(value, least) || self.secrets.are_in(value)
+    }
+
+    /// A tool may declare longer answers, such as search results, which models read whole.
+    fn longest_text(&self) -> usize {
+        let declared = self.entry.descriptor.limits.max_output_bytes;
+        self.rules.text.max(declared.map_or(0, |_| self.entry.limits.max_output_bytes))
+    }
+
+    fn parts(&self, blobs: Option<Blobs>, secrets: Secrets) -> LargeParts<'_> {
+        LargeParts {
+            files: self.files,
+            principal: &self.request.principal,
+            server: self.entry.descriptor.id.server(),
+            binary: self.rules.binary,
+            text: self.longest_text(),
+            blobs,
+            secrets,
+            references: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Replaces the large parts of an output.
+    pub(crate) async fn replace_in(&self, mut output: Output) -> Result<Output, Failure> {
+        let mut parts = self.parts(output.blobs.take(), self.secrets.clone());
+        match &mut output.native {
+            Some(native) => {
+                let result = Arc::make_mut(native);
+                parts.replace_in_result(result).await?;
+                output.data = Arc::new(data_of(result));
+            }
+            None => parts.replace_in(Arc::make_mut(&mut output.data)).await?,
+        }
+        output.references = parts.references;
+        Ok(output)
+    }
+
+    /// Replaces the large parts of a server's failed result.
+    pub(crate) async fn replace_in_failure(&self, mut failure: Failure) -> Failure {
+        let Some(native) = &mut failure.native else { return failure };
+        let mut parts = self.parts(None, Secrets::default());
+        if parts.may_be_in(native)
+            && let Err(failed) = parts.replace_in_result(Arc::make_mut(native)).await
+        {
+            return failed;
+        }
+        failure
+    }
+}
+
+/// The data of an envelope for a server's result.
+pub fn data_of(result: &Value) -> Value {
+    match result.get("structuredContent") {
+        Some(structured) if !structured.is_null() => structured.clone(),
+        _ => json!({"content": result.get("content").cloned().unwrap_or_else(|| json!([]))}),
+    }
+}

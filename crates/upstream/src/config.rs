@@ -31,11 +31,11 @@ pub struct ServerConfig {
     pub start: Start,
     /// Where a streamable HTTP server is.
     pub url: Option<String>,
-    /// Its replicas, beside `url` if that is set too.
+    /// Its replicas, in addition to `url`.
     pub urls: Vec<String>,
     /// Sent with every request; secrets among them are never shown.
     pub headers: BTreeMap<String, String>,
-    /// How tokens are had, where the server asks for them.
+    /// How tokens are obtained, where the server requires them.
     #[serde(skip)]
     pub auth: Option<ClientConfig>,
     pub disabled: bool,
@@ -56,26 +56,26 @@ pub struct ServerConfig {
     /// Globs over tool names whose equal inputs give equal answers.
     pub deterministic: Vec<String>,
     pub pin: Pin,
-    /// Whether what is large in its answers is kept, and a reference handed on instead.
+    /// Whether large parts of its answers are stored, and replaced by references.
     pub references: bool,
-    /// Which of its URLs may be reached because they stand here; not for a file to say.
+    /// Which of its URLs the egress policy is opened for; not a key of the config file.
     #[serde(skip)]
     pub reach: Reach,
 }
 
-/// How far being named opens the way to a URL.
+/// Which URLs of a server the egress policy is opened for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// The operator named the server: its hosts and ports may be reached, nothing else.
+    /// All: the operator named the server.
     #[default]
     Named,
-    /// It named itself, on the machine that the gateway serves: only its addresses on this machine.
+    /// Those on this machine: the server registered itself at a gateway that serves only this machine.
     Loopback,
-    /// It named itself: no further than the gateway may go anyway.
+    /// None: the server registered itself.
     Policy,
 }
 
-/// What stands behind a server.
+/// What kind of service a server is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -85,20 +85,20 @@ pub enum Kind {
     Openapi,
 }
 
-/// When what a tool says of itself is trusted.
+/// When a tool's definition is trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pin {
-    /// When it is first seen; a change has to be approved.
+    /// At first sight; a change must be approved.
     #[default]
     FirstUse,
-    /// When it is approved, also the first time.
+    /// Once it is approved, also the first time.
     Strict,
     /// Always, whatever changes.
     Off,
 }
 
-/// Caller has a process of a stdio server, or a session of an HTTP server, to itself.
+/// Which callers share a process of a stdio server, or a session of an HTTP server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instances {
@@ -118,12 +118,12 @@ pub enum Start {
     /// With the gateway, and again whenever it ends.
     #[default]
     Eager,
-    /// At the first call; it is stopped when nobody has called for a while.
+    /// At the first call; it is stopped when it was not used for a while.
     Lazy,
 }
 
-/// How a stdio server is confined. A server that nobody confined has the gateway's user's rights, a cleared
-/// environment, limits and a supervisor.
+/// How a stdio server is confined. By default it has the rights of the gateway's user, a cleared environment, limits
+/// and a supervisor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sandbox {
@@ -226,8 +226,8 @@ pub struct ConfigFault {
     pub reason: String,
 }
 
-/// Headers that the client itself writes.
-const OURS: [&str; 9] = [
+/// Headers that the gateway writes.
+const RESERVED_HEADERS: [&str; 9] = [
     "accept",
     "content-type",
     "content-length",
@@ -254,7 +254,7 @@ impl ServerConfig {
         self.url.iter().chain(&self.urls).map(String::as_str)
     }
 
-    /// Whether the operator has written down what servers usually get a token for.
+    /// Whether the entry has an `authorization` header.
     pub(crate) fn sends_authorization(&self) -> bool {
         self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
     }
@@ -264,7 +264,7 @@ impl ServerConfig {
         self.instances == Instances::Shared
     }
 
-    /// The rules that open the way to its URLs.
+    /// The egress rules for its URLs.
     pub(crate) fn rules(&self) -> Vec<Rule> {
         let opened = |url: &&str| match self.reach {
             Reach::Named => true,
@@ -274,7 +274,7 @@ impl ServerConfig {
         self.all_urls().filter(opened).filter_map(|url| Rule::for_url(url).ok()).collect()
     }
 
-    /// Whether the server named itself, and stays for as long as its leases last.
+    /// Whether the server registered itself, and stays as long as its leases.
     pub(crate) fn is_announced(&self) -> bool {
         self.reach != Reach::Named
     }
@@ -293,7 +293,7 @@ impl ServerConfig {
                     let reason = "a server of kind openapi has a document and no more";
                     return Err(fault(key, reason.to_owned()));
                 }
-                if self.document.as_deref().is_none_or(|place| place.trim().is_empty()) {
+                if self.document.as_deref().is_none_or(|document| document.trim().is_empty()) {
                     return Err(fault("document", "kind openapi needs a document".to_owned()));
                 }
             }
@@ -317,20 +317,20 @@ impl ServerConfig {
         for url in self.all_urls() {
             Rule::for_url(url).map_err(|why| fault("url", why.to_string()))?;
         }
-        let remote = self.document.as_deref().filter(|place| is_url(place));
+        let remote = self.document.as_deref().filter(|document| is_url(document));
         for (key, url) in [("base_url", self.base_url.as_deref()), ("document", remote)] {
             if let Some(url) = url {
                 Rule::for_url(url).map_err(|why| fault(key, why.to_string()))?;
             }
         }
         for (name, value) in &self.headers {
-            // The value may be a secret, so that no message repeats it.
+            // The value may be a secret, so no message quotes it.
             let parsed = HeaderName::try_from(name.as_str()).is_ok()
                 && HeaderValue::try_from(value.as_str()).is_ok();
             if !parsed {
                 return Err(fault("headers", format!("`{name}` is not a usable header")));
             }
-            if OURS.contains(&name.to_ascii_lowercase().as_str()) {
+            if RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
                 return Err(fault("headers", format!("`{name}` is written by the gateway")));
             }
         }
@@ -351,7 +351,7 @@ impl ServerConfig {
             auth.check().map_err(|why| fault("auth", format!("{}: {}", why.key, why.reason)))?;
         }
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(fault("timeout", "it leaves no time at all".to_owned()));
+            return Err(fault("timeout", "it is zero".to_owned()));
         }
         for (old, new) in &self.rename {
             format!("{server}:{new}")
@@ -361,7 +361,7 @@ impl ServerConfig {
         Ok(())
     }
 
-    /// What tells this server from another under the same name: a stored list counts only for its own server.
+    /// Identifies the server behind a name: a stored list counts only for the same origin.
     pub(crate) fn origin(&self) -> Digest {
         let mut text = String::new();
         let described = self.document.iter().chain(&self.base_url).map(String::as_str);

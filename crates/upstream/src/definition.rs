@@ -1,4 +1,4 @@
-//! A tool as a server lists it → a tool as the strip describes it.
+//! Turns a tool as a server lists it into a descriptor.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::rpc::HeaderParam;
 use crate::selection::Selection;
 
-/// The largest definition of one tool: more than this no model should read.
+/// The largest definition of one tool.
 const MAX_BYTES: usize = 128 * 1024;
 
 /// How deep a schema is searched for header parameters.
@@ -67,7 +67,7 @@ impl Definition {
         let descriptor = Descriptor {
             unprefixed: !selection.0.prefix,
             id,
-            // Servers version themselves, not their tools: a new patch of the server must not look like another tool.
+            // Servers have versions, tools do not: a patch of the server must not look like another tool.
             version: Version::new(1, 0, 0),
             title: text(&tool["title"]),
             description: text(&tool["description"]).unwrap_or_default(),
@@ -89,7 +89,7 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// The hints that we know; a hint of the wrong type is none.
+/// The known hints; one of the wrong type is ignored.
 fn annotations(value: &Value) -> Annotations {
     let hint = |key: &str| value[key].as_bool();
     Annotations {
@@ -120,7 +120,7 @@ fn files(meta: &Value) -> Result<Option<FileRule>, String> {
     Ok(Some(FileRule { strategy, args }))
 }
 
-/// Properties marked `x-mcp-header`. A mark that the protocol does not allow makes the tool unusable, by the protocol.
+/// Properties marked `x-mcp-header`. By the protocol, an invalid mark makes the tool unusable.
 fn header_params(schema: &Value) -> Result<Vec<HeaderParam>, String> {
     let mut found = Vec::new();
     let mut open = vec![(Vec::new(), schema)];

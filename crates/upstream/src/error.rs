@@ -125,7 +125,7 @@ impl TransportError {
                 format!("server `{server}` did not answer within {} ms", after.as_millis()),
             ),
             Self::Forbidden(_) => unavailable(format!(
-                "server `{server}` leads to a place that the gateway must not reach"
+                "server `{server}` leads to an address that the gateway must not reach"
             ))
             .retryable(false),
             Self::Unauthorized(_) => {

@@ -36,8 +36,8 @@ use replica::Replica;
 /// How long closing a server's sessions may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a call takes that nobody gave a time.
-const USUAL_PATIENCE: Duration = Duration::from_secs(30);
+/// The timeout of calls where the config has none.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One HTTP server with all its replicas.
 pub(crate) struct HttpTransport {
@@ -45,8 +45,8 @@ pub(crate) struct HttpTransport {
     exchange: Arc<Exchange>,
     timing: Timing,
     context: Arc<ServerContext>,
-    /// A call that was given up after this time speaks against the replica.
-    patience: Duration,
+    /// A call that is dropped after this time counts as a failure of the replica.
+    call_timeout: Duration,
     /// A replica that sends notifications of changes has become known.
     notifier_found: Notify,
     /// A replica has stopped answering.
@@ -75,7 +75,7 @@ impl HttpTransport {
             exchange,
             timing: deps.timing,
             context: Arc::clone(context),
-            patience: config.timeout.unwrap_or(USUAL_PATIENCE),
+            call_timeout: config.timeout.unwrap_or(DEFAULT_TIMEOUT),
             notifier_found: Notify::new(),
             replica_failed: Notify::new(),
             stop: CancellationToken::new(),
@@ -232,9 +232,9 @@ impl HttpTransport {
         loop {
             ticks.tick().await;
             let checks = self.replicas.iter().map(|replica| async {
-                let pinged = timeout(self.timing.health_patience, replica.ping()).await;
+                let pinged = timeout(self.timing.health_timeout, replica.ping()).await;
                 let pinged =
-                    pinged.unwrap_or(Err(TransportError::TimedOut(self.timing.health_patience)));
+                    pinged.unwrap_or(Err(TransportError::TimedOut(self.timing.health_timeout)));
                 self.record(replica, pinged.err().as_ref(), true);
             });
             futures_util::future::join_all(checks).await;
@@ -344,7 +344,7 @@ impl Drop for Attempt<'_> {
         // Dropped close to the deadline, the server hangs; dropped earlier, the caller cancelled. The gateway drops its own
         // requests only when they hang.
         let waited = self.began.elapsed();
-        if self.own || !self.may_ask && waited >= self.transport.patience.mul_f32(0.9) {
+        if self.own || !self.may_ask && waited >= self.transport.call_timeout.mul_f32(0.9) {
             self.transport.record(self.replica, Some(&TransportError::TimedOut(waited)), self.own);
         } else {
             self.replica.health().record_unknown();

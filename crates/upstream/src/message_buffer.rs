@@ -1,5 +1,5 @@
-//! The bytes of one message as they arrive. Of a large one, long runs of base64 are set aside: they are passed on
-//! without being copied into the JSON that is read.
+//! Collects the bytes of one message. Long runs of base64 in a large one are extracted, so that they are forwarded
+//! without being copied into the JSON that is parsed.
 
 use bytes::Bytes;
 use proto::Scrubber;
@@ -7,7 +7,7 @@ use strip::files::{BlobExtractor, Blobs};
 
 use crate::rpc::Message;
 
-/// Smaller messages are gathered as they are.
+/// Smaller messages are collected whole.
 const LARGE: usize = 64 * 1024;
 
 /// The largest answer that is read, and the longest line or event.
@@ -20,14 +20,14 @@ pub(crate) const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLarge;
 
-/// What has arrived of a message.
+/// The received part of a message.
 #[derive(Debug, Default)]
 pub(crate) struct MessageBuffer {
     plain: Vec<u8>,
     extractor: Option<Box<BlobExtractor>>,
 }
 
-/// A whole message, and what was set aside of it.
+/// A whole message, and what was extracted of it.
 #[derive(Debug)]
 pub(crate) struct RawMessage {
     pub(crate) json: Vec<u8>,
@@ -48,7 +48,7 @@ impl MessageBuffer {
         }
     }
 
-    /// Bytes that lie elsewhere and must be copied.
+    /// Adds bytes that must be copied.
     pub(crate) fn add_slice(&mut self, bytes: &[u8]) {
         if self.extractor.is_none() && self.plain.len() + bytes.len() <= LARGE {
             self.plain.extend_from_slice(bytes);
@@ -61,14 +61,14 @@ impl MessageBuffer {
         self.extractor.is_none() && self.plain.is_empty()
     }
 
-    /// Refuses more than may be held.
+    /// Refuses a message that is too large.
     pub(crate) fn check(&self) -> Result<(), TooLarge> {
         let (whole, left) =
             self.extractor.as_ref().map_or((0, self.plain.len()), |extractor| extractor.sizes());
         if whole > MAX_MESSAGE_BYTES || left > MAX_ANSWER_BYTES { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// The message, which is then gathered no more.
+    /// Takes the complete message.
     pub(crate) fn take(&mut self) -> RawMessage {
         match self.extractor.take() {
             Some(extractor) => {
@@ -81,8 +81,8 @@ impl MessageBuffer {
 }
 
 impl RawMessage {
-    /// Opens the message. Only a result is passed on with parts set aside; whatever else it is gets them back.
-    /// Secrets of the server's config that it repeats are taken out before anything is read.
+    /// Parses the message. Extracted parts are restored unless it is a result. Secrets of the server's config are removed
+    /// first.
     pub(crate) fn open<T>(
         &mut self,
         secrets: &Scrubber,
@@ -91,9 +91,9 @@ impl RawMessage {
         secrets.bytes(&mut self.json);
         let blobs = self.blobs.take();
         match (Message::parse(&self.json), blobs) {
-            (Ok(Message::Answer { id, answer: Ok(mut given) }), blobs) => {
-                given.blobs = blobs;
-                read(Ok(Message::Answer { id, answer: Ok(given) }))
+            (Ok(Message::Answer { id, answer: Ok(mut result) }), blobs) => {
+                result.blobs = blobs;
+                read(Ok(Message::Answer { id, answer: Ok(result) }))
             }
             (_, Some(blobs)) => {
                 let whole = blobs.restore(&String::from_utf8_lossy(&self.json));

@@ -27,28 +27,28 @@ use crate::status::{ListFault, State, Status};
 use document::{Document, MAX_BYTES};
 use operation::Operation;
 
-/// How often a file is looked at.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often a file is checked for changes.
+const CHECK: Duration = Duration::from_millis(500);
 
-/// How long a document may take to arrive.
+/// How long fetching a document may take.
 const FETCH: Duration = Duration::from_secs(30);
 
 /// More faults than this are only counted in the log.
 const MAX_FAULTS: usize = 100;
 
-/// One service and its document.
+/// A service that an OpenAPI document describes.
 pub(crate) struct OpenApiService {
     name: String,
     config: Arc<ServerConfig>,
     client: Client,
     headers: HeaderMap,
-    /// Takes the config's secrets out of what the service says.
+    /// Removes the config's secrets from answers.
     secrets: Scrubber,
     api: ArcSwapOption<Api>,
-    seen: Mutex<Seen>,
+    last_read: Mutex<LastRead>,
 }
 
-/// What was made of the document.
+/// The operations of the document.
 struct Api {
     base: String,
     /// May reach the base.
@@ -59,7 +59,7 @@ struct Api {
 }
 
 #[derive(Default)]
-struct Seen {
+struct LastRead {
     /// When the file was last written, and how long it was.
     stamp: Option<(SystemTime, u64)>,
     error: Option<String>,
@@ -83,7 +83,7 @@ impl OpenApiService {
             headers,
             secrets: Scrubber::new(config.secrets()),
             api: ArcSwapOption::empty(),
-            seen: Mutex::default(),
+            last_read: Mutex::default(),
         }
     }
 
@@ -91,60 +91,61 @@ impl OpenApiService {
         self.config.document.as_deref().unwrap_or_default()
     }
 
-    /// Reads the document again; answers with its operations as tools.
+    /// Reads the document again, and returns its operations as tools.
     pub(crate) async fn list(&self) -> Result<Vec<Arc<Value>>, TransportError> {
         let read = self.read().await;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.error = read.as_ref().err().map(ToString::to_string);
+        let mut last_read = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        last_read.error = read.as_ref().err().map(ToString::to_string);
         read
     }
 
     async fn read(&self) -> Result<Vec<Arc<Value>>, TransportError> {
         let unusable = |why: String| TransportError::malformed(why);
         let bytes = self.fetch().await?;
-        let (config, place) = (Arc::clone(&self.config), self.document().to_owned());
-        let made = tokio::task::spawn_blocking(move || make(&config, &place, &bytes));
-        let made = made.await.map_err(|_| unusable("the document cannot be read".to_owned()))?;
-        let made = made.map_err(|why| unusable(format!("{}: {why}", self.document())))?;
+        let (config, location) = (Arc::clone(&self.config), self.document().to_owned());
+        let parsed = tokio::task::spawn_blocking(move || parse(&config, &location, &bytes));
+        let parsed =
+            parsed.await.map_err(|_| unusable("the document cannot be read".to_owned()))?;
+        let parsed = parsed.map_err(|why| unusable(format!("{}: {why}", self.document())))?;
         let mut policy = self.client.policy().clone();
         let trusted = self.config.base_url.is_some() || !is_url(self.document());
-        for url in trusted.then_some(&made.base).into_iter().map(String::as_str).chain(
-            // A document's own host was named by the config, too.
-            Some(self.document()).filter(|place| is_url(place)),
+        for url in trusted.then_some(&parsed.base).into_iter().map(String::as_str).chain(
+            // The config names the document's host, too.
+            Some(self.document()).filter(|location| is_url(location)),
         ) {
             policy = policy.allowing(Rule::for_url(url).map_err(|why| unusable(why.to_string()))?);
         }
-        for fault in &made.faults {
+        for fault in &parsed.faults {
             tracing::warn!(server = self.name, tool = fault.tool, "not offered: {}", fault.reason);
         }
         self.api.store(Some(Arc::new(Api {
-            base: made.base,
+            base: parsed.base,
             client: self.client.with_policy(policy),
-            operations: made.operations,
-            faults: made.faults,
-            title: made.title,
+            operations: parsed.operations,
+            faults: parsed.faults,
+            title: parsed.title,
         })));
-        Ok(made.listed)
+        Ok(parsed.listed)
     }
 
     async fn fetch(&self) -> Result<Vec<u8>, TransportError> {
-        let place = self.document();
-        if !is_url(place) {
-            let stamp = stamp(place).await;
-            self.seen.lock().unwrap_or_else(PoisonError::into_inner).stamp = stamp;
+        let location = self.document();
+        if !is_url(location) {
+            let stamp = stamp(location).await;
+            self.last_read.lock().unwrap_or_else(PoisonError::into_inner).stamp = stamp;
             if stamp.is_some_and(|(_, length)| length > MAX_BYTES as u64) {
                 return Err(TransportError::TooLarge(MAX_BYTES as u64));
             }
-            let read = tokio::fs::read(place).await;
+            let read = tokio::fs::read(location).await;
             return read
-                .map_err(|why| TransportError::Unreachable(format!("{place}: {why}").into()));
+                .map_err(|why| TransportError::Unreachable(format!("{location}: {why}").into()));
         }
-        let rule = Rule::for_url(place)
+        let rule = Rule::for_url(location)
             .map_err(|why| TransportError::Forbidden(why.to_string().into()))?;
         let client = self.client.with_policy(self.client.policy().clone().allowing(rule));
-        let mut request = Request::get(place);
-        // Secrets are the service's: a document that lies elsewhere is fetched without them.
-        if self.config.base_url.as_deref().is_none_or(|base| same_origin(base, place)) {
+        let mut request = Request::get(location);
+        // The headers are for the service: a document on another host is fetched without them.
+        if self.config.base_url.as_deref().is_none_or(|base| same_origin(base, location)) {
             request.headers = self.headers.clone();
         }
         let limits =
@@ -162,8 +163,8 @@ impl OpenApiService {
     /// Calls an operation.
     pub(crate) async fn call(&self, name: &str, call: &strip::Request) -> Result<Output, Failure> {
         if self.api.load().is_none() {
-            // The list is known from an earlier life, the document is not.
-            self.list().await.map_err(|broken| broken.failure(&self.name))?;
+            // The list was stored by an earlier gateway, the document was not.
+            self.list().await.map_err(|error| error.failure(&self.name))?;
         }
         let api = self.api.load_full();
         let found = api.as_ref().and_then(|api| Some((api, api.operations.get(name)?)));
@@ -173,7 +174,7 @@ impl OpenApiService {
         };
         let key = call.idempotency_key.as_deref();
         let request = request::build(operation, &api.base, &self.headers, &call.input, key)?;
-        // The call's deadline is the stack's, which drops this future.
+        // The stack enforces the deadline by dropping this future.
         let limits =
             Limits { deadline: None, max_body_bytes: MAX_ANSWER_BYTES as u64, ..Limits::default() };
         let answer = api.client.send(request, &limits, &Scope::everything()).await;
@@ -188,15 +189,15 @@ impl OpenApiService {
 
     /// Waits until the document should be read again: at the latest after `wait`, sooner when its file changes.
     pub(crate) async fn list_due(&self, wait: Duration) {
-        let place = self.document();
-        if is_url(place) {
+        let location = self.document();
+        if is_url(location) {
             return sleep(wait).await;
         }
         let changes = async {
             loop {
-                sleep(LOOK).await;
-                let now = stamp(place).await;
-                if now != self.seen.lock().unwrap_or_else(PoisonError::into_inner).stamp {
+                sleep(CHECK).await;
+                let now = stamp(location).await;
+                if now != self.last_read.lock().unwrap_or_else(PoisonError::into_inner).stamp {
                     return;
                 }
             }
@@ -206,10 +207,10 @@ impl OpenApiService {
 
     pub(crate) fn describe(&self, status: &mut Status) {
         status.transport = "openapi";
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        status.last_error.clone_from(&seen.error);
+        let last_read = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        status.last_error.clone_from(&last_read.error);
         let api = self.api.load();
-        status.state = match (&*api, &seen.error) {
+        status.state = match (&*api, &last_read.error) {
             (Some(_), _) => State::Ready,
             (None, Some(_)) => State::Down,
             (None, None) => State::Starting,
@@ -228,13 +229,13 @@ fn same_origin(one: &str, other: &str) -> bool {
     }
 }
 
-async fn stamp(place: &str) -> Option<(SystemTime, u64)> {
-    let metadata = tokio::fs::metadata(Path::new(place)).await.ok()?;
+async fn stamp(location: &str) -> Option<(SystemTime, u64)> {
+    let metadata = tokio::fs::metadata(Path::new(location)).await.ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// What a document amounts to.
-struct Made {
+/// The parsed contents of a document.
+struct ParsedDocument {
     base: String,
     listed: Vec<Arc<Value>>,
     operations: HashMap<String, Operation>,
@@ -242,10 +243,10 @@ struct Made {
     title: Option<String>,
 }
 
-fn make(config: &ServerConfig, place: &str, bytes: &[u8]) -> Result<Made, String> {
+fn parse(config: &ServerConfig, location: &str, bytes: &[u8]) -> Result<ParsedDocument, String> {
     let began = Instant::now();
     let document = Document::parse(bytes).map_err(|fault| fault.to_string())?;
-    let base = base(config, place, &document)?;
+    let base = base(config, location, &document)?;
     let fixed: HashSet<String> =
         config.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
     let (offered, faults) =
@@ -259,16 +260,16 @@ fn make(config: &ServerConfig, place: &str, bytes: &[u8]) -> Result<Made, String
     let mut listed = Vec::with_capacity(offered.len());
     for one in offered {
         listed.push(Arc::new(one.listed));
-        // The first of a name is the one that is offered.
+        // The first operation of a name is offered.
         operations.entry(one.name).or_insert(one.operation);
     }
     tracing::debug!(tools = listed.len(), took = ?began.elapsed(), "an OpenAPI document was read");
     let title = document.part("info")["title"].as_str().map(shown);
-    Ok(Made { base, listed, operations, faults, title })
+    Ok(ParsedDocument { base, listed, operations, faults, title })
 }
 
-/// Where the service is: as the config says, or else as the document does.
-fn base(config: &ServerConfig, place: &str, document: &Document) -> Result<String, String> {
+/// The base URL of the service: from the config, or else from the document.
+fn base(config: &ServerConfig, location: &str, document: &Document) -> Result<String, String> {
     let whole = |url: &str| -> Result<String, String> {
         let target = Target::parse(url).map_err(|why| format!("`{}`: {why}", shown(url)))?;
         let mut url = target.url().clone();
@@ -288,16 +289,16 @@ fn base(config: &ServerConfig, place: &str, document: &Document) -> Result<Strin
     if url.contains(['{', '}']) {
         return Err("#/servers/0/url: it has a variable without a default; set `base_url`".into());
     }
-    if !is_url(place) {
+    if !is_url(location) {
         return match is_url(&url) {
             true => whole(&url),
             false => Err("#/servers/0/url: it names no host; set `base_url`".into()),
         };
     }
-    let target = Target::parse(place).map_err(|why| why.to_string())?;
+    let target = Target::parse(location).map_err(|why| why.to_string())?;
     let joined = target.url().join(&url).map_err(|why| format!("#/servers/0/url: {why}"))?;
-    // Whoever can change the document must not choose who gets the credentials.
-    if !same_origin(joined.as_str(), place) {
+    // The author of the document must not choose the host that receives the credentials.
+    if !same_origin(joined.as_str(), location) {
         return Err(
             "#/servers/0/url: it names another host than the document's; set `base_url`".into()
         );

@@ -1,4 +1,4 @@
-//! The result of `tools/call` → what the strip hands on. Nothing that a server said is lost.
+//! Turns the result of `tools/call` into the output of a tool, without losing anything.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use strip::{Failure, Output};
 use crate::error::{TransportError, shown};
 use crate::rpc::RpcResult;
 
-/// What is done with a server's results.
+/// How a server's results are handled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether invisible characters are taken out; otherwise they are counted.
+    /// Whether invisible characters are removed; otherwise they are counted.
     pub(crate) clean: bool,
-    /// Whether what is large is kept: then it need not be put back.
+    /// Whether large parts are stored as files, so that they need not be restored.
     pub(crate) keep: bool,
 }
 
 /// Reads a result.
-pub(crate) fn read(server: &str, given: RpcResult, rules: Rules) -> Result<Output, Failure> {
+pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Output, Failure> {
     let clean_results = rules.clean;
     let malformed = |why: String| TransportError::malformed(why).failure(server);
-    let json = if rules.keep { given.get().into() } else { given.whole() };
+    let json = if rules.keep { answer.get().into() } else { answer.whole() };
     let mut result: Value = serde_json::from_str(&json)
         .map_err(|why| malformed(format!("the result cannot be read: {why}")))?;
     let hidden = if may_hide(&json) { hidden(&mut result, clean_results) } else { 0 };
     drop(json);
     let failed = result.get("isError") == Some(&Value::Bool(true));
-    if let Some(blobs) = given.blobs.as_ref().filter(|_| rules.keep && failed) {
-        // Few failures are large, and what they say is read here.
+    if let Some(blobs) = answer.blobs.as_ref().filter(|_| rules.keep && failed) {
+        // The text of a failure is read here; few are large.
         result = serde_json::from_str(&blobs.restore(&result.to_string()))
             .map_err(|why| malformed(format!("the result cannot be read: {why}")))?;
     }
@@ -51,7 +51,7 @@ pub(crate) fn read(server: &str, given: RpcResult, rules: Rules) -> Result<Outpu
             .native(Arc::new(result)));
     }
     let mut output = Output::new(data_of(&result));
-    output.blobs = given.blobs.filter(|_| rules.keep);
+    output.blobs = answer.blobs.filter(|_| rules.keep);
     output.native = Some(Arc::new(result));
     if hidden > 0 {
         output.warnings.push(if clean_results {
@@ -65,12 +65,14 @@ pub(crate) fn read(server: &str, given: RpcResult, rules: Rules) -> Result<Outpu
     Ok(output)
 }
 
-/// The little that every reader of a result relies on.
+/// Checks the fields that all readers of a result rely on.
 fn check(fields: &Map<String, Value>) -> Result<(), String> {
     match fields.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => {}
         Some(other) => {
-            return Err(format!("it answers with a {other:?}, to which it was not invited"));
+            return Err(format!(
+                "it answers with a {other:?}, which the client did not declare support for"
+            ));
         }
     }
     if !matches!(fields.get("isError"), None | Some(Value::Bool(_) | Value::Null)) {
@@ -90,7 +92,7 @@ fn text(fields: &Map<String, Value>) -> String {
     texts.join("\n")
 }
 
-/// Whether a JSON text can hold anything invisible at all: most hold none, and are not walked through.
+/// Whether a JSON text may have invisible characters; most do not, and are not searched.
 fn may_hide(json: &str) -> bool {
     let suspect = ["\\u", "\\b", "\\f", "<!--"];
     !json.is_ascii()

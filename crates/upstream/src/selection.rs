@@ -5,7 +5,7 @@ use crate::config::ServerConfig;
 pub(crate) struct Selection<'a>(pub(crate) &'a ServerConfig);
 
 impl Selection<'_> {
-    /// Whether the config lets a tool in, by the server's own name for it.
+    /// Whether the config offers a tool, by the server's own name for it.
     pub(crate) fn admits(&self, name: &str) -> bool {
         let Self(config) = self;
         (config.only.is_empty() || any(&config.only, name)) && !any(&config.except, name)
@@ -26,12 +26,12 @@ fn any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, name))
 }
 
-/// `*` stands for any characters, `?` for one. Linear in memory and never exponential in time.
+/// `*` matches any characters, `?` one. Linear in memory and never exponential in time.
 fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut p, mut n) = (0, 0);
-    // Where to go on if the last star has to swallow one character more.
+    // Where to continue if the last star has to match one more character.
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         match pattern.get(p) {
@@ -44,10 +44,10 @@ fn matches(pattern: &str, name: &str) -> bool {
                 n += 1;
             }
             _ => {
-                let Some((at, swallowed)) = star else { return false };
-                star = Some((at, swallowed + 1));
+                let Some((at, matched)) = star else { return false };
+                star = Some((at, matched + 1));
                 p = at + 1;
-                n = swallowed + 1;
+                n = matched + 1;
             }
         }
     }

@@ -4,16 +4,16 @@ use bytes::Bytes;
 
 use crate::message_buffer::{MessageBuffer, RawMessage, TooLarge};
 
-/// A line that is longer than this and carries data is gathered before it ends.
+/// A longer line of data is collected before it ends.
 const LONG_LINE: usize = 16 * 1024;
 
-/// Takes bytes as they arrive and hands out the data of whole events.
+/// Parses bytes as they arrive and returns the data of whole events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     /// Bytes of a line that has not ended yet.
     line: Vec<u8>,
-    /// Whether the line carries data that is gathered already.
-    gathers: bool,
+    /// Whether the line has data that is being collected already.
+    collecting: bool,
     /// Data lines of an event that has not ended yet.
     data: MessageBuffer,
     has_data: bool,
@@ -52,9 +52,9 @@ impl Events {
         Ok(())
     }
 
-    /// Takes in a part of a line.
+    /// Adds a part of a line.
     fn add(&mut self, part: &Bytes) -> Result<(), TooLarge> {
-        if self.gathers {
+        if self.collecting {
             self.data.add(part);
             return self.data.check();
         }
@@ -66,15 +66,15 @@ impl Events {
         match self.value_of_data(&line) {
             Some(value) => {
                 self.data.add(&Bytes::copy_from_slice(value));
-                self.gathers = true;
+                self.collecting = true;
                 self.data.check()
             }
-            // Comments and the like: nothing that MCP has a use for is so long.
+            // Comments and other fields; none that MCP uses is so long.
             None => Err(TooLarge),
         }
     }
 
-    /// What a line adds to the data of its event.
+    /// The data of a line, if it has any.
     fn value_of_data<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
         let first = !std::mem::replace(&mut self.begun, true);
         let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| first).unwrap_or(line);
@@ -91,9 +91,9 @@ impl Events {
         Some(value.strip_prefix(b" ").unwrap_or(value))
     }
 
-    /// Takes in a whole line; true if it ends an event.
+    /// Ends a line; true if it ends an event.
     fn end_line(&mut self) -> bool {
-        if std::mem::take(&mut self.gathers) {
+        if std::mem::take(&mut self.collecting) {
             return false;
         }
         let line = std::mem::take(&mut self.line);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn events_end_with_an_empty_line_whatever_the_line_ends() {
+    fn events_end_with_an_empty_line_for_all_line_endings() {
         let text = "\u{feff}: hello\r\nevent: message\r\nid: 1\r\ndata: a\r\ndata:b\r\n\r\ndata\n\n\
                     retry: 5\n\nother: x\rdata: c\r\rdata: unfinished";
         assert_eq!(all(&[text.as_bytes()]), ["a\nb", "", "c"]);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_set_aside() {
+    fn long_base64_is_extracted() {
         let long = "QUJD".repeat(100_000);
         let text = format!("data: {{\"result\":{{\"blob\":\"{long}\"}},\"id\":1}}\n\n");
         for cut in [1_000, text.len()] {
@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn how_the_bytes_are_cut_does_not_matter(bytes in pieces(), cut in any::<prop::sample::Index>()) {
+        fn chunk_boundaries_do_not_matter(bytes in pieces(), cut in any::<prop::sample::Index>()) {
             let at = cut.index(bytes.len() + 1);
             let whole = collect(&[&bytes]);
             assert_eq!(collect(&[&bytes[..at], &bytes[at..]]), whole);
@@ -197,7 +197,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read(lines in prop::collection::vec("[^\r\n]{0,20}", 1..5)) {
+        fn written_events_are_read_back(lines in prop::collection::vec("[^\r\n]{0,20}", 1..5)) {
             let mut text = String::new();
             for line in &lines {
                 text.push_str(&format!("data: {line}\n"));

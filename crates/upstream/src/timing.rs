@@ -1,28 +1,28 @@
 use std::time::Duration;
 
-/// How long things are waited for; the defaults suit real servers.
+/// Timeouts and intervals; the defaults suit real servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// A stdio server that has not answered the first probe by then is asked the legacy way too.
+    /// How long a stdio server may take to answer the probe before `initialize` is sent too.
     pub probe: Duration,
     /// From the start of a process, or of a connection, to the end of its handshake.
     pub start: Duration,
     /// One whole listing.
     pub list: Duration,
-    /// Between two listings when nothing says that the list has changed.
+    /// Between two listings without a notification of a change.
     pub relist: Duration,
-    /// How long a lazy process, or a session of one caller, is kept without a call.
+    /// How long a lazy process, or a caller's session, is kept without a call.
     pub idle: Duration,
     /// The first wait after a failure; it doubles with each further one.
     pub backoff: Duration,
     /// The longest wait after failures.
     pub backoff_max: Duration,
-    /// A process that lived this long was no failure to start.
+    /// A process that ran this long resets the backoff.
     pub stable: Duration,
     /// Between two health checks of a replica.
     pub health: Duration,
     /// How long a replica may take to answer a health check.
-    pub health_patience: Duration,
+    pub health_timeout: Duration,
 }
 
 impl Default for Timing {
@@ -37,7 +37,7 @@ impl Default for Timing {
             backoff_max: Duration::from_secs(5),
             stable: Duration::from_secs(10),
             health: Duration::from_secs(10),
-            health_patience: Duration::from_secs(5),
+            health_timeout: Duration::from_secs(5),
         }
     }
 }

@@ -184,11 +184,11 @@ impl Upstream {
                 () = self.server.transport.list_due(known, wait) => {}
                 () = self.server.context.changed.notified() => {}
             }
-            let patience = self.deps.timing.list;
+            let limit = self.deps.timing.list;
             let fetching = async {
                 pauses.tick().await;
-                let tools = timeout(patience, listing::fetch(&self.server.transport)).await;
-                let tools = tools.unwrap_or(Err(TransportError::TimedOut(patience)))?;
+                let tools = timeout(limit, listing::fetch(&self.server.transport)).await;
+                let tools = tools.unwrap_or(Err(TransportError::TimedOut(limit)))?;
                 Ok::<_, TransportError>((tools, self.list_other().await))
             };
             let Some(fetched) = self.stop.run_until_cancelled(fetching).await else { return };

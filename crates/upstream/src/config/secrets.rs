@@ -7,8 +7,8 @@ use proto::secrets_of;
 use super::ServerConfig;
 
 impl ServerConfig {
-    /// Every value that must not come back in what the server says: of its variables and headers, of the queries of
-    /// its URLs, and what tokens are asked for with.
+    /// Every secret value that is removed from the server's messages: of its variables and headers, the queries of its
+    /// URLs, and the credentials for tokens.
     pub fn secrets(&self) -> Vec<String> {
         let mut secrets: Vec<String> = self
             .env

@@ -1,4 +1,4 @@
-//! What a service answered → what the strip hands on.
+//! Turns the answer of a service into the output of a tool.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use strip::{Failure, Output};
 use super::operation::{essence, is_json};
 use crate::error::shown;
 
-/// Reads a whole answer. `clean_results` takes invisible characters out; otherwise they are counted.
+/// Reads an answer. `clean_results` removes invisible characters; otherwise they are counted.
 pub(super) fn read(
     server: &str,
     response: &Response,
@@ -58,7 +58,7 @@ fn data(server: &str, response: &Response) -> Result<Value, Failure> {
         _ => Err(Failure::new(
             Code::Unsupported,
             format!(
-                "server `{server}` answered with `{}`, which cannot be handed on",
+                "server `{server}` answered with `{}`, which cannot be forwarded",
                 shown(&kind)
             ),
         )
@@ -66,7 +66,7 @@ fn data(server: &str, response: &Response) -> Result<Value, Failure> {
     }
 }
 
-/// What a status other than success means; the same as for tools of kind `http`.
+/// The failure for a status other than success; the same as for tools of kind `http`.
 fn refused(server: &str, response: &Response) -> Failure {
     let status = response.status;
     let code = match status {
@@ -83,7 +83,7 @@ fn refused(server: &str, response: &Response) -> Failure {
     let failure = Failure::new(code, format!("server `{server}` answered {status}{said}"))
         .details(json!({"server": server, "status": status.as_u16()}));
     let failure = match (failure.blame, status) {
-        // The gateway's own credentials were refused: no caller can mend that.
+        // The gateway's own credentials were refused, which no caller can fix.
         (_, StatusCode::UNAUTHORIZED) => failure.blame(Blame::Gateway).retryable(false),
         (Blame::Gateway, _) => failure.blame(Blame::Tool),
         _ => failure,

@@ -1,5 +1,4 @@
-//! An OpenAPI document as it was written, and what its references lead to. Everything lies within the document: a
-//! reference to elsewhere is refused.
+//! An OpenAPI document and its references. References to other documents are refused.
 
 use std::fmt;
 
@@ -12,10 +11,10 @@ pub(super) const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// How a document in YAML is read.
 const YAML_LIMITS: Limits = Limits { max_bytes: MAX_BYTES, merge_keys: true, custom_tags: true };
 
-/// How many references may lead to one another.
+/// The longest chain of references.
 const MAX_HOPS: usize = 32;
 
-/// What cannot be used, and where it stands.
+/// What cannot be used, and its position in the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) at: String,
@@ -34,10 +33,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A document of a version that we know.
+/// A document of a supported version.
 pub(super) struct Document {
     root: Value,
-    /// Whether schemas are written as in 3.0, which has a dialect of its own.
+    /// Whether schemas use the dialect of 3.0.
     pub(super) old_schemas: bool,
 }
 
@@ -88,7 +87,7 @@ impl Document {
         &self.root[key]
     }
 
-    /// What a reference leads to.
+    /// The target of a reference.
     pub(super) fn target(&self, reference: &str, at: &str) -> Result<&Value, Fault> {
         let shown: String = reference.chars().take(200).collect();
         let Some(pointer) = reference.strip_prefix('#') else {
@@ -100,7 +99,7 @@ impl Document {
         found.ok_or_else(|| Fault::new(at, format!("`{shown}` leads nowhere")))
     }
 
-    /// Follows references until there is something.
+    /// Follows references to a value.
     pub(super) fn follow<'a>(&'a self, mut value: &'a Value, at: &str) -> Result<&'a Value, Fault> {
         for _ in 0..MAX_HOPS {
             match value["$ref"].as_str() {
@@ -108,7 +107,7 @@ impl Document {
                 Some(reference) => value = self.target(reference, at)?,
             }
         }
-        Err(Fault::new(at, "its references go round in circles"))
+        Err(Fault::new(at, "its references form a circle"))
     }
 }
 

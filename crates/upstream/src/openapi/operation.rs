@@ -1,4 +1,4 @@
-//! The document's operations → tools: what a caller gives, where it goes, and what comes back.
+//! Turns the document's operations into tools: their inputs, where each goes in the request, and their output.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ const MAX_NODES: usize = 4_000_000;
 
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "options", "head", "patch"];
 
-/// Headers that belong to the message and not to its caller.
+/// Headers of the HTTP message, which a caller may not set.
 const FRAMING: [&str; 8] = [
     "host",
     "content-length",
@@ -25,8 +25,8 @@ const FRAMING: [&str; 8] = [
     "expect",
 ];
 
-/// Header parameters that OpenAPI itself says to pass over.
-const PASSED_OVER: [&str; 4] = ["accept", "content-type", "authorization", "cookie"];
+/// Header parameters that OpenAPI says to ignore.
+const IGNORED: [&str; 4] = ["accept", "content-type", "authorization", "cookie"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
@@ -51,10 +51,10 @@ pub(super) enum Style {
 
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
-    /// Under which property the caller gives it.
+    /// The property of the input.
     pub(super) input: String,
     pub(super) name: String,
-    pub(super) place: Location,
+    pub(super) location: Location,
     pub(super) style: Style,
     pub(super) explode: bool,
 }
@@ -73,7 +73,7 @@ pub(super) struct BodyPlan {
     pub(super) content_type: String,
 }
 
-/// How one tool's call becomes a request.
+/// How a call becomes a request.
 #[derive(Clone, Debug)]
 pub(super) struct Operation {
     pub(super) method: Method,
@@ -83,21 +83,21 @@ pub(super) struct Operation {
     pub(super) body: Option<BodyPlan>,
 }
 
-/// A tool as a server would list it, and how it is called.
-pub(super) struct Offered {
+/// A tool as an MCP server would list it, and how it is called.
+pub(super) struct OperationTool {
     pub(super) name: String,
     pub(super) listed: Value,
     pub(super) operation: Operation,
 }
 
 /// An operation that cannot be offered, by the name that it would have had.
-pub(super) type LeftOut = (String, Fault);
+pub(super) type Unusable = (String, Fault);
 
 /// Every operation of a document; those that cannot be offered, with why. `fixed` are headers that the config sets.
 pub(super) fn read(
     document: &Document,
     fixed: &HashSet<String>,
-) -> Result<(Vec<Offered>, Vec<LeftOut>), Fault> {
+) -> Result<(Vec<OperationTool>, Vec<Unusable>), Fault> {
     let paths = document.part("paths");
     let paths = match paths {
         Value::Object(paths) => paths,
@@ -165,11 +165,11 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Takes a property in, under another name if its own is taken.
-    fn add(&mut self, name: &str, place: &str, schema: Value, required: bool) -> String {
+    /// Adds a property, under another name if its own is taken.
+    fn add(&mut self, name: &str, suffix: &str, schema: Value, required: bool) -> String {
         let mut input = name.to_owned();
         while self.properties.contains_key(&input) {
-            input = format!("{input}_{place}");
+            input = format!("{input}_{suffix}");
         }
         self.properties.insert(input.clone(), schema);
         if required {
@@ -190,12 +190,12 @@ impl Reader<'_> {
         method: &str,
         path: &str,
         left: &mut usize,
-    ) -> Result<Offered, Fault> {
+    ) -> Result<OperationTool, Fault> {
         if [self.operation, self.item].iter().any(|part| part.get("servers").is_some()) {
-            let why = "it names servers of its own, which are not followed";
+            let why = "it names other servers, which are not supported";
             return Err(self.fault(why));
         }
-        let mut bundle = Bundle::new(self.document, Direction::Out, left);
+        let mut bundle = Bundle::new(self.document, Direction::Request, left);
         let mut inputs = Inputs::default();
         let parameters = self.parameters(&mut bundle, &mut inputs)?;
         self.check_path(path, &parameters)?;
@@ -222,17 +222,17 @@ impl Reader<'_> {
             listed["outputSchema"] = output;
         }
         let operation = Operation { method, path: path.to_owned(), parameters, body };
-        Ok(Offered { name: name.to_owned(), listed, operation })
+        Ok(OperationTool { name: name.to_owned(), listed, operation })
     }
 
     fn description(&self, method: &Method, path: &str) -> String {
         let said =
             |key: &str| self.operation[key].as_str().map(str::trim).filter(|s| !s.is_empty());
-        // Where a call goes is part of what is pinned, and of what a model should know.
-        let place = format!("{method} {path}");
+        // The method and path are pinned with the description, and are useful to a model.
+        let request_line = format!("{method} {path}");
         let text = said("description")
             .or(said("summary"))
-            .map_or_else(|| place.clone(), |text| format!("{text}\n\n{place}"));
+            .map_or_else(|| request_line.clone(), |text| format!("{text}\n\n{request_line}"));
         match self.operation["deprecated"] == true {
             true => format!("Deprecated. {text}"),
             false => text,
@@ -253,9 +253,10 @@ impl Reader<'_> {
                 let name = written["name"]
                     .as_str()
                     .ok_or_else(|| self.fault("a parameter has no name"))?;
-                let place = written["in"].as_str().unwrap_or_default();
-                if seen.insert((name, place))
-                    && let Some(parameter) = self.parameter(written, name, place, bundle, inputs)?
+                let within = written["in"].as_str().unwrap_or_default();
+                if seen.insert((name, within))
+                    && let Some(parameter) =
+                        self.parameter(written, name, within, bundle, inputs)?
                 {
                     parameters.push(parameter);
                 }
@@ -268,29 +269,29 @@ impl Reader<'_> {
         &self,
         written: &Value,
         name: &str,
-        place: &str,
+        within: &str,
         bundle: &mut Bundle<'_>,
         inputs: &mut Inputs,
     ) -> Result<Option<Parameter>, Fault> {
         let refused = |why: &str| self.fault(format!("the parameter `{name}` {why}"));
-        let place_ = match place {
+        let location = match within {
             "path" => Location::Path,
             "query" => Location::Query,
             "header" => Location::Header,
             "cookie" => Location::Cookie,
-            _ => return Err(refused("goes to a place that is not known")),
+            _ => return Err(refused("has an unknown `in`")),
         };
-        if place_ == Location::Header {
+        if location == Location::Header {
             let lower = name.to_ascii_lowercase();
-            // What the operator set is not a caller's to give.
-            if PASSED_OVER.contains(&lower.as_str()) || self.fixed.contains(&lower) {
+            // A caller must not replace what the operator set.
+            if IGNORED.contains(&lower.as_str()) || self.fixed.contains(&lower) {
                 return Ok(None);
             }
             if FRAMING.contains(&lower.as_str()) || HeaderName::try_from(name).is_err() {
                 return Err(refused("cannot be a header of a caller's"));
             }
         }
-        if place_ == Location::Cookie
+        if location == Location::Cookie
             && !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
         {
             return Err(refused("cannot be a cookie's name"));
@@ -310,7 +311,7 @@ impl Reader<'_> {
         {
             map.insert("description".to_owned(), json!(said));
         }
-        let style = match (written["style"].as_str(), place_) {
+        let style = match (written["style"].as_str(), location) {
             _ if json_text => Style::Json,
             (None | Some("form"), Location::Query | Location::Cookie) => Style::Form,
             (None | Some("simple"), Location::Path | Location::Header) => Style::Simple,
@@ -319,16 +320,16 @@ impl Reader<'_> {
             (Some("spaceDelimited"), Location::Query) => Style::Space,
             (Some("pipeDelimited"), Location::Query) => Style::Pipe,
             (Some("deepObject"), Location::Query) => Style::Deep,
-            _ => return Err(refused("has a style that does not go with its place")),
+            _ => return Err(refused("has a style that its `in` does not allow")),
         };
         let explode = written["explode"].as_bool().unwrap_or(style == Style::Form);
-        let required = place_ == Location::Path || written["required"] == true;
-        let input = inputs.add(name, place, schema, required);
+        let required = location == Location::Path || written["required"] == true;
+        let input = inputs.add(name, within, schema, required);
         let name = name.to_owned();
-        Ok(Some(Parameter { input, name, place: place_, style, explode }))
+        Ok(Some(Parameter { input, name, location, style, explode }))
     }
 
-    /// Every `{name}` has its parameter, and nothing in the path could end it.
+    /// Checks that every `{name}` has its parameter, and that no character could end the path.
     fn check_path(&self, path: &str, parameters: &[Parameter]) -> Result<(), Fault> {
         let bad =
             |c: char| c.is_control() || c.is_whitespace() || matches!(c, '?' | '#' | '\\' | '%');
@@ -336,16 +337,17 @@ impl Reader<'_> {
             return Err(self.fault("its path is not one that can be called"));
         }
         let mut rest = path.to_owned();
-        for parameter in parameters.iter().filter(|parameter| parameter.place == Location::Path) {
+        for parameter in parameters.iter().filter(|parameter| parameter.location == Location::Path)
+        {
             let template = format!("{{{}}}", parameter.name);
             if !rest.contains(&template) {
-                let why = format!("its path has no place for the parameter `{}`", parameter.name);
+                let why = format!("its path does not use the parameter `{}`", parameter.name);
                 return Err(self.fault(why));
             }
             rest = rest.replace(&template, "x");
         }
         if rest.contains(['{', '}']) {
-            return Err(self.fault("its path has a place for which there is no parameter"));
+            return Err(self.fault("its path uses a parameter that is not declared"));
         }
         Ok(())
     }
@@ -382,7 +384,7 @@ impl Reader<'_> {
         Ok(Some(BodyPlan { input, kind, content_type: content_type.replace('*', "json") }))
     }
 
-    /// The schema of what comes back, where there is only one thing that can.
+    /// The schema of the answer, if there is only one.
     fn output(&self, left: &mut usize) -> Result<Option<Value>, Fault> {
         let Some(responses) = self.operation["responses"].as_object() else { return Ok(None) };
         let mut good = responses.iter().filter(|(status, _)| status.starts_with('2'));
@@ -394,7 +396,7 @@ impl Reader<'_> {
         let Some(schema) = media.get("schema").filter(|_| is_json(essence(kind))) else {
             return Ok(None);
         };
-        let mut bundle = Bundle::new(self.document, Direction::Back, left);
+        let mut bundle = Bundle::new(self.document, Direction::Response, left);
         match bundle.convert(schema, self.at, 0)? {
             Value::Object(map) => bundle.close(map).map(Some),
             _ => Ok(None),

@@ -1,4 +1,4 @@
-//! A call's input → a request. Whatever a caller gives stays in the place that the document has for it.
+//! Turns a call's input into a request. A caller's value stays in the part of the request that the document names.
 
 use bytes::Bytes;
 use egress::http::{Request, encode_component, has_dot_segment};
@@ -27,16 +27,16 @@ pub(super) fn build(
     headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/*;q=0.5"));
     for parameter in &operation.parameters {
         let Some(value) = input.get(&parameter.input).filter(|value| !value.is_null()) else {
-            if parameter.place == Location::Path {
+            if parameter.location == Location::Path {
                 return Err(invalid(format!("`{}` is missing", parameter.input)));
             }
             continue;
         };
-        match parameter.place {
+        match parameter.location {
             Location::Path => {
                 let filled = in_path(parameter, value);
                 if filled.is_empty() {
-                    // The path without it is another operation's, such as the list of all.
+                    // An empty segment would be the path of another operation, such as the list of all.
                     return Err(invalid(format!("`{}` is empty", parameter.input)));
                 }
                 path = path.replace(&format!("{{{}}}", parameter.name), &filled);
@@ -61,7 +61,7 @@ pub(super) fn build(
     {
         headers.insert(IDEMPOTENCY_KEY, key);
     }
-    // Last: no caller's value takes the place of the operator's.
+    // Set last, so that no caller's value replaces the operator's.
     for (name, value) in fixed {
         headers.insert(name, value.clone());
     }
@@ -106,7 +106,7 @@ fn pair(name: &str, value: &Value) -> String {
     format!("{}={}", encode_component(name), encode_component(&plain(value)))
 }
 
-/// A value taken apart, each part already in the form in which it travels.
+/// A value split into its encoded parts.
 enum Parts {
     One(String),
     Many(Vec<String>),

@@ -1,5 +1,5 @@
-//! The document's schemas → JSON Schema of its own: what is referred to comes along under `$defs`, so that even a schema
-//! that contains itself stays as small as it was written.
+//! Converts the document's schemas to JSON Schema. Referenced schemas go to `$defs`, so that even a recursive schema
+//! stays as small as it was written.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ const ONE: [&str; 12] = [
 const MAPS: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 
-/// Keys that say nothing to a caller, or mean something else here.
+/// Keys that are useless to a caller, or mean something else here.
 const DROPPED: [&str; 13] = [
     "$schema",
     "$id",
@@ -48,31 +48,31 @@ const DROPPED: [&str; 13] = [
     "$comment",
 ];
 
-/// Which way the data goes: some properties are only sent, others only received.
+/// The direction of the data: some properties are only sent, others only received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    Out,
-    Back,
+    Request,
+    Response,
 }
 
-/// One tool's schema in the making.
+/// Builds one tool's schema.
 pub(super) struct Bundle<'a> {
     document: &'a Document,
-    way: Direction,
-    /// Names under `$defs`, by where the schema stands in the document.
+    direction: Direction,
+    /// Names under `$defs`, by the schema's position in the document.
     names: HashMap<String, String>,
     open: Vec<(String, String)>,
     nodes: usize,
-    /// What all tools of the document together may still take.
+    /// How many nodes all tools of the document may still use.
     left: &'a mut usize,
 }
 
 impl<'a> Bundle<'a> {
-    pub(super) fn new(document: &'a Document, way: Direction, left: &'a mut usize) -> Self {
-        Self { document, way, names: HashMap::new(), open: Vec::new(), nodes: 0, left }
+    pub(super) fn new(document: &'a Document, direction: Direction, left: &'a mut usize) -> Self {
+        Self { document, direction, names: HashMap::new(), open: Vec::new(), nodes: 0, left }
     }
 
-    /// Adds all that was referred to.
+    /// Adds the referenced schemas.
     pub(super) fn close(mut self, mut schema: Map<String, Value>) -> Result<Value, Fault> {
         let mut defs = Map::new();
         while let Some((reference, name)) = self.open.pop() {
@@ -86,7 +86,7 @@ impl<'a> Bundle<'a> {
         Ok(Value::Object(schema))
     }
 
-    /// One schema, in the words of JSON Schema 2020-12.
+    /// One schema in JSON Schema 2020-12.
     pub(super) fn convert(
         &mut self,
         schema: &Value,
@@ -111,14 +111,14 @@ impl<'a> Bundle<'a> {
         }
         let mut out = Map::new();
         for (key, value) in map {
-            let place = below(at, key);
+            let position = below(at, key);
             let key_ = key.as_str();
             if DROPPED.contains(&key_) || key.starts_with("x-") {
                 continue;
             }
             let converted = match value {
                 value if ONE.contains(&key_) && (value.is_object() || value.is_boolean()) => {
-                    self.convert(value, &place, depth + 1)?
+                    self.convert(value, &position, depth + 1)?
                 }
                 Value::Object(map) if MAPS.contains(&key_) => {
                     let mut all = Map::new();
@@ -126,7 +126,7 @@ impl<'a> Bundle<'a> {
                         if self.hidden(one) {
                             continue;
                         }
-                        let one = self.convert(one, &below(&place, name), depth + 1)?;
+                        let one = self.convert(one, &below(&position, name), depth + 1)?;
                         all.insert(name.clone(), one);
                     }
                     Value::Object(all)
@@ -136,7 +136,7 @@ impl<'a> Bundle<'a> {
                     for (index, one) in list.iter().enumerate() {
                         all.push(self.convert(
                             one,
-                            &below(&place, &index.to_string()),
+                            &below(&position, &index.to_string()),
                             depth + 1,
                         )?);
                     }
@@ -189,9 +189,9 @@ impl<'a> Bundle<'a> {
         clean
     }
 
-    /// Whether a property does not travel this way.
+    /// Whether a property is absent in this direction.
     fn hidden(&self, property: &Value) -> bool {
-        let key = if self.way == Direction::Out { "readOnly" } else { "writeOnly" };
+        let key = if self.direction == Direction::Request { "readOnly" } else { "writeOnly" };
         let property = self.document.follow(property, "").unwrap_or(property);
         property[key] == true
     }
@@ -206,7 +206,7 @@ impl<'a> Bundle<'a> {
     }
 }
 
-/// What 3.0 says in words of its own.
+/// Translates keywords of OpenAPI 3.0.
 fn modernise(map: &Map<String, Value>, out: &mut Map<String, Value>) {
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         match map.get(exclusive) {

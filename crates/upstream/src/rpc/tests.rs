@@ -28,7 +28,7 @@ fn modern_requests_carry_their_meta_and_legacy_ones_only_what_was_asked_for() {
 }
 
 #[test]
-fn messages_are_told_apart() {
+fn messages_are_distinguished() {
     let parse = |text: &'static str| Message::parse(text.as_bytes());
     assert!(matches!(
         parse(r#"{"jsonrpc":"2.0","id":3,"result":{"x":1}}"#),
@@ -38,7 +38,7 @@ fn messages_are_told_apart() {
         parse(r#"{"id":null,"error":{"code":-32600,"message":"m","extra":1}}"#),
         Ok(Message::Answer { id: None, answer: Err(RpcError { code: -32600, .. }) })
     ));
-    // An id that we never gave out is nobody's.
+    // An id of another type belongs to no request.
     assert!(matches!(
         parse(r#"{"id":"3","result":{}}"#),
         Ok(Message::Answer { id: None, answer: Ok(_) })
@@ -80,7 +80,7 @@ proptest! {
 
 #[test]
 fn a_callers_meta_passes_but_not_what_is_between_us_and_the_server() {
-    let Value::Object(params) = json!({"uri": "test://x", "_meta": {"mine": 1, "progressToken": "t",
+    let Value::Object(params) = json!({"uri": "test://x", "_meta": {"own": 1, "progressToken": "t",
         "io.modelcontextprotocol/clientCapabilities": {"sampling": {}}}})
     else {
         panic!("an object")
@@ -91,7 +91,7 @@ fn a_callers_meta_passes_but_not_what_is_between_us_and_the_server() {
     assert_eq!(modern.matches("_meta").count(), 1, "{modern}");
     assert!(!modern.contains("progressToken") && !modern.contains("sampling"), "{modern}");
     let legacy: Value = serde_json::from_slice(&ask.encode(1, Era::Legacy).unwrap()).unwrap();
-    assert_eq!(legacy["params"], json!({"uri": "test://x", "_meta": {"mine": 1}}));
+    assert_eq!(legacy["params"], json!({"uri": "test://x", "_meta": {"own": 1}}));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! HTTP servers that answer as a test wants, on a runtime of their own so that they can be killed with all connections.
+//! HTTP servers with scripted behaviour, each on its own runtime so that it can be killed with all connections.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -14,16 +14,16 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 
-/// One request as it came in.
+/// One request to the fake server.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
 }
 
-impl Seen {
-    pub(crate) fn asks(&self) -> &str {
+impl ReceivedRequest {
+    pub(crate) fn method_name(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }
 
@@ -40,24 +40,24 @@ impl Seen {
     }
 }
 
-type Behaviour = Arc<dyn Fn(Seen) -> BoxFuture<'static, Response> + Send + Sync>;
+type Behaviour = Arc<dyn Fn(ReceivedRequest) -> BoxFuture<'static, Response> + Send + Sync>;
 
 #[derive(Clone)]
-struct Desk {
+struct ServerState {
     behaviour: Behaviour,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-/// An address that stays one test's own while nobody listens there: it is bound, and whoever calls is refused.
-pub(crate) struct Place {
+/// An address that is bound but has no listener: connections are refused, and no other test can take it.
+pub(crate) struct ReservedAddress {
     pub(crate) address: SocketAddr,
     _held: TcpSocket,
 }
 
-impl Place {
+impl ReservedAddress {
     pub(crate) fn new() -> Self {
         let held = TcpSocket::new_v4().unwrap();
-        // So that a server can bind it too.
+        // A fake server binds the same address.
         held.set_reuseaddr(true).unwrap();
         held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         Self { address: held.local_addr().unwrap(), _held: held }
@@ -67,21 +67,24 @@ impl Place {
 /// A running server.
 pub(crate) struct Fake {
     address: SocketAddr,
-    place: Option<Place>,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    reserved: Option<ReservedAddress>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     runtime: Option<Runtime>,
 }
 
 impl Fake {
-    pub(crate) fn new<F>(behaviour: impl Fn(Seen) -> F + Send + Sync + 'static) -> Self
+    pub(crate) fn new<F>(behaviour: impl Fn(ReceivedRequest) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response> + Send + 'static,
     {
-        Self::on(Place::new(), behaviour)
+        Self::on(ReservedAddress::new(), behaviour)
     }
 
-    /// A server at a place that is known before.
-    pub(crate) fn on<F>(place: Place, behaviour: impl Fn(Seen) -> F + Send + Sync + 'static) -> Self
+    /// A server at a reserved address.
+    pub(crate) fn on<F>(
+        reserved: ReservedAddress,
+        behaviour: impl Fn(ReceivedRequest) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Response> + Send + 'static,
     {
@@ -90,43 +93,43 @@ impl Fake {
             .enable_all()
             .build()
             .unwrap();
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-        let desk = Desk {
-            behaviour: Arc::new(move |seen| Box::pin(behaviour(seen))),
-            seen: Arc::clone(&seen),
+        let requests: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
+        let state = ServerState {
+            behaviour: Arc::new(move |received| Box::pin(behaviour(received))),
+            requests: Arc::clone(&requests),
         };
-        let address = place.address;
+        let address = reserved.address;
         let listener = std::net::TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
         runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
-            axum::serve(listener, Router::new().fallback(serve).with_state(desk)).await.unwrap();
+            axum::serve(listener, Router::new().fallback(serve).with_state(state)).await.unwrap();
         });
-        Self { address, place: Some(place), seen, runtime: Some(runtime) }
+        Self { address, reserved: Some(reserved), requests, runtime: Some(runtime) }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
-    /// Requests that asked for this.
-    pub(crate) fn asked(&self, method: &str) -> Vec<Seen> {
-        self.seen().into_iter().filter(|seen| seen.asks() == method).collect()
+    /// The requests with this method.
+    pub(crate) fn requests_of(&self, method: &str) -> Vec<ReceivedRequest> {
+        self.requests().into_iter().filter(|received| received.method_name() == method).collect()
     }
 
-    /// Ends it with all its connections, as a crash would. Its place is kept for whoever comes after it.
-    pub(crate) fn kill(mut self) -> Place {
+    /// Ends it with all its connections, as a crash would. Its address stays reserved for the next server.
+    pub(crate) fn kill(mut self) -> ReservedAddress {
         if let Some(runtime) = self.runtime.take() {
-            // Not to be waited for on a thread that drives a runtime itself.
+            // Shutting down blocks, which is not allowed on a runtime thread.
             std::thread::spawn(move || runtime.shutdown_timeout(Duration::from_secs(5)))
                 .join()
                 .unwrap();
         }
-        self.place.take().unwrap()
+        self.reserved.take().unwrap()
     }
 
     fn end(&mut self) {
@@ -143,15 +146,15 @@ impl Drop for Fake {
 }
 
 async fn serve(
-    State(desk): State<Desk>,
+    State(state): State<ServerState>,
     method: Method,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let seen = Seen { method, headers, body };
-    desk.seen.lock().unwrap().push(seen.clone());
-    (desk.behaviour)(seen).await
+    let received = ReceivedRequest { method, headers, body };
+    state.requests.lock().unwrap().push(received.clone());
+    (state.behaviour)(received).await
 }
 
 pub(crate) fn json_with(status: u16, body: &Value) -> Response {
@@ -162,13 +165,13 @@ pub(crate) fn json_with(status: u16, body: &Value) -> Response {
         .unwrap()
 }
 
-pub(crate) fn result(seen: &Seen, result: Value) -> Response {
-    json_with(200, &json!({"jsonrpc": "2.0", "id": seen.id(), "result": result}))
+pub(crate) fn result(received: &ReceivedRequest, result: Value) -> Response {
+    json_with(200, &json!({"jsonrpc": "2.0", "id": received.id(), "result": result}))
 }
 
-pub(crate) fn error(status: u16, seen: &Seen, code: i64, message: &str) -> Response {
+pub(crate) fn error(status: u16, received: &ReceivedRequest, code: i64, message: &str) -> Response {
     let body =
-        json!({"jsonrpc": "2.0", "id": seen.id(), "error": {"code": code, "message": message}});
+        json!({"jsonrpc": "2.0", "id": received.id(), "error": {"code": code, "message": message}});
     json_with(status, &body)
 }
 
@@ -176,7 +179,7 @@ pub(crate) fn plain(status: u16, body: &str) -> Response {
     Response::builder().status(status).body(Body::from(body.to_owned())).unwrap()
 }
 
-/// Events, each of them one message.
+/// A stream of events, one message each.
 pub(crate) fn events(messages: &[Value]) -> Response {
     let text: String = messages.iter().map(|message| format!("data: {message}\n\n")).collect();
     raw_events(text)
@@ -186,7 +189,7 @@ pub(crate) fn raw_events(body: impl Into<Body>) -> Response {
     Response::builder().header("content-type", "text/event-stream").body(body.into()).unwrap()
 }
 
-pub(crate) fn said(text: &str) -> Value {
+pub(crate) fn text_result(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
@@ -194,32 +197,34 @@ pub(crate) fn tool(name: &str) -> Value {
     json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}})
 }
 
-/// What a modern server answers to everything but `tools/call`.
-pub(crate) fn modern(seen: &Seen, tools: &[Value]) -> Response {
-    match seen.asks() {
+/// The answers of a modern server to everything but `tools/call`.
+pub(crate) fn modern(received: &ReceivedRequest, tools: &[Value]) -> Response {
+    match received.method_name() {
         "server/discover" => result(
-            seen,
+            received,
             json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
                 "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private",
                 "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "3"}}}),
         ),
-        "tools/list" => result(seen, json!({"tools": tools, "resultType": "complete"})),
-        other => error(404, seen, -32601, other),
+        "tools/list" => result(received, json!({"tools": tools, "resultType": "complete"})),
+        other => error(404, received, -32601, other),
     }
 }
 
 /// A modern server with the tools `echo` and `who`, which answer with what they got and with `name`.
-pub(crate) fn well_behaved(name: &'static str) -> impl Fn(Seen) -> std::future::Ready<Response> {
-    move |seen: Seen| {
-        std::future::ready(match seen.asks() {
-            "tools/call" if seen.body["params"]["name"] == "echo" => {
-                result(&seen, said(&seen.arguments().to_string()))
+pub(crate) fn well_behaved(
+    name: &'static str,
+) -> impl Fn(ReceivedRequest) -> std::future::Ready<Response> {
+    move |received: ReceivedRequest| {
+        std::future::ready(match received.method_name() {
+            "tools/call" if received.body["params"]["name"] == "echo" => {
+                result(&received, text_result(&received.arguments().to_string()))
             }
-            "tools/call" => result(&seen, said(name)),
+            "tools/call" => result(&received, text_result(name)),
             _ => {
                 let mut who = tool("who");
                 who["annotations"] = json!({"readOnlyHint": true});
-                modern(&seen, &[tool("echo"), who])
+                modern(&received, &[tool("echo"), who])
             }
         })
     }

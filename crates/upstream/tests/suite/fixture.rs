@@ -1,4 +1,4 @@
-//! The official suite's server, as a child and as a URL.
+//! The server of the official suite, over stdio and HTTP.
 
 use egress::process::Spec;
 use egress::sandbox::{Mode, Policy};
@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use upstream::{Era, ServerConfig};
 
-use crate::support::{House, at, eventually, fixture, runner};
+use crate::support::{Setup, at, eventually, fixture, runner};
 
 #[tokio::test]
 async fn the_fixture_server_works_over_stdio() {
@@ -15,23 +15,23 @@ async fn the_fixture_server_works_over_stdio() {
         command: Some(program.to_string_lossy().into_owned()),
         ..ServerConfig::default()
     };
-    let house = House::with(vec![("fixture", config)]).await;
-    house.offers("fixture:greet").await;
-    assert_eq!(house.text("fixture:greet", json!({"name": "Ada"})).await, "Hello, Ada!");
-    assert_eq!(house.status("fixture").era, Some(Era::Modern));
+    let setup = Setup::with(vec![("fixture", config)]).await;
+    setup.wait_for_tool("fixture:greet").await;
+    assert_eq!(setup.text("fixture:greet", json!({"name": "Ada"})).await, "Hello, Ada!");
+    assert_eq!(setup.status("fixture").era, Some(Era::Modern));
 
-    let image = house.call("fixture:test_image_content", json!({})).await.unwrap();
+    let image = setup.call("fixture:test_image_content", json!({})).await.unwrap();
     assert_eq!(image.native.unwrap()["content"][0]["type"], "image");
-    let failure = house.call("fixture:test_error_handling", json!({})).await.unwrap_err();
+    let failure = setup.call("fixture:test_error_handling", json!({})).await.unwrap_err();
     assert_eq!(failure.native.unwrap()["isError"], true);
-    let asks = house.call("fixture:test_input_required_result_elicitation", json!({})).await;
+    let asks = setup.call("fixture:test_input_required_result_elicitation", json!({})).await;
     assert_eq!(asks.unwrap_err().code, proto::Code::Unsupported);
 
     let request = async |method: &str, params: serde_json::Value| {
-        house.request("fixture", method, params).await
+        setup.request("fixture", method, params).await
     };
-    let shelf = house.beside.listing();
-    assert!(shelf.prompt("fixture__test_simple_prompt").is_some());
+    let listing = setup.servers.listing();
+    assert!(listing.prompt("fixture__test_simple_prompt").is_some());
     let prompt = request("prompts/get", json!({"name": "test_simple_prompt"})).await.unwrap();
     assert!(prompt["messages"][0].is_object(), "{prompt}");
     let read = request("resources/read", json!({"uri": "test://static-text"})).await.unwrap();
@@ -40,13 +40,13 @@ async fn the_fixture_server_works_over_stdio() {
     assert!(missing.message.contains("`fixture`"), "{}", missing.message);
     let unknown = request("no/such", json!({})).await.unwrap_err();
     assert_eq!(unknown.code, proto::Code::Unsupported);
-    assert!(house.status("fixture").capabilities.unwrap()["prompts"].is_object());
+    assert!(setup.status("fixture").capabilities.unwrap()["prompts"].is_object());
 
-    assert!(house.catalog.snapshot().resolve("fixture:test_passing_tool").is_err());
-    house.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
-    house.offers("fixture:test_passing_tool").await;
-    house.upstreams.stop().await;
-    eventually("it is stopped", || house.status("fixture").sessions == 0).await;
+    assert!(setup.catalog.snapshot().resolve("fixture:test_passing_tool").is_err());
+    setup.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
+    setup.wait_for_tool("fixture:test_passing_tool").await;
+    setup.upstreams.stop().await;
+    eventually("it is stopped", || setup.status("fixture").sessions == 0).await;
 }
 
 #[tokio::test]
@@ -58,24 +58,24 @@ async fn the_fixture_server_works_over_http() {
     let mut url = String::new();
     BufReader::new(&mut running.stdout).read_line(&mut url).await.unwrap();
 
-    let house = House::with(vec![("fixture", at(url.trim()))]).await;
-    house.offers("fixture:greet").await;
-    assert_eq!(house.text("fixture:greet", json!({"name": "Ada"})).await, "Hello, Ada!");
-    assert_eq!(house.status("fixture").era, Some(Era::Modern));
-    let region = house.call("fixture:test_header_parameter", json!({"region": "eu"})).await;
+    let setup = Setup::with(vec![("fixture", at(url.trim()))]).await;
+    setup.wait_for_tool("fixture:greet").await;
+    assert_eq!(setup.text("fixture:greet", json!({"name": "Ada"})).await, "Hello, Ada!");
+    assert_eq!(setup.status("fixture").era, Some(Era::Modern));
+    let region = setup.call("fixture:test_header_parameter", json!({"region": "eu"})).await;
     assert!(region.is_ok(), "{region:?}");
-    let asks = house.call("fixture:test_missing_capability", json!({})).await;
+    let asks = setup.call("fixture:test_missing_capability", json!({})).await;
     assert_eq!(asks.unwrap_err().code, proto::Code::Unsupported);
-    let wrong = house.call("fixture:greet", json!({"name": 5})).await;
+    let wrong = setup.call("fixture:greet", json!({"name": 5})).await;
     assert!(wrong.is_err());
 
     let params = json!({"uri": "test://static-text"});
-    let read = house.request("fixture", "resources/read", params).await.unwrap();
+    let read = setup.request("fixture", "resources/read", params).await.unwrap();
     assert!(read["contents"][0]["text"].is_string(), "{read}");
 
-    let listens = || house.status("fixture").replicas[0].admitted;
+    let listens = || setup.status("fixture").replicas[0].admitted;
     eventually("it is admitted", listens).await;
-    house.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
-    house.offers("fixture:test_passing_tool").await;
+    setup.call("fixture:test_trigger_tool_change", json!({})).await.unwrap();
+    setup.wait_for_tool("fixture:test_passing_tool").await;
     running.process.kill().await;
 }

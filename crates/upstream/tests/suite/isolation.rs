@@ -1,4 +1,4 @@
-//! One bad server never costs another's callers anything.
+//! A failing server does not affect callers of other servers.
 
 use std::time::{Duration, Instant};
 
@@ -8,9 +8,9 @@ use upstream::{ServerConfig, State, Timing};
 
 use crate::fake::{Fake, well_behaved};
 use crate::python::server;
-use crate::support::{House, at, eventually, quick, runner};
+use crate::support::{Setup, at, eventually, quick, runner};
 
-/// A server that takes connections and says nothing.
+/// A server that accepts connections and never answers.
 async fn hung() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -24,7 +24,7 @@ async fn hung() -> String {
 }
 
 #[tokio::test]
-async fn pain_1_bad_servers_take_nothing_down_and_hold_nothing_up() {
+async fn pain_1_bad_servers_do_not_delay_or_break_others() {
     let good = Fake::new(well_behaved("good"));
     let missing =
         ServerConfig { command: Some("no-such-program".to_owned()), ..ServerConfig::default() };
@@ -37,81 +37,81 @@ async fn pain_1_bad_servers_take_nothing_down_and_hold_nothing_up() {
         ("f-nowhere", at("http://name.invalid/mcp")),
         ("good", at(&good.url())),
     ];
-    // The silent one is still waited for when all others are known to be down.
+    // The silent one must still be starting when all others are known to be down.
     let timing =
         Timing { start: Duration::from_secs(120), list: Duration::from_secs(5), ..quick() };
     runner().await;
     let begun = Instant::now();
-    let house = House::timed(servers, timing, Default::default()).await;
+    let setup = Setup::timed(servers, timing, Default::default()).await;
     let started = begun.elapsed();
-    house.offers("good:who").await;
-    assert_eq!(house.text("good:who", json!({})).await, "good");
-    assert!(started < Duration::from_secs(2), "start-up waits for nobody: {started:?}");
-    assert_eq!(house.tools(), ["good:echo", "good:who"]);
+    setup.wait_for_tool("good:who").await;
+    assert_eq!(setup.text("good:who", json!({})).await, "good");
+    assert!(started < Duration::from_secs(2), "start-up does not wait for servers: {started:?}");
+    assert_eq!(setup.tools(), ["good:echo", "good:who"]);
     for bad in ["a-hung", "b-dead", "c-crashing", "d-missing", "f-nowhere"] {
-        house.becomes(bad, State::Down).await;
+        setup.wait_for_state(bad, State::Down).await;
     }
-    // Nobody can tell a server that is slow to start from one that never will.
-    assert_eq!(house.status("e-silent").state, State::Starting);
-    assert_eq!(house.status("good").state, State::Ready);
+    // A server that never starts looks like a slow one.
+    assert_eq!(setup.status("e-silent").state, State::Starting);
+    assert_eq!(setup.status("good").state, State::Ready);
     let stopping = Instant::now();
-    house.upstreams.stop().await;
+    setup.upstreams.stop().await;
     assert!(stopping.elapsed() < Duration::from_secs(5), "{:?}", stopping.elapsed());
 }
 
 #[tokio::test]
-async fn pain_1_a_server_that_is_killed_under_load_is_missed_by_its_own_callers_only() {
+async fn pain_1_a_server_that_is_killed_under_load_affects_only_its_own_callers() {
     let (a, b) = (Fake::new(well_behaved("a")), Fake::new(well_behaved("b")));
-    let house =
-        House::with(vec![("a", at(&a.url())), ("b", at(&b.url())), ("py", server(&[]))]).await;
-    house.offers("a:who").await;
-    house.offers("b:who").await;
-    house.offers("py:crash").await;
+    let setup =
+        Setup::with(vec![("a", at(&a.url())), ("b", at(&b.url())), ("py", server(&[]))]).await;
+    setup.wait_for_tool("a:who").await;
+    setup.wait_for_tool("b:who").await;
+    setup.wait_for_tool("py:crash").await;
     let mut a = Some(a);
-    let mut place = None;
+    let mut address = None;
     for n in 0..300 {
         if n == 100 {
-            place = a.take().map(Fake::kill);
+            address = a.take().map(Fake::kill);
             assert_eq!(
-                house.call("py:crash", json!({})).await.unwrap_err().code,
+                setup.call("py:crash", json!({})).await.unwrap_err().code,
                 Code::Unavailable
             );
         }
-        assert_eq!(house.text("b:who", json!({})).await, "b");
-        let outcome = house.call("a:who", json!({})).await;
+        assert_eq!(setup.text("b:who", json!({})).await, "b");
+        let outcome = setup.call("a:who", json!({})).await;
         if n >= 100 {
             let failure = outcome.unwrap_err();
             assert_eq!(failure.code, Code::Unavailable);
             assert!(failure.message.contains("`a`"), "{}", failure.message);
         }
-        assert!(house.tools().contains(&"a:who".to_owned()), "its list stands");
+        assert!(setup.tools().contains(&"a:who".to_owned()), "its list stays");
     }
-    // Once it is known to be down, nobody waits for it, and callers are told when it is tried again.
-    house.becomes("a", State::Down).await;
-    let failure = house.call("a:who", json!({})).await.unwrap_err();
+    // Once it is known to be down, calls fail at once and say when it is tried again.
+    setup.wait_for_state("a", State::Down).await;
+    let failure = setup.call("a:who", json!({})).await.unwrap_err();
     assert!(failure.message.contains("`a`"), "{}", failure.message);
 
     let returned = Instant::now();
-    let _a = Fake::on(place.unwrap(), well_behaved("a2"));
-    eventually("it is back", || house.status("a").state == State::Ready).await;
-    assert_eq!(house.text("a:who", json!({})).await, "a2");
+    let _a = Fake::on(address.unwrap(), well_behaved("a2"));
+    eventually("it is back", || setup.status("a").state == State::Ready).await;
+    assert_eq!(setup.text("a:who", json!({})).await, "a2");
     assert!(returned.elapsed() < Duration::from_secs(5), "{:?}", returned.elapsed());
-    house.becomes("py", State::Ready).await;
-    assert_eq!(house.text("py:echo", json!({})).await, "{}");
+    setup.wait_for_state("py", State::Ready).await;
+    assert_eq!(setup.text("py:echo", json!({})).await, "{}");
 }
 
 #[tokio::test]
-async fn pain_10_a_call_costs_far_less_than_seconds() {
+async fn pain_10_a_call_takes_milliseconds() {
     let fake = Fake::new(well_behaved("a"));
-    let house = House::with(vec![("http", at(&fake.url())), ("py", server(&[]))]).await;
-    house.offers("http:who").await;
-    house.offers("py:echo").await;
+    let setup = Setup::with(vec![("http", at(&fake.url())), ("py", server(&[]))]).await;
+    setup.wait_for_tool("http:who").await;
+    setup.wait_for_tool("py:echo").await;
     for tool in ["http:who", "py:echo"] {
-        house.text(tool, json!({})).await;
+        setup.text(tool, json!({})).await;
         let mut times = Vec::new();
         for _ in 0..50 {
             let begun = Instant::now();
-            house.text(tool, json!({})).await;
+            setup.text(tool, json!({})).await;
             times.push(begun.elapsed());
         }
         times.sort();
@@ -120,7 +120,7 @@ async fn pain_10_a_call_costs_far_less_than_seconds() {
 }
 
 #[tokio::test]
-async fn pain_10_connections_are_used_again() {
+async fn pain_10_connections_are_reused() {
     let good = std::sync::Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
     let peers = std::sync::Arc::clone(&good);
     // A server that answers in events, whose connection is only free once the stream has been read to its end.
@@ -137,7 +137,7 @@ async fn pain_10_connections_are_used_again() {
                     json!({"supportedVersions": ["2026-07-28"], "capabilities": {}})
                 }
                 "tools/list" => json!({"tools": [crate::fake::tool("t")]}),
-                _ => crate::fake::said("ok"),
+                _ => crate::fake::text_result("ok"),
             };
             let message = json!({"jsonrpc": "2.0", "id": body["id"], "result": answer});
             std::future::ready(crate::fake::events(&[message]))
@@ -145,10 +145,10 @@ async fn pain_10_connections_are_used_again() {
     ));
     let service = app.into_make_service_with_connect_info::<std::net::SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, service).await });
-    let house = House::with(vec![("s", at(&url))]).await;
-    house.offers("s:t").await;
+    let setup = Setup::with(vec![("s", at(&url))]).await;
+    setup.wait_for_tool("s:t").await;
     for _ in 0..50 {
-        assert_eq!(house.text("s:t", json!({})).await, "ok");
+        assert_eq!(setup.text("s:t", json!({})).await, "ok");
         tokio::task::yield_now().await;
     }
     let connections = good.lock().unwrap().len();

@@ -13,53 +13,55 @@ use proto::Code;
 use serde_json::{Value, json};
 use upstream::{Era, Instances, ServerConfig, State, Timing};
 
-use crate::fake::{Fake, Seen, error, events, modern, plain, raw_events, result, said, tool};
-use crate::support::{House, PATIENCE, at, call_by, eventually, quick, text};
+use crate::fake::{
+    Fake, ReceivedRequest, error, events, modern, plain, raw_events, result, text_result, tool,
+};
+use crate::support::{Setup, TIMEOUT, at, call_by, eventually, quick, text};
 
 /// The sessions that a legacy server knows, and how it behaves.
 #[derive(Clone, Default)]
-struct Desk {
+struct SessionServer {
     open: Arc<Mutex<HashSet<String>>>,
-    /// How it says that it does not know a session.
+    /// Whether it rejects an unknown session with 400 and a text, instead of 404.
     gentle: Arc<AtomicBool>,
     changed: Arc<tokio::sync::Notify>,
     more: Arc<AtomicBool>,
 }
 
-impl Desk {
+impl SessionServer {
     fn forget_all(&self) {
         self.open.lock().unwrap().clear();
     }
 
-    async fn answer(self, seen: Seen) -> Response {
-        if seen.method == Method::DELETE {
-            let known = seen.header("mcp-session-id").map(str::to_owned).unwrap_or_default();
+    async fn answer(self, received: ReceivedRequest) -> Response {
+        if received.method == Method::DELETE {
+            let known = received.header("mcp-session-id").map(str::to_owned).unwrap_or_default();
             self.open.lock().unwrap().remove(&known);
             return plain(200, "");
         }
-        if seen.asks() == "initialize" {
+        if received.method_name() == "initialize" {
             let id = uuid::Uuid::new_v4().to_string();
             self.open.lock().unwrap().insert(id.clone());
             let mut response = result(
-                &seen,
+                &received,
                 json!({"protocolVersion": "2025-06-18", "serverInfo": {"name": "old", "version": "1"},
                     "capabilities": {"tools": {"listChanged": true}}}),
             );
             response.headers_mut().insert("mcp-session-id", id.parse().unwrap());
             return response;
         }
-        let Some(session) = seen.header("mcp-session-id").map(str::to_owned) else {
-            return error(400, &seen, -32000, "Bad Request: Server not initialized");
+        let Some(session) = received.header("mcp-session-id").map(str::to_owned) else {
+            return error(400, &received, -32000, "Bad Request: Server not initialized");
         };
         if !self.open.lock().unwrap().contains(&session) {
             return if self.gentle.load(Ordering::SeqCst) {
-                error(400, &seen, -32000, "Bad Request: No valid session ID provided")
+                error(400, &received, -32000, "Bad Request: No valid session ID provided")
             } else {
                 plain(404, "Session not found")
             };
         }
-        assert_eq!(seen.header("mcp-protocol-version"), Some("2025-06-18"));
-        if seen.method == Method::GET {
+        assert_eq!(received.header("mcp-protocol-version"), Some("2025-06-18"));
+        if received.method == Method::GET {
             let changed = Arc::clone(&self.changed);
             return raw_events(Body::from_stream(futures_util::stream::once(async move {
                 changed.notified().await;
@@ -68,102 +70,102 @@ impl Desk {
                 Ok::<_, std::io::Error>(format!("data: {notice}\n\n"))
             })));
         }
-        match seen.asks() {
+        match received.method_name() {
             "tools/list" if self.more.load(Ordering::SeqCst) => {
-                result(&seen, json!({"tools": [tool("session"), tool("more")]}))
+                result(&received, json!({"tools": [tool("session"), tool("more")]}))
             }
             "tools/list" => {
-                result(&seen, json!({"tools": [tool("session"), tool("ask"), tool("never")]}))
+                result(&received, json!({"tools": [tool("session"), tool("ask"), tool("never")]}))
             }
-            "tools/call" => match seen.body["params"]["name"].as_str() {
+            "tools/call" => match received.body["params"]["name"].as_str() {
                 Some("ask") => events(&[
                     json!({"jsonrpc": "2.0", "id": "q1", "method": "ping"}),
                     json!({"jsonrpc": "2.0", "id": "q2", "method": "sampling/createMessage", "params": {}}),
-                    json!({"jsonrpc": "2.0", "id": seen.id(), "result": said("asked")}),
+                    json!({"jsonrpc": "2.0", "id": received.id(), "result": text_result("asked")}),
                 ]),
                 Some("never") => std::future::pending().await,
-                _ => result(&seen, said(&session)),
+                _ => result(&received, text_result(&session)),
             },
-            _ if seen.id().is_null() || seen.body.get("method").is_none() => plain(202, ""),
-            other => error(200, &seen, -32601, other),
+            _ if received.id().is_null() || received.body.get("method").is_none() => plain(202, ""),
+            other => error(200, &received, -32601, other),
         }
     }
 }
 
-fn server() -> (Desk, Fake) {
-    let desk = Desk::default();
-    let behaviour = desk.clone();
-    (desk, Fake::new(move |seen| behaviour.clone().answer(seen)))
+fn start() -> (SessionServer, Fake) {
+    let server = SessionServer::default();
+    let behaviour = server.clone();
+    (server, Fake::new(move |received| behaviour.clone().answer(received)))
 }
 
 #[tokio::test]
-async fn a_legacy_server_is_greeted_and_called() {
-    let (_, fake) = server();
-    let house = House::with(vec![("old", at(&fake.url()))]).await;
-    house.offers("old:session").await;
-    let session = house.text("old:session", json!({})).await;
-    assert_eq!(house.text("old:session", json!({})).await, session, "one session for one caller");
-    let status = house.status("old");
+async fn a_legacy_server_is_initialized_and_called() {
+    let (_, fake) = start();
+    let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
+    setup.wait_for_tool("old:session").await;
+    let session = setup.text("old:session", json!({})).await;
+    assert_eq!(setup.text("old:session", json!({})).await, session, "one session for one caller");
+    let status = setup.status("old");
     assert_eq!((status.state, status.era), (State::Ready, Some(Era::Legacy)));
     assert_eq!(status.server.unwrap()["name"], "old");
-    assert_eq!(fake.asked("initialize").len(), 2, "the gateway's own and the caller's");
-    assert_eq!(fake.asked("server/discover").len(), 1, "the era is remembered");
-    let call = fake.asked("tools/call").pop().unwrap();
+    assert_eq!(fake.requests_of("initialize").len(), 2, "the gateway's own and the caller's");
+    assert_eq!(fake.requests_of("server/discover").len(), 1, "the era is remembered");
+    let call = fake.requests_of("tools/call").pop().unwrap();
     assert!(call.header("mcp-method").is_none());
     assert!(call.body["params"].get("_meta").is_none());
 }
 
 #[tokio::test]
 async fn pain_2_an_expired_session_is_opened_again_and_the_call_repeated() {
-    let (desk, fake) = server();
-    let house = House::with(vec![("old", at(&fake.url()))]).await;
-    house.offers("old:session").await;
+    let (server, fake) = start();
+    let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
+    setup.wait_for_tool("old:session").await;
     for gentle in [false, true, false] {
-        desk.gentle.store(gentle, Ordering::SeqCst);
-        let before = house.text("old:session", json!({})).await;
-        desk.forget_all();
-        let greetings = fake.asked("initialize").len();
-        let after = join_all((0..20).map(|_| house.text("old:session", json!({})))).await;
+        server.gentle.store(gentle, Ordering::SeqCst);
+        let before = setup.text("old:session", json!({})).await;
+        server.forget_all();
+        let greetings = fake.requests_of("initialize").len();
+        let after = join_all((0..20).map(|_| setup.text("old:session", json!({})))).await;
         assert!(after.iter().all(|session| *session == after[0]), "one new session for all");
         assert_ne!(after[0], before);
-        assert_eq!(fake.asked("initialize").len(), greetings + 1);
+        assert_eq!(fake.requests_of("initialize").len(), greetings + 1);
     }
 }
 
 #[tokio::test]
-async fn pain_2_a_server_that_forgets_every_session_at_once_is_not_asked_for_ever() {
-    let (desk, fake) = server();
-    let forgetful = desk.clone();
-    let house = House::with(vec![("old", at(&fake.url()))]).await;
-    house.offers("old:session").await;
-    let place = fake.kill();
-    let fake = Fake::on(place, move |seen| {
-        let desk = forgetful.clone();
+async fn pain_2_a_server_that_forgets_every_session_is_not_retried_forever() {
+    let (server, fake) = start();
+    let forgetful = server.clone();
+    let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
+    setup.wait_for_tool("old:session").await;
+    let address = fake.kill();
+    let fake = Fake::on(address, move |received| {
+        let server = forgetful.clone();
         async move {
-            let response = desk.clone().answer(seen).await;
-            desk.forget_all();
+            let response = server.clone().answer(received).await;
+            server.forget_all();
             response
         }
     });
-    let failure = house.call("old:session", json!({})).await.unwrap_err();
+    let failure = setup.call("old:session", json!({})).await.unwrap_err();
     assert_eq!(failure.code, Code::Unavailable);
     assert!(failure.message.contains("`old`"), "{}", failure.message);
-    assert!(fake.asked("tools/call").len() <= 4);
+    assert!(fake.requests_of("tools/call").len() <= 4);
 }
 
 #[tokio::test]
 async fn pain_3_callers_have_sessions_of_their_own_unless_the_server_is_shared() {
-    let (_, fake) = server();
+    let (_, fake) = start();
     let shared = ServerConfig { instances: Instances::Shared, ..at(&fake.url()) };
-    let house = House::with(vec![("own", at(&fake.url())), ("shared", shared)]).await;
-    house.offers("own:session").await;
-    house.offers("shared:session").await;
+    let setup = Setup::with(vec![("own", at(&fake.url())), ("shared", shared)]).await;
+    setup.wait_for_tool("own:session").await;
+    setup.wait_for_tool("shared:session").await;
     let session = async |subject: &str, agent: Option<&str>, tool: &str| {
         let mut call = call_by(subject, tool, json!({}));
         let mut principal = (*call.principal).clone();
         principal.agent = agent.map(str::to_owned);
         call.principal = Arc::new(principal);
-        text(&house.run(call).await.unwrap())
+        text(&setup.run(call).await.unwrap())
     };
     let own = [
         session("ann", None, "own:session").await,
@@ -172,7 +174,7 @@ async fn pain_3_callers_have_sessions_of_their_own_unless_the_server_is_shared()
     ];
     assert_eq!(HashSet::from(own.clone()).len(), 3, "each has its own");
     assert_eq!(session("ann", None, "own:session").await, own[0]);
-    assert_eq!(house.status("own").sessions, 3);
+    assert_eq!(setup.status("own").sessions, 3);
     assert_eq!(
         session("ann", None, "shared:session").await,
         session("bob", None, "shared:session").await
@@ -180,43 +182,43 @@ async fn pain_3_callers_have_sessions_of_their_own_unless_the_server_is_shared()
 }
 
 #[tokio::test]
-async fn sessions_that_nobody_uses_are_closed_and_the_rest_at_the_end() {
-    let (desk, fake) = server();
-    // Long enough to look at them, on a busy machine too.
+async fn idle_sessions_are_closed_and_the_rest_at_the_end() {
+    let (server, fake) = start();
+    // Long enough to observe them on a busy machine.
     let timing = Timing { idle: Duration::from_secs(2), ..quick() };
-    let house = House::timed(vec![("old", at(&fake.url()))], timing, Default::default()).await;
-    house.offers("old:session").await;
+    let setup = Setup::timed(vec![("old", at(&fake.url()))], timing, Default::default()).await;
+    setup.wait_for_tool("old:session").await;
     for subject in ["ann", "bob"] {
-        house.run(call_by(subject, "old:session", json!({}))).await.unwrap();
+        setup.run(call_by(subject, "old:session", json!({}))).await.unwrap();
     }
-    assert_eq!(desk.open.lock().unwrap().len(), 3);
-    eventually("two are closed", || desk.open.lock().unwrap().len() == 1).await;
-    house.upstreams.stop().await;
-    assert!(desk.open.lock().unwrap().is_empty());
+    assert_eq!(server.open.lock().unwrap().len(), 3);
+    eventually("two are closed", || server.open.lock().unwrap().len() == 1).await;
+    setup.upstreams.stop().await;
+    assert!(server.open.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn a_change_is_heard_over_the_get_stream() {
-    let (desk, fake) = server();
-    let house = House::with(vec![("old", at(&fake.url()))]).await;
-    house.offers("old:session").await;
-    let listens = || fake.seen().iter().any(|seen| seen.method == Method::GET);
+async fn a_change_is_announced_over_the_get_stream() {
+    let (server, fake) = start();
+    let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
+    setup.wait_for_tool("old:session").await;
+    let listens = || fake.requests().iter().any(|received| received.method == Method::GET);
     eventually("it listens", listens).await;
-    desk.more.store(true, Ordering::SeqCst);
-    desk.changed.notify_one();
-    house.offers("old:more").await;
-    assert_eq!(house.tools(), ["old:more", "old:session"]);
+    server.more.store(true, Ordering::SeqCst);
+    server.changed.notify_one();
+    setup.wait_for_tool("old:more").await;
+    assert_eq!(setup.tools(), ["old:more", "old:session"]);
 }
 
 #[tokio::test]
 async fn questions_within_a_call_are_answered() {
-    let (_, fake) = server();
-    let house = House::with(vec![("old", at(&fake.url()))]).await;
-    house.offers("old:ask").await;
-    assert_eq!(house.text("old:ask", json!({})).await, "asked");
+    let (_, fake) = start();
+    let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
+    setup.wait_for_tool("old:ask").await;
+    assert_eq!(setup.text("old:ask", json!({})).await, "asked");
     let replies = || -> Vec<Value> {
-        let seen = fake.seen().into_iter().map(|seen| seen.body);
-        seen.filter(|body| body.get("method").is_none() && !body.is_null()).collect()
+        let bodies = fake.requests().into_iter().map(|received| received.body);
+        bodies.filter(|body| body.get("method").is_none() && !body.is_null()).collect()
     };
     eventually("both are answered", || replies().len() == 2).await;
     for reply in replies() {
@@ -228,59 +230,59 @@ async fn questions_within_a_call_are_answered() {
 }
 
 #[tokio::test]
-async fn a_caller_who_leaves_is_told_to_the_server() {
-    let (_, fake) = server();
-    let house = House::with(vec![("old", at(&fake.url()))]).await;
-    house.offers("old:never").await;
+async fn a_cancelled_call_is_cancelled_at_the_server() {
+    let (_, fake) = start();
+    let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
+    setup.wait_for_tool("old:never").await;
     let call = call_by("local", "old:never", json!({}));
     let cancel = call.cancel.clone();
-    let leaving = async {
-        eventually("the call arrives", || !fake.asked("tools/call").is_empty()).await;
+    let cancelling = async {
+        eventually("the call arrives", || !fake.requests_of("tools/call").is_empty()).await;
         cancel.cancel();
     };
-    let (outcome, ()) = tokio::join!(house.run(call), leaving);
+    let (outcome, ()) = tokio::join!(setup.run(call), cancelling);
     assert!(outcome.is_err());
-    eventually("it is told", || !fake.asked("notifications/cancelled").is_empty()).await;
-    let notice = fake.asked("notifications/cancelled").pop().unwrap();
-    assert_eq!(notice.body["params"]["requestId"], *fake.asked("tools/call")[0].id());
+    eventually("it is reported", || !fake.requests_of("notifications/cancelled").is_empty()).await;
+    let notice = fake.requests_of("notifications/cancelled").pop().unwrap();
+    assert_eq!(notice.body["params"]["requestId"], *fake.requests_of("tools/call")[0].id());
     assert!(notice.header("mcp-session-id").is_some());
 }
 
 #[tokio::test]
-async fn a_server_may_change_its_era_while_we_watch() {
-    let (desk, fake) = server();
-    let house = House::with(vec![("s", at(&fake.url()))]).await;
-    house.offers("s:session").await;
-    house.text("s:session", json!({})).await;
+async fn a_server_may_change_its_era() {
+    let (server, fake) = start();
+    let setup = Setup::with(vec![("s", at(&fake.url()))]).await;
+    setup.wait_for_tool("s:session").await;
+    setup.text("s:session", json!({})).await;
 
-    let place = fake.kill();
-    let new = Fake::on(place, |seen| async move {
-        if seen.asks() == "initialize" {
-            return error(400, &seen, -32022, "Unsupported protocol version");
+    let address = fake.kill();
+    let new = Fake::on(address, |received| async move {
+        if received.method_name() == "initialize" {
+            return error(400, &received, -32022, "Unsupported protocol version");
         }
-        if seen.header("mcp-protocol-version") != Some("2026-07-28") {
-            return error(400, &seen, -32020, "Header mismatch");
+        if received.header("mcp-protocol-version") != Some("2026-07-28") {
+            return error(400, &received, -32020, "Header mismatch");
         }
-        if seen.asks() == "tools/call" {
-            result(&seen, said("new"))
+        if received.method_name() == "tools/call" {
+            result(&received, text_result("new"))
         } else {
-            modern(&seen, &[tool("session")])
+            modern(&received, &[tool("session")])
         }
     });
-    assert_eq!(retried(&house).await, "new");
-    assert_eq!(house.status("s").era, Some(Era::Modern));
+    assert_eq!(retried(&setup).await, "new");
+    assert_eq!(setup.status("s").era, Some(Era::Modern));
 
-    let place = new.kill();
-    let _old = Fake::on(place, move |seen| desk.clone().answer(seen));
-    assert_eq!(retried(&house).await.len(), 36, "a session id");
-    assert_eq!(house.status("s").era, Some(Era::Legacy));
+    let address = new.kill();
+    let _old = Fake::on(address, move |received| server.clone().answer(received));
+    assert_eq!(retried(&setup).await.len(), 36, "a session id");
+    assert_eq!(setup.status("s").era, Some(Era::Legacy));
 }
 
-/// The text of a call, over the moment in which the server is away.
-async fn retried(house: &House) -> String {
+/// The text of a call, retried while the server is away.
+async fn retried(setup: &Setup) -> String {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        match house.call("s:session", json!({})).await {
+    while begun.elapsed() < TIMEOUT {
+        match setup.call("s:session", json!({})).await {
             Ok(output) => return text(&output),
             Err(failure) => assert_eq!(failure.code, Code::Unavailable, "{failure}"),
         }

@@ -1,15 +1,15 @@
-//! Servers of every kind, good and bad, behind the crate's own door. The bad ones are written here.
+//! The crate with servers of every kind, including misbehaving ones that are defined here.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod bridging;
 mod fake;
 mod fixture;
-mod hearing;
 mod isolation;
 mod legacy;
-mod liars;
 mod listing;
+mod malformed;
 mod modern;
+mod notifications;
 mod openapi;
 mod python;
 mod replicas;

@@ -11,10 +11,10 @@ use proto::Code;
 use serde_json::{Value, json};
 use upstream::{Kind, Pin, ServerConfig, State, Timing};
 
-use crate::support::{House, MANY, eventually, owned, quick};
+use crate::support::{MANY, Setup, eventually, owned, quick};
 
-/// Tells what it was asked, or answers with the status that the path names.
-async fn tell(request: Request) -> Response {
+/// Answers with the request that it received, or with the status that the path names.
+async fn echo(request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body: Bytes = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let header = |name: &str| parts.headers.get(name).map(|v| v.to_str().unwrap().to_owned());
@@ -43,7 +43,7 @@ async fn tell(request: Request) -> Response {
 async fn service() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(tell)).await.unwrap() });
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(echo)).await.unwrap() });
     url
 }
 
@@ -51,7 +51,7 @@ fn get(path: &str) -> (String, Value) {
     (path.to_owned(), json!({"get": {"responses": {}}}))
 }
 
-/// A pet shop with the corners of the language in it.
+/// A pet shop that uses the rare features of OpenAPI.
 fn petstore(base: &str) -> Value {
     let mut paths = json!({
         "/pets/{id}": {
@@ -114,20 +114,20 @@ fn written(document: &Value) -> (PathBuf, tempfile::TempDir) {
     (file, folder)
 }
 
-async fn shop(document: &Value) -> (House, tempfile::TempDir) {
+async fn shop(document: &Value) -> (Setup, tempfile::TempDir) {
     let (file, folder) = written(document);
-    (House::with(vec![("pets", described(&file))]).await, folder)
+    (Setup::with(vec![("pets", described(&file))]).await, folder)
 }
 
-async fn asked(house: &House, tool: &str, input: Value) -> Value {
-    (*house.call(tool, input).await.unwrap().data).clone()
+async fn data_of(setup: &Setup, tool: &str, input: Value) -> Value {
+    (*setup.call(tool, input).await.unwrap().data).clone()
 }
 
 #[tokio::test]
 async fn operations_are_tools_and_inputs_go_where_the_document_says() {
-    let (house, _folder) = shop(&petstore(&service().await)).await;
-    house.offers("pets:getPet").await;
-    let snapshot = house.catalog.snapshot();
+    let (setup, _folder) = shop(&petstore(&service().await)).await;
+    setup.wait_for_tool("pets:getPet").await;
+    let snapshot = setup.catalog.snapshot();
     let entry = snapshot.resolve("pets:getPet").unwrap();
     let descriptor = &entry.descriptor;
     assert_eq!(descriptor.description, "Finds one pet.\n\nGET /pets/{id}");
@@ -142,31 +142,31 @@ async fn operations_are_tools_and_inputs_go_where_the_document_says() {
 
     let input = json!({"id": "by query", "id_path": "7/8?", "tags": ["a", "b,c"],
         "X-Trace": "t", "session": "x y"});
-    let told = asked(&house, "pets:getPet", input).await;
-    assert_eq!(told["path"], json!("/v1/pets/7%2F8%3F"));
-    assert_eq!(told["query"], json!("id=by%20query&tags=a,b%2Cc"));
-    // The key arrives, and does not come back.
-    assert_eq!((&told["key"], &told["trace"]), (&json!("****"), &json!("t")));
-    assert_eq!(told["cookie"], json!("session=x%20y"));
+    let echoed = data_of(&setup, "pets:getPet", input).await;
+    assert_eq!(echoed["path"], json!("/v1/pets/7%2F8%3F"));
+    assert_eq!(echoed["query"], json!("id=by%20query&tags=a,b%2Cc"));
+    // The key arrives, and is removed from the answer.
+    assert_eq!((&echoed["key"], &echoed["trace"]), (&json!("****"), &json!("t")));
+    assert_eq!(echoed["cookie"], json!("session=x%20y"));
     for value in ["..", "7/../8"] {
-        let refused = house.call("pets:getPet", json!({"id_path": value})).await.unwrap_err();
+        let refused = setup.call("pets:getPet", json!({"id_path": value})).await.unwrap_err();
         assert_eq!(refused.code, Code::InvalidInput, "{value}");
     }
 
-    let told = asked(&house, "pets:addPet", json!({"body": {"name": null}})).await;
+    let echoed = data_of(&setup, "pets:addPet", json!({"body": {"name": null}})).await;
     assert_eq!(
-        (&told["type"], &told["body"]),
+        (&echoed["type"], &echoed["body"]),
         (&json!("application/json"), &json!("{\"name\":null}"))
     );
-    let told = asked(&house, "pets:form", json!({"body": {"a": "1 &2", "b": [1, 2]}})).await;
-    assert_eq!(told["body"], json!("a=1%20%262&b=1&b=2"));
+    let echoed = data_of(&setup, "pets:form", json!({"body": {"a": "1 &2", "b": [1, 2]}})).await;
+    assert_eq!(echoed["body"], json!("a=1%20%262&b=1&b=2"));
 }
 
 #[tokio::test]
 async fn schemas_keep_their_meaning_even_where_they_contain_themselves() {
-    let (house, _folder) = shop(&petstore(&service().await)).await;
-    house.offers("pets:addPet").await;
-    let snapshot = house.catalog.snapshot();
+    let (setup, _folder) = shop(&petstore(&service().await)).await;
+    setup.wait_for_tool("pets:addPet").await;
+    let snapshot = setup.catalog.snapshot();
     let add = snapshot.resolve("pets:addPet").unwrap();
     let body = |pet: Value| add.input.violations(&json!({"body": pet})).is_empty();
     assert!(body(
@@ -182,17 +182,17 @@ async fn schemas_keep_their_meaning_even_where_they_contain_themselves() {
 }
 
 #[tokio::test]
-async fn answers_of_every_kind_are_told_apart() {
-    let (house, _folder) = shop(&petstore(&service().await)).await;
-    house.offers("pets:get_text").await;
-    assert_eq!(asked(&house, "pets:get_text", json!({})).await, json!("plain words"));
-    assert_eq!(asked(&house, "pets:get_nothing", json!({})).await, Value::Null);
+async fn answers_of_every_kind_are_distinguished() {
+    let (setup, _folder) = shop(&petstore(&service().await)).await;
+    setup.wait_for_tool("pets:get_text").await;
+    assert_eq!(data_of(&setup, "pets:get_text", json!({})).await, json!("plain words"));
+    assert_eq!(data_of(&setup, "pets:get_nothing", json!({})).await, Value::Null);
     for (tool, code) in [
         ("pets:get_picture", Code::Unsupported),
         ("pets:get_lie", Code::Internal),
         ("pets:get_huge", Code::Internal),
     ] {
-        assert_eq!(house.call(tool, json!({})).await.unwrap_err().code, code, "{tool}");
+        assert_eq!(setup.call(tool, json!({})).await.unwrap_err().code, code, "{tool}");
     }
     for (status, code) in [
         (404, Code::NotFound),
@@ -202,7 +202,7 @@ async fn answers_of_every_kind_are_told_apart() {
         (400, Code::InvalidInput),
         (503, Code::Unavailable),
     ] {
-        let failure = house.call("pets:status", json!({"code": status})).await.unwrap_err();
+        let failure = setup.call("pets:status", json!({"code": status})).await.unwrap_err();
         assert_eq!(failure.code, code, "{status}");
         assert!(failure.message.contains("the reason"), "{}", failure.message);
         assert!(!failure.message.contains("127.0.0.1"), "{}", failure.message);
@@ -211,26 +211,26 @@ async fn answers_of_every_kind_are_told_apart() {
 
 #[tokio::test]
 async fn a_changed_document_is_read_again_and_a_broken_one_changes_nothing() {
-    let (house, folder) = shop(&petstore(&service().await)).await;
-    house.offers("pets:getPet").await;
+    let (setup, folder) = shop(&petstore(&service().await)).await;
+    setup.wait_for_tool("pets:getPet").await;
     let file = folder.path().join("petstore.json");
     std::fs::write(&file, "{ this is not JSON").unwrap();
-    // Who looks while it is being written finds an empty file, and says so first.
-    eventually("the fault is told", || {
-        let told = house.status("pets").last_error;
-        told.is_some_and(|told| told.contains("petstore.json") && told.contains("not JSON"))
+    // A read during the write finds an empty file, which is reported first.
+    eventually("the fault is reported", || {
+        let echoed = setup.status("pets").last_error;
+        echoed.is_some_and(|echoed| echoed.contains("petstore.json") && echoed.contains("not JSON"))
     })
     .await;
-    assert!(house.call("pets:get_text", json!({})).await.is_ok());
+    assert!(setup.call("pets:get_text", json!({})).await.is_ok());
 
     let mut other = petstore(&service().await);
     let found = other["paths"]["/text"].take();
     other["paths"].as_object_mut().unwrap().remove("/text");
     other["paths"]["/nothing/more"] = found;
     std::fs::write(&file, other.to_string()).unwrap();
-    house.offers("pets:get_nothing_more").await;
-    assert!(house.catalog.snapshot().resolve("pets:get_text").is_err());
-    assert!(house.catalog.snapshot().quarantined().is_empty(), "the file is the operator's own");
+    setup.wait_for_tool("pets:get_nothing_more").await;
+    assert!(setup.catalog.snapshot().resolve("pets:get_text").is_err());
+    assert!(setup.catalog.snapshot().quarantined().is_empty(), "the file is the operator's own");
 }
 
 #[tokio::test]
@@ -256,24 +256,24 @@ async fn yaml_and_a_document_on_the_network_work_alike() {
         pin: Pin::Strict,
         ..described(Path::new("x"))
     };
-    let house = House::with(vec![
+    let setup = Setup::with(vec![
         ("near", described(&file)),
         ("far", at(&far, Some(&base))),
         ("evil", at(&far, None)),
     ])
     .await;
-    house.offers("near:list").await;
-    assert_eq!(asked(&house, "near:list", json!({})).await["path"], json!("/v1/pets"));
-    // What comes from the network is pinned, and here nobody has approved it.
-    eventually("it waits", || house.catalog.snapshot().waiting("far:list").is_some()).await;
-    // A document does not choose who gets the operator's credentials.
-    house.becomes("evil", State::Down).await;
-    let why = house.status("evil").last_error.unwrap();
+    setup.wait_for_tool("near:list").await;
+    assert_eq!(data_of(&setup, "near:list", json!({})).await["path"], json!("/v1/pets"));
+    // A document from the network is pinned, and this one was not approved.
+    eventually("it waits", || setup.catalog.snapshot().waiting("far:list").is_some()).await;
+    // A document must not choose the host that receives the operator's credentials.
+    setup.wait_for_state("evil", State::Down).await;
+    let why = setup.status("evil").last_error.unwrap();
     assert!(why.contains("another host"), "{why}");
 }
 
 #[tokio::test]
-async fn hostile_documents_are_refused_with_their_place() {
+async fn hostile_documents_are_refused_with_the_position() {
     let base = service().await;
     let folder = tempfile::tempdir().unwrap();
     let with = |change: &dyn Fn(&mut Value)| {
@@ -304,10 +304,10 @@ async fn hostile_documents_are_refused_with_their_place() {
         std::fs::write(&file, text).unwrap();
         servers.push((*name, described(&file)));
     }
-    let house = House::with(servers).await;
+    let setup = Setup::with(servers).await;
     for (name, _, expected) in &unusable {
-        house.becomes(name, State::Down).await;
-        let why = house.status(name).last_error.unwrap();
+        setup.wait_for_state(name, State::Down).await;
+        let why = setup.status(name).last_error.unwrap();
         assert!(why.contains(expected) && why.len() < 2_000, "{name}: {why}");
     }
 }
@@ -342,10 +342,10 @@ async fn a_bad_operation_is_left_out_and_the_rest_stays() {
     document["components"]["schemas"]["Wide"] = wide;
     document["paths"]["/wide"] = json!({"post": {"requestBody": {"content": {"application/json":
         {"schema": {"$ref": "#/components/schemas/Wide"}}}}}});
-    let (house, _folder) = shop(&document).await;
-    house.offers("pets:getPet").await;
-    eventually("the faults are told", || house.status("pets").faults.len() == count + 1).await;
-    let faults = house.status("pets").faults;
+    let (setup, _folder) = shop(&document).await;
+    setup.wait_for_tool("pets:getPet").await;
+    eventually("the faults are reported", || setup.status("pets").faults.len() == count + 1).await;
+    let faults = setup.status("pets").faults;
     let why = |tool: &str| &faults.iter().find(|fault| fault.tool == tool).unwrap().reason;
     assert!(
         why("get_remote").contains("#/paths/~1remote/get")
@@ -353,7 +353,7 @@ async fn a_bad_operation_is_left_out_and_the_rest_stays() {
     );
     assert!(why("get_circle").contains("circles"), "{}", why("get_circle"));
     assert!(why("post_wide").contains("too large"), "{}", why("post_wide"));
-    assert!(house.call("pets:get_text", json!({})).await.is_ok());
+    assert!(setup.call("pets:get_text", json!({})).await.is_ok());
 }
 
 #[tokio::test]
@@ -365,9 +365,9 @@ async fn ten_thousand_operations_are_offered() {
     }
     let (file, _folder) = written(&document);
     let timing = Timing { list: MANY, ..quick() };
-    let house = House::timed(vec![("pets", described(&file))], timing, Default::default()).await;
-    house.offers_within("pets:post_many_42", MANY).await;
-    assert_eq!(house.tools().len(), 10_000);
+    let setup = Setup::timed(vec![("pets", described(&file))], timing, Default::default()).await;
+    setup.wait_for_tool_within("pets:post_many_42", MANY).await;
+    assert_eq!(setup.tools().len(), 10_000);
 }
 
 #[test]

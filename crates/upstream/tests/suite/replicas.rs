@@ -10,86 +10,89 @@ use proto::Code;
 use serde_json::json;
 use upstream::{ServerConfig, State};
 
-use crate::fake::{Fake, Place, Seen, error, modern, plain, result, said, tool, well_behaved};
-use crate::support::{House, at, eventually};
+use crate::fake::{
+    Fake, ReceivedRequest, ReservedAddress, error, modern, plain, result, text_result, tool,
+    well_behaved,
+};
+use crate::support::{Setup, at, eventually};
 
 fn over(urls: &[String]) -> ServerConfig {
     ServerConfig { urls: urls.to_vec(), ..ServerConfig::default() }
 }
 
 #[tokio::test]
-async fn calls_are_spread_and_go_where_there_is_less_to_do() {
+async fn calls_go_to_the_less_busy_replica() {
     let busy = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&busy);
-    let slow = Fake::new(move |seen: Seen| {
+    let slow = Fake::new(move |received: ReceivedRequest| {
         let counter = Arc::clone(&counter);
         async move {
-            if seen.asks() == "tools/call" {
+            if received.method_name() == "tools/call" {
                 counter.fetch_add(1, Ordering::SeqCst);
-                // Slow beside the others, also where these are slow because the machine is busy.
+                // Slower than the others even on a busy machine.
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                return result(&seen, said("slow"));
+                return result(&received, text_result("slow"));
             }
-            modern(&seen, &[tool("who")])
+            modern(&received, &[tool("who")])
         }
     });
     let (a, b) = (Fake::new(well_behaved("a")), Fake::new(well_behaved("b")));
-    let house = House::with(vec![("s", over(&[slow.url(), a.url(), b.url()]))]).await;
-    house.offers("s:who").await;
-    let mut said: HashMap<String, usize> = HashMap::new();
-    let house = &house;
+    let setup = Setup::with(vec![("s", over(&[slow.url(), a.url(), b.url()]))]).await;
+    setup.wait_for_tool("s:who").await;
+    let mut answers: HashMap<String, usize> = HashMap::new();
+    let setup = &setup;
     let callers = (0..8).map(|_| async move {
-        let mut heard = Vec::new();
+        let mut texts = Vec::new();
         for _ in 0..30 {
-            heard.push(house.text("s:who", json!({})).await);
+            texts.push(setup.text("s:who", json!({})).await);
         }
-        heard
+        texts
     });
     for text in join_all(callers).await.into_iter().flatten() {
-        *said.entry(text).or_default() += 1;
+        *answers.entry(text).or_default() += 1;
     }
-    assert!(said["a"] >= 40 && said["b"] >= 40, "{said:?}");
-    // A third would be even; who still has work gets less.
-    let slow = said.get("slow").copied().unwrap_or_default();
-    assert!(slow < said["a"] / 2 && slow < said["b"] / 2, "{said:?}");
+    assert!(answers["a"] >= 40 && answers["b"] >= 40, "{answers:?}");
+    // An even share would be a third; the busy one gets less.
+    let slow = answers.get("slow").copied().unwrap_or_default();
+    assert!(slow < answers["a"] / 2 && slow < answers["b"] / 2, "{answers:?}");
     assert_eq!(busy.load(Ordering::SeqCst), slow);
 }
 
 #[tokio::test]
-async fn a_dead_replica_costs_no_call_and_is_back_when_it_returns() {
+async fn a_dead_replica_fails_no_call_and_is_used_again_when_it_returns() {
     let (a, b) = (Fake::new(well_behaved("a")), Fake::new(well_behaved("b")));
-    let house = House::with(vec![("s", over(&[a.url(), b.url()]))]).await;
-    house.offers("s:who").await;
-    let place = a.kill();
+    let setup = Setup::with(vec![("s", over(&[a.url(), b.url()]))]).await;
+    setup.wait_for_tool("s:who").await;
+    let address = a.kill();
     for _ in 0..50 {
-        assert_eq!(house.text("s:who", json!({})).await, "b");
+        assert_eq!(setup.text("s:who", json!({})).await, "b");
     }
     for _ in 0..50 {
         // No connection is left that could break, so that even a call that must not run twice can go elsewhere.
-        assert_eq!(house.text("s:echo", json!({})).await, "{}");
+        assert_eq!(setup.text("s:echo", json!({})).await, "{}");
     }
-    let admitted = |at: usize| house.status("s").replicas[at].admitted;
+    let admitted = |at: usize| setup.status("s").replicas[at].admitted;
     assert!(admitted(1));
-    assert_eq!(house.status("s").state, State::Ready);
-    let _back = Fake::on(place, well_behaved("c"));
+    assert_eq!(setup.status("s").state, State::Ready);
+    let _back = Fake::on(address, well_behaved("c"));
     eventually("it is admitted again", || {
-        admitted(0) && house.status("s").replicas[0].last_error.is_none()
+        admitted(0) && setup.status("s").replicas[0].last_error.is_none()
     })
     .await;
-    let mut seen = false;
+    let mut reached = false;
     for _ in 0..50 {
-        seen |= house.text("s:who", json!({})).await == "c";
+        reached |= setup.text("s:who", json!({})).await == "c";
     }
-    assert!(seen);
+    assert!(reached);
 }
 
-/// A server whose calls end without an answer when told so.
+/// A server whose calls end without an answer while `fail` is set.
 fn flaky(fail: Arc<AtomicBool>, calls: Arc<AtomicUsize>, annotations: serde_json::Value) -> Fake {
-    Fake::new(move |seen: Seen| {
+    Fake::new(move |received: ReceivedRequest| {
         let (fail, calls, annotations) =
             (Arc::clone(&fail), Arc::clone(&calls), annotations.clone());
         async move {
-            if seen.asks() == "tools/call" {
+            if received.method_name() == "tools/call" {
                 calls.fetch_add(1, Ordering::SeqCst);
                 if fail.load(Ordering::SeqCst) {
                     // The connection ends in the middle of the answer.
@@ -100,17 +103,17 @@ fn flaky(fail: Arc<AtomicBool>, calls: Arc<AtomicUsize>, annotations: serde_json
                         .body(body)
                         .unwrap();
                 }
-                return result(&seen, said("done"));
+                return result(&received, text_result("done"));
             }
             let mut listed = tool("act");
             listed["annotations"] = annotations;
-            modern(&seen, &[listed])
+            modern(&received, &[listed])
         }
     })
 }
 
 #[tokio::test]
-async fn only_what_may_run_twice_is_sent_twice() {
+async fn only_repeatable_calls_are_sent_twice() {
     for (annotations, retried) in [
         (json!({}), false),
         (json!({"destructiveHint": false}), false),
@@ -121,63 +124,63 @@ async fn only_what_may_run_twice_is_sent_twice() {
         let fail = Arc::new(AtomicBool::new(true));
         let a = flaky(Arc::clone(&fail), Arc::clone(&calls), annotations.clone());
         let b = flaky(Arc::clone(&fail), Arc::clone(&calls), annotations.clone());
-        let house = House::with(vec![("s", over(&[a.url(), b.url()]))]).await;
-        house.offers("s:act").await;
-        let failure = house.call("s:act", json!({})).await.unwrap_err();
+        let setup = Setup::with(vec![("s", over(&[a.url(), b.url()]))]).await;
+        setup.wait_for_tool("s:act").await;
+        let failure = setup.call("s:act", json!({})).await.unwrap_err();
         assert_eq!(failure.code, Code::Unavailable);
         assert_eq!(calls.load(Ordering::SeqCst), if retried { 2 } else { 1 }, "{annotations}");
         if retried {
-            assert_eq!(a.asked("tools/call").len(), 1, "on another replica");
+            assert_eq!(a.requests_of("tools/call").len(), 1, "on another replica");
         }
-        house.upstreams.stop().await;
+        setup.upstreams.stop().await;
     }
 }
 
 #[tokio::test]
-async fn an_answer_is_never_asked_for_again_even_if_it_is_an_error() {
+async fn a_call_that_was_answered_with_an_error_is_not_repeated() {
     let calls = Arc::new(AtomicUsize::new(0));
     let make = || {
         let calls = Arc::clone(&calls);
-        Fake::new(move |seen: Seen| {
+        Fake::new(move |received: ReceivedRequest| {
             let calls = Arc::clone(&calls);
             async move {
-                if seen.asks() == "tools/call" {
+                if received.method_name() == "tools/call" {
                     calls.fetch_add(1, Ordering::SeqCst);
-                    return error(200, &seen, -32603, "internal");
+                    return error(200, &received, -32603, "internal");
                 }
                 let mut listed = tool("t");
                 listed["annotations"] = json!({"readOnlyHint": true});
-                modern(&seen, &[listed])
+                modern(&received, &[listed])
             }
         })
     };
     let (a, b) = (make(), make());
-    let house = House::with(vec![("s", over(&[a.url(), b.url()]))]).await;
-    house.offers("s:t").await;
-    assert_eq!(house.call("s:t", json!({})).await.unwrap_err().code, Code::Internal);
+    let setup = Setup::with(vec![("s", over(&[a.url(), b.url()]))]).await;
+    setup.wait_for_tool("s:t").await;
+    assert_eq!(setup.call("s:t", json!({})).await.unwrap_err().code, Code::Internal);
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn when_all_are_down_callers_are_told_at_once_when_it_is_tried_again() {
-    let (one, two) = (Place::new(), Place::new());
+async fn when_all_are_down_calls_fail_at_once_and_say_when_it_is_tried_again() {
+    let (one, two) = (ReservedAddress::new(), ReservedAddress::new());
     let fake = Fake::new(well_behaved("a"));
-    let empty = |place: &Place| format!("http://{}/mcp", place.address);
+    let empty = |reserved: &ReservedAddress| format!("http://{}/mcp", reserved.address);
     let urls = [fake.url(), empty(&one), empty(&two)];
-    let house = House::with(vec![("s", over(&urls))]).await;
-    house.offers("s:who").await;
+    let setup = Setup::with(vec![("s", over(&urls))]).await;
+    setup.wait_for_tool("s:who").await;
     let _empty = fake.kill();
-    house.becomes("s", State::Down).await;
-    eventually("none is admitted", || house.status("s").replicas.iter().all(|one| !one.admitted))
+    setup.wait_for_state("s", State::Down).await;
+    eventually("none is admitted", || setup.status("s").replicas.iter().all(|one| !one.admitted))
         .await;
-    let mut told = false;
+    let mut named = false;
     for _ in 0..20 {
-        let failure = house.call("s:who", json!({})).await.unwrap_err();
+        let failure = setup.call("s:who", json!({})).await.unwrap_err();
         assert_eq!(failure.code, Code::Unavailable);
         assert!(failure.message.contains("`s`"), "{}", failure.message);
-        told |= failure.message.contains("tried again") && failure.retry_after.is_some();
+        named |= failure.message.contains("tried again") && failure.retry_after.is_some();
     }
-    assert!(told);
+    assert!(named);
 }
 
 #[tokio::test]
@@ -186,18 +189,19 @@ async fn pain_13_a_strict_server_is_not_killed_by_health_checks() {
     let refusals = Arc::new(AtomicUsize::new(0));
     let make = |name: &'static str| {
         let refusals = Arc::clone(&refusals);
-        Fake::new(move |seen: Seen| {
+        Fake::new(move |received: ReceivedRequest| {
             let refusals = Arc::clone(&refusals);
             async move {
-                match seen.asks() {
-                    "initialize" => {
-                        result(&seen, json!({"protocolVersion": "2025-03-26", "capabilities": {}}))
-                    }
+                match received.method_name() {
+                    "initialize" => result(
+                        &received,
+                        json!({"protocolVersion": "2025-03-26", "capabilities": {}}),
+                    ),
                     "notifications/initialized" => plain(202, ""),
-                    "tools/list" => result(&seen, json!({"tools": [tool("who")]})),
-                    "tools/call" => result(&seen, said(name)),
+                    "tools/list" => result(&received, json!({"tools": [tool("who")]})),
+                    "tools/call" => result(&received, text_result(name)),
                     "ping" => match refusals.fetch_add(1, Ordering::SeqCst) % 4 {
-                        0 => error(200, &seen, -32601, "no such method"),
+                        0 => error(200, &received, -32601, "no such method"),
                         1 => plain(405, ""),
                         2 => plain(500, "strict"),
                         _ => plain(400, "strict"),
@@ -208,36 +212,36 @@ async fn pain_13_a_strict_server_is_not_killed_by_health_checks() {
         })
     };
     let (a, b) = (make("a"), make("b"));
-    let house = House::with(vec![("s", over(&[a.url(), b.url()]))]).await;
-    house.offers("s:who").await;
+    let setup = Setup::with(vec![("s", over(&[a.url(), b.url()]))]).await;
+    setup.wait_for_tool("s:who").await;
     eventually("many checks", || refusals.load(Ordering::SeqCst) >= 20).await;
-    assert!(house.status("s").replicas.iter().all(|replica| replica.admitted));
+    assert!(setup.status("s").replicas.iter().all(|replica| replica.admitted));
     for _ in 0..20 {
-        house.call("s:who", json!({})).await.unwrap();
+        setup.call("s:who", json!({})).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn pain_13_one_miss_does_not_give_a_server_up() {
+async fn pain_13_one_failure_does_not_mark_a_server_down() {
     let misses = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&misses);
-    let fake = Fake::new(move |seen: Seen| {
+    let fake = Fake::new(move |received: ReceivedRequest| {
         let counter = Arc::clone(&counter);
         async move {
             let n = counter.fetch_add(1, Ordering::SeqCst);
-            // Now and then it stumbles.
-            if seen.asks() == "tools/call" && n % 4 == 3 {
+            // It fails from time to time.
+            if received.method_name() == "tools/call" && n % 4 == 3 {
                 plain(503, "")
             } else {
-                well_behaved("a")(seen).await
+                well_behaved("a")(received).await
             }
         }
     });
-    let house = House::with(vec![("s", at(&fake.url()))]).await;
-    house.offers("s:who").await;
+    let setup = Setup::with(vec![("s", at(&fake.url()))]).await;
+    setup.wait_for_tool("s:who").await;
     let mut good = 0;
     for _ in 0..40 {
-        match house.call("s:who", json!({})).await {
+        match setup.call("s:who", json!({})).await {
             Ok(_) => good += 1,
             Err(failure) => assert!(!failure.message.contains("is down"), "{}", failure.message),
         }

@@ -16,13 +16,13 @@ use strip::{Catalog, Door, Failure, Job, Output, Request};
 use tokio::sync::OnceCell;
 use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
 
-/// The longest that anything may take here.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest that a test waits for anything.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The longest that ten thousand tools may take to be read, checked and offered by a build that is not optimised.
+/// The longest that ten thousand tools may take to be read, checked and offered by a debug build.
 pub(crate) const MANY: Duration = Duration::from_secs(120);
 
-/// Waits of real life, shortened.
+/// Short waits for tests.
 pub(crate) fn quick() -> Timing {
     Timing {
         probe: Duration::from_millis(500),
@@ -34,11 +34,11 @@ pub(crate) fn quick() -> Timing {
         backoff_max: Duration::from_millis(200),
         stable: Duration::from_secs(10),
         health: Duration::from_millis(50),
-        health_patience: Duration::from_secs(2),
+        health_timeout: Duration::from_secs(2),
     }
 }
 
-/// Lists in memory, as a gateway's database would keep them.
+/// Stores lists in memory.
 #[derive(Default)]
 pub(crate) struct Lists(pub(crate) Mutex<HashMap<String, ToolList>>);
 
@@ -53,11 +53,11 @@ impl ListStore for Lists {
     }
 }
 
-/// A gateway as far as this crate goes.
-pub(crate) struct House {
+/// A catalog with servers.
+pub(crate) struct Setup {
     pub(crate) catalog: Arc<Catalog>,
-    /// What servers offer beside tools.
-    pub(crate) beside: Arc<Servers>,
+    /// What servers offer in addition to tools.
+    pub(crate) servers: Arc<Servers>,
     pub(crate) upstreams: Upstreams,
     pub(crate) lists: Arc<Lists>,
     pub(crate) clock: Clock,
@@ -71,7 +71,7 @@ pub(crate) async fn runner() -> Arc<Runner> {
     Arc::clone(made.await)
 }
 
-impl House {
+impl Setup {
     pub(crate) async fn with(servers: Vec<(&str, ServerConfig)>) -> Self {
         Self::timed(servers, quick(), Arc::default()).await
     }
@@ -94,7 +94,7 @@ impl House {
         let bounds = LimitBounds { default: Limits::default(), max: Limits::default() };
         let catalog = Arc::new(Catalog::new(bounds, WireNames::default()));
         let clock = Clock::manual(1_000_000);
-        let beside = Arc::new(Servers::default());
+        let offered = Arc::new(Servers::default());
         let deps = Deps {
             runner: runner().await,
             http: Client::new(policy).unwrap(),
@@ -103,14 +103,14 @@ impl House {
                 let catalog = Arc::clone(&catalog);
                 Arc::new(move |source, tools| catalog.publish(source, tools))
             },
-            servers: Arc::clone(&beside),
+            servers: Arc::clone(&offered),
             lists: Arc::clone(&lists) as Arc<dyn ListStore>,
             clock: clock.clone(),
             environment: [("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())].into(),
             timing,
         };
         let upstreams = Upstreams::start(owned(servers), deps);
-        Self { catalog, beside, upstreams, lists, clock }
+        Self { catalog, servers: offered, upstreams, lists, clock }
     }
 
     /// The ids in the catalog.
@@ -119,16 +119,16 @@ impl House {
         snapshot.entries().iter().map(|entry| entry.descriptor.id.to_string()).collect()
     }
 
-    /// Waits until a tool is in the catalog, and its server's list counts as known, which it does a moment later.
-    pub(crate) async fn offers(&self, tool: &str) {
-        self.offers_within(tool, PATIENCE).await;
+    /// Waits until a tool is in the catalog, and its server's list is known, which happens a moment later.
+    pub(crate) async fn wait_for_tool(&self, tool: &str) {
+        self.wait_for_tool_within(tool, TIMEOUT).await;
     }
 
-    /// The same for lists that are long to read.
-    pub(crate) async fn offers_within(&self, tool: &str, patience: Duration) {
+    /// The same with another limit, for long lists.
+    pub(crate) async fn wait_for_tool_within(&self, tool: &str, limit: Duration) {
         let server = tool.split(':').next().unwrap_or_default();
         let listed = || self.upstreams.get(server).is_none_or(|s| s.status().list_age.is_some());
-        within(patience, &format!("{tool} is offered"), || {
+        within(limit, &format!("{tool} is offered"), || {
             self.catalog.snapshot().resolve(tool).is_ok() && listed()
         })
         .await;
@@ -138,7 +138,7 @@ impl House {
         self.upstreams.get(server).unwrap().status()
     }
 
-    pub(crate) async fn becomes(&self, server: &str, state: State) {
+    pub(crate) async fn wait_for_state(&self, server: &str, state: State) {
         eventually(&format!("{server} is {state:?}"), || self.status(server).state == state).await;
     }
 
@@ -149,7 +149,7 @@ impl House {
     pub(crate) async fn run(&self, call: Request) -> Result<Output, Failure> {
         let snapshot = self.catalog.snapshot();
         let entry = Arc::clone(snapshot.resolve(&call.tool).unwrap());
-        tokio::time::timeout(PATIENCE, entry.tool.run(&Job::new(call)))
+        tokio::time::timeout(TIMEOUT, entry.tool.run(&Job::new(call)))
             .await
             .expect("a call has an end")
     }
@@ -162,7 +162,7 @@ impl House {
         params: Value,
     ) -> Result<Value, Failure> {
         let call = call_by("local", "", params);
-        let output = self.beside.get(server).unwrap().request(method, &Job::new(call)).await?;
+        let output = self.servers.get(server).unwrap().request(method, &Job::new(call)).await?;
         Ok(Value::clone(&output.data))
     }
 
@@ -195,20 +195,20 @@ pub(crate) fn text(output: &Output) -> String {
     native["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Waits for something that must become true.
+/// Waits until a condition holds.
 pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
-    within(PATIENCE, what, condition).await;
+    within(TIMEOUT, what, condition).await;
 }
 
-pub(crate) async fn within(patience: Duration, what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn within(limit: Duration, what: &str, condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < patience, "never happened: {what}");
+        assert!(begun.elapsed() < limit, "never happened: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// The fixture server, which Cargo puts beside our launcher.
+/// The fixture server, which Cargo puts next to the launcher.
 pub(crate) fn fixture() -> PathBuf {
     let launcher = PathBuf::from(env!("CARGO_BIN_EXE_upstream-launcher"));
     let program = launcher.with_file_name("powerstrip-fixture");

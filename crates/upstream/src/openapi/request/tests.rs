@@ -3,8 +3,8 @@ use serde_json::{Value, json};
 
 use super::{Location, Operation, Parameter, Style, build};
 
-fn parameter(name: &str, place: Location, style: Style, explode: bool) -> Parameter {
-    Parameter { input: name.to_owned(), name: name.to_owned(), place, style, explode }
+fn parameter(name: &str, location: Location, style: Style, explode: bool) -> Parameter {
+    Parameter { input: name.to_owned(), name: name.to_owned(), location, style, explode }
 }
 
 fn url(path: &str, one: Parameter, value: Value) -> Result<String, String> {

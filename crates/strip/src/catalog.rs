@@ -24,7 +24,7 @@ use crate::files::Strategies;
 pub use admission::{MAJORS_SERVED, takes_objects};
 pub use diff::{Change, changes};
 pub use names::{NameStyle, WireNames};
-pub use pins::{Pinning, Pins, Why};
+pub use pins::{Pinning, Pins, QuarantineReason};
 pub use quarantine::Quarantined;
 pub use snapshot::Snapshot;
 
@@ -179,8 +179,8 @@ impl Catalog {
             .iter()
             .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
             .collect();
-        let memory = (&mut offers.names, &mut offers.pins);
-        let next = Snapshot::build(&listed, &offers.terms, memory, &previous, revision);
+        let (names, pins) = (&mut offers.names, &mut offers.pins);
+        let next = Snapshot::build(&listed, &offers.terms, names, pins, &previous, revision);
         if next.offers_the_same(&previous) {
             // Clients fetch the whole list again after a notification: send none without a change.
             return;

@@ -13,7 +13,7 @@ pub(crate) fn describe(
     prompts: &Snapshot,
     health: &Health,
 ) -> Discovery {
-    // An agent's schemas stand behind its own door.
+    // An agent reads schemas under its own path.
     let door = principal.agent.as_ref().map(|agent| format!("/agents/{agent}")).unwrap_or_default();
     Discovery {
         server: ServerInfo {

@@ -5,12 +5,12 @@
 //! they are announced.
 
 mod answers;
-mod keeper;
+mod index;
 mod kind;
-mod known;
 mod run;
 mod slot;
 mod ticket;
+mod writer;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -22,8 +22,8 @@ use tokio::sync::{Notify, broadcast};
 use crate::Failure;
 pub(crate) use answers::NewQuestion;
 pub use answers::RunView;
+use index::{Key, RunIndex};
 use kind::Kind;
-use known::{Key, Known};
 pub use run::Run;
 pub use slot::SlotType;
 pub use store::RunFilter;
@@ -97,12 +97,12 @@ pub struct Runs(Arc<Shared>);
 struct Shared {
     database: Database,
     clock: Clock,
-    known: Mutex<Known>,
+    known: Mutex<RunIndex>,
     unwritten: Mutex<Unwritten>,
     wake: Arc<Notify>,
     /// Held while writing, so that a flush waits for earlier writes.
     writing: tokio::sync::Mutex<()>,
-    keeper: OnceLock<()>,
+    writer: OnceLock<()>,
     events: broadcast::Sender<RunEvent>,
 }
 
@@ -122,7 +122,7 @@ impl Runs {
             unwritten: Mutex::default(),
             wake: Arc::default(),
             writing: tokio::sync::Mutex::default(),
-            keeper: OnceLock::new(),
+            writer: OnceLock::new(),
             events: broadcast::channel(EVENTS).0,
         }))
     }
@@ -144,7 +144,7 @@ impl Runs {
         self.0.clock.unix_ms()
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, RunIndex> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

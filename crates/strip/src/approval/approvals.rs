@@ -18,7 +18,7 @@ use super::rules::{RuleQuery, Rules};
 use super::{Event, EventKind, Outcome, Terms};
 use crate::Failure;
 
-/// Events that a slow listener may fall behind before it misses some.
+/// How many events a subscriber may fall behind before it misses some.
 const MAX_EVENTS: usize = 1_024;
 
 /// How long an interrupted call may be continued.

@@ -42,10 +42,10 @@ pub(super) enum Admitted {
 }
 
 /// Why a tool was not admitted.
-pub(super) enum Kept {
-    Out(Fault),
+pub(super) enum NotAdmitted {
+    Fault(Fault),
     /// Complete but for its wire name.
-    Waiting(Box<Quarantined>),
+    Quarantined(Box<Quarantined>),
 }
 
 /// The tool's address, which identifies its entry.
@@ -96,7 +96,7 @@ pub(super) fn admit(
     terms: &Terms,
     pins: &Pins,
     known: &Known,
-) -> Vec<Result<Admitted, Kept>> {
+) -> Vec<Result<Admitted, NotAdmitted>> {
     let one = |offer: &Offer| offer.admit(terms, pins, known.get(&address(offer.tool)).copied());
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let share = chosen.len().div_ceil(cores).max(WORTH_A_THREAD);
@@ -121,7 +121,7 @@ impl Offer<'_> {
         terms: &Terms,
         pins: &Pins,
         known: Option<&Arc<Entry>>,
-    ) -> Result<Admitted, Kept> {
+    ) -> Result<Admitted, NotAdmitted> {
         let offered = self.tool.descriptor();
         let limits = offered.limits.within(terms.bounds.default, terms.bounds.max);
         let rule = terms.files.of(&offered.id).or(offered.files.as_ref());
@@ -139,7 +139,7 @@ impl Offer<'_> {
         let hidden_characters = descriptor.clean();
         let unusable = |what: &str, reason: &dyn fmt::Display| {
             let reason = format!("the {what} schema cannot be used: {reason}");
-            Kept::Out(fault(self.source, &descriptor.id, reason))
+            NotAdmitted::Fault(fault(self.source, &descriptor.id, reason))
         };
         if !takes_objects(&descriptor.input_schema) {
             return Err(unusable("input", &"a tool's input is an object"));
@@ -181,15 +181,15 @@ impl Offer<'_> {
     }
 
     /// Checks that the tool's definition is trusted; returns a pin to store if it is new.
-    fn trust(&self, pins: &Pins) -> Result<Option<Box<PinnedDefinition>>, Kept> {
+    fn trust(&self, pins: &Pins) -> Result<Option<Box<PinnedDefinition>>, NotAdmitted> {
         let Some(pinning) = self.tool.pinning() else { return Ok(None) };
         let offered = self.tool.descriptor();
         match pins.judge(pinning, offered) {
             Verdict::Trusted => Ok(None),
             Verdict::FirstSeen(pin) => Ok(Some(pin)),
-            Verdict::Crowded => Err(Kept::Out(crowded(self.source, &offered.id))),
+            Verdict::Crowded => Err(NotAdmitted::Fault(crowded(self.source, &offered.id))),
             Verdict::Refused { why, changed, definition } => {
-                Err(Kept::Waiting(Box::new(Quarantined {
+                Err(NotAdmitted::Quarantined(Box::new(Quarantined {
                     id: offered.id.clone(),
                     why,
                     changed,
@@ -222,7 +222,7 @@ pub fn takes_objects(schema: &Value) -> bool {
     }
 }
 
-/// A name belongs to the source that offered it first; nothing is ever silently replaced.
+/// A name belongs to the source that offered it first; a tool is never silently replaced.
 fn admissible(majors: &[Offered], source: &str, tool: &Arc<dyn Tool>) -> Result<(), String> {
     let version = &tool.descriptor().version;
     if let Some((owner, _)) = majors.iter().find(|(owner, _)| *owner != source) {

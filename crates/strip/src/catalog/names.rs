@@ -12,7 +12,7 @@ pub enum NameStyle {
     Canonical,
 }
 
-/// The wire names given out so far. A name, once given, stays its tool's: clients and their permissions remember it.
+/// The assigned wire names. A tool keeps its name for ever, because clients and their permissions remember it.
 #[derive(Debug, Default)]
 pub struct WireNames {
     by_key: HashMap<String, String>,
@@ -31,7 +31,7 @@ impl WireNames {
         names
     }
 
-    /// The wire name of a tool, given out now if it has none yet.
+    /// The wire name of a tool; assigns one if it has none yet.
     pub(super) fn assign(
         &mut self,
         id: &ToolId,
@@ -40,7 +40,7 @@ impl WireNames {
     ) -> String {
         let key = older_major.map_or_else(|| id.to_string(), |major| format!("{id}@{major}"));
         if unprefixed && let Some(bare) = wire::unprefixed(id, older_major) {
-            // With and without its server a tool goes by two names, and keeps each of them.
+            // A tool keeps both its names, with and without the server's prefix.
             let key = format!("{key} unprefixed");
             match self.by_name.get(&bare) {
                 None => return self.give(key, bare),

@@ -10,7 +10,7 @@ use store::{Pin, PinnedDefinition};
 /// The version of the digest's input. A change must keep comparing pins of earlier versions as they were made.
 const FORM: u32 = 1;
 
-/// More tools of one server than this are not trusted by themselves: it could fill the disk with new names.
+/// More tools of one server than this are not trusted on first use: it could fill the disk with new names.
 const MAX_PINS: usize = 20_000;
 
 /// The names of a definition's parts in messages.
@@ -23,18 +23,18 @@ pub struct Pinning<'a> {
     /// The server's own name for it: under another name in the catalog it is still the same tool.
     pub tool: &'a str,
     pub first_use: bool,
-    /// Whether the server named itself, and so may come back under ever new names.
+    /// Whether the server registered itself, and so may come back under any number of names.
     pub announced: bool,
 }
 
-/// Why a tool is not served.
+/// QuarantineReason a tool is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum QuarantineReason {
     /// Its definition has changed.
     Changed,
     /// It has not been approved yet.
     New,
-    /// Its server has offered too many tools to be trusted with another.
+    /// Its server has offered too many tools.
     TooMany,
 }
 
@@ -48,24 +48,24 @@ pub(super) enum Verdict {
     Trusted,
     /// It may be served, and is pinned with it.
     FirstSeen(Box<PinnedDefinition>),
-    /// It would be one too many of servers that named themselves.
+    /// It would exceed the limit of tools of self-registered servers.
     Crowded,
     Refused {
-        why: Why,
+        why: QuarantineReason,
         changed: Vec<&'static str>,
         definition: Digest,
     },
 }
 
-/// What is said of a tool that is one too many of servers that named themselves. Nothing of it is kept.
+/// The fault of a tool that exceeds the limit of tools of self-registered servers. Nothing of it is stored.
 pub(super) const CROWDED: &str = "servers that register themselves have brought as many different tools as \
     `registration.max_tools` lets them; raise it, or free names with `powerstrip servers release NAME`";
 
-/// Every pin there is.
+/// All pins.
 #[derive(Debug)]
 pub struct Pins {
     by_server: HashMap<String, HashMap<String, Pinned>>,
-    /// Servers that named themselves.
+    /// Servers that registered themselves.
     announced: HashSet<String>,
     /// How many pins those have together, and how many they may have.
     announced_pins: usize,
@@ -93,7 +93,7 @@ impl Pins {
         pins
     }
 
-    /// The same, knowing which servers named themselves and how many pins those may have together.
+    /// Sets which servers registered themselves, and how many pins those may have together.
     #[must_use]
     pub fn with_announced(
         mut self,
@@ -138,7 +138,7 @@ impl Pins {
         std::mem::take(&mut self.new)
     }
 
-    /// Whether servers that named themselves have as many pins as they may have.
+    /// Whether self-registered servers have as many pins as they may have.
     fn is_full(&self) -> bool {
         self.announced_pins >= self.max_announced
     }
@@ -155,11 +155,11 @@ impl Pins {
                 let differs =
                     |at: &usize| pinned.is_none_or(|pinned| pinned.0[*at] != digests.0[*at]);
                 let changed = (0..PARTS.len()).filter(differs).map(|at| PARTS[at]).collect();
-                refused(Why::Changed, changed)
+                refused(QuarantineReason::Changed, changed)
             }
-            None if !pinning.first_use => refused(Why::New, Vec::new()),
+            None if !pinning.first_use => refused(QuarantineReason::New, Vec::new()),
             None if known.is_some_and(|known| known.len() >= MAX_PINS) => {
-                refused(Why::TooMany, Vec::new())
+                refused(QuarantineReason::TooMany, Vec::new())
             }
             None if pinning.announced && self.is_full() => Verdict::Crowded,
             None => Verdict::FirstSeen(Box::new(made(pinning, digests, &parts))),
@@ -191,13 +191,13 @@ impl PartDigests {
     }
 }
 
-/// A pin for what a tool says of itself now.
+/// A pin of a tool's present definition.
 pub(super) fn pin(pinning: Pinning<'_>, offered: &Descriptor) -> PinnedDefinition {
     let parts = parts(offered);
     made(pinning, PartDigests::of(&parts), &parts)
 }
 
-/// What a tool says of itself, as it is pinned and as changes in it are looked for.
+/// A tool's definition, as it is pinned and compared.
 pub(super) fn definition(offered: &Descriptor) -> Value {
     joined(&parts(offered))
 }
@@ -222,8 +222,8 @@ fn joined(parts: &[Value; PARTS.len()]) -> Value {
     PARTS.iter().zip(parts).map(|(name, part)| ((*name).to_owned(), part.clone())).collect()
 }
 
-/// All that a model or a person is shown, before anything is cleaned away: an invisible change is a change, too. Neither
-/// the id nor the limits are in it, for those are the operator's.
+/// Everything that a model or a person is shown, before cleaning, because an invisible change is a change, too. The id and
+/// the limits are left out: those are the operator's.
 fn parts(offered: &Descriptor) -> [Value; PARTS.len()] {
     let mut annotations = json!(offered.annotations);
     if let Some(files) = &offered.files {
@@ -241,7 +241,7 @@ fn parts(offered: &Descriptor) -> [Value; PARTS.len()] {
     parts
 }
 
-/// Some servers name the required properties in another order at every start, which says nothing else.
+/// Sorts `required` lists: some servers write them in another order at every start.
 fn sort_sets(value: &mut Value) {
     match value {
         Value::Object(map) => {

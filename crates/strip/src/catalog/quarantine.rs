@@ -6,13 +6,13 @@ use proto::{Blame, Code, Digest, ListedQuarantine, ToolId};
 use serde_json::{Value, json};
 use store::PinnedDefinition;
 
-use super::pins::{self, Pinning, Why};
+use super::pins::{self, Pinning, QuarantineReason};
 use crate::{Failure, Tool};
 
 /// A tool that waits for approval.
 pub struct Quarantined {
     pub id: ToolId,
-    pub why: Why,
+    pub why: QuarantineReason,
     /// The parts of the definition that are not as they were.
     pub changed: Vec<&'static str>,
     /// The digest of the tool's present definition.
@@ -51,14 +51,16 @@ impl Quarantined {
         self.offered.descriptor().unprefixed
     }
 
-    /// Why it is not served, in a sentence.
+    /// QuarantineReason it is not served, in a sentence.
     pub fn reason(&self) -> String {
         match self.why {
-            Why::Changed => {
+            QuarantineReason::Changed => {
                 format!("server `{}` has changed what the tool says of itself", self.server)
             }
-            Why::New => format!("this tool of server `{}` has not been approved yet", self.server),
-            Why::TooMany => {
+            QuarantineReason::New => {
+                format!("this tool of server `{}` has not been approved yet", self.server)
+            }
+            QuarantineReason::TooMany => {
                 format!("server `{}` has offered too many different tools", self.server)
             }
         }

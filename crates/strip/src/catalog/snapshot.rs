@@ -4,7 +4,7 @@ use std::sync::Arc;
 use proto::{Code, ToolId, ToolRef};
 use serde_json::json;
 
-use super::admission::{self, Admitted, Kept, address};
+use super::admission::{self, Admitted, NotAdmitted, address};
 use super::{Entry, Fault, Pins, Quarantined, Terms, WireNames};
 use crate::{Failure, Tool};
 
@@ -58,7 +58,7 @@ impl Snapshot {
         Self { revision: self.revision + 1, ..self.clone() }
     }
 
-    /// Only the tools that are kept; of the others nothing is known to it, not even their names.
+    /// Only the tools for which `keep` returns true; not even the names of the others are in it.
     pub(crate) fn narrowed(&self, keep: impl Fn(&Entry) -> bool) -> Self {
         let mut narrowed = Self { revision: self.revision, ..Self::default() };
         for entry in self.entries.iter().filter(|entry| keep(entry)) {
@@ -89,7 +89,7 @@ impl Snapshot {
         self.faults.iter().filter(move |fault| !known.contains(fault))
     }
 
-    /// Tools that were not quarantined before, or not as they are now.
+    /// Tools that were not quarantined before, or whose definition has changed again.
     pub(super) fn new_quarantine<'a>(
         &'a self,
         previous: &'a Self,
@@ -147,7 +147,8 @@ impl Snapshot {
     pub(super) fn build(
         offers: &[(&str, &[Arc<dyn Tool>])],
         terms: &Terms,
-        (names, pins): (&mut WireNames, &mut Pins),
+        names: &mut WireNames,
+        pins: &mut Pins,
         previous: &Snapshot,
         revision: u64,
     ) -> Self {
@@ -169,11 +170,11 @@ impl Snapshot {
                         names.assign(&entry.descriptor.id, older, entry.descriptor.unprefixed);
                     Arc::from(entry)
                 }
-                Err(Kept::Out(fault)) => {
+                Err(NotAdmitted::Fault(fault)) => {
                     faults.push(fault);
                     continue;
                 }
-                Err(Kept::Waiting(mut held)) => {
+                Err(NotAdmitted::Quarantined(mut held)) => {
                     held.wire = names.assign(&held.id, None, held.unprefixed());
                     snapshot.hold(Arc::from(held));
                     continue;

@@ -133,7 +133,7 @@ impl Facts {
 pub(crate) struct OpenRow<'a> {
     audit: &'a Audit,
     began: Instant,
-    /// Set once it is noted that the call's tool is about to run.
+    /// Set once it is recorded that the call's tool is about to run.
     begun: Option<BegunCall>,
     row: Option<Facts>,
 }
@@ -171,7 +171,7 @@ impl OpenRow<'_> {
         self.began
     }
 
-    /// Names what the row is about, where that is known only in the end.
+    /// Sets what the row is about, if that is known only at the end.
     pub(crate) fn is_about(&mut self, name: &str) {
         if let Some(facts) = &mut self.row {
             facts.tool = name.into();

@@ -1,4 +1,4 @@
-//! A tool that calls itself deterministic can be held to it: run again, compare, refuse a difference.
+//! Verifies that a tool is deterministic: runs it again, compares the answers, and refuses a difference.
 
 use proto::Code;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ enum Unproven {
     Differs { path: String },
 }
 
-/// Refuses to verify what was never promised.
+/// Refuses to verify a tool that does not claim to be deterministic.
 pub(crate) fn check_claimed(entry: &Entry) -> Result<(), Failure> {
     if entry.descriptor.deterministic { Ok(()) } else { Err(Unproven::NotClaimed.into()) }
 }

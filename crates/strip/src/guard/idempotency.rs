@@ -18,12 +18,12 @@ use store::{Cache, Recorded};
 
 use super::arguments::Arguments;
 use super::audit::Decision;
-use super::records::{Once, Records};
+use super::records::{OnceCall, Records};
 use crate::catalog::Entry;
 use crate::{Failure, Output, Reply, Request};
 use files::references_in;
 
-/// What the tool's part of a call yields: its output and the output's size.
+/// The result of running a tool: its output and the output's size.
 pub(crate) type ToolResult = Result<(Output, usize), Failure>;
 
 /// How a call with a key was answered.
@@ -62,8 +62,8 @@ pub(crate) struct Key {
     arguments: Digest,
     caller: Arc<Principal>,
     chosen_by_caller: bool,
-    /// Set if the call may not run twice.
-    once: Option<Arc<Once>>,
+    /// Set if the call must not run twice.
+    once: Option<Arc<OnceCall>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +135,7 @@ impl Idempotency {
             arguments,
             caller: Arc::clone(principal),
             chosen_by_caller: call.idempotency_key.is_some(),
-            once: acts.then(|| Arc::new(Once::of(call, entry, key, arguments))),
+            once: acts.then(|| Arc::new(OnceCall::of(call, entry, key, arguments))),
         }))
     }
 
@@ -233,14 +233,14 @@ impl Answers {
         Ok(Some(Output { data, warnings: Vec::new(), native, reply, blobs: None, references }))
     }
 
-    /// Does the work and records its success, unless it is on record that it was done or begun.
+    /// Does the work and records its success, unless a record says that it was done or begun.
     async fn fresh<W>(&self, key: Key, window: Duration, work: W) -> Answered
     where
         W: Future<Output = ToolResult> + Send + 'static,
     {
         let _running = key.once.as_ref().map(|once| self.records.claim(once)).transpose()?;
         if let Some(once) = &key.once {
-            // In memory first: an answer that was given a moment ago may be on its way to the disk.
+            // In memory first: a very recent answer may not be on disk yet.
             if let Some(output) = self.recorded(&key).await? {
                 return Ok((output, Decision::Replayed));
             }
@@ -282,7 +282,7 @@ impl Key {
         self.key
     }
 
-    /// Whether what it names may not run twice.
+    /// Whether its call must not run twice.
     pub(crate) fn is_durable(&self) -> bool {
         self.once.is_some()
     }

@@ -1,4 +1,4 @@
-//! How often a principal may call, in all and each tool. Off unless the operator sets it.
+//! Limits the rate of a principal's calls, of all tools and of each. Off unless the operator sets it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::Failure;
 use crate::catalog::Entry;
 
-/// So many calls in so much time.
+/// A number of calls per time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     pub count: NonZeroU32,
@@ -32,7 +32,7 @@ pub struct RateRules {
 
 type Caller = (TenantId, String);
 
-/// Beyond this many callers, those who have not called lately are forgotten.
+/// Beyond this many callers, those that have not called recently are forgotten.
 const REMEMBERED_CALLERS: usize = 10_000;
 
 struct Limiter<K: std::hash::Hash + Eq + Clone> {

@@ -17,7 +17,7 @@ use crate::catalog::Entry;
 use crate::{Failure, Output, Reply, Request};
 use files::references_in;
 
-/// A larger answer is not stored: after a restart its call is known to have been answered, and that is all.
+/// A larger answer is not stored: after a restart it is only known that the call was answered.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// How often expired records are removed.
@@ -44,14 +44,14 @@ impl Drop for Running<'_> {
     }
 }
 
-/// A call that must not run twice, and whose it is.
+/// A call that must not run twice.
 #[derive(Debug)]
-pub(crate) struct Once {
+pub(crate) struct OnceCall {
     key: Digest,
     arguments: Digest,
     caller: Arc<Principal>,
     tool: Arc<str>,
-    /// Whether the tool declares that to run twice is as good as once.
+    /// Whether the tool declares that running twice has the effect of running once.
     repeatable: bool,
     timeout: Duration,
 }
@@ -64,7 +64,7 @@ struct Stored {
     native: Option<Arc<Value>>,
 }
 
-impl Once {
+impl OnceCall {
     pub(crate) fn of(call: &Request, entry: &Entry, key: Digest, arguments: Digest) -> Self {
         Self {
             key,
@@ -84,7 +84,7 @@ impl Records {
 
     /// Makes a call the only one of its key. Equal calls share their work before they get here; calls that answer a
     /// question do not.
-    pub(crate) fn claim(&self, once: &Once) -> Result<Running<'_>, CallError> {
+    pub(crate) fn claim(&self, once: &OnceCall) -> Result<Running<'_>, CallError> {
         if !locked(&self.running).insert(once.key) {
             return Err(CallError::Refused(under_way()));
         }
@@ -93,7 +93,7 @@ impl Records {
 
     /// The answer of an earlier call with the same key, if there is one. Fails where such a call may have taken effect
     /// and its answer is not known.
-    pub(crate) async fn find(&self, once: &Once) -> Result<Option<Output>, CallError> {
+    pub(crate) async fn find(&self, once: &OnceCall) -> Result<Option<Output>, CallError> {
         let found = self.database.call_record(&once.key, self.clock.unix_ms()).await;
         let Some(found) = found.map_err(unread)? else { return Ok(None) };
         if found.arguments != once.arguments {
@@ -114,20 +114,20 @@ impl Records {
         }
     }
 
-    /// Notes that the call begins; returns when that is on disk.
-    pub(crate) async fn begin(&self, once: &Once, window: Duration) -> Result<(), CallError> {
-        // Should the process end while the tool runs, the window begins when the tool would have been stopped.
+    /// Records that the call begins; returns when that is on disk.
+    pub(crate) async fn begin(&self, once: &OnceCall, window: Duration) -> Result<(), CallError> {
+        // If the process ends while the tool runs, the window begins when the tool would have been stopped.
         let record = self.record(once, CallState::Begun, window.saturating_add(once.timeout));
         let begun =
             async { self.trail.change_calls(CallChange::Save(record)).await?.committed().await };
         begun.await.map_err(|error| CallError::Refused(unwritten(error)))
     }
 
-    /// Notes how the call ended. A call that failed may be run again; one that was cut off may not, as its effect is not
-    /// known. The receipt is for the end of a call that had one.
+    /// Records how the call ended. A failed call may be run again; one that was cut off may not, because its effect is
+    /// unknown and nothing is recorded.
     pub(crate) async fn end(
         &self,
-        once: &Once,
+        once: &OnceCall,
         window: Duration,
         worked: &ToolResult,
     ) -> Option<Receipt> {
@@ -161,7 +161,7 @@ impl Records {
         }
     }
 
-    fn record(&self, once: &Once, state: CallState, ttl: Duration) -> CallRecord {
+    fn record(&self, once: &OnceCall, state: CallState, ttl: Duration) -> CallRecord {
         let now = self.clock.unix_ms();
         CallRecord {
             key: once.key,

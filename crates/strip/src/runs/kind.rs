@@ -1,6 +1,6 @@
 use proto::{Principal, TraceId};
 
-/// What makes a run.
+/// How a run came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Named,
@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Open,

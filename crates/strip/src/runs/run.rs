@@ -18,7 +18,7 @@ const MAX_COUNTED: usize = 64;
 enum Keeps {
     /// Nothing yet: most callers never need their run.
     Nothing,
-    /// What it has come to.
+    /// Its counts and its state.
     Count,
     /// That, and each of its calls.
     Calls,
@@ -49,7 +49,7 @@ struct Inner {
     data_tools: u64,
     /// Recorded answers that have counted.
     counted: HashSet<Digest>,
-    /// After a restart it is not known which answers have counted: a recorded one then counts no more.
+    /// False after a restart: it is not known which recorded answers have counted, so none counts.
     knows_counted: bool,
     in_flight: HashMap<u64, Arc<str>>,
     arrivals: u64,
@@ -284,8 +284,8 @@ impl Run {
         }
     }
 
-    /// Whether a caller who names no run gets another one at the next call. A run that was named, and a session, keeps
-    /// its name also when it is completed.
+    /// Whether the next call of a caller that names no run begins another one. Named runs and sessions keep their name
+    /// after completion.
     pub(super) fn is_over(&self, now: u64, idle: Duration) -> bool {
         self.kind == Kind::Current
             && matches!(self.state(now, idle), State::Completed | State::Expired)
@@ -298,15 +298,15 @@ impl Run {
         !inner.unwritten && !inner.waits() && inner.is_idle(now, pause)
     }
 
-    /// The tools whose calls are under way.
+    /// The tools of the calls in flight.
     pub(crate) fn in_flight(&self) -> Vec<Arc<str>> {
         let mut tools: Vec<_> = self.lock().in_flight.values().cloned().collect();
         tools.sort();
         tools
     }
 
-    /// Waits until no call is under way and none has come for a moment, and completes the run in that instant. The
-    /// calls of one turn of a model come at once, and not always in their order.
+    /// Waits until no call is in flight and none has come for a moment, and completes the run then. The calls of one turn
+    /// of a model arrive together, and not always in order.
     pub(crate) async fn complete_when_idle(
         &self,
         lull: Duration,

@@ -51,7 +51,7 @@ impl Runs {
         };
         if part.is_control() {
             run.keep_calls();
-            // What a control-flow tool may wait for is bounded by what the guards will wait for it.
+            // A control-flow tool must not wait for longer than the guards wait for it.
             let limit = entry.limits.timeout;
             request.timeout = Some(request.timeout.map_or(limit, |timeout| timeout.min(limit)));
         }

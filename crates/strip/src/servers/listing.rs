@@ -76,8 +76,8 @@ impl Listing {
         listing
     }
 
-    /// Gives every prompt its name with the server's in front first: a prompt without that prefix cannot take the name
-    /// of another server's.
+    /// Assigns the prefixed names of all prompts first, so that an unprefixed prompt cannot take the name of another
+    /// server's.
     fn add_prompts(&mut self, servers: &[Listed]) {
         let mut bare = Vec::new();
         for (server, offering) in servers {
@@ -125,8 +125,8 @@ impl Listing {
         self.schemes.qualify(place, uri)
     }
 
-    /// Whether a URI has the name of another server in front. A server that named itself has no such say over one that
-    /// the operator named.
+    /// Whether a URI has the name of another server in front. The names of self-registered servers do not count against
+    /// servers that the operator named.
     fn is_of_another(&self, servers: &[Listed], place: usize, uri: &str) -> bool {
         self.schemes.split(uri).is_some_and(|(named, _)| {
             named != place && (!servers[named].1.announced || servers[place].1.announced)
@@ -151,7 +151,7 @@ impl Listing {
             if !taken.insert(shown.clone()) {
                 continue;
             }
-            // A server that named itself does not get to read what others are asked for.
+            // A template that fits any scheme would let a self-registered server see requests for other servers.
             let bounded = remote.split('{').next().is_some_and(|literal| literal.contains(':'));
             if let Some(matcher) = Template::new(&remote) {
                 if bounded {
@@ -162,7 +162,7 @@ impl Listing {
             }
             placed.push((place, index, entry.named("uriTemplate", &shown)));
         }
-        // One that fits everything comes after those that name what they fit.
+        // Templates without a literal scheme are tried last.
         self.matchers.append(&mut unbounded);
         placed.sort_by_key(|(place, index, _)| (*place, *index));
         let places: HashMap<usize, usize> =
@@ -290,7 +290,7 @@ impl Entry {
         Some(Self { shown: Arc::clone(listed), offered })
     }
 
-    /// The entry as callers see it: by their name for it, and without what a person would not see.
+    /// The entry as callers see it: with their name for it, and without invisible characters.
     fn named(mut self, key: &str, name: &str) -> Self {
         let mut shown = Value::clone(&self.shown);
         clean::json_in_place(&mut shown);
@@ -308,7 +308,7 @@ impl Entry {
     }
 }
 
-/// A name for a prompt whose own one cannot be used.
+/// A name for a prompt whose own name cannot be used.
 fn hashed(server: &str, prompt: &str) -> String {
     let sum = digest(format!("{server}:{prompt}").as_bytes()).to_string();
     let room = wire::MAX_LEN - 12;

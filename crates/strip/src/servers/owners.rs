@@ -1,5 +1,5 @@
-//! Whose a name is that several servers offer: the first to offer it owns it, and a URI with a server's name in front is
-//! that server's only.
+//! The owner of a name that several servers offer: the first to offer it. A URI with a server's name in front belongs to
+//! that server only.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Offering, Server};
 
-/// Claims on what is not listed at the moment, kept for each list of a server.
+/// How many claims on unlisted entries are kept for each list of a server.
 const MAX_UNLISTED: usize = 10_000;
 
 /// When each entry of a server's lists was first offered, in milliseconds since 1970. A claim outlives the entry, so that
@@ -62,7 +62,7 @@ fn renewed<'a>(
 /// A server with its lists.
 pub(super) type Listed = (Arc<dyn Server>, Arc<Offering>);
 
-/// How early a server offered something. What the operator named comes before what named itself.
+/// How early a server offered something. Servers that the operator named come before those that registered themselves.
 pub(super) fn precedence(offering: &Offering, claim: Option<&u64>) -> (bool, u64) {
     (offering.announced, claim.copied().unwrap_or(u64::MAX))
 }
@@ -92,8 +92,8 @@ pub(super) struct Schemes {
 }
 
 impl Schemes {
-    /// Where the names of several servers look alike as a scheme, one has it plain and the others carry a digest, so
-    /// that no server can name itself into another's URIs.
+    /// If the names of several servers give the same scheme, one server gets it and the others get one with a digest, so
+    /// that no server can take over another's URIs by its name.
     pub(super) fn new(servers: &[Listed]) -> Self {
         let name = |place: usize| servers[place].0.name();
         let is_announced = |place: usize| servers[place].1.announced;
@@ -116,7 +116,7 @@ impl Schemes {
         schemes
     }
 
-    /// A URI with its server in front, in a form that is a URI still.
+    /// A URI with its server's scheme in front, which is still a URI.
     pub(super) fn qualify(&self, place: usize, uri: &str) -> String {
         format!("{}+{uri}", self.by_place[place])
     }

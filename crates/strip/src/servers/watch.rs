@@ -14,7 +14,7 @@ pub struct Update {
     pub uri: Arc<str>,
 }
 
-/// How many listeners each resource of each server has.
+/// How many subscribers each resource of each server has.
 #[derive(Default)]
 pub(super) struct Watched(BTreeMap<String, BTreeMap<String, usize>>);
 
@@ -22,13 +22,13 @@ pub(super) struct Watched(BTreeMap<String, BTreeMap<String, usize>>);
 pub struct Watch {
     servers: Arc<Servers>,
     server: Arc<dyn Server>,
-    /// The URI that the listener used.
+    /// The URI that the subscriber used.
     shown: String,
     uri: String,
 }
 
 impl Watch {
-    /// The URI by which the listener knows what has changed, if the update is about this resource or a part of it.
+    /// The subscriber's URI of what has changed, if the update is about this resource or a part of it.
     pub fn concerns(&self, update: &Update) -> Option<String> {
         if *update.server != *self.server.name() {
             return None;

@@ -1,7 +1,7 @@
 use proto::{Annotations, Caps, RequestedLimits};
 use semver::Version;
 
-use super::{Descriptor, FORM, MAX_PINS, Pin, Pinning, Pins, Verdict, Why, json, pin};
+use super::{Descriptor, FORM, MAX_PINS, Pin, Pinning, Pins, QuarantineReason, Verdict, json, pin};
 
 const OURS: Pinning<'static> =
     Pinning { server: "crm", tool: "search", first_use: true, announced: false };
@@ -41,7 +41,7 @@ fn changed(pins: &Pins, change: impl FnOnce(&mut Descriptor)) -> Vec<&'static st
         Verdict::Trusted => Vec::new(),
         Verdict::FirstSeen(_) | Verdict::Crowded => panic!("it is pinned"),
         Verdict::Refused { why, changed, .. } => {
-            assert_eq!(why, Why::Changed);
+            assert_eq!(why, QuarantineReason::Changed);
             changed
         }
     }
@@ -83,7 +83,7 @@ fn every_part_that_is_shown_counts_and_what_is_the_operators_does_not() {
 fn a_new_tool_waits_where_the_operator_is_strict() {
     let strict = Pinning { first_use: false, ..OURS };
     let verdict = Pins::default().judge(strict, &search());
-    assert!(matches!(verdict, Verdict::Refused { why: Why::New, .. }));
+    assert!(matches!(verdict, Verdict::Refused { why: QuarantineReason::New, .. }));
     assert!(matches!(pinned().judge(strict, &search()), Verdict::Trusted));
     // Another server's tool of the same name is another tool.
     let other = Pinning { server: "cr", tool: "search", first_use: true, announced: false };
@@ -98,7 +98,7 @@ fn ever_new_names_come_to_an_end() {
         pins.set(&Pin { tool: number.to_string(), ..one.clone() });
     }
     let verdict = pins.judge(OURS, &search());
-    assert!(matches!(verdict, Verdict::Refused { why: Why::TooMany, .. }));
+    assert!(matches!(verdict, Verdict::Refused { why: QuarantineReason::TooMany, .. }));
     let known = Pinning { tool: "7", ..OURS };
     assert!(matches!(pins.judge(known, &search()), Verdict::Trusted));
 }
@@ -137,6 +137,6 @@ fn a_pin_that_cannot_be_read_trusts_nothing() {
         Pin { digests: String::new(), ..good.clone() },
     ] {
         let verdict = Pins::from_stored([bad]).judge(OURS, &search());
-        assert!(matches!(verdict, Verdict::Refused { why: Why::Changed, .. }));
+        assert!(matches!(verdict, Verdict::Refused { why: QuarantineReason::Changed, .. }));
     }
 }

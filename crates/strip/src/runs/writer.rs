@@ -55,7 +55,7 @@ impl Runs {
     /// Wakes the writer task, and starts it on first use.
     pub(super) fn wake(&self) {
         self.0.wake.notify_one();
-        self.0.keeper.get_or_init(|| {
+        self.0.writer.get_or_init(|| {
             // Ends when the last `Runs` is dropped.
             let (shared, wake) = (Arc::downgrade(&self.0), Arc::clone(&self.0.wake));
             tokio::spawn(async move {

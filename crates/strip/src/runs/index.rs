@@ -27,12 +27,12 @@ impl Key {
 
 /// The runs in memory.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct RunIndex {
     keys: HashMap<Key, Arc<Run>>,
     ids: HashMap<String, Arc<Run>>,
 }
 
-impl Known {
+impl RunIndex {
     pub(super) fn get(&self, key: &Key) -> Option<Arc<Run>> {
         self.keys.get(key).cloned()
     }

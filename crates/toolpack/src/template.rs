@@ -12,7 +12,7 @@ use strip::Failure;
 
 use crate::Fault;
 
-/// Enough for any honest template, and over in milliseconds for a dishonest one.
+/// Enough for any reasonable template; an endless one is stopped within milliseconds.
 const FUEL: u64 = 50_000;
 
 /// The names that a template may look up.
@@ -43,7 +43,7 @@ static URL_ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     })
 });
 
-/// Marks a value that is empty until the path is checked. No other value contains it, since values are encoded.
+/// Placeholder for an empty value until the path is checked. No other value contains it, since values are encoded.
 const EMPTY: &str = "\0";
 
 fn engine() -> Engine {
@@ -117,7 +117,7 @@ impl Template {
         self.filled
     }
 
-    /// Whether the caller's input has a say in the result.
+    /// Whether the result depends on the caller's input.
     pub(crate) fn uses_input(&self) -> bool {
         self.names.iter().any(|name| name == "input" || name.starts_with("input."))
     }
@@ -130,7 +130,7 @@ impl Template {
             .map(|name| name.split('.').next().unwrap_or(name))
     }
 
-    /// Whether a secret from the environment may stand in the result.
+    /// Whether the result may contain a secret from the environment.
     pub(crate) fn uses_env(&self) -> bool {
         self.names.iter().any(|name| name == "env" || name.starts_with("env."))
     }
@@ -207,7 +207,7 @@ impl Template {
     }
 }
 
-/// Fills in one template with an input and nothing else: what a fuzzer drives.
+/// Fills in one template with an input; for fuzzing.
 pub fn render_template(source: &str, input: &serde_json::Value) -> Result<String, Failure> {
     const LIMIT: usize = 64 * 1024;
     let template = Template::parse(source.to_owned(), 1)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use auth::client::ClientConfig;
 use egress::http::{Rule, Target};
 use egress::sandbox::{Mode, Network, Policy, Tier};
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
 
@@ -259,6 +259,20 @@ impl ServerConfig {
         self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
     }
 
+    /// The configured headers. They are credentials: they do not follow a redirect to another origin.
+    pub(crate) fn header_map(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            if let (Ok(name), Ok(mut value)) =
+                (name.parse::<HeaderName>(), HeaderValue::try_from(value))
+            {
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+        }
+        headers
+    }
+
     /// Whether all callers use one session or process.
     pub(crate) fn is_shared(&self) -> bool {
         self.instances == Instances::Shared
@@ -281,46 +295,47 @@ impl ServerConfig {
 
     /// Checks the whole entry without starting or reaching anything.
     pub fn check(&self, server: &str) -> Result<(), ConfigFault> {
-        let fault = |key, reason: String| ConfigFault { server: server.to_owned(), key, reason };
-        format!("{server}:x").parse::<ToolId>().map_err(|why| fault("name", why.to_string()))?;
+        let fault =
+            |key, why: &str| ConfigFault { server: server.to_owned(), key, reason: why.to_owned() };
+        format!("{server}:x").parse::<ToolId>().map_err(|why| fault("name", &why.to_string()))?;
         if server.contains(':') {
-            return Err(fault("name", "a server's name has no `:`".to_owned()));
+            return Err(fault("name", "a server's name has no `:`"));
         }
         match (&self.command, self.all_urls().next()) {
             (command, url) if self.kind == Kind::Openapi => {
                 if command.is_some() || url.is_some() {
                     let key = if command.is_some() { "command" } else { "url" };
                     let reason = "a server of kind openapi has a document and no more";
-                    return Err(fault(key, reason.to_owned()));
+                    return Err(fault(key, reason));
                 }
                 if self.document.as_deref().is_none_or(|document| document.trim().is_empty()) {
-                    return Err(fault("document", "kind openapi needs a document".to_owned()));
+                    return Err(fault("document", "kind openapi needs a document"));
                 }
             }
             _ if self.document.is_some() => {
-                return Err(fault("document", "a document goes with kind openapi".to_owned()));
+                return Err(fault("document", "a document goes with kind openapi"));
             }
             _ if self.base_url.is_some() => {
-                return Err(fault("base_url", "it goes with kind openapi".to_owned()));
+                return Err(fault("base_url", "it goes with kind openapi"));
             }
             (Some(_), Some(_)) => {
-                return Err(fault("url", "a server has a command or a URL, not both".to_owned()));
+                return Err(fault("url", "a server has a command or a URL, not both"));
             }
             (None, None) => {
-                return Err(fault("command", "a server needs a command or a URL".to_owned()));
+                return Err(fault("command", "a server needs a command or a URL"));
             }
             (Some(command), None) if command.trim().is_empty() => {
-                return Err(fault("command", "it is empty".to_owned()));
+                return Err(fault("command", "it is empty"));
             }
             _ => {}
         }
         for url in self.all_urls() {
-            Rule::for_url(url).map_err(|why| fault("url", why.to_string()))?;
+            Rule::for_url(url).map_err(|why| fault("url", &why.to_string()))?;
         }
         let remote = self.document.as_deref().filter(|document| is_url(document));
         for (key, url) in [("base_url", self.base_url.as_deref()), ("document", remote)] {
             if let Some(url) = url {
-                Rule::for_url(url).map_err(|why| fault(key, why.to_string()))?;
+                Rule::for_url(url).map_err(|why| fault(key, &why.to_string()))?;
             }
         }
         for (name, value) in &self.headers {
@@ -328,35 +343,32 @@ impl ServerConfig {
             let parsed = HeaderName::try_from(name.as_str()).is_ok()
                 && HeaderValue::try_from(value.as_str()).is_ok();
             if !parsed {
-                return Err(fault("headers", format!("`{name}` is not a usable header")));
+                return Err(fault("headers", &format!("`{name}` is not a usable header")));
             }
             if RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-                return Err(fault("headers", format!("`{name}` is written by the gateway")));
+                return Err(fault("headers", &format!("`{name}` is written by the gateway")));
             }
         }
         if let Some(auth) = &self.auth {
             if self.command.is_some() {
-                return Err(fault("auth", "a program is not asked for tokens".to_owned()));
+                return Err(fault("auth", "a program is not asked for tokens"));
             }
             if self.kind == Kind::Openapi {
                 let reason = "tokens are for MCP servers; kind openapi has `headers`";
-                return Err(fault("auth", reason.to_owned()));
+                return Err(fault("auth", reason));
             }
             if self.sends_authorization() {
-                return Err(fault(
-                    "auth",
-                    "the headers have an `authorization` already".to_owned(),
-                ));
+                return Err(fault("auth", "the headers have an `authorization` already"));
             }
-            auth.check().map_err(|why| fault("auth", format!("{}: {}", why.key, why.reason)))?;
+            auth.check().map_err(|why| fault("auth", &format!("{}: {}", why.key, why.reason)))?;
         }
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(fault("timeout", "it is zero".to_owned()));
+            return Err(fault("timeout", "it is zero"));
         }
         for (old, new) in &self.rename {
             format!("{server}:{new}")
                 .parse::<ToolId>()
-                .map_err(|why| fault("rename", format!("`{old}`: {why}")))?;
+                .map_err(|why| fault("rename", &format!("`{old}`: {why}")))?;
         }
         Ok(())
     }

@@ -7,10 +7,10 @@ use strip::{AskError, AskMode, Client, Failure, Job};
 
 use crate::caller::Caller;
 use crate::era::Era;
-use crate::error::{TransportError, rpc_failure};
+use crate::error::{AskResult, TransportError, rpc_failure};
 use crate::questions;
 use crate::request_state::Purpose;
-use crate::rpc::{Answer, Answers, HeaderParam, Params, RpcRequest, RpcResult};
+use crate::rpc::{Answers, Params, RpcRequest, RpcResult};
 use crate::server::Server;
 use crate::suspended::{CallEvent, OwnedRequest, SuspendableCall};
 
@@ -25,14 +25,6 @@ const SUSPENDED: &str = "parked:";
 const STATE: &str = "state:";
 const ASKED: &str = "asked:";
 
-/// A caller's request to a server.
-pub(crate) struct ServerRequest<'a> {
-    pub(crate) method: &'a str,
-    pub(crate) params: Params<'a>,
-    pub(crate) header_params: &'a [HeaderParam],
-    pub(crate) repeatable: bool,
-}
-
 /// The outcome of a request that did not fail.
 pub(crate) enum ServerReply {
     Result(RpcResult),
@@ -45,26 +37,15 @@ pub(crate) enum ServerReply {
 impl Server {
     pub(crate) async fn converse(
         &self,
-        request: &ServerRequest<'_>,
+        request: RpcRequest<'_>,
         job: &Job,
     ) -> Result<ServerReply, Failure> {
         let caller = || Caller::of_request(&job.request, &self.config);
-        let sent = RpcRequest {
-            method: request.method,
-            params: request.params,
-            idempotency_key: job.request.idempotency_key.as_deref(),
-            header_params: request.header_params,
-            repeatable: request.repeatable,
-            own: false,
-            client: job.request.client.as_ref(),
-            answers: None,
-            attached: job.attachments.as_ref(),
-        };
         let Some(client) = &job.request.client else {
-            let answer = self.transport.ask(caller().as_ref(), &sent).await;
+            let answer = self.transport.ask(caller().as_ref(), &request).await;
             return self.result(answer).map(ServerReply::Result);
         };
-        let identity = identity(request, job);
+        let identity = identity(&request, job);
         let purpose =
             Purpose { server: &self.name, principal: &job.request.principal, request: &identity };
         let state = job.request.resume.as_deref().and_then(|resume| resume.state.as_deref());
@@ -85,7 +66,7 @@ impl Server {
         }
         let by_rounds = client.ask_mode() == AskMode::Rounds && questions::can_any(&**client);
         if by_rounds && self.transport.era() == Some(Era::Legacy) {
-            let owned = OwnedRequest::new(&sent, caller());
+            let owned = OwnedRequest::new(&request, caller());
             let begun = SuspendableCall::begin(&self.transport, owned, client);
             return self.resume(begun, purpose).await;
         }
@@ -93,7 +74,7 @@ impl Server {
         for round in 0..MAX_ROUNDS {
             let retried = round > 0 || job.request.resume.is_some();
             let answers = Answers { responses: &responses, state: state.as_deref() };
-            let sent = RpcRequest { answers: retried.then_some(answers), ..sent };
+            let sent = RpcRequest { answers: retried.then_some(answers), ..request };
             let answer = self.transport.ask(caller().as_ref(), &sent).await;
             let result = self.result(answer)?;
             let Some(mut interim) = interim(&result) else {
@@ -150,7 +131,7 @@ impl Server {
         }
     }
 
-    fn result(&self, answer: Result<Answer, TransportError>) -> Result<RpcResult, Failure> {
+    fn result(&self, answer: AskResult) -> Result<RpcResult, Failure> {
         answer.map_err(|error| self.fail(error))?.map_err(|error| rpc_failure(&self.name, error))
     }
 
@@ -167,7 +148,7 @@ impl Server {
 }
 
 /// What a state or a suspended call is bound to: the method and all of its parameters.
-fn identity(request: &ServerRequest<'_>, job: &Job) -> Vec<u8> {
+fn identity(request: &RpcRequest<'_>, job: &Job) -> Vec<u8> {
     let params = match request.params {
         Params::None => Value::Null,
         // The input as the caller wrote it: links and placeholders of files differ from call to call.

@@ -9,7 +9,7 @@ use serde_json::json;
 use strip::Failure;
 use tokio::time::Instant;
 
-use crate::rpc::RpcError;
+use crate::rpc::{Answer, RpcError};
 
 /// The longest text of a server that a caller is shown.
 const MAX_MESSAGE_CHARS: usize = 2_000;
@@ -19,6 +19,9 @@ const MAX_DATA_BYTES: usize = 8_192;
 
 /// When a caller may try again after every session or process was busy.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
+
+/// The outcome of a request.
+pub(crate) type AskResult = Result<Answer, TransportError>;
 
 /// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, so callers never see
 /// them.

@@ -11,9 +11,9 @@ use serde_json::Value;
 use strip::servers::{Offering, Server as StripServer};
 use strip::{Failure, Job, Output, Reply};
 
-use crate::conversation::{ServerReply, ServerRequest};
+use crate::conversation::ServerReply;
 use crate::error::TransportError;
-use crate::rpc::{Params, RpcResult};
+use crate::rpc::{Params, RpcRequest, RpcResult};
 use crate::server::Server;
 
 /// Methods that change nothing.
@@ -62,15 +62,13 @@ impl Server {
         if method.starts_with("tasks/") {
             self.signer.verify_task(&self.name, &job.request.principal, &mut params)?;
         }
-        let request = ServerRequest {
-            method,
-            params: Params::Map(&params),
-            header_params: &[],
+        let request = RpcRequest {
             repeatable: READERS.contains(&method),
+            ..RpcRequest::for_job(method, Params::Map(&params), job)
         };
         let reply = tokio::select! {
             biased;
-            reply = self.converse(&request, job) => reply?,
+            reply = self.converse(request, job) => reply?,
             () = job.request.cancel.cancelled() => {
                 return Err(Failure::new(Code::Unavailable, "the caller cancelled the request"));
             }

@@ -82,7 +82,7 @@ fn is_modern_error(code: i64) -> bool {
     matches!(code, -32020 | -32021)
 }
 
-/// Whether an error with HTTP status 400 or 404 is a modern server's answer to this very request.
+/// Whether an error with HTTP status 400 or 404 is a modern server's answer to the request.
 pub(crate) fn is_modern_answer(error: &RpcError) -> bool {
     is_modern_error(error.code) || matches!(error.code, -32601 | -32602)
 }

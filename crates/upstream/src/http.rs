@@ -24,10 +24,10 @@ use crate::config::ServerConfig;
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
-use crate::error::TransportError;
+use crate::error::{AskResult, TransportError};
 use crate::questions;
 use crate::random;
-use crate::rpc::{Answer, RpcRequest};
+use crate::rpc::RpcRequest;
 use crate::status::{State, Status};
 use crate::timing::Timing;
 use exchange::Exchange;
@@ -83,11 +83,7 @@ impl HttpTransport {
     }
 
     /// Asks a replica, and a second one if the first does not answer and nothing can happen twice.
-    pub(crate) async fn ask(
-        &self,
-        caller: Option<&Caller>,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    pub(crate) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         let first = self.choose(caller, request, None)?;
         let error = match self.attempt(first, caller, request).await {
             Err(error) => error,
@@ -114,7 +110,7 @@ impl HttpTransport {
         index: usize,
         caller: Option<&Caller>,
         request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    ) -> AskResult {
         let replica = &self.replicas[index];
         let mut attempt = Attempt::begin(self, replica, request);
         let notified_before = replica.notifies_changes();
@@ -162,9 +158,16 @@ impl HttpTransport {
     }
 
     fn down(&self) -> TransportError {
-        let until = self.replicas.iter().filter_map(|replica| replica.health().opens_at()).min();
-        let why = self.replicas.iter().find_map(|replica| replica.last_error());
-        TransportError::Down { why: why.unwrap_or_default().into(), until }
+        let why = self.last_error().unwrap_or_default().into();
+        TransportError::Down { why, until: self.retry_at() }
+    }
+
+    fn last_error(&self) -> Option<String> {
+        self.replicas.iter().find_map(|replica| replica.last_error())
+    }
+
+    fn retry_at(&self) -> Option<Instant> {
+        self.replicas.iter().filter_map(|replica| replica.health().opens_at()).min()
     }
 
     pub(crate) fn era(&self) -> Option<Era> {
@@ -298,13 +301,8 @@ impl HttpTransport {
             status.capabilities.clone_from(&info.capabilities);
         }
         if status.state == State::Down {
-            status.last_error = self.replicas.iter().find_map(|replica| replica.last_error());
-            status.retry_in = self
-                .replicas
-                .iter()
-                .filter_map(|replica| replica.health().opens_at())
-                .min()
-                .map(|at| at.saturating_duration_since(now));
+            status.last_error = self.last_error();
+            status.retry_in = self.retry_at().map(|at| at.saturating_duration_since(now));
         }
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwapOption;
 use egress::http::{Client, Limits, Request, Rule, Scope, Target};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderMap;
 use proto::{Code, Scrubber};
 use serde_json::Value;
 use strip::{Failure, Output};
@@ -67,20 +67,11 @@ struct LastRead {
 
 impl OpenApiService {
     pub(crate) fn new(name: &str, config: &Arc<ServerConfig>, deps: &Deps) -> Self {
-        let mut headers = HeaderMap::new();
-        for (name, value) in &config.headers {
-            if let (Ok(name), Ok(mut value)) =
-                (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()))
-            {
-                value.set_sensitive(true);
-                headers.insert(name, value);
-            }
-        }
         Self {
             name: name.to_owned(),
             config: Arc::clone(config),
             client: deps.http.clone(),
-            headers,
+            headers: config.header_map(),
             secrets: Scrubber::new(config.secrets()),
             api: ArcSwapOption::empty(),
             last_read: Mutex::default(),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use strip::files::{Attachments, Blobs};
-use strip::{AskMode, Client};
+use strip::{AskMode, Client, Job};
 
 use crate::era::{Era, MODERN};
 
@@ -71,6 +71,18 @@ impl<'a> RpcRequest<'a> {
             client: None,
             answers: None,
             attached: None,
+        }
+    }
+
+    /// A request on behalf of a caller.
+    pub(crate) fn for_job(method: &'a str, params: Params<'a>, job: &'a Job) -> Self {
+        Self {
+            idempotency_key: job.request.idempotency_key.as_deref(),
+            repeatable: false,
+            own: false,
+            client: job.request.client.as_ref(),
+            attached: job.attachments.as_ref(),
+            ..Self::plain(method, params)
         }
     }
 
@@ -219,7 +231,7 @@ pub(crate) fn question_capabilities(declared: &Map<String, Value>) -> Map<String
     declared.iter().filter(askable).map(|(key, value)| (key.clone(), known(value))).collect()
 }
 
-/// Caller we are, as servers see it.
+/// The gateway's name and version, as sent to servers.
 #[derive(DeriveSerialize)]
 pub(crate) struct ClientInfo {
     name: &'static str,

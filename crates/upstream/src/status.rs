@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::era::Era;
 
 /// Whether a server can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// The config says that it is not used.
@@ -15,6 +15,7 @@ pub enum State {
     /// Its entry in the config cannot be used.
     Faulty,
     /// It is being started or reached for the first time.
+    #[default]
     Starting,
     Ready,
     /// A lazy server whose process was stopped because no caller used it for a while.
@@ -45,7 +46,7 @@ impl ListFault {
 }
 
 /// The state of one server, for the dashboard and `powerstrip servers`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Status {
     pub name: String,
     /// `stdio` or `http`.

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -21,8 +22,8 @@ use crate::config::{ServerConfig, Start};
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
-use crate::error::TransportError;
-use crate::rpc::{Answer, RpcRequest};
+use crate::error::{AskResult, TransportError};
+use crate::rpc::RpcRequest;
 use crate::share::Share;
 use crate::status::{State, Status};
 use crate::timing::Timing;
@@ -76,11 +77,7 @@ impl StdioTransport {
         }
     }
 
-    pub(crate) async fn ask(
-        &self,
-        caller: Option<&Caller>,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    pub(crate) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         loop {
             let claim = self.claim(caller, request.own)?;
             let Some(connection) = claim.slot.connection().await? else {
@@ -226,8 +223,7 @@ impl StdioTransport {
             Stage::Down { why, until } => {
                 status.state = State::Down;
                 status.last_error = Some(why.to_string());
-                status.retry_in =
-                    Some(until.saturating_duration_since(tokio::time::Instant::now()));
+                status.retry_in = Some(until.saturating_duration_since(Instant::now()));
             }
         }
     }

@@ -16,9 +16,9 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::caller::Caller;
-use crate::error::TransportError;
+use crate::error::{AskResult, TransportError};
 use crate::request_state::ANSWER_TIMEOUT;
-use crate::rpc::{Answer, HeaderParam, Params, RpcRequest};
+use crate::rpc::{HeaderParam, Params, RpcRequest};
 use crate::transport::Transport;
 
 /// The most suspended calls of one server.
@@ -110,11 +110,7 @@ impl OwnedRequest {
         }
     }
 
-    async fn send(
-        &self,
-        transport: &Transport,
-        client: &Arc<dyn Client>,
-    ) -> Result<Answer, TransportError> {
+    async fn send(&self, transport: &Transport, client: &Arc<dyn Client>) -> AskResult {
         let request = RpcRequest {
             method: &self.method,
             params: match &self.params {
@@ -135,7 +131,7 @@ impl OwnedRequest {
 
 /// A call in progress that can be suspended. Dropping it cancels it at the server.
 pub(crate) struct SuspendableCall {
-    work: JoinHandle<Result<Answer, TransportError>>,
+    work: JoinHandle<AskResult>,
     relay: Arc<Relay>,
     questions: mpsc::Receiver<Question>,
     open: HashMap<String, Question>,
@@ -144,7 +140,7 @@ pub(crate) struct SuspendableCall {
 
 /// What happens next in a call.
 pub(crate) enum CallEvent {
-    Answer(Result<Answer, TransportError>),
+    Answer(AskResult),
     Questions(Map<String, Value>),
 }
 

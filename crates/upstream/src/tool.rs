@@ -7,10 +7,10 @@ use strip::catalog::Pinning;
 use strip::{Failure, Job, Output, Reply, Tool};
 
 use crate::config::{Pin, is_url};
-use crate::conversation::{ServerReply, ServerRequest};
+use crate::conversation::ServerReply;
 use crate::definition::Definition;
 use crate::outcome::{self, Rules};
-use crate::rpc::Params;
+use crate::rpc::{Params, RpcRequest};
 use crate::server::Server;
 use crate::transport::Transport;
 
@@ -48,13 +48,13 @@ impl UpstreamTool {
         if let Transport::OpenApi(service) = &*server.transport {
             return service.call(&self.definition.remote, &job.request).await;
         }
-        let request = ServerRequest {
-            method: "tools/call",
-            params: Params::Call { name: &self.definition.remote, arguments: &job.request.input },
+        let params = Params::Call { name: &self.definition.remote, arguments: &job.request.input };
+        let request = RpcRequest {
             header_params: &self.definition.header_params,
             repeatable: self.definition.repeatable,
+            ..RpcRequest::for_job("tools/call", params, job)
         };
-        match server.converse(&request, job).await? {
+        match server.converse(request, job).await? {
             ServerReply::Result(result) => {
                 let config = &server.config;
                 let rules = Rules { clean: config.clean_results, keep: config.references };

@@ -6,10 +6,10 @@ use crate::config::{Kind, ServerConfig};
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
-use crate::error::TransportError;
+use crate::error::AskResult;
 use crate::http::HttpTransport;
 use crate::openapi::OpenApiService;
-use crate::rpc::{Answer, RpcError, RpcRequest};
+use crate::rpc::{RpcError, RpcRequest};
 use crate::status::Status;
 use crate::stdio::StdioTransport;
 
@@ -38,11 +38,7 @@ impl Transport {
 
     /// Sends a request and waits for the answer; dropping the future cancels the request at the server.
     /// Without a caller it is sent for the gateway itself, or for all callers where they share a session.
-    pub(crate) async fn ask(
-        &self,
-        caller: Option<&Caller>,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    pub(crate) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         match self {
             Self::Http(http) => http.ask(caller, request).await,
             Self::Stdio(stdio) => stdio.ask(caller, request).await,

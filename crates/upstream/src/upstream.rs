@@ -133,21 +133,8 @@ impl Upstream {
         let mut status = Status {
             name: server.name.clone(),
             transport: if server.config.command.is_some() { "stdio" } else { "http" },
-            state: State::Starting,
-            era: None,
-            server: None,
-            capabilities: None,
-            tools: 0,
-            list_age: None,
-            faults: Vec::new(),
-            last_error: None,
-            retry_in: None,
-            stderr_tail: None,
-            replicas: Vec::new(),
-            sessions: 0,
-            restarts: 0,
-            odd_messages: 0,
             prefix: server.config.prefix,
+            ..Status::default()
         };
         if self.is_used() {
             server.transport.describe(&mut status);

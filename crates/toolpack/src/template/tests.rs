@@ -103,7 +103,7 @@ fn results_and_steps_are_bounded() {
 }
 
 #[test]
-fn missing_values_are_told_apart() {
+fn missing_values_are_distinguished() {
     assert_eq!(render("{{ input.q }}", json!({})).unwrap_err().code, Code::InvalidInput);
     let failure = render("{{ env.OTHER }}", json!({})).unwrap_err();
     assert_eq!(failure.code, Code::Unsupported);

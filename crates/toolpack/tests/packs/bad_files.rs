@@ -9,17 +9,17 @@ use strip::Catalog;
 use strip::catalog::{LimitBounds, WireNames};
 use toolpack::parse_pack;
 
-use crate::support::{Workshop, pack_text};
+use crate::support::{Setup, pack_text};
 
 const CAT: &str = "execution: {kind: cli, cmd: [cat]}";
 
-/// A refusal within this time is a matter of microseconds even on a crowded machine.
+/// A refusal takes microseconds; this is enough on a busy machine.
 const SOON: Duration = Duration::from_secs(2);
 
 #[tokio::test]
 async fn one_bad_pack_does_not_hurt_the_others() {
-    let workshop = Workshop::new().await;
-    workshop.pack("good", CAT);
+    let setup = Setup::new().await;
+    setup.pack("good", CAT);
     for (name, text) in [
         ("malformed", "id: [unclosed\nversion: 1.0.0\n".to_owned()),
         ("tabs", "id:\tx\n\tversion: 1\n".to_owned()),
@@ -39,11 +39,11 @@ async fn one_bad_pack_does_not_hurt_the_others() {
         ("absolute", pack_text("j", "execution: {kind: node, node: /etc/passwd}")),
         ("tagged", pack_text("k", "execution: !!python/object:os.system {kind: cli, cmd: [x]}")),
     ] {
-        workshop.write(&format!("tools/{name}.tool.yaml"), &text);
+        setup.write(&format!("tools/{name}.tool.yaml"), &text);
     }
-    workshop.write("tools/a.json", r#"{"$ref": "b.json"}"#);
-    workshop.write("tools/b.json", r#"{"$ref": "a.json"}"#);
-    let loaded = workshop.load();
+    setup.write("tools/a.json", r#"{"$ref": "b.json"}"#);
+    setup.write("tools/b.json", r#"{"$ref": "a.json"}"#);
+    let loaded = setup.load();
     assert_eq!(loaded.tools.len(), 1);
     assert_eq!(loaded.findings.len(), 13, "{:#?}", loaded.findings);
     assert!(loaded.findings.iter().all(|finding| finding.severity == Severity::Error));
@@ -53,21 +53,21 @@ async fn one_bad_pack_does_not_hurt_the_others() {
         let anywhere =
             whole_file.iter().any(|whole| name.starts_with(whole)) || name.ends_with(".json");
         assert!(finding.line.is_some() || anywhere, "{finding}");
-        assert!(finding.file.starts_with(workshop.tools()), "{finding}");
+        assert!(finding.file.starts_with(setup.tools()), "{finding}");
     }
-    assert_eq!(workshop.data("good", json!(1)).await, json!({"input": 1}));
+    assert_eq!(setup.data("good", json!(1)).await, json!({"input": 1}));
 }
 
 /// The catalog compiles schemas; a start with many packs must not do so twice.
 #[tokio::test]
-async fn a_schema_that_cannot_be_used_is_the_catalogs_to_name() {
-    let workshop = Workshop::new().await;
-    workshop.write(
+async fn an_unusable_schema_is_reported_by_the_catalog() {
+    let setup = Setup::new().await;
+    setup.write(
         "tools/x.tool.yaml",
         &pack_text("x", CAT).replace("inputSchema: {}", "inputSchema: {type: strnig}"),
     );
-    workshop.pack("y", CAT);
-    let loaded = workshop.load();
+    setup.pack("y", CAT);
+    let loaded = setup.load();
     assert_eq!((loaded.tools.len(), loaded.findings.len()), (2, 0));
     let limits = Limits::default();
     let catalog = Catalog::new(LimitBounds { default: limits, max: limits }, WireNames::default());
@@ -83,19 +83,19 @@ async fn links_out_of_the_root_are_refused() {
     let outside = tempfile::TempDir::new().unwrap();
     std::fs::write(outside.path().join("x.py"), "print(1)").unwrap();
     std::fs::write(outside.path().join("m.py"), "def f(i):\n    return 1").unwrap();
-    let workshop = Workshop::new().await;
+    let setup = Setup::new().await;
     for name in ["x.py", "m.py"] {
-        std::os::unix::fs::symlink(outside.path().join(name), workshop.tools().join(name)).unwrap();
+        std::os::unix::fs::symlink(outside.path().join(name), setup.tools().join(name)).unwrap();
     }
     std::fs::write(outside.path().join("link.tool.yaml"), pack_text("link", CAT)).unwrap();
     std::os::unix::fs::symlink(
         outside.path().join("link.tool.yaml"),
-        workshop.tools().join("link.tool.yaml"),
+        setup.tools().join("link.tool.yaml"),
     )
     .unwrap();
-    workshop.pack("script", "execution: {kind: python, script: x.py}");
-    workshop.pack("module", "execution: {kind: python, module: 'm:f'}");
-    let loaded = workshop.load();
+    setup.pack("script", "execution: {kind: python, script: x.py}");
+    setup.pack("module", "execution: {kind: python, module: 'm:f'}");
+    let loaded = setup.load();
     assert!(loaded.tools.is_empty());
     assert!(
         loaded.findings.iter().all(|finding| finding.message.contains("out of the pack's root"))
@@ -104,12 +104,12 @@ async fn links_out_of_the_root_are_refused() {
 
 #[tokio::test]
 async fn the_same_id_and_major_twice_is_a_fault_of_the_second() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/b.tool.yaml", &pack_text("x", CAT));
-    workshop.write("tools/a.tool.yaml", &pack_text("x", CAT));
-    workshop.write("tools/c.tool.yaml", &pack_text("x", CAT).replace("1.0.0", "2.1.0"));
+    let setup = Setup::new().await;
+    setup.write("tools/b.tool.yaml", &pack_text("x", CAT));
+    setup.write("tools/a.tool.yaml", &pack_text("x", CAT));
+    setup.write("tools/c.tool.yaml", &pack_text("x", CAT).replace("1.0.0", "2.1.0"));
     for _ in 0..2 {
-        let loaded = workshop.load();
+        let loaded = setup.load();
         assert_eq!(loaded.tools.len(), 2, "two majors may stand side by side");
         let [finding] = &loaded.findings[..] else { panic!("{:?}", loaded.findings) };
         assert!(finding.file.ends_with("b.tool.yaml"));
@@ -119,7 +119,7 @@ async fn the_same_id_and_major_twice_is_a_fault_of_the_second() {
 }
 
 #[test]
-fn bombs_are_refused_soon() {
+fn yaml_bombs_are_refused_quickly() {
     let mut aliases = "a: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for (name, before) in ('b'..='k').zip('a'..='j') {
         aliases += &format!(

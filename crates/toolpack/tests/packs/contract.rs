@@ -1,4 +1,4 @@
-//! Scripts that break the contract, in every way that the issue names.
+//! Scripts that break the contract.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use serde_json::json;
 use strip::Tool;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Workshop, assert_code, call, eventually};
+use crate::support::{Setup, assert_code, call, eventually};
 
 /// Each script as a fresh process, and in a warm worker.
 const MODES: [&str; 2] = ["", ", workers: 1"];
 
 async fn fails(script: &str, words: &str) {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/x.py", script);
+    let setup = Setup::new().await;
+    setup.write("tools/x.py", script);
     for mode in MODES {
-        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
-        let failure = workshop.failure("x", json!({"n": 1})).await;
+        setup.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        let failure = setup.failure("x", json!({"n": 1})).await;
         assert_code(&failure, Code::Internal, words);
     }
 }
@@ -40,17 +40,17 @@ async fn nothing() {
 #[tokio::test]
 async fn a_gigabyte() {
     let script = "import sys\nfor _ in range(1024):\n    sys.stdout.write('x' * 1048576)\n";
-    let workshop = Workshop::new().await;
-    workshop.write("tools/x.py", script);
+    let setup = Setup::new().await;
+    setup.write("tools/x.py", script);
     for mode in MODES {
-        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
-        let failure = workshop.failure("x", json!({})).await;
+        setup.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        let failure = setup.failure("x", json!({})).await;
         assert_eq!(failure.code, Code::Internal, "{failure}");
     }
-    workshop.write("tools/y.py", "print('\"' + 'x' * 300000 + '\"')");
+    setup.write("tools/y.py", "print('\"' + 'x' * 300000 + '\"')");
     for mode in MODES {
-        workshop.pack("y", &format!("execution: {{kind: python, script: y.py{mode}}}"));
-        let failure = workshop.failure("y", json!({})).await;
+        setup.pack("y", &format!("execution: {{kind: python, script: y.py{mode}}}"));
+        let failure = setup.failure("y", json!({})).await;
         assert_code(&failure, Code::Internal, "more than");
         let details = failure.details.unwrap();
         assert!(details["size"].as_u64() > details["limit"].as_u64(), "{details}");
@@ -71,26 +71,26 @@ async fn death_by_signal() {
 
 #[tokio::test]
 async fn a_reported_failure_keeps_its_code_whatever_the_exit() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/x.py", "import json, sys\nprint(json.dumps({'ok': False, 'errors': [{'code': 'NOT_FOUND', 'message': 'no such row'}]}))\nsys.exit(json.loads(sys.stdin.readline())['input'])");
+    let setup = Setup::new().await;
+    setup.write("tools/x.py", "import json, sys\nprint(json.dumps({'ok': False, 'errors': [{'code': 'NOT_FOUND', 'message': 'no such row'}]}))\nsys.exit(json.loads(sys.stdin.readline())['input'])");
     for mode in MODES {
-        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        setup.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
         for exit in [0, 1] {
-            assert_code(&workshop.failure("x", json!(exit)).await, Code::NotFound, "no such row");
+            assert_code(&setup.failure("x", json!(exit)).await, Code::NotFound, "no such row");
         }
     }
 }
 
 #[tokio::test]
 async fn envelopes_are_opened() {
-    let workshop = Workshop::new().await;
-    workshop.write(
+    let setup = Setup::new().await;
+    setup.write(
         "tools/x.py",
         "print('{\"ok\":true,\"data\":{\"a\":1},\"meta\":{\"warnings\":[\"old\"]},\"errors\":[]}')",
     );
     for mode in MODES {
-        workshop.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
-        let output = workshop.run("x", json!({})).await.unwrap();
+        setup.pack("x", &format!("execution: {{kind: python, script: x.py{mode}}}"));
+        let output = setup.run("x", json!({})).await.unwrap();
         assert_eq!(*output.data, json!({"a": 1}));
         assert_eq!(output.warnings[0], "old");
     }
@@ -98,40 +98,40 @@ async fn envelopes_are_opened() {
 
 #[tokio::test]
 async fn a_child_that_never_reads_still_answers() {
-    let workshop = Workshop::new().await;
-    workshop.pack("x", "execution: {kind: cli, cmd: [echo, '1']}");
-    assert_eq!(workshop.data("x", json!("x".repeat(500_000))).await, json!(1));
+    let setup = Setup::new().await;
+    setup.pack("x", "execution: {kind: cli, cmd: [echo, '1']}");
+    assert_eq!(setup.data("x", json!("x".repeat(500_000))).await, json!(1));
 }
 
 #[tokio::test]
-async fn time_runs_out_and_nothing_is_left_behind() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/x.py", "import os, sys, time\nopen(os.environ['MARK'] if 'MARK' in os.environ else 'started', 'w').close()\ntime.sleep(600)");
+async fn a_timeout_leaves_no_process() {
+    let setup = Setup::new().await;
+    setup.write("tools/x.py", "import os, sys, time\nopen(os.environ['MARK'] if 'MARK' in os.environ else 'started', 'w').close()\ntime.sleep(600)");
     for mode in MODES {
-        workshop
+        setup
             .pack("x", &format!("timeoutMs: 300\nexecution: {{kind: python, script: x.py{mode}}}"));
-        assert_code(&workshop.failure("x", json!({})).await, Code::Timeout, "300 ms");
+        assert_code(&setup.failure("x", json!({})).await, Code::Timeout, "300 ms");
     }
-    assert_eq!(workshop.tool("x").health().idle_workers, 0);
+    assert_eq!(setup.tool("x").health().idle_workers, 0);
 }
 
 #[tokio::test]
 async fn a_dropped_call_ends_its_process() {
-    let workshop = Workshop::new().await;
+    let setup = Setup::new().await;
     let script = "import os, time\nroot = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\nopen(os.path.join(root, 'out', str(os.getpid())), 'w').close()\nwhile True:\n    time.sleep(0.01)\n    open(os.path.join(root, 'out', 'beat'), 'w').write(str(time.time()))\n";
-    // A folder for each: a script of the first that is slow to die does not write into the second's.
+    // A folder for each: a script of the first round that ends late does not write into the second's.
     for (mode, folder) in MODES.into_iter().zip(["first", "second"]) {
-        workshop.write("tools/x.py", &script.replace("out", folder));
-        let out = workshop.root().join(folder);
+        setup.write("tools/x.py", &script.replace("out", folder));
+        let out = setup.root().join(folder);
         std::fs::create_dir(&out).unwrap();
-        workshop.pack("x", &format!("caps: {{files: {{write: [../{folder}]}}}}\nexecution: {{kind: python, script: x.py{mode}}}"));
-        let tool = workshop.tool("x");
+        setup.pack("x", &format!("caps: {{files: {{write: [../{folder}]}}}}\nexecution: {{kind: python, script: x.py{mode}}}"));
+        let tool = setup.tool("x");
         let running = tokio::spawn(async move { tool.run(&call(json!({}))).await });
         let beat = out.join("beat");
         eventually("the script beats", || beat.exists()).await;
         running.abort();
         let _ = running.await;
-        // Dead is who no longer changes the file between two looks.
+        // An ended process no longer changes the file.
         let changed = || std::fs::metadata(&beat).unwrap().modified().unwrap();
         eventually("the script is dead", || {
             let before = changed();
@@ -144,9 +144,9 @@ async fn a_dropped_call_ends_its_process() {
 
 #[tokio::test]
 async fn a_cancelled_call_comes_back_at_once() {
-    let workshop = Workshop::new().await;
-    workshop.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
-    let tool = workshop.tool("x");
+    let setup = Setup::new().await;
+    setup.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
+    let tool = setup.tool("x");
     let mut call = call(json!({}));
     call.request.cancel = CancellationToken::new();
     call.request.cancel.cancel();
@@ -154,12 +154,12 @@ async fn a_cancelled_call_comes_back_at_once() {
 }
 
 #[tokio::test]
-async fn a_patient_caller_waits_no_longer_than_it_said() {
-    let workshop = Workshop::new().await;
-    workshop.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
+async fn a_call_ends_at_the_callers_timeout() {
+    let setup = Setup::new().await;
+    setup.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
     let mut call = call(json!({}));
     call.request.timeout = Some(Duration::from_millis(100));
-    assert_eq!(workshop.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
+    assert_eq!(setup.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
 }
 
 /// Log lines of this thread, for a test to read.
@@ -183,12 +183,11 @@ async fn stderr_goes_to_the_log_with_the_trace_id() {
     let subscriber =
         tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
     let _guard = tracing::subscriber::set_default(subscriber);
-    let workshop = Workshop::new().await;
-    workshop
-        .write("tools/x.py", "import sys\nprint('a word to the log', file=sys.stderr)\nprint(1)");
-    workshop.pack("x", "execution: {kind: python, script: x.py}");
+    let setup = Setup::new().await;
+    setup.write("tools/x.py", "import sys\nprint('a word to the log', file=sys.stderr)\nprint(1)");
+    setup.pack("x", "execution: {kind: python, script: x.py}");
     let call = call(json!({}));
-    let output = workshop.tool("x").run(&call).await.unwrap();
+    let output = setup.tool("x").run(&call).await.unwrap();
     assert_eq!(*output.data, json!(1));
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let line = text.lines().find(|line| line.contains("a word to the log")).unwrap();

@@ -8,7 +8,7 @@ use schema::Schema;
 use strip::Tool;
 use toolpack::{Toolpacks, canned_calls, lint};
 
-use crate::support::{Setting, call, is_missing, runtime};
+use crate::support::{Options, call, is_missing, runtime};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/tools")
@@ -21,8 +21,8 @@ fn they_pass_the_lint() {
 }
 
 #[tokio::test]
-async fn their_canned_calls_come_true() {
-    let packs = Toolpacks::new(vec![folder()], runtime(Setting::default()).await);
+async fn their_examples_pass() {
+    let packs = Toolpacks::new(vec![folder()], runtime(Options::default()).await);
     let loaded = packs.load();
     assert!(loaded.findings.is_empty(), "{:?}", loaded.findings);
     let no_php = is_missing("php").await;

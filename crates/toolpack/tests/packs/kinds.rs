@@ -3,51 +3,51 @@ use proto::Code;
 use serde_json::json;
 use strip::Tool;
 
-use crate::support::{Setting, Workshop, assert_code, call, is_missing};
+use crate::support::{Options, Setup, assert_code, call, is_missing};
 
 #[tokio::test]
 async fn cli_elements_are_filled_in() {
-    let workshop = Workshop::with(Setting {
+    let setup = Setup::with(Options {
         env: vec![("REGION", "eu".to_owned()), ("OTHER", "hidden".to_owned())],
-        ..Setting::default()
+        ..Options::default()
     })
     .await;
-    workshop.pack(
+    setup.pack(
         "printf",
         r#"execution: {kind: cli, cmd: [printf, '{"q":"%s","id":"%s","r":"%s"}', '{{input.q}}', '{{id}}@{{version}}', '{{env.REGION}}']}
 env: {passthrough: [REGION]}"#,
     );
-    workshop.pack("cat", "execution: {kind: cli, cmd: [cat]}");
-    workshop.pack("env", r#"execution: {kind: cli, cmd: [sh, -c, 'printf "{\"vars\":\"%s\"}" "$(env | cut -d= -f1 | sort | tr "\n" " ")"']}
+    setup.pack("cat", "execution: {kind: cli, cmd: [cat]}");
+    setup.pack("env", r#"execution: {kind: cli, cmd: [sh, -c, 'printf "{\"vars\":\"%s\"}" "$(env | cut -d= -f1 | sort | tr "\n" " ")"']}
 env: {passthrough: [REGION]}"#);
     assert_eq!(
-        workshop.data("printf", json!({"q": "a b"})).await,
+        setup.data("printf", json!({"q": "a b"})).await,
         json!({"q": "a b", "id": "demo.printf@1.0.0", "r": "eu"})
     );
-    // The request itself stands on stdin.
-    assert_eq!(workshop.data("cat", json!({"x": [1]})).await, json!({"input": {"x": [1]}}));
-    let vars = workshop.data("env", json!({})).await["vars"].to_string();
+    // The request itself is on stdin.
+    assert_eq!(setup.data("cat", json!({"x": [1]})).await, json!({"input": {"x": [1]}}));
+    let vars = setup.data("env", json!({})).await["vars"].to_string();
     assert!(vars.contains("REGION") && !vars.contains("OTHER") && !vars.contains("HOME"), "{vars}");
 }
 
 #[tokio::test]
-async fn programs_may_lie_beside_the_pack() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/bin/hello", "#!/bin/sh\necho '\"hello\"'\n");
-    let file = workshop.tools().join("bin/hello");
+async fn programs_may_be_next_to_the_pack() {
+    let setup = Setup::new().await;
+    setup.write("tools/bin/hello", "#!/bin/sh\necho '\"hello\"'\n");
+    let file = setup.tools().join("bin/hello");
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    workshop.pack("hello", "execution: {kind: cli, cmd: [./bin/hello]}");
-    assert_eq!(workshop.data("hello", json!({})).await, json!("hello"));
+    setup.pack("hello", "execution: {kind: cli, cmd: [./bin/hello]}");
+    assert_eq!(setup.data("hello", json!({})).await, json!("hello"));
 }
 
 #[tokio::test]
-async fn the_callers_key_is_handed_on() {
-    let workshop = Workshop::new().await;
-    workshop.pack(
+async fn the_callers_key_is_forwarded() {
+    let setup = Setup::new().await;
+    setup.pack(
         "cat",
         "deterministic: false\nidempotency: {key: required}\nexecution: {kind: cli, cmd: [cat]}",
     );
-    let tool = workshop.tool("cat");
+    let tool = setup.tool("cat");
     let mut call = call(json!(1));
     assert_code(&tool.run(&call).await.unwrap_err(), Code::InvalidInput, "Idempotency-Key");
     call.request.idempotency_key = Some("k1".to_owned());
@@ -57,30 +57,30 @@ async fn the_callers_key_is_handed_on() {
 
 #[tokio::test]
 async fn python_scripts_and_functions() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/double.py", "import json, sys\nrequest = json.loads(sys.stdin.readline())\nprint(json.dumps({'n': request['input']['n'] * 2}))\n");
-    workshop.write("tools/pkg/__init__.py", "");
-    workshop.write("tools/pkg/math.py", "from . import helper\ndef triple(input):\n    print('not an answer')\n    return {'n': helper.times(input['n'], 3)}\nasync def later(input, meta):\n    return meta\n");
-    workshop.write("tools/pkg/helper.py", "def times(a, b):\n    return a * b\n");
-    workshop.write("lib/__init__.py", "");
-    workshop.write("lib/outer.py", "def four(input):\n    return 4\n");
-    workshop.pack("double", "execution: {kind: python, script: ./double.py}");
-    workshop.pack("triple", "execution: {kind: python, module: 'pkg.math:triple'}");
-    workshop.pack("later", "execution: {kind: python, module: 'pkg.math:later'}");
-    workshop.pack("four", "execution: {kind: python, module: 'lib.outer:four'}");
-    assert_eq!(workshop.data("double", json!({"n": 4})).await, json!({"n": 8}));
-    assert_eq!(workshop.data("triple", json!({"n": 4})).await, json!({"n": 12}));
-    assert_eq!(workshop.data("four", json!({})).await, json!(4));
+    let setup = Setup::new().await;
+    setup.write("tools/double.py", "import json, sys\nrequest = json.loads(sys.stdin.readline())\nprint(json.dumps({'n': request['input']['n'] * 2}))\n");
+    setup.write("tools/pkg/__init__.py", "");
+    setup.write("tools/pkg/math.py", "from . import helper\ndef triple(input):\n    print('not an answer')\n    return {'n': helper.times(input['n'], 3)}\nasync def later(input, meta):\n    return meta\n");
+    setup.write("tools/pkg/helper.py", "def times(a, b):\n    return a * b\n");
+    setup.write("lib/__init__.py", "");
+    setup.write("lib/outer.py", "def four(input):\n    return 4\n");
+    setup.pack("double", "execution: {kind: python, script: ./double.py}");
+    setup.pack("triple", "execution: {kind: python, module: 'pkg.math:triple'}");
+    setup.pack("later", "execution: {kind: python, module: 'pkg.math:later'}");
+    setup.pack("four", "execution: {kind: python, module: 'lib.outer:four'}");
+    assert_eq!(setup.data("double", json!({"n": 4})).await, json!({"n": 8}));
+    assert_eq!(setup.data("triple", json!({"n": 4})).await, json!({"n": 12}));
+    assert_eq!(setup.data("four", json!({})).await, json!(4));
     let mut call = call(json!({}));
     call.request.idempotency_key = Some("k".to_owned());
-    let output = workshop.tool("later").run(&call).await.unwrap();
+    let output = setup.tool("later").run(&call).await.unwrap();
     assert_eq!(*output.data, json!({"idempotencyKey": "k"}));
 }
 
 #[tokio::test]
 async fn python_errors_are_named() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/m.py", "def fails(input):\n    raise ValueError('too blue')\ndef odd(input):\n    return object()\ndef nan(input):\n    return float('nan')\n");
+    let setup = Setup::new().await;
+    setup.write("tools/m.py", "def fails(input):\n    raise ValueError('too blue')\ndef odd(input):\n    return object()\ndef nan(input):\n    return float('nan')\n");
     for (name, function, words) in [
         ("fails", "m:fails", "ValueError: too blue"),
         ("odd", "m:odd", "not JSON serializable"),
@@ -89,9 +89,9 @@ async fn python_errors_are_named() {
         ("nomod", "no_such_module:x", "no_such_module"),
     ] {
         for workers in ["", ", workers: 1"] {
-            workshop
+            setup
                 .pack(name, &format!("execution: {{kind: python, module: '{function}'{workers}}}"));
-            assert_code(&workshop.failure(name, json!({})).await, Code::Internal, words);
+            assert_code(&setup.failure(name, json!({})).await, Code::Internal, words);
         }
     }
 }
@@ -101,24 +101,24 @@ async fn node_scripts_and_functions() {
     if is_missing("node").await {
         return;
     }
-    let workshop = Workshop::new().await;
-    workshop.write("tools/sum.js", "let text = '';\nprocess.stdin.on('data', (c) => { text += c; });\nprocess.stdin.on('end', () => {\n  const { input } = JSON.parse(text);\n  console.log(JSON.stringify({ sum: input.reduce((a, b) => a + b, 0) }));\n});\n");
-    workshop.write("tools/fn.js", "module.exports = async (input, meta) => { console.log('noise'); return { twice: input.n * 2 }; };\n");
-    workshop.write("tools/esm.mjs", "export default function (input) { return [input, null]; }\n");
-    workshop
+    let setup = Setup::new().await;
+    setup.write("tools/sum.js", "let text = '';\nprocess.stdin.on('data', (c) => { text += c; });\nprocess.stdin.on('end', () => {\n  const { input } = JSON.parse(text);\n  console.log(JSON.stringify({ sum: input.reduce((a, b) => a + b, 0) }));\n});\n");
+    setup.write("tools/fn.js", "module.exports = async (input, meta) => { console.log('noise'); return { twice: input.n * 2 }; };\n");
+    setup.write("tools/esm.mjs", "export default function (input) { return [input, null]; }\n");
+    setup
         .write("tools/throws.js", "module.exports = () => { throw new RangeError('too red'); };\n");
     for workers in ["", ", workers: 2"] {
-        workshop.pack("sum", &format!("execution: {{kind: node, node: ./sum.js{workers}}}"));
-        workshop.pack("fn", &format!("execution: {{kind: node, node: ./fn.js{workers}}}"));
-        workshop.pack("esm", &format!("execution: {{kind: node, node: ./esm.mjs{workers}}}"));
-        workshop.pack("throws", &format!("execution: {{kind: node, node: ./throws.js{workers}}}"));
-        assert_eq!(workshop.data("sum", json!([1, 2, 3])).await, json!({"sum": 6}));
-        assert_eq!(workshop.data("sum", json!([4])).await, json!({"sum": 4}));
-        assert_eq!(workshop.data("fn", json!({"n": 4})).await, json!({"twice": 8}));
-        assert_eq!(workshop.data("esm", json!(7)).await, json!([7, null]));
-        assert_eq!(workshop.failure("throws", json!(7)).await.code, Code::Internal);
+        setup.pack("sum", &format!("execution: {{kind: node, node: ./sum.js{workers}}}"));
+        setup.pack("fn", &format!("execution: {{kind: node, node: ./fn.js{workers}}}"));
+        setup.pack("esm", &format!("execution: {{kind: node, node: ./esm.mjs{workers}}}"));
+        setup.pack("throws", &format!("execution: {{kind: node, node: ./throws.js{workers}}}"));
+        assert_eq!(setup.data("sum", json!([1, 2, 3])).await, json!({"sum": 6}));
+        assert_eq!(setup.data("sum", json!([4])).await, json!({"sum": 4}));
+        assert_eq!(setup.data("fn", json!({"n": 4})).await, json!({"twice": 8}));
+        assert_eq!(setup.data("esm", json!(7)).await, json!([7, null]));
+        assert_eq!(setup.failure("throws", json!(7)).await.code, Code::Internal);
     }
-    assert_code(&workshop.failure("throws", json!(7)).await, Code::Internal, "RangeError: too red");
+    assert_code(&setup.failure("throws", json!(7)).await, Code::Internal, "RangeError: too red");
 }
 
 #[tokio::test]
@@ -126,60 +126,60 @@ async fn php_scripts_and_functions() {
     if is_missing("php").await {
         return;
     }
-    let workshop = Workshop::new().await;
-    workshop.write("tools/up.php", "<?php\nfunction up($s) { return strtoupper($s); }\n$request = json_decode(fgets(STDIN), true);\necho json_encode(['up' => up($request['input']['s'])]), \"\\n\";\n");
-    workshop.write("tools/fn.php", "<?php\nreturn function (array $input) { echo 'noise'; return ['len' => strlen($input['s'])]; };\n");
-    workshop.write("tools/warns.php", "<?php\necho $undefined;\necho json_encode(1), \"\\n\";\n");
+    let setup = Setup::new().await;
+    setup.write("tools/up.php", "<?php\nfunction up($s) { return strtoupper($s); }\n$request = json_decode(fgets(STDIN), true);\necho json_encode(['up' => up($request['input']['s'])]), \"\\n\";\n");
+    setup.write("tools/fn.php", "<?php\nreturn function (array $input) { echo 'noise'; return ['len' => strlen($input['s'])]; };\n");
+    setup.write("tools/warns.php", "<?php\necho $undefined;\necho json_encode(1), \"\\n\";\n");
     for workers in ["", ", workers: 1"] {
-        workshop.pack("up", &format!("execution: {{kind: php, php: ./up.php{workers}}}"));
-        workshop.pack("fn", &format!("execution: {{kind: php, php: ./fn.php{workers}}}"));
-        workshop.pack("warns", &format!("execution: {{kind: php, php: ./warns.php{workers}}}"));
-        assert_eq!(workshop.data("up", json!({"s": "é x"})).await["up"], json!("é X"));
-        assert_eq!(workshop.data("up", json!({"s": "b"})).await, json!({"up": "B"}));
-        assert_eq!(workshop.data("fn", json!({"s": "abc"})).await, json!({"len": 3}));
-        assert_eq!(workshop.data("warns", json!({})).await, json!(1));
-        assert_eq!(workshop.failure("fn", json!("not an array")).await.code, Code::Internal);
+        setup.pack("up", &format!("execution: {{kind: php, php: ./up.php{workers}}}"));
+        setup.pack("fn", &format!("execution: {{kind: php, php: ./fn.php{workers}}}"));
+        setup.pack("warns", &format!("execution: {{kind: php, php: ./warns.php{workers}}}"));
+        assert_eq!(setup.data("up", json!({"s": "é x"})).await["up"], json!("é X"));
+        assert_eq!(setup.data("up", json!({"s": "b"})).await, json!({"up": "B"}));
+        assert_eq!(setup.data("fn", json!({"s": "abc"})).await, json!({"len": 3}));
+        assert_eq!(setup.data("warns", json!({})).await, json!(1));
+        assert_eq!(setup.failure("fn", json!("not an array")).await.code, Code::Internal);
     }
 }
 
 #[tokio::test]
 async fn missing_programs_are_unsupported() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/x.py", "");
-    workshop.pack("cli", "execution: {kind: cli, cmd: [no-such-program-here]}");
-    workshop.pack("python", "execution: {kind: python, script: x.py, python: no-such-python}");
-    workshop.pack(
+    let setup = Setup::new().await;
+    setup.write("tools/x.py", "");
+    setup.pack("cli", "execution: {kind: cli, cmd: [no-such-program-here]}");
+    setup.pack("python", "execution: {kind: python, script: x.py, python: no-such-python}");
+    setup.pack(
         "warm",
         "execution: {kind: python, script: x.py, python: no-such-python, workers: 1}",
     );
-    workshop.pack("path", "execution: {kind: php, php: x.py, phpBinary: ./bin/php}");
+    setup.pack("path", "execution: {kind: php, php: x.py, phpBinary: ./bin/php}");
     for name in ["cli", "python", "warm", "path"] {
-        assert_code(&workshop.failure(name, json!({})).await, Code::Unsupported, "not found");
+        assert_code(&setup.failure(name, json!({})).await, Code::Unsupported, "not found");
     }
 }
 
 #[tokio::test]
 async fn answers_are_mapped_and_keys_are_made() {
-    let workshop = Workshop::new().await;
-    workshop.pack(
+    let setup = Setup::new().await;
+    setup.pack(
         "cat",
         "execution: {kind: cli, cmd: [cat]}\nonSuccess: {path: '$.input.rows[*].n'}\ntemplating: {engine: jinja2, cacheKey: '{{id}}|{{ input.rows | length }}'}",
     );
     let input = json!({"rows": [{"n": 1}, {"n": 2}]});
-    assert_eq!(workshop.data("cat", input.clone()).await, json!([1, 2]));
-    let tool = workshop.tool("cat");
+    assert_eq!(setup.data("cat", input.clone()).await, json!([1, 2]));
+    let tool = setup.tool("cat");
     assert_eq!(tool.cache_key(&input).unwrap().as_deref(), Some("demo.cat|2"));
     assert_eq!(tool.cache_key(&json!({})).unwrap_err().code, Code::InvalidInput);
 }
 
 #[tokio::test]
 async fn a_pack_stays_within_its_caps() {
-    let workshop = Workshop::new().await;
+    let setup = Setup::new().await;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let input = json!({"port": listener.local_addr().unwrap().port()});
-    workshop.write("secret.txt", "s");
-    workshop.write("out/.keep", "");
-    workshop.write(
+    setup.write("secret.txt", "s");
+    setup.write("out/.keep", "");
+    setup.write(
         "tools/probe.py",
         r#"
 import json, os, socket, sys
@@ -192,7 +192,7 @@ def attempt(action):
     except OSError:
         return False
 print(json.dumps({
-    "own": attempt(lambda: open("mine.txt", "w").write("x")),
+    "own": attempt(lambda: open("own.txt", "w").write("x")),
     "outside": attempt(lambda: open(os.path.join(root, "secret.txt")).read()),
     "pack": attempt(lambda: open(os.path.join(root, "tools", "new.txt"), "w")),
     "granted": attempt(lambda: open(os.path.join(root, "out", "x.txt"), "w").write("x")),
@@ -200,11 +200,11 @@ print(json.dumps({
 }))
 "#,
     );
-    workshop.pack("plain", "execution: {kind: python, script: probe.py}");
-    workshop.pack("granted", "execution: {kind: python, script: probe.py}\ncaps: {network: [https], files: {write: [../out]}}");
-    let tool = workshop.tool("plain");
-    let plain = workshop.data("plain", input.clone()).await;
-    let granted = workshop.data("granted", input.clone()).await;
+    setup.pack("plain", "execution: {kind: python, script: probe.py}");
+    setup.pack("granted", "execution: {kind: python, script: probe.py}\ncaps: {network: [https], files: {write: [../out]}}");
+    let tool = setup.tool("plain");
+    let plain = setup.data("plain", input.clone()).await;
+    let granted = setup.data("granted", input.clone()).await;
     assert_eq!(plain["own"], true);
     assert_eq!(
         granted,
@@ -228,12 +228,12 @@ print(json.dumps({
 
 #[tokio::test]
 async fn a_required_tier_that_the_host_lacks_is_unsupported() {
-    let setting = |sandbox| Setting { sandbox, tier: Tier::T0, ..Setting::default() };
-    let workshop = Workshop::with(setting(Mode::Required(Tier::T1))).await;
-    workshop.pack("x", "execution: {kind: cli, cmd: [cat]}");
-    assert_code(&workshop.failure("x", json!({})).await, Code::Unsupported, "tier");
+    let options = |sandbox| Options { sandbox, tier: Tier::T0, ..Options::default() };
+    let setup = Setup::with(options(Mode::Required(Tier::T1))).await;
+    setup.pack("x", "execution: {kind: cli, cmd: [cat]}");
+    assert_code(&setup.failure("x", json!({})).await, Code::Unsupported, "tier");
 
-    let lenient = Workshop::with(setting(Mode::Auto)).await;
+    let lenient = Setup::with(options(Mode::Auto)).await;
     lenient.pack("x", "execution: {kind: cli, cmd: [cat]}");
     let output = lenient.run("x", json!({})).await.unwrap();
     assert!(output.warnings[0].contains("T0"), "{:?}", output.warnings);

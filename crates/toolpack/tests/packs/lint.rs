@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use proto::{Finding, Severity};
 use toolpack::canned_calls;
 
-use crate::support::{Workshop, pack_text};
+use crate::support::{Setup, pack_text};
 
-const GOOD: &str = "description: Tells how many letters a text has, by alphabet.
+const GOOD: &str = "description: Counts the characters of a text, by alphabet.
 inputSchema: {type: object, properties: {text: {type: string, description: The text}}}
 outputSchema: {type: object}
 execution: {kind: cli, cmd: [cat]}
@@ -23,22 +23,22 @@ fn good(id: &str) -> String {
 
 #[tokio::test]
 async fn a_good_pack_has_no_findings() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/a.tool.yaml", &good("a.count"));
-    assert_eq!(lint(&[workshop.tools()]), []);
+    let setup = Setup::new().await;
+    setup.write("tools/a.tool.yaml", &good("a.count"));
+    assert_eq!(lint(&[setup.tools()]), []);
 }
 
 #[tokio::test]
 async fn advice_names_file_and_line() {
     for (text, line, severity, words) in [
         (
-            good("a").replace("Tells how many letters a text has, by alphabet.", "Counts"),
+            good("a").replace("Counts the characters of a text, by alphabet.", "Counts"),
             3,
             Severity::Advice,
             "description",
         ),
         (
-            good("a").replace("description: Tells how many letters a text has, by alphabet.\n", ""),
+            good("a").replace("description: Counts the characters of a text, by alphabet.\n", ""),
             1,
             Severity::Warning,
             "no description",
@@ -57,7 +57,12 @@ async fn advice_names_file_and_line() {
             Severity::Error,
             "`input/text`",
         ),
-        (good("a").replace("letters", "let\u{200b}ters"), 1, Severity::Warning, "1 invisible"),
+        (
+            good("a").replace("characters", "charac\u{200b}ters"),
+            1,
+            Severity::Warning,
+            "1 invisible",
+        ),
         (good("a") + "caps: {network: [api.example.com]}\n", 8, Severity::Warning, "on or off"),
         (
             good("a").replace("{kind: cli, cmd: [cat]}", "{kind: http, url: '{{ input.q }}'}")
@@ -113,52 +118,52 @@ async fn advice_names_file_and_line() {
             "is an object",
         ),
     ] {
-        let workshop = Workshop::new().await;
-        workshop.write("tools/no.json", "false");
-        workshop.write("far.py", "def f(i):\n    return i\n");
-        workshop.write("tools/a.tool.yaml", &text);
-        let findings = lint(&[workshop.tools()]);
+        let setup = Setup::new().await;
+        setup.write("tools/no.json", "false");
+        setup.write("far.py", "def f(i):\n    return i\n");
+        setup.write("tools/a.tool.yaml", &text);
+        let findings = lint(&[setup.tools()]);
         let [finding] = &findings[..] else { panic!("{text}\n{findings:#?}") };
         assert_eq!((finding.line, finding.severity), (Some(line), severity), "{text}\n{finding}");
         assert!(finding.message.contains(words), "{finding}");
-        assert_eq!(finding.file, workshop.tools().join("a.tool.yaml"));
+        assert_eq!(finding.file, setup.tools().join("a.tool.yaml"));
     }
 }
 
 #[tokio::test]
 async fn look_alikes_are_named() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/a.tool.yaml", &good("a.count"));
-    workshop.write("tools/b.tool.yaml", &good("b.letters").replace("by alphabet.", "by alphabet!"));
-    workshop.write(
+    let setup = Setup::new().await;
+    setup.write("tools/a.tool.yaml", &good("a.count"));
+    setup.write("tools/b.tool.yaml", &good("b.characters").replace("by alphabet.", "by alphabet!"));
+    setup.write(
         "tools/c.tool.yaml",
         &good("a-count").replace(
-            "Tells how many letters a text has, by alphabet.",
+            "Counts the characters of a text, by alphabet.",
             "Something else entirely, about colours.",
         ),
     );
-    let findings = lint(&[workshop.tools()]);
+    let findings = lint(&[setup.tools()]);
     assert_eq!(findings.len(), 2, "{findings:#?}");
     assert!(findings.iter().all(|finding| finding.message.contains("`a.count`")));
 }
 
 #[tokio::test]
 async fn errors_and_missing_folders_are_findings_too() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/a.tool.yaml", "id: [");
-    workshop.write("tools/b.tool.yaml", &good("x"));
-    workshop.write("tools/c.tool.yaml", &good("x"));
-    let findings = lint(&[workshop.tools(), workshop.root().join("none")]);
+    let setup = Setup::new().await;
+    setup.write("tools/a.tool.yaml", "id: [");
+    setup.write("tools/b.tool.yaml", &good("x"));
+    setup.write("tools/c.tool.yaml", &good("x"));
+    let findings = lint(&[setup.tools(), setup.root().join("none")]);
     assert_eq!(findings.len(), 3, "{findings:#?}");
 }
 
 #[tokio::test]
-async fn canned_calls_are_listed() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/a.tool.yaml", &good("a.count"));
-    workshop.write("tools/b.tool.yaml", "id: [");
-    workshop.write("tools/c.tool.yaml", &pack_text("c", "execution: {kind: cli, cmd: [cat]}"));
-    let calls = canned_calls(&[workshop.tools()], &HashSet::new());
+async fn examples_are_listed() {
+    let setup = Setup::new().await;
+    setup.write("tools/a.tool.yaml", &good("a.count"));
+    setup.write("tools/b.tool.yaml", "id: [");
+    setup.write("tools/c.tool.yaml", &pack_text("c", "execution: {kind: cli, cmd: [cat]}"));
+    let calls = canned_calls(&[setup.tools()], &HashSet::new());
     let [call] = &calls[..] else { panic!("{calls:?}") };
     assert_eq!((call.tool.as_str(), call.major), ("a.count", 1));
     assert_eq!(call.input, serde_json::json!({"text": "a"}));
@@ -166,23 +171,23 @@ async fn canned_calls_are_listed() {
 
 #[tokio::test]
 async fn packs_that_are_not_served_are_named() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/a.tool.yaml", &good("taken.name"));
+    let setup = Setup::new().await;
+    setup.write("tools/a.tool.yaml", &good("taken.name"));
     for major in 1..=4 {
         let text = good("x.many").replace("1.0.0", &format!("{major}.0.0"));
-        workshop.write(&format!("tools/v{major}.tool.yaml"), &text);
+        setup.write(&format!("tools/v{major}.tool.yaml"), &text);
     }
-    workshop.write("tools/z.tool.yaml", &good("x.many").replace("1.0.0", "4.2.0"));
+    setup.write("tools/z.tool.yaml", &good("x.many").replace("1.0.0", "4.2.0"));
     let taken = HashSet::from(["taken.name".parse().unwrap()]);
-    let findings = toolpack::lint(&[workshop.tools()], &taken);
-    let told: Vec<_> = findings
+    let findings = toolpack::lint(&[setup.tools()], &taken);
+    let reported: Vec<_> = findings
         .iter()
         .map(|finding| {
             (finding.file.file_name().unwrap().to_str().unwrap(), finding.line, finding.severity)
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("a.tool.yaml", Some(1), Severity::Error),
             ("v1.tool.yaml", Some(1), Severity::Warning),
@@ -192,6 +197,6 @@ async fn packs_that_are_not_served_are_named() {
         "{findings:#?}"
     );
     let majors: Vec<_> =
-        canned_calls(&[workshop.tools()], &taken).iter().map(|call| call.major).collect();
+        canned_calls(&[setup.tools()], &taken).iter().map(|call| call.major).collect();
     assert_eq!(majors, [3, 4]);
 }

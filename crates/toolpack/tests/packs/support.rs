@@ -1,4 +1,4 @@
-//! A tools folder of its own for each test, and what is needed to call what lies in it.
+//! A tools folder for each test, and helpers to call its packs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,52 +16,52 @@ use strip::{Door, Failure, Job, Output, Request, Tool};
 use tempfile::TempDir;
 use toolpack::{Loaded, PackTool, Runtime, Toolpacks};
 
-/// Longer than any test should ever wait; a machine under load gets there all the same.
+/// The longest that a test waits, even on a busy machine.
 pub(crate) const BOUND: Duration = Duration::from_secs(30);
 
-pub(crate) struct Workshop {
+pub(crate) struct Setup {
     dir: TempDir,
     pub(crate) packs: Arc<Toolpacks>,
 }
 
-/// What differs between workshops.
-pub(crate) struct Setting {
+/// The options of a setup.
+pub(crate) struct Options {
     pub(crate) env: Vec<(&'static str, String)>,
     pub(crate) sandbox: Mode,
     pub(crate) allow: Vec<&'static str>,
-    /// The most that the host offers.
+    /// The highest sandbox tier that the host offers.
     pub(crate) tier: Tier,
 }
 
-impl Default for Setting {
+impl Default for Options {
     fn default() -> Self {
         Self { env: Vec::new(), sandbox: Mode::Auto, allow: Vec::new(), tier: Tier::T2 }
     }
 }
 
-pub(crate) async fn runtime(setting: Setting) -> Arc<Runtime> {
+pub(crate) async fn runtime(options: Options) -> Arc<Runtime> {
     let runner = Runner::with_launcher(env!("CARGO_BIN_EXE_toolpack-launcher")).await.unwrap();
-    let rules = setting.allow.iter().map(|rule| rule.parse().unwrap()).collect();
+    let rules = options.allow.iter().map(|rule| rule.parse().unwrap()).collect();
     let environment: BTreeMap<String, String> =
-        setting.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        options.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Arc::new(Runtime {
-        runner: Arc::new(runner.at_most(setting.tier)),
+        runner: Arc::new(runner.at_most(options.tier)),
         http: Client::new(AddressPolicy::new(rules, OwnListeners::default())).unwrap(),
         environment,
-        sandbox: setting.sandbox,
+        sandbox: options.sandbox,
         max: Limits { timeout: BOUND, ..Limits::default() },
     })
 }
 
-impl Workshop {
+impl Setup {
     pub(crate) async fn new() -> Self {
-        Self::with(Setting::default()).await
+        Self::with(Options::default()).await
     }
 
-    pub(crate) async fn with(setting: Setting) -> Self {
+    pub(crate) async fn with(options: Options) -> Self {
         let dir = TempDir::new().unwrap();
         fs::create_dir_all(dir.path().join("tools")).unwrap();
-        let packs = Toolpacks::new(vec![dir.path().join("tools")], runtime(setting).await);
+        let packs = Toolpacks::new(vec![dir.path().join("tools")], runtime(options).await);
         Self { packs: Arc::new(packs), dir }
     }
 
@@ -73,7 +73,7 @@ impl Workshop {
         self.dir.path().join("tools")
     }
 
-    /// Writes a file below the root, folders included.
+    /// Writes a file below the root and creates its folders.
     pub(crate) fn write(&self, path: &str, text: &str) -> &Self {
         let path = self.dir.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -81,7 +81,7 @@ impl Workshop {
         self
     }
 
-    /// Changes a file in one step, so that nobody finds it empty on the way.
+    /// Changes a file in one step, so that no scan finds it empty.
     pub(crate) fn overwrite(&self, path: &str, text: &str) {
         let file = fs::OpenOptions::new().write(true).open(self.dir.path().join(path));
         let mut file = file.unwrap();
@@ -89,7 +89,7 @@ impl Workshop {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Writes a pack `demo.NAME` that takes and gives anything.
+    /// Writes a pack `demo.NAME` that accepts and returns anything.
     pub(crate) fn pack(&self, name: &str, rest: &str) -> &Self {
         self.write(&format!("tools/{name}.tool.yaml"), &pack_text(name, rest))
     }
@@ -141,7 +141,7 @@ pub(crate) async fn run(tool: &PackTool, input: Value) -> Result<Output, Failure
     tool.run(&call(input)).await
 }
 
-/// Waits until something holds, and says what did not if it never does.
+/// Waits until a condition holds; panics with its name after a timeout.
 pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -150,9 +150,9 @@ pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a program is missing here; says so, because a skipped test should be seen.
+/// Whether a program is missing here; prints it, because a skipped test should be visible.
 pub(crate) async fn is_missing(program: &str) -> bool {
-    let runtime = runtime(Setting::default()).await;
+    let runtime = runtime(Options::default()).await;
     let missing = runtime.runner.locate(program).await.is_err();
     if missing {
         eprintln!("skipped: `{program}` is not installed");

@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
 use toolpack::Toolpacks;
 
-use crate::support::{Setting, Workshop, assert_code, call, runtime};
+use crate::support::{Options, Setup, assert_code, call, runtime};
 
-/// A server that answers by path and keeps what it was asked.
+/// A server that answers by path and records its requests.
 struct Server {
     base: String,
     requests: Arc<Mutex<Vec<String>>>,
@@ -100,31 +100,31 @@ async fn answer(request: &str) -> String {
     )
 }
 
-async fn workshop(server: &Server) -> Workshop {
-    Workshop::with(Setting {
+async fn setup(server: &Server) -> Setup {
+    Setup::with(Options {
         env: vec![("BASE", server.base.clone()), ("TOKEN", "s3cret-t0ken".to_owned())],
         allow: vec!["127.0.0.1"],
-        ..Setting::default()
+        ..Options::default()
     })
     .await
 }
 
-fn pack(workshop: &Workshop, execution: &str) {
-    workshop.pack("x", &format!("caps: {{network: [http]}}\nenv: {{passthrough: [BASE, TOKEN]}}\ndeterministic: false\nexecution:\n  kind: http\n{execution}"));
+fn pack(setup: &Setup, execution: &str) {
+    setup.pack("x", &format!("caps: {{network: [http]}}\nenv: {{passthrough: [BASE, TOKEN]}}\ndeterministic: false\nexecution:\n  kind: http\n{execution}"));
 }
 
 #[tokio::test]
 async fn the_input_is_the_body() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
+    let setup = setup(&server).await;
     pack(
-        &workshop,
+        &setup,
         "  url: '{{env.BASE}}/run'\n  headers: {Authorization: 'Bearer {{env.TOKEN}}', X-Q: '{{input.q}}'}",
     );
     let mut call = call(json!({"q": "ü x"}));
     call.request.input = Arc::new(json!({"q": "x"}));
     call.request.idempotency_key = Some("k-1".to_owned());
-    let output = workshop.tool("x").run(&call).await.unwrap();
+    let output = setup.tool("x").run(&call).await.unwrap();
     assert_eq!(*output.data, json!({"path": "/run"}));
     let request = server.last();
     assert!(request.starts_with("POST /run "));
@@ -140,11 +140,11 @@ async fn the_input_is_the_body() {
 }
 
 #[tokio::test]
-async fn get_has_no_body_and_encodes_what_it_is_told_to() {
+async fn get_has_no_body_and_encodes_values() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
-    pack(&workshop, "  url: '{{env.BASE}}/find?q={{ input.q | urlencode }}'\n  method: get");
-    let data = workshop.data("x", json!({"q": "a&b=c d#é"})).await;
+    let setup = setup(&server).await;
+    pack(&setup, "  url: '{{env.BASE}}/find?q={{ input.q | urlencode }}'\n  method: get");
+    let data = setup.data("x", json!({"q": "a&b=c d#é"})).await;
     assert_eq!(data, json!({"path": "/find?q=a%26b%3Dc%20d%23%C3%A9"}));
     assert!(server.last().ends_with("\r\n\r\n"));
 }
@@ -152,7 +152,7 @@ async fn get_has_no_body_and_encodes_what_it_is_told_to() {
 #[tokio::test]
 async fn statuses_become_codes() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
+    let setup = setup(&server).await;
     for (status, code) in [
         (400, Code::InvalidInput),
         (401, Code::InvalidInput),
@@ -163,8 +163,8 @@ async fn statuses_become_codes() {
         (500, Code::Unavailable),
         (503, Code::Unavailable),
     ] {
-        pack(&workshop, &format!("  url: '{{{{env.BASE}}}}/status/{status}'"));
-        let failure = workshop.failure("x", json!({})).await;
+        pack(&setup, &format!("  url: '{{{{env.BASE}}}}/status/{status}'"));
+        let failure = setup.failure("x", json!({})).await;
         assert_eq!(failure.code, code, "{status}");
         assert_eq!(failure.details, Some(json!({"status": status})));
         assert_eq!(failure.retry_after, Some(Duration::from_secs(7)));
@@ -175,28 +175,24 @@ async fn statuses_become_codes() {
 #[tokio::test]
 async fn answers_follow_the_same_contract() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
-    pack(&workshop, "  url: '{{env.BASE}}/{{input.path}}'");
-    assert_eq!(workshop.data("x", json!({"path": "envelope"})).await, json!({"a": 1}));
-    assert_eq!(workshop.data("x", json!({"path": "empty"})).await, Value::Null);
-    assert_code(&workshop.failure("x", json!({"path": "failed"})).await, Code::NotFound, "no row");
-    assert_code(&workshop.failure("x", json!({"path": "text"})).await, Code::Internal, "<html>");
-    assert_code(
-        &workshop.failure("x", json!({"path": "large"})).await,
-        Code::Internal,
-        "more than",
-    );
+    let setup = setup(&server).await;
+    pack(&setup, "  url: '{{env.BASE}}/{{input.path}}'");
+    assert_eq!(setup.data("x", json!({"path": "envelope"})).await, json!({"a": 1}));
+    assert_eq!(setup.data("x", json!({"path": "empty"})).await, Value::Null);
+    assert_code(&setup.failure("x", json!({"path": "failed"})).await, Code::NotFound, "no row");
+    assert_code(&setup.failure("x", json!({"path": "text"})).await, Code::Internal, "<html>");
+    assert_code(&setup.failure("x", json!({"path": "large"})).await, Code::Internal, "more than");
     let mut call = call(json!({"path": "slow"}));
     call.request.timeout = Some(Duration::from_millis(100));
-    assert_eq!(workshop.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
+    assert_eq!(setup.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
 }
 
 #[tokio::test]
-async fn the_guard_holds() {
+async fn forbidden_addresses_are_refused() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
-    // The caller chose the place: the caller is told.
-    pack(&workshop, "  url: '{{input.url}}'");
+    let setup = setup(&server).await;
+    // The caller chose the host: it is the caller's fault.
+    pack(&setup, "  url: '{{input.url}}'");
     for url in [
         "http://169.254.169.254/latest",
         "http://[::1]/",
@@ -204,47 +200,46 @@ async fn the_guard_holds() {
         "http://10.0.0.1/",
         "nonsense",
     ] {
-        let failure = workshop.failure("x", json!({"url": url})).await;
+        let failure = setup.failure("x", json!({"url": url})).await;
         assert_eq!(
             (failure.code, failure.blame),
             (Code::InvalidInput, Blame::Caller),
             "{url}: {failure}"
         );
     }
-    // The pack chose it: the pack cannot be run here.
-    pack(&workshop, "  url: 'http://192.168.1.1/'");
-    assert_eq!(workshop.failure("x", json!({})).await.code, Code::Unsupported);
-    workshop
-        .pack("x", "env: {passthrough: [BASE]}\nexecution: {kind: http, url: '{{env.BASE}}/x'}");
-    assert_code(&workshop.failure("x", json!({})).await, Code::Unsupported, "declared network");
-    workshop.pack("x", "caps: {network: [https]}\nenv: {passthrough: [BASE]}\nexecution: {kind: http, url: '{{env.BASE}}/x'}");
-    assert_code(&workshop.failure("x", json!({})).await, Code::Unsupported, "declared network");
+    // The pack chose it: the pack cannot run here.
+    pack(&setup, "  url: 'http://192.168.1.1/'");
+    assert_eq!(setup.failure("x", json!({})).await.code, Code::Unsupported);
+    setup.pack("x", "env: {passthrough: [BASE]}\nexecution: {kind: http, url: '{{env.BASE}}/x'}");
+    assert_code(&setup.failure("x", json!({})).await, Code::Unsupported, "declared network");
+    setup.pack("x", "caps: {network: [https]}\nenv: {passthrough: [BASE]}\nexecution: {kind: http, url: '{{env.BASE}}/x'}");
+    assert_code(&setup.failure("x", json!({})).await, Code::Unsupported, "declared network");
     assert!(server.requests.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn a_service_that_is_not_there_is_unavailable() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
-    // Bound and not listening: nobody else can come to listen there.
+    let setup = setup(&server).await;
+    // Bound and not listening: no other process can listen there.
     let silent = TcpSocket::new_v4().unwrap();
     silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = silent.local_addr().unwrap();
-    pack(&workshop, &format!("  url: 'http://{address}/'"));
-    let failure = workshop.failure("x", json!({})).await;
+    pack(&setup, &format!("  url: 'http://{address}/'"));
+    let failure = setup.failure("x", json!({})).await;
     assert_eq!((failure.code, failure.retryable), (Code::Unavailable, true), "{failure}");
 }
 
 #[tokio::test]
 async fn the_shipped_example_works() {
     let server = Server::start().await;
-    let setting = Setting {
+    let options = Options {
         env: vec![("SERVICE_URL", server.base.clone()), ("SERVICE_TOKEN", "t0ken-x".to_owned())],
         allow: vec!["127.0.0.1"],
-        ..Setting::default()
+        ..Options::default()
     };
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tools");
-    let loaded = Toolpacks::new(vec![folder.into()], runtime(setting).await).load();
+    let loaded = Toolpacks::new(vec![folder.into()], runtime(options).await).load();
     let mut tools = loaded.tools.iter();
     let tool = tools.find(|tool| tool.descriptor().id.as_str() == "service.search.query").unwrap();
     let output = tool.run(&call(json!({"q": "a&b"}))).await.unwrap();
@@ -253,12 +248,12 @@ async fn the_shipped_example_works() {
 }
 
 #[tokio::test]
-async fn headers_cannot_be_smuggled() {
+async fn header_values_cannot_add_headers() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
-    pack(&workshop, "  url: '{{env.BASE}}/x'\n  headers: {X-Q: '{{input.q}}'}");
+    let setup = setup(&server).await;
+    pack(&setup, "  url: '{{env.BASE}}/x'\n  headers: {X-Q: '{{input.q}}'}");
     for value in ["a\r\nX-Evil: 1", "a\nb", "nul\0"] {
-        let failure = workshop.failure("x", json!({"q": value})).await;
+        let failure = setup.failure("x", json!({"q": value})).await;
         assert_eq!(failure.code, Code::InvalidInput, "{value:?}");
     }
     assert!(server.requests.lock().unwrap().is_empty());
@@ -267,22 +262,22 @@ async fn headers_cannot_be_smuggled() {
 #[tokio::test]
 async fn a_value_cannot_leave_its_segment() {
     let server = Server::start().await;
-    let workshop = workshop(&server).await;
+    let setup = setup(&server).await;
     for value in ["{{ input.id | urlencode }}", "{{ input.id }}"] {
         pack(
-            &workshop,
+            &setup,
             &format!(
                 "  url: '{{{{env.BASE}}}}/users/{value}/mail?x={value}'\n  method: get\n  \
                  headers: {{Authorization: 'Bearer {{{{env.TOKEN}}}}'}}"
             ),
         );
         for (id, sent) in [("a/b", "a%2Fb"), ("a?b#c", "a%3Fb%23c"), ("%2fa\r\n", "%252fa%0D%0A")] {
-            let data = workshop.data("x", json!({"id": id})).await;
+            let data = setup.data("x", json!({"id": id})).await;
             assert_eq!(data, json!({"path": format!("/users/{sent}/mail?x={sent}")}), "{value}");
         }
         let before = server.requests.lock().unwrap().len();
         for id in ["../../admin/users", "..", ".", "%2e%2e", "x/../../admin", "..\\admin", ""] {
-            let failure = workshop.failure("x", json!({"id": id})).await;
+            let failure = setup.failure("x", json!({"id": id})).await;
             assert_eq!(failure.code, Code::InvalidInput, "{id}: {failure}");
         }
         assert_eq!(server.requests.lock().unwrap().len(), before, "nothing was sent");

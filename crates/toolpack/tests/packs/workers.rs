@@ -6,10 +6,10 @@ use proto::{Code, Principal, TenantId};
 use serde_json::{Value, json};
 use strip::Tool;
 
-use crate::support::{Setting, Workshop, assert_code, call, eventually, is_missing, run};
+use crate::support::{Options, Setup, assert_code, call, eventually, is_missing, run};
 
-/// Functions that show who runs them, and some that misbehave. Each worker has a private folder of its own; process
-/// ids tell nothing, because a sandbox may give every worker the same.
+/// Functions that show which worker runs them, and some that misbehave. Each worker has its own private folder; process
+/// ids do not distinguish workers, because a sandbox may give each of them the same.
 const MODULE: &str = r#"
 import os, time
 calls = 0
@@ -28,20 +28,20 @@ def naughty(input):
     return {"who": os.environ["TMPDIR"], "echo": input}
 "#;
 
-async fn workshop(function: &str, more: &str) -> Workshop {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/m.py", MODULE);
-    workshop.pack(
+async fn setup(function: &str, more: &str) -> Setup {
+    let setup = Setup::new().await;
+    setup.write("tools/m.py", MODULE);
+    setup.pack(
         "x",
         &format!("{more}\nexecution: {{kind: python, module: 'm:{function}', workers: 1}}"),
     );
-    workshop
+    setup
 }
 
 #[tokio::test]
 async fn a_worker_starts_with_the_first_call_and_stays() {
-    let workshop = workshop("who", "").await;
-    let tool = workshop.tool("x");
+    let setup = setup("who", "").await;
+    let tool = setup.tool("x");
     assert_eq!(tool.health().idle_workers, 0);
     let mut workers = BTreeSet::new();
     for n in 1..=20 {
@@ -54,9 +54,9 @@ async fn a_worker_starts_with_the_first_call_and_stays() {
 }
 
 #[tokio::test]
-async fn scripts_run_anew_in_the_same_process() {
-    let workshop = Workshop::new().await;
-    workshop.write(
+async fn scripts_run_again_in_the_same_process() {
+    let setup = Setup::new().await;
+    setup.write(
         "tools/x.py",
         r#"
 import json, os, sys
@@ -70,8 +70,8 @@ request = json.loads(text)
 os.write(1, json.dumps({"who": os.environ["TMPDIR"], "echo": request}).encode())
 "#,
     );
-    workshop.pack("x", "execution: {kind: python, script: x.py, workers: 1}");
-    let tool = workshop.tool("x");
+    setup.pack("x", "execution: {kind: python, script: x.py, workers: 1}");
+    let tool = setup.tool("x");
     let first = run(&tool, json!("a")).await.unwrap().data;
     let second = run(&tool, json!("ü")).await.unwrap().data;
     assert_eq!(first["who"], second["who"]);
@@ -79,9 +79,9 @@ os.write(1, json.dumps({"who": os.environ["TMPDIR"], "echo": request}).encode())
 }
 
 #[tokio::test]
-async fn a_thread_of_one_call_cannot_speak_in_the_next() {
-    let workshop = Workshop::new().await;
-    workshop.write(
+async fn a_thread_of_one_call_cannot_print_in_the_next() {
+    let setup = Setup::new().await;
+    setup.write(
         "tools/x.py",
         r#"
 import json, os, sys, threading, time
@@ -93,8 +93,8 @@ threading.Thread(target=later, daemon=True).start()
 print(json.dumps(os.environ["TMPDIR"]))
 "#,
     );
-    workshop.pack("x", "execution: {kind: python, script: x.py, workers: 1}");
-    let tool = workshop.tool("x");
+    setup.pack("x", "execution: {kind: python, script: x.py, workers: 1}");
+    let tool = setup.tool("x");
     let mut workers = BTreeSet::new();
     for _ in 0..3 {
         workers.insert(run(&tool, json!({})).await.unwrap().data.to_string());
@@ -104,8 +104,8 @@ print(json.dumps(os.environ["TMPDIR"]))
 
 #[tokio::test]
 async fn prints_of_the_code_are_not_answers() {
-    let workshop = workshop("naughty", "").await;
-    let tool = workshop.tool("x");
+    let setup = setup("naughty", "").await;
+    let tool = setup.tool("x");
     for _ in 0..3 {
         assert_eq!(run(&tool, json!("spoil")).await.unwrap().data["echo"], "spoil");
     }
@@ -116,10 +116,10 @@ async fn node_code_that_writes_past_print_loses_its_worker() {
     if is_missing("node").await {
         return;
     }
-    let workshop = Workshop::new().await;
-    workshop.write("tools/x.js", "const fs = require('fs');\nmodule.exports = (input) => { if (input === 'spoil') fs.writeSync(1, '{\"id\":1,\"data\":\"forged\"}\\n{\"id\":2,\"data\":\"forged\"}\\n'); return process.env.TMPDIR; };\n");
-    workshop.pack("x", "execution: {kind: node, node: x.js, workers: 1}");
-    let tool = workshop.tool("x");
+    let setup = Setup::new().await;
+    setup.write("tools/x.js", "const fs = require('fs');\nmodule.exports = (input) => { if (input === 'spoil') fs.writeSync(1, '{\"id\":1,\"data\":\"forged\"}\\n{\"id\":2,\"data\":\"forged\"}\\n'); return process.env.TMPDIR; };\n");
+    setup.pack("x", "execution: {kind: node, node: x.js, workers: 1}");
+    let tool = setup.tool("x");
     let before = run(&tool, json!("good")).await.unwrap().data;
     let failure = run(&tool, json!("spoil")).await.unwrap_err();
     assert_code(&failure, Code::Internal, "stdout");
@@ -129,8 +129,8 @@ async fn node_code_that_writes_past_print_loses_its_worker() {
 
 #[tokio::test]
 async fn a_dead_worker_is_replaced() {
-    let workshop = workshop("naughty", "").await;
-    let tool = workshop.tool("x");
+    let setup = setup("naughty", "").await;
+    let tool = setup.tool("x");
     let before = run(&tool, json!(1)).await.unwrap().data;
     assert_code(&run(&tool, json!("exit")).await.unwrap_err(), Code::Internal, "exit code 3");
     let after = run(&tool, json!(2)).await.unwrap().data;
@@ -139,10 +139,10 @@ async fn a_dead_worker_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_slow_worker_is_killed_and_its_answer_reaches_nobody() {
+async fn a_slow_worker_is_killed_and_its_answer_is_dropped() {
     // Time enough for a worker to start on a busy machine.
-    let workshop = workshop("naughty", "timeoutMs: 6000").await;
-    let tool = workshop.tool("x");
+    let setup = setup("naughty", "timeoutMs: 6000").await;
+    let tool = setup.tool("x");
     let before = run(&tool, json!(1)).await.unwrap().data;
     assert_eq!(run(&tool, json!("sleep")).await.unwrap_err().code, Code::Timeout);
     assert_eq!(tool.health().idle_workers, 0);
@@ -153,8 +153,8 @@ async fn a_slow_worker_is_killed_and_its_answer_reaches_nobody() {
 
 #[tokio::test]
 async fn dropped_calls_never_mix_up_answers() {
-    let workshop = workshop("who", "").await;
-    let tool = workshop.tool("x");
+    let setup = setup("who", "").await;
+    let tool = setup.tool("x");
     for n in 0..20_u64 {
         let dropped = Arc::clone(&tool);
         let task = tokio::spawn(async move { run(&dropped, json!({"dropped": n})).await });
@@ -167,10 +167,10 @@ async fn dropped_calls_never_mix_up_answers() {
 
 #[tokio::test]
 async fn calls_wait_for_their_turn_and_none_is_lost() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/m.py", MODULE);
-    workshop.pack("x", "execution: {kind: python, module: 'm:who', workers: 2}");
-    let tool = workshop.tool("x");
+    let setup = Setup::new().await;
+    setup.write("tools/m.py", MODULE);
+    setup.pack("x", "execution: {kind: python, module: 'm:who', workers: 2}");
+    let tool = setup.tool("x");
     let calls: Vec<_> = (0..50)
         .map(|n| {
             let tool = Arc::clone(&tool);
@@ -189,8 +189,8 @@ async fn calls_wait_for_their_turn_and_none_is_lost() {
 
 #[tokio::test]
 async fn large_inputs_and_answers_pass_both_ways() {
-    let workshop = workshop("who", "").await;
-    let tool = workshop.tool("x");
+    let setup = setup("who", "").await;
+    let tool = setup.tool("x");
     let input = json!("x".repeat(250_000));
     assert_eq!(run(&tool, input.clone()).await.unwrap().data["echo"], input);
     let failure = run(&tool, json!("x".repeat(300_000))).await.unwrap_err();
@@ -203,10 +203,10 @@ async fn programs_are_started_ahead_of_their_call() {
     if is_missing("node").await {
         return;
     }
-    let workshop = Workshop::new().await;
-    workshop.write("tools/x.js", "const { input } = JSON.parse(require('fs').readFileSync(0, 'utf8'));\nconsole.log(JSON.stringify({ who: process.env.TMPDIR, echo: input }));\n");
-    workshop.pack("x", "execution: {kind: node, node: x.js, workers: 1}");
-    let tool = workshop.tool("x");
+    let setup = Setup::new().await;
+    setup.write("tools/x.js", "const { input } = JSON.parse(require('fs').readFileSync(0, 'utf8'));\nconsole.log(JSON.stringify({ who: process.env.TMPDIR, echo: input }));\n");
+    setup.pack("x", "execution: {kind: node, node: x.js, workers: 1}");
+    let tool = setup.tool("x");
     let mut workers = BTreeSet::new();
     for n in 0..3 {
         let data = run(&tool, json!(n)).await.unwrap().data;
@@ -219,20 +219,20 @@ async fn programs_are_started_ahead_of_their_call() {
 
 #[tokio::test]
 async fn workers_end_with_their_pack() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/m.py", "import os\ndef who(input):\n    return os.stat('.').st_ino\ndef where(input):\n    return os.getcwd()\n");
-    workshop.pack("x", "execution: {kind: python, module: 'm:where', workers: 1}");
+    let setup = Setup::new().await;
+    setup.write("tools/m.py", "import os\ndef who(input):\n    return os.stat('.').st_ino\ndef where(input):\n    return os.getcwd()\n");
+    setup.pack("x", "execution: {kind: python, module: 'm:where', workers: 1}");
     let folder = {
-        let tool = workshop.tool("x");
+        let tool = setup.tool("x");
         let Value::String(folder) = (*run(&tool, json!({})).await.unwrap().data).clone() else {
             panic!("a path")
         };
         assert!(std::path::Path::new(&folder).exists());
         folder
     };
-    std::fs::remove_file(workshop.tools().join("x.tool.yaml")).unwrap();
-    workshop.load();
-    // The private folder goes when the worker is dead.
+    std::fs::remove_file(setup.tools().join("x.tool.yaml")).unwrap();
+    setup.load();
+    // The private folder is removed when the worker has ended.
     eventually("the worker is gone", || !std::path::Path::new(&folder).exists()).await;
 }
 
@@ -289,12 +289,12 @@ def lingers(input):
 "#;
 
 #[tokio::test]
-async fn no_file_and_no_child_of_a_call_is_there_in_the_next() {
+async fn files_and_children_of_a_call_are_removed_before_the_next() {
     for tier in [Tier::T0, Tier::T1, Tier::T2] {
-        let workshop = Workshop::with(Setting { tier, ..Setting::default() }).await;
-        workshop.write("tools/m.py", MESSY);
-        workshop.pack("x", "execution: {kind: python, module: 'm:messy', workers: 1}");
-        let tool = workshop.tool("x");
+        let setup = Setup::with(Options { tier, ..Options::default() }).await;
+        setup.write("tools/m.py", MESSY);
+        setup.pack("x", "execution: {kind: python, module: 'm:messy', workers: 1}");
+        let tool = setup.tool("x");
         for _ in 0..3 {
             let made = run(&tool, json!("make")).await.unwrap().data;
             assert_eq!((&made["child"], &made["orphan"]), (&json!(true), &json!(true)));
@@ -309,20 +309,20 @@ async fn no_file_and_no_child_of_a_call_is_there_in_the_next() {
 #[tokio::test]
 async fn a_child_cannot_read_the_memory_of_its_worker() {
     for tier in [Tier::T1, Tier::T2] {
-        let workshop = Workshop::with(Setting { tier, ..Setting::default() }).await;
-        workshop.write("tools/m.py", MESSY);
-        workshop.pack("x", "execution: {kind: python, module: 'm:peek', workers: 1}");
-        let found = run(&workshop.tool("x"), json!({})).await.unwrap().data;
+        let setup = Setup::with(Options { tier, ..Options::default() }).await;
+        setup.write("tools/m.py", MESSY);
+        setup.pack("x", "execution: {kind: python, module: 'm:peek', workers: 1}");
+        let found = run(&setup.tool("x"), json!({})).await.unwrap().data;
         assert_eq!(*found, json!("PermissionError"), "{tier}");
     }
 }
 
 #[tokio::test]
 async fn a_thread_that_outlives_its_call_ends_the_worker_of_a_function() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/m.py", MESSY);
-    workshop.pack("x", "execution: {kind: python, module: 'm:lingers', workers: 1}");
-    let tool = workshop.tool("x");
+    let setup = Setup::new().await;
+    setup.write("tools/m.py", MESSY);
+    setup.pack("x", "execution: {kind: python, module: 'm:lingers', workers: 1}");
+    let tool = setup.tool("x");
     let first = run(&tool, json!({})).await.unwrap().data;
     let second = run(&tool, json!({})).await.unwrap().data;
     assert_ne!(first, second);
@@ -330,10 +330,10 @@ async fn a_thread_that_outlives_its_call_ends_the_worker_of_a_function() {
 
 #[tokio::test]
 async fn tenants_never_share_a_worker() {
-    let workshop = Workshop::new().await;
-    workshop.write("tools/m.py", MODULE);
-    workshop.pack("x", "execution: {kind: python, module: 'm:who', workers: 2}");
-    let tool = workshop.tool("x");
+    let setup = Setup::new().await;
+    setup.write("tools/m.py", MODULE);
+    setup.pack("x", "execution: {kind: python, module: 'm:who', workers: 2}");
+    let tool = setup.tool("x");
     let who = async |tenant: &str| {
         let mut call = call(json!({}));
         let principal = Principal::clone(&call.request.principal);
@@ -350,5 +350,5 @@ async fn tenants_never_share_a_worker() {
     let (third, _) = who("initech").await;
     assert_ne!(third, acme);
     assert_eq!(tool.health().idle_workers, 2, "the one that waited longest made room");
-    assert_eq!(who("acme").await.1, 1, "it was ended, and is started anew");
+    assert_eq!(who("acme").await.1, 1, "it was ended, and is started again");
 }

@@ -20,7 +20,7 @@ use super::listener::Listener;
 use super::tokens::Authorizer;
 use crate::caller::Caller;
 use crate::context::ServerContext;
-use crate::error::TransportError;
+use crate::error::{AskResult, TransportError};
 use crate::message_buffer::{MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES, MessageBuffer, TooLarge};
 use crate::notifications::{self, Recipient};
 use crate::questions;
@@ -201,12 +201,7 @@ impl Exchange {
         }
     }
 
-    async fn read_json(
-        &self,
-        id: u64,
-        mut body: BodyStream,
-        secrets: &Scrubber,
-    ) -> Result<Answer, TransportError> {
+    async fn read_json(&self, id: u64, mut body: BodyStream, secrets: &Scrubber) -> AskResult {
         let mut buffer = MessageBuffer::default();
         while let Some(chunk) = body.next().await {
             buffer.add(&chunk?);
@@ -230,7 +225,7 @@ impl Exchange {
         id: u64,
         body: EventBody<'_>,
         client: Option<&Arc<dyn Client>>,
-    ) -> Result<Answer, TransportError> {
+    ) -> AskResult {
         let mut found = None;
         let listener = client.map_or(Listener::None, |client| Listener::Request(id, client));
         let rest = self.read_events(endpoint, body, listener, |answered, answer| {

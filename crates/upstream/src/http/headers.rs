@@ -15,18 +15,12 @@ pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-ver
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// The headers of every request. Configured ones are credentials and do not follow a redirect to another origin.
+/// The headers of every request.
 pub(super) fn common(config: &ServerConfig) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in &config.headers {
-        let parsed = (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()));
-        if let (Ok(name), Ok(mut value)) = parsed {
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
-    }
+    headers.extend(config.header_map());
     headers
 }
 

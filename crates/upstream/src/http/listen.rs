@@ -22,16 +22,12 @@ pub(super) async fn follow(
     opened: impl FnOnce(),
 ) -> Result<(), TransportError> {
     let Some(info) = replica.info() else { return Ok(()) };
+    let exchange = &replica.exchange;
     if info.era == Era::Legacy {
         let session = replica.own_session().await?;
         let endpoint = replica.endpoint(None, &session);
-        let following = replica.exchange.follow(
-            &endpoint,
-            Method::GET,
-            Body::none(),
-            Listener::Gateway,
-            opened,
-        );
+        let following =
+            exchange.follow(&endpoint, Method::GET, Body::none(), Listener::Gateway, opened);
         let ended = tokio::select! {
             ended = following => ended,
             error = subscribe(replica, watched.subscribe()) => Err(error),
@@ -47,7 +43,7 @@ pub(super) async fn follow(
         let params =
             subscription::listen_params(info.capabilities.as_ref(), &watched.borrow_and_update());
         let request = RpcRequest::plain("subscriptions/listen", Params::Map(&params));
-        let mut headers = replica.exchange.common();
+        let mut headers = exchange.common();
         headers::modern(&mut headers, &request);
         let endpoint = Endpoint { url: replica.url.clone(), headers, caller: None };
         let body = encode(&request, replica.next_id(), Era::Modern)?;
@@ -57,7 +53,7 @@ pub(super) async fn follow(
             }
         };
         tokio::select! {
-            ended = replica.exchange.follow(&endpoint, Method::POST, body, Listener::Gateway, on_open) => return ended,
+            ended = exchange.follow(&endpoint, Method::POST, body, Listener::Gateway, on_open) => return ended,
             // Other resources are watched: a new stream names them.
             Ok(()) = watched.changed() => {}
         }

@@ -18,9 +18,9 @@ use super::health::Health;
 use super::session::{Session, SessionSlot};
 use crate::caller::Caller;
 use crate::era::Era;
-use crate::error::TransportError;
+use crate::error::{AskResult, TransportError};
 use crate::handshake::{self, ProbeResult, ServerInfo};
-use crate::rpc::{self, Answer, Params, RpcRequest};
+use crate::rpc::{self, Params, RpcRequest};
 use crate::share::Share;
 use crate::status::ReplicaStatus;
 
@@ -83,11 +83,7 @@ impl Replica {
 
     /// Asks in the server's era. After an expired session or a changed era the request, which was not processed, is sent
     /// once more.
-    pub(super) async fn ask(
-        &self,
-        caller: Option<&Caller>,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    pub(super) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         let (mut reopened, mut reprobed) = (false, false);
         loop {
             let outcome = match self.era(caller).await? {
@@ -171,11 +167,7 @@ impl Replica {
         self.exchange.post(&endpoint, id, encode(request, id, Era::Modern)?, request.client).await
     }
 
-    async fn ask_modern(
-        &self,
-        caller: Option<&Caller>,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    async fn ask_modern(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         let rejected = match self.post_modern(caller, request).await? {
             PostOutcome::Answer { answer, .. } => return Ok(answer),
             PostOutcome::Rejection(rejected) => rejected,
@@ -190,11 +182,7 @@ impl Replica {
         }
     }
 
-    async fn ask_legacy(
-        &self,
-        caller: Option<&Caller>,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    async fn ask_legacy(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         let slot = self.slot(caller)?;
         let session = slot.open(|| self.initialize(caller)).await?;
         let endpoint = self.endpoint(caller, &session);
@@ -267,7 +255,8 @@ impl Replica {
         if let Some(idle) = SHARE.make_room(caller, held)?.cloned()
             && let Some(slot) = table.remove(&idle)
         {
-            self.close_in_background(&idle, &slot);
+            let closing = self.close_session(Some(&idle), &slot);
+            tokio::spawn(tokio::time::timeout(CLOSE_TIMEOUT, closing));
         }
         Ok(Arc::clone(table.entry(caller.clone()).or_default()))
     }
@@ -282,21 +271,15 @@ impl Replica {
         let body = encode(&request, id, Era::Legacy)?;
         let (result, answered) = match self.exchange.post(&endpoint, id, body, None).await? {
             PostOutcome::Answer { answer: Ok(result), headers } => (result, headers),
-            PostOutcome::Answer { answer: Err(error), .. } => {
+            PostOutcome::Answer { answer: Err(error), .. }
+            | PostOutcome::Rejection(Rejection { error: Some(error), .. }) => {
                 let why = format!("`initialize` failed with {}", error.code);
                 return Err(TransportError::WrongEra(why.into()));
             }
             PostOutcome::Rejection(rejected) => {
-                return Err(match rejected.error {
-                    Some(error) => TransportError::WrongEra(
-                        format!("`initialize` failed with {}", error.code).into(),
-                    ),
-                    None => {
-                        // No MCP server answers there now: the next request probes again.
-                        self.info.store(None);
-                        rejection_error(&rejected)
-                    }
-                });
+                // No MCP server answers there now: the next request probes again.
+                self.info.store(None);
+                return Err(rejection_error(&rejected));
             }
         };
         let info = handshake::read_initialize(&result.raw)
@@ -314,18 +297,8 @@ impl Replica {
 
     /// Closes sessions that were not used for a while.
     pub(super) async fn close_idle(&self, idle: Duration) {
-        let old: Vec<(Caller, _)> = {
-            let mut table = self.table();
-            let old = |slot: &Arc<SessionSlot>| slot.is_idle(idle) && Arc::strong_count(slot) == 1;
-            let gone: Vec<Caller> = table
-                .iter()
-                .filter(|(_, slot)| old(slot))
-                .map(|(caller, _)| caller.clone())
-                .collect();
-            gone.into_iter()
-                .filter_map(|caller| Some((caller.clone(), table.remove(&caller)?)))
-                .collect()
-        };
+        let is_idle = |slot: &Arc<SessionSlot>| slot.is_idle(idle) && Arc::strong_count(slot) == 1;
+        let old: Vec<_> = self.table().extract_if(|_, slot| is_idle(slot)).collect();
         for (caller, slot) in old {
             self.close_session(Some(&caller), &slot).await;
         }
@@ -340,26 +313,20 @@ impl Replica {
         futures_util::future::join_all(closing).await;
     }
 
-    /// Closes a session without delaying a request.
-    fn close_in_background(&self, caller: &Caller, slot: &SessionSlot) {
-        if let Some(session) = slot.take().filter(|session| session.has_id()) {
-            let exchange = Arc::clone(&self.exchange);
-            let endpoint = self.endpoint(Some(caller), &session);
-            tokio::spawn(tokio::time::timeout(CLOSE_TIMEOUT, async move {
+    /// Closes a session at the server. The future does not borrow, so that it can run in the background.
+    fn close_session(
+        &self,
+        caller: Option<&Caller>,
+        slot: &SessionSlot,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let session = slot.take().filter(|session| session.has_id());
+        let endpoint = session.map(|session| self.endpoint(caller, &session));
+        let exchange = Arc::clone(&self.exchange);
+        async move {
+            if let Some(endpoint) = endpoint {
+                // Errors are ignored: a server need not support DELETE, and expires sessions itself.
                 let _ = exchange.notify(&endpoint, Method::DELETE, bytes::Bytes::new()).await;
-            }));
-        }
-    }
-
-    async fn close_session(&self, caller: Option<&Caller>, slot: &SessionSlot) {
-        if let Some(session) = slot.take()
-            && session.has_id()
-        {
-            // Errors are ignored: a server need not support DELETE, and expires sessions itself.
-            let _ = self
-                .exchange
-                .notify(&self.endpoint(caller, &session), Method::DELETE, bytes::Bytes::new())
-                .await;
+            }
         }
     }
 

@@ -7,10 +7,10 @@ use strip::Client;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::era::Era;
-use crate::error::TransportError;
+use crate::error::{AskResult, TransportError};
 use crate::handshake::ServerInfo;
 use crate::notifications::SessionLogLevel;
-use crate::rpc::{self, Answer, Params, RpcRequest};
+use crate::rpc::{self, Params, RpcRequest};
 
 /// The gateway's end of one process: a request is a line in the queue and an entry in the table.
 pub(crate) struct Connection {
@@ -54,10 +54,7 @@ impl Connection {
     }
 
     /// Sends a request that lasts as long as the connection and does not keep it busy.
-    pub(super) async fn ask_lasting(
-        &self,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    pub(super) async fn ask_lasting(&self, request: &RpcRequest<'_>) -> AskResult {
         self.pending.table().lasting += 1;
         let _lasting = LastingRequest(&self.pending);
         self.ask(request).await
@@ -68,7 +65,7 @@ impl Connection {
         self.outgoing.closed().await;
     }
 
-    pub(crate) async fn ask(&self, request: &RpcRequest<'_>) -> Result<Answer, TransportError> {
+    pub(crate) async fn ask(&self, request: &RpcRequest<'_>) -> AskResult {
         let info = self.info();
         if info.era == Era::Legacy
             && let Some(params) = self.log_level.raise(request.client, info.capabilities.as_ref())
@@ -80,11 +77,7 @@ impl Connection {
         self.ask_in(info.era, request).await
     }
 
-    pub(super) async fn ask_in(
-        &self,
-        era: Era,
-        request: &RpcRequest<'_>,
-    ) -> Result<Answer, TransportError> {
+    pub(super) async fn ask_in(&self, era: Era, request: &RpcRequest<'_>) -> AskResult {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let mut line = request.encode(id, era).map_err(|why| {
             TransportError::malformed(format!("the request cannot be written: {why}"))
@@ -151,7 +144,7 @@ impl Drop for PendingRequest<'_> {
 pub(super) struct Pending(Mutex<Table>);
 
 struct Waiter {
-    answer: oneshot::Sender<Result<Answer, TransportError>>,
+    answer: oneshot::Sender<AskResult>,
     /// The client that receives progress and can be asked questions.
     client: Option<Arc<dyn Client>>,
 }
@@ -174,7 +167,7 @@ impl Pending {
         &self,
         id: u64,
         client: Option<&Arc<dyn Client>>,
-    ) -> Result<oneshot::Receiver<Result<Answer, TransportError>>, TransportError> {
+    ) -> Result<oneshot::Receiver<AskResult>, TransportError> {
         let mut table = self.table();
         if let Some(over) = &table.over {
             return Err(over.clone());
@@ -219,7 +212,7 @@ impl Pending {
     }
 
     /// Delivers an answer; false if no request waits for it.
-    pub(super) fn settle(&self, id: u64, answer: Result<Answer, TransportError>) -> bool {
+    pub(super) fn settle(&self, id: u64, answer: AskResult) -> bool {
         let waiter = self.table().waiting.remove(&id);
         waiter.is_some_and(|waiter| waiter.answer.send(answer).is_ok())
     }

@@ -2,7 +2,6 @@
 
 mod echo;
 mod select;
-mod sheet;
 mod stats;
 mod time;
 
@@ -10,8 +9,7 @@ use std::sync::Arc;
 
 use proto::Clock;
 use strip::Tool;
-
-pub(crate) use sheet::Sheet;
+use strip::typed::typed;
 
 /// The catalog's source name of these tools.
 pub(crate) const SOURCE: &str = "built-in";
@@ -21,8 +19,8 @@ pub(crate) fn tools(clock: Clock) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(echo::Echo::default()),
         Arc::new(select::Select::default()),
-        Arc::new(stats::Stats::default()),
-        Arc::new(time::Now::new(clock)),
+        typed(stats::Stats),
+        typed(time::Now { clock }),
     ]
 }
 

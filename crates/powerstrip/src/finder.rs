@@ -11,6 +11,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use proto::{Blame, Code};
+use strip::typed::typed;
 use strip::{Failure, Strip, Tool};
 use tokio::sync::{Notify, watch};
 
@@ -52,8 +53,8 @@ impl Finder {
     /// The tools that find and call other tools.
     pub(crate) fn tools(self: &Arc<Self>) -> Vec<Arc<dyn Tool>> {
         vec![
-            Arc::new(search::SearchTools::new(Arc::clone(self))),
-            Arc::new(describe::DescribeTool::new(Arc::clone(self))),
+            typed(search::SearchTools { finder: Arc::clone(self) }),
+            typed(describe::DescribeTool { finder: Arc::clone(self) }),
             Arc::new(call::CallTool::default()),
         ]
     }

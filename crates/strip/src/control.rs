@@ -3,7 +3,6 @@
 mod ask;
 mod complete;
 mod context;
-mod sheet;
 mod store;
 
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 pub(crate) use context::Context;
 
 use crate::Tool;
+use crate::typed::typed;
 
 /// Asks a person and waits for the answer.
 pub const REQUEST_USER_INPUT: &str = ask::ID;
@@ -25,8 +25,8 @@ pub const SOURCE: &str = "control";
 pub(crate) fn tools(context: &Arc<Context>) -> Vec<Arc<dyn Tool>> {
     let context = || Arc::downgrade(context);
     vec![
-        Arc::new(ask::RequestUserInput::new(context())),
-        Arc::new(store::StoreArtifact::new(context())),
-        Arc::new(complete::CompleteWorkflow::new(context())),
+        typed(ask::RequestUserInput { context: context() }),
+        typed(store::StoreArtifact { context: context() }),
+        typed(complete::CompleteWorkflow { context: context() }),
     ]
 }

@@ -29,6 +29,7 @@ mod stack;
 mod stop;
 mod strip;
 mod tool;
+pub mod typed;
 
 pub use answer::Answer;
 pub use audit::RefusedRequest;

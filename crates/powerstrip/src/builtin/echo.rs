@@ -1,41 +1,37 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use proto::Descriptor;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde_json::Value;
+use strip::typed::About;
 use strip::{Failure, Job, Output, Tool};
-
-use super::sheet::Sheet;
 
 /// Returns its input: the first tool to call on a new gateway.
 pub(super) struct Echo(Descriptor);
 
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used: the input is returned as it is")]
+struct Input {
+    /// The text to return.
+    message: String,
+}
+
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used: the input is returned as it is")]
+struct Echoed {
+    /// The text as it arrived.
+    message: String,
+}
+
 impl Default for Echo {
     fn default() -> Self {
-        Self(
-            Sheet {
-                id: "demo.echo",
-                title: "Echo",
-                description: "Returns the given message unchanged. Use it to check that the gateway is reachable \
-                              and that calls arrive as they were sent.",
-                deterministic: true,
-                input: json!({
-                    "type": "object",
-                    "properties": {
-                        "message": {"type": "string", "description": "The text to return."},
-                    },
-                    "required": ["message"],
-                    "additionalProperties": false,
-                }),
-                output: json!({
-                    "type": "object",
-                    "properties": {
-                        "message": {"type": "string", "description": "The text as it arrived."},
-                    },
-                    "required": ["message"],
-                    "additionalProperties": false,
-                }),
-            }
-            .descriptor(),
-        )
+        let description = "Returns the given message unchanged. Use it to check that the gateway is reachable and that \
+                           calls arrive as they were sent.";
+        let about = About::reader("demo.echo", "Echo", description).deterministic();
+        Self(about.descriptor::<Input, Echoed>())
     }
 }
 
@@ -45,10 +41,7 @@ impl Tool for Echo {
         &self.0
     }
 
-    async fn run(&self, call: &Job) -> Result<Output, Failure> {
-        Ok(Output {
-            data: std::sync::Arc::clone(&call.request.input),
-            ..Output::new(serde_json::Value::Null)
-        })
+    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+        Ok(Output { data: Arc::clone(&job.request.input), ..Output::new(Value::Null) })
     }
 }

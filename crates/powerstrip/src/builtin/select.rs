@@ -3,11 +3,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jsonpath::JsonPath;
 use proto::{Code, Descriptor};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use strip::typed::About;
 use strip::{Failure, Job, Output, Tool};
 use tokio::sync::Semaphore;
-
-use super::sheet::Sheet;
 
 /// Picks parts out of a JSON document by JSONPath (RFC 9535).
 pub(super) struct Select {
@@ -16,50 +17,44 @@ pub(super) struct Select {
     running: Arc<Semaphore>,
 }
 
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used: the document is not copied")]
+struct Input {
+    /// The JSON document to select from.
+    document: Value,
+    /// A JSONPath expression; it begins with `$`.
+    #[schemars(length(min = 1, max = 1000))]
+    path: String,
+    /// The most matches to return.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: u64,
+}
+
+fn default_limit() -> u64 {
+    100
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Matches {
+    /// The matching values, in document order.
+    matches: Vec<Value>,
+    /// How many values match, returned or not.
+    total: usize,
+}
+
 impl Default for Select {
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let description = "Selects the parts of a JSON document that a JSONPath expression (RFC 9535) matches, such as \
+                           `$.items[?@.price < 10].name`. Use it to pick values out of a large JSON answer instead of \
+                           reading all of it.";
+        let about = About::reader("json.select", "Select from JSON", description).deterministic();
         Self {
             running: Arc::new(Semaphore::new((processors / 2).max(1))),
-            descriptor: Sheet {
-                id: "json.select",
-                title: "Select from JSON",
-                description: "Selects the parts of a JSON document that a JSONPath expression (RFC 9535) matches, \
-                              such as `$.items[?@.price < 10].name`. Use it to pick values out of a large JSON \
-                              answer instead of reading all of it.",
-                deterministic: true,
-                input: json!({
-                    "type": "object",
-                    "properties": {
-                        "document": {"description": "The JSON document to select from."},
-                        "path": {
-                            "type": "string",
-                            "description": "A JSONPath expression; it begins with `$`.",
-                            "minLength": 1,
-                            "maxLength": 1000,
-                        },
-                        "limit": {
-                            "type": "integer",
-                            "description": "The most matches to return.",
-                            "minimum": 1,
-                            "maximum": 1000,
-                            "default": 100,
-                        },
-                    },
-                    "required": ["document", "path"],
-                    "additionalProperties": false,
-                }),
-                output: json!({
-                    "type": "object",
-                    "properties": {
-                        "matches": {"type": "array", "description": "The matching values, in document order."},
-                        "total": {"type": "integer", "description": "How many values match, returned or not."},
-                    },
-                    "required": ["matches", "total"],
-                    "additionalProperties": false,
-                }),
-            }
-            .descriptor(),
+            descriptor: about.descriptor::<Input, Matches>(),
         }
     }
 }
@@ -79,10 +74,8 @@ impl Tool for Select {
             )
             .details(json!({"violations": [{"path": "/path", "message": fault.to_string()}]}))
         })?;
-        let limit = call.request.input["limit"]
-            .as_u64()
-            .and_then(|limit| usize::try_from(limit).ok())
-            .unwrap_or(100);
+        let limit = call.request.input["limit"].as_u64().unwrap_or_else(default_limit);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let stopped = || Failure::new(Code::Unavailable, "the gateway is shutting down");
         let permit = Arc::clone(&self.running).acquire_owned().await.map_err(|_| stopped())?;
         let input = Arc::clone(&call.request.input);
@@ -97,6 +90,7 @@ impl Tool for Select {
             Failure::new(Code::InvalidInput, limit.to_string())
                 .details(json!({"violations": [{"path": "/path", "message": limit.to_string()}]}))
         })?;
-        Ok(Output::new(json!({"matches": selected.matches, "total": selected.total})))
+        let matches = Matches { matches: selected.matches, total: selected.total };
+        Ok(Output::new(json!(matches)))
     }
 }

@@ -1,68 +1,55 @@
 use async_trait::async_trait;
-use proto::Descriptor;
-use serde_json::{Value, json};
-use strip::{Failure, Job, Output, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strip::typed::{About, TypedOutput, TypedTool};
+use strip::{Failure, Job};
 
-use super::sheet::Sheet;
+/// Counts characters, words, lines and bytes of a text.
+pub(super) struct Stats;
 
-/// Counts what a text is made of.
-pub(super) struct Stats(Descriptor);
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The text to measure.
+    text: String,
+}
 
-impl Default for Stats {
-    fn default() -> Self {
-        let count = |what: &str| json!({"type": "integer", "minimum": 0, "description": what});
-        Self(
-            Sheet {
-                id: "text.stats",
-                title: "Text statistics",
-                description: "Counts the characters, words, lines and bytes of a text and estimates how many tokens \
-                              a language model would read it as. Use it to see whether a text fits a limit.",
-                deterministic: true,
-                input: json!({
-                    "type": "object",
-                    "properties": {
-                        "text": {"type": "string", "description": "The text to measure."},
-                    },
-                    "required": ["text"],
-                    "additionalProperties": false,
-                }),
-                output: json!({
-                    "type": "object",
-                    "properties": {
-                        "characters": count("Unicode characters."),
-                        "words": count("Runs of characters between white space."),
-                        "lines": count("Lines, a last one without a newline included."),
-                        "bytes": count("Bytes in UTF-8."),
-                        "estimatedTokens": count("About how many tokens a language model sees."),
-                    },
-                    "required": ["characters", "words", "lines", "bytes", "estimatedTokens"],
-                    "additionalProperties": false,
-                }),
-            }
-            .descriptor(),
-        )
-    }
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Counts {
+    /// Unicode characters.
+    characters: usize,
+    /// Runs of characters between white space.
+    words: usize,
+    /// Lines, a last one without a newline included.
+    lines: usize,
+    /// Bytes in UTF-8.
+    bytes: usize,
+    /// About how many tokens a language model sees.
+    estimated_tokens: usize,
 }
 
 #[async_trait]
-impl Tool for Stats {
-    fn descriptor(&self) -> &Descriptor {
-        &self.0
+impl TypedTool for Stats {
+    type Input = Input;
+    type Output = Counts;
+
+    fn about(&self) -> About {
+        let description = "Counts the characters, words, lines and bytes of a text and estimates how many tokens a \
+                           language model would read it as. Use it to see whether a text fits a limit.";
+        About::reader("text.stats", "Text statistics", description).deterministic()
     }
 
-    async fn run(&self, call: &Job) -> Result<Output, Failure> {
-        Ok(Output::new(measure(call.request.input["text"].as_str().unwrap_or_default())))
+    async fn run(&self, Input { text }: Input, _: &Job) -> Result<TypedOutput<Counts>, Failure> {
+        Ok(Counts {
+            characters: text.chars().count(),
+            words: text.split_whitespace().count(),
+            lines: text.lines().count(),
+            bytes: text.len(),
+            estimated_tokens: estimated_tokens(&text),
+        }
+        .into())
     }
-}
-
-fn measure(text: &str) -> Value {
-    json!({
-        "characters": text.chars().count(),
-        "words": text.split_whitespace().count(),
-        "lines": text.lines().count(),
-        "bytes": text.len(),
-        "estimatedTokens": estimated_tokens(text),
-    })
 }
 
 /// About four Latin characters make a token; of scripts beyond it, nearly every character is one.

@@ -1,64 +1,55 @@
 use async_trait::async_trait;
-use proto::{Clock, Code, Descriptor};
-use serde_json::{Value, json};
-use strip::{Failure, Job, Output, Tool};
-
-use super::sheet::Sheet;
+use proto::{Clock, Code};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use strip::typed::{About, TypedOutput, TypedTool};
+use strip::{Failure, Job};
 
 /// Returns the current time.
 pub(super) struct Now {
-    descriptor: Descriptor,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 const WEEKDAYS: [&str; 7] =
     ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 
-impl Now {
-    pub(super) fn new(clock: Clock) -> Self {
-        let descriptor = Sheet {
-            id: "time.now",
-            title: "Current time",
-            description: "Returns the current date and time, in UTC or at a given offset from it, with the weekday. \
-                          Use it whenever an answer depends on what day or time it is.",
-            deterministic: false,
-            input: json!({
-                "type": "object",
-                "properties": {
-                    "offset": {
-                        "type": "string",
-                        "description": "The offset from UTC, such as `+02:00` or `-05:30`; UTC if absent.",
-                        "pattern": "^[+-][0-9]{2}:[0-9]{2}$",
-                    },
-                },
-                "additionalProperties": false,
-            }),
-            output: json!({
-                "type": "object",
-                "properties": {
-                    "time": {"type": "string", "format": "date-time", "description": "Date and time (RFC 3339)."},
-                    "weekday": {"type": "string", "enum": WEEKDAYS, "description": "The day of the week there."},
-                    "unixMs": {"type": "integer", "description": "Milliseconds since 1970, UTC."},
-                },
-                "required": ["time", "weekday", "unixMs"],
-                "additionalProperties": false,
-            }),
-        }
-        .descriptor();
-        Self { descriptor, clock }
-    }
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The offset from UTC, such as `+02:00` or `-05:30`; UTC if absent.
+    #[schemars(regex(pattern = "^[+-][0-9]{2}:[0-9]{2}$"))]
+    offset: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Moment {
+    /// Date and time (RFC 3339).
+    #[schemars(extend("format" = "date-time"))]
+    pub(super) time: String,
+    /// The day of the week there.
+    #[schemars(extend("enum" = WEEKDAYS))]
+    weekday: &'static str,
+    /// Milliseconds since 1970, UTC.
+    unix_ms: u64,
 }
 
 #[async_trait]
-impl Tool for Now {
-    fn descriptor(&self) -> &Descriptor {
-        &self.descriptor
+impl TypedTool for Now {
+    type Input = Input;
+    type Output = Moment;
+
+    fn about(&self) -> About {
+        let description = "Returns the current date and time, in UTC or at a given offset from it, with the weekday. \
+                           Use it whenever an answer depends on what day or time it is.";
+        About::reader("time.now", "Current time", description)
     }
 
-    async fn run(&self, call: &Job) -> Result<Output, Failure> {
-        let offset = match call.request.input["offset"].as_str() {
+    async fn run(&self, input: Input, _: &Job) -> Result<TypedOutput<Moment>, Failure> {
+        let offset = match input.offset {
             None => 0,
-            Some(text) => offset_minutes(text).ok_or_else(|| {
+            Some(text) => offset_minutes(&text).ok_or_else(|| {
                 Failure::new(
                     Code::InvalidInput,
                     format!("`{text}` is not an offset from UTC: at most 14 hours"),
@@ -68,7 +59,7 @@ impl Tool for Now {
                 )
             })?,
         };
-        Ok(Output::new(describe(self.clock.unix_ms(), offset)))
+        Ok(describe(self.clock.unix_ms(), offset).into())
     }
 }
 
@@ -81,7 +72,7 @@ fn offset_minutes(text: &str) -> Option<i64> {
     (minutes < 60 && total <= 14 * 60).then_some(sign * total)
 }
 
-pub(super) fn describe(unix_ms: u64, offset_minutes: i64) -> Value {
+pub(super) fn describe(unix_ms: u64, offset_minutes: i64) -> Moment {
     let ms = i64::try_from(unix_ms).unwrap_or(i64::MAX / 2) + offset_minutes * 60_000;
     let (days, of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
     let (year, month, day) = civil(days);
@@ -95,11 +86,9 @@ pub(super) fn describe(unix_ms: u64, offset_minutes: i64) -> Value {
         }
     };
     let weekday = usize::try_from(days.rem_euclid(7)).map_or(WEEKDAYS[0], |day| WEEKDAYS[day]);
-    json!({
-        "time": format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}{zone}"),
-        "weekday": weekday,
-        "unixMs": unix_ms,
-    })
+    let time =
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}{zone}");
+    Moment { time, weekday, unix_ms }
 }
 
 /// The date of a day counted from 1970-01-01, in the proleptic Gregorian calendar (Hinnant's algorithm).

@@ -1,38 +1,32 @@
 use async_trait::async_trait;
 use proto::{Annotations, Code, Descriptor};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 use strip::agents::CALL_TOOL;
+use strip::typed::About;
 use strip::{Failure, Job, Output, Part, Tool};
-
-use crate::builtin::Sheet;
 
 /// Calls another tool.
 pub(super) struct CallTool(Descriptor);
 
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used: the strip makes the call instead")]
+struct Input {
+    /// The tool's id or name.
+    #[schemars(length(min = 1, max = 300))]
+    id: String,
+    /// What the tool takes.
+    arguments: Option<Map<String, Value>>,
+}
+
 impl Default for CallTool {
     fn default() -> Self {
-        let mut descriptor = Sheet {
-            id: CALL_TOOL,
-            title: "Call a tool",
-            description: "Calls a tool that was found with search_tools, with arguments that fit its input schema, \
-                          and gives its result.",
-            deterministic: false,
-            input: json!({
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string", "description": "The tool's id or name.", "minLength": 1, "maxLength": 300},
-                    "arguments": {"type": "object", "description": "What the tool takes."},
-                },
-                "required": ["id"],
-                "additionalProperties": false,
-            }),
-            output: Value::Null,
-        }
-        .descriptor();
+        let description = "Calls a tool that was found with search_tools, with arguments that fit its input schema, and \
+                           gives its result.";
+        let about = About::reader(CALL_TOOL, "Call a tool", description);
         // Output and effects are those of the called tool.
-        descriptor.output_schema = None;
-        descriptor.annotations = Annotations::default();
-        Self(descriptor)
+        Self(Descriptor { annotations: Annotations::default(), ..about.without_output::<Input>() })
     }
 }
 

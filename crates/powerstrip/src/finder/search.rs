@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use language::tools::ToolSearch;
-use proto::Descriptor;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use strip::agents::SEARCH_TOOLS;
 use strip::catalog::Entry;
-use strip::{Failure, Job, Output, Part, Tool};
+use strip::typed::{About, TypedOutput, TypedTool};
+use strip::{Failure, Job, Part};
 
 use super::Finder;
-use crate::builtin::Sheet;
 
 /// The default number of tools to return.
 const LIMIT: usize = 10;
@@ -19,86 +19,68 @@ const DESCRIPTION_CHARACTERS: usize = 240;
 
 /// Finds tools that fit a task.
 pub(super) struct SearchTools {
-    descriptor: Descriptor,
-    finder: Arc<Finder>,
+    pub(super) finder: Arc<Finder>,
 }
 
-impl SearchTools {
-    pub(super) fn new(finder: Arc<Finder>) -> Self {
-        let descriptor = Sheet {
-            id: SEARCH_TOOLS,
-            title: "Search tools",
-            description: "Finds the tools that fit a task, best first. Say in your own words what you want done; \
-                          several wishes may stand in one query.",
-            deterministic: false,
-            input: json!({
-                "type": "object",
-                "properties": {
-                    "query": {
-                        "type": "string",
-                        "description": "What you want done, such as `send an invoice by mail`.",
-                        "minLength": 1,
-                        "maxLength": 2000,
-                    },
-                    "limit": {
-                        "type": "integer",
-                        "description": "The most tools to return.",
-                        "minimum": 1,
-                        "maximum": 50,
-                        "default": LIMIT,
-                    },
-                },
-                "required": ["query"],
-                "additionalProperties": false,
-            }),
-            output: json!({
-                "type": "object",
-                "properties": {
-                    "tools": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "id": {"type": "string"},
-                                "name": {"type": "string"},
-                                "description": {"type": "string"},
-                            },
-                            "required": ["id", "name", "description"],
-                        },
-                    },
-                    "searched": {"type": "integer", "description": "How many tools were looked at."},
-                },
-                "required": ["tools", "searched"],
-            }),
-        }
-        .descriptor();
-        Self { descriptor, finder }
-    }
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// What you want done, such as `send an invoice by mail`.
+    #[schemars(length(min = 1, max = 2000))]
+    query: String,
+    /// The most tools to return.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: usize,
+}
+
+fn default_limit() -> usize {
+    LIMIT
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SearchResult {
+    tools: Vec<FoundTool>,
+    /// How many tools were searched.
+    searched: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FoundTool {
+    id: String,
+    name: String,
+    description: String,
 }
 
 #[async_trait]
-impl Tool for SearchTools {
-    fn descriptor(&self) -> &Descriptor {
-        &self.descriptor
+impl TypedTool for SearchTools {
+    type Input = Input;
+    type Output = SearchResult;
+
+    fn about(&self) -> About {
+        let description = "Finds the tools that fit a task, best first. Say in your own words what you want done; one \
+                           query may describe several tasks.";
+        About::reader(SEARCH_TOOLS, "Search tools", description)
     }
 
     fn part(&self) -> Part {
         Part::Finder
     }
 
-    async fn run(&self, call: &Job) -> Result<Output, Failure> {
+    async fn run(
+        &self,
+        Input { query, limit }: Input,
+        job: &Job,
+    ) -> Result<TypedOutput<SearchResult>, Failure> {
         let strip = self.finder.strip()?;
-        let query = call.request.input["query"].as_str().unwrap_or_default();
-        let limit =
-            call.request.input["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok());
         let revision = strip.catalog().snapshot().revision();
         let index = self.finder.index(revision).await?;
-        let view = strip.view(&call.request.principal);
-        let sight = self.finder.sights.of(&call.request.principal, &view, &index, &strip.agents());
+        let view = strip.view(&job.request.principal);
+        let sight = self.finder.sights.of(&job.request.principal, &view, &index, &strip.agents());
         let sees = sight.as_deref().map(|sight| move |position: usize| sight[position]);
         let words = &index.words;
 
-        let used = strip.recent_tools(&call.request.principal);
+        let used = strip.recent_tools(&job.request.principal);
         let mut history = Vec::new();
         for (position, share) in
             used.iter().filter_map(|(id, used)| Some((*words.positions.get(id)?, used)))
@@ -107,26 +89,26 @@ impl Tool for SearchTools {
             history[position] = *share;
         }
         let hits = words.tools.find(&ToolSearch {
-            query,
-            limit: limit.unwrap_or(LIMIT),
+            query: &query,
+            limit,
             history: (!history.is_empty()).then_some(&history),
             visible: sees.as_ref().map(|sees| sees as &dyn Fn(usize) -> bool),
         });
-        let found: Vec<_> = hits.iter().map(|hit| shown(&words.entries[hit.index])).collect();
+        let tools = hits.iter().map(|hit| shown(&words.entries[hit.index])).collect();
         let searched = match &sight {
             None => words.entries.len(),
             Some(sight) => sight.iter().filter(|seen| **seen).count(),
         };
-        Ok(Output::new(json!({"tools": found, "searched": searched})))
+        Ok(SearchResult { tools, searched }.into())
     }
 }
 
-fn shown(entry: &Entry) -> Value {
+fn shown(entry: &Entry) -> FoundTool {
     let descriptor = &entry.descriptor;
     let text = descriptor.description.split_whitespace().collect::<Vec<_>>().join(" ");
     let description = match text.char_indices().nth(DESCRIPTION_CHARACTERS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     };
-    json!({"id": descriptor.id, "name": entry.wire, "description": description})
+    FoundTool { id: descriptor.id.to_string(), name: entry.wire.to_string(), description }
 }

@@ -2,16 +2,18 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Code, Descriptor, PromptRef, RequestedLimits, clean};
+use proto::{Code, PromptRef, RequestedLimits, clean};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::QuestionRow;
 use tokio::time::Instant;
 
 use super::context::{Context, check, run_of};
-use super::sheet::Sheet;
 use crate::runs::{NewQuestion, Run, Runs, SlotType};
 use crate::tool::Part;
-use crate::{AskError, AskMode, Client, Failure, Job, Output, Reply, Request, Tool};
+use crate::typed::{About, TypedOutput, TypedTool};
+use crate::{AskError, AskMode, Client, Failure, Job, Reply, Request};
 use prompts::Prompts;
 
 pub(super) const ID: &str = "powerstrip:request_user_input";
@@ -37,70 +39,72 @@ const MAX_ROUNDS: usize = 5;
 
 /// Asks a person.
 pub(super) struct RequestUserInput {
-    descriptor: Descriptor,
-    context: Weak<Context>,
+    pub(super) context: Weak<Context>,
 }
 
-impl RequestUserInput {
-    pub(super) fn new(context: Weak<Context>) -> Self {
-        let types: Vec<_> = SlotType::ALL.iter().map(|(name, _)| name).collect();
-        let descriptor = Sheet {
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The kind of the answer.
+    #[schemars(extend("enum" = SlotType::ALL.map(|(name, _)| name)))]
+    slot_type: String,
+    /// Your name for the answer; each question of a run has its own.
+    #[schemars(length(min = 1, max = 100))]
+    slot_id: String,
+    /// The question, or the name of a prompt that holds it.
+    #[schemars(length(min = 1, max = MAX_PROMPT))]
+    prompt_key: String,
+    /// What can be chosen, for `choice` and `multi`.
+    #[serde(default)]
+    #[schemars(length(max = 100), inner(length(min = 1, max = 200)))]
+    options: Vec<String>,
+}
+
+/// The state of a question.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct QuestionStatus {
+    /// `answered`, `declined` or `waiting`.
+    status: String,
+    run_id: String,
+    question_id: String,
+    slot_id: String,
+    /// The answer, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
+    /// What to do while there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
+}
+
+#[async_trait]
+impl TypedTool for RequestUserInput {
+    type Input = Input;
+    type Output = QuestionStatus;
+
+    fn about(&self) -> About {
+        About {
             id: ID,
             title: "Ask the user",
             description: "Asks a person and waits for the answer. First find out what you can yourself: it is refused \
                           until two other tools have completed in this run. If the answer is `status: waiting`, call it \
                           again with the same arguments to go on waiting.",
-            input: json!({
-                "type": "object",
-                "properties": {
-                    "slot_type": {"enum": types, "description": "The kind of the answer."},
-                    "slot_id": {
-                        "type": "string",
-                        "description": "Your name for the answer; each question of a run has its own.",
-                        "minLength": 1,
-                        "maxLength": 100,
-                    },
-                    "prompt_key": {
-                        "type": "string",
-                        "description": "The question, or the name of a prompt that holds it.",
-                        "minLength": 1,
-                        "maxLength": MAX_PROMPT,
-                    },
-                    "options": {
-                        "type": "array",
-                        "description": "What can be chosen, for `choice` and `multi`.",
-                        "items": {"type": "string", "minLength": 1, "maxLength": 200},
-                        "maxItems": 100,
-                        "default": [],
-                    },
-                },
-                "required": ["slot_type", "slot_id", "prompt_key"],
-                "additionalProperties": false,
-            }),
-            limits: RequestedLimits { timeout: Some(LONGEST), ..RequestedLimits::default() },
+            deterministic: false,
+            read_only: false,
             // The question of a slot is asked once; the same call again waits for its answer.
             idempotent: true,
+            limits: RequestedLimits { timeout: Some(LONGEST), ..RequestedLimits::default() },
         }
-        .descriptor();
-        Self { descriptor, context }
-    }
-}
-
-#[async_trait]
-impl Tool for RequestUserInput {
-    fn descriptor(&self) -> &Descriptor {
-        &self.descriptor
     }
 
     fn part(&self) -> Part {
         Part::Control
     }
 
-    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+    async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<QuestionStatus>, Failure> {
         let request = &job.request;
         let context = Context::upgrade(&self.context)?;
         let run = run_of(request)?;
-        let question = new_question(&context.prompts, &request.input)?;
+        let question = new_question(&context.prompts, &input)?;
         let completed = run.data_tools();
         if completed < DATA_TOOLS {
             return Err(too_early(completed));
@@ -120,11 +124,9 @@ fn too_early(completed: u64) -> Failure {
 }
 
 /// The question of an input, or everything that is wrong with it.
-fn new_question<'a>(prompts: &Prompts, input: &'a Value) -> Result<NewQuestion<'a>, Failure> {
-    let text = |key: &str| input[key].as_str().unwrap_or_default();
-    let slot_type = SlotType::named(text("slot_type")).unwrap_or(SlotType::Text);
-    let listed = input["options"].as_array().map_or(&[][..], Vec::as_slice);
-    let options: Vec<_> = listed.iter().filter_map(Value::as_str).map(clean::visible).collect();
+fn new_question<'a>(prompts: &Prompts, input: &'a Input) -> Result<NewQuestion<'a>, Failure> {
+    let slot_type = SlotType::named(&input.slot_type).unwrap_or(SlotType::Text);
+    let options: Vec<_> = input.options.iter().map(|option| clean::visible(option)).collect();
     let mut faults = Vec::new();
     if slot_type.has_options() && options.is_empty() {
         faults.push(format!("a `{}` needs `options`", slot_type.as_str()));
@@ -141,9 +143,8 @@ fn new_question<'a>(prompts: &Prompts, input: &'a Value) -> Result<NewQuestion<'
         }
     }
     check(&faults)?;
-    let prompt = prompt(prompts, text("prompt_key"))?;
-    let slot_id = input["slot_id"].as_str().unwrap_or_default();
-    Ok(NewQuestion { slot_id, slot_type, prompt, options })
+    let prompt = prompt(prompts, &input.prompt_key)?;
+    Ok(NewQuestion { slot_id: &input.slot_id, slot_type, prompt, options })
 }
 
 /// The rendered prompt of the registry that has this name; otherwise the text itself.
@@ -173,7 +174,7 @@ struct OpenQuestion<'a> {
 }
 
 impl OpenQuestion<'_> {
-    async fn wait(&self) -> Result<Output, Failure> {
+    async fn wait(&self) -> Result<TypedOutput<QuestionStatus>, Failure> {
         let mut settlements = self.run.settlements();
         if let Some(output) = self.outcome() {
             return Ok(output);
@@ -238,28 +239,32 @@ impl OpenQuestion<'_> {
     }
 
     /// The answer, once there is one.
-    fn outcome(&self) -> Option<Output> {
+    fn outcome(&self) -> Option<TypedOutput<QuestionStatus>> {
         let question = self.run.settled_question(&self.question.slot_id)?;
-        Some(Output::new(json!({
-            "status": question.state,
-            "run_id": self.run.called(),
-            "question_id": question.id,
-            "slot_id": question.slot_id,
-            "value": question.answer,
-        })))
+        Some(self.status(question.state, Some(question.answer.unwrap_or_default()), None).into())
     }
 
-    fn waiting(&self) -> Output {
-        let mut output = Output::new(json!({
-            "status": "waiting",
-            "run_id": self.run.called(),
-            "question_id": self.question.id,
-            "slot_id": self.question.slot_id,
-            "message": "there is no answer yet; call request_user_input again with the same arguments to go on waiting",
-        }));
+    fn waiting(&self) -> TypedOutput<QuestionStatus> {
+        let message = "there is no answer yet; call request_user_input again with the same arguments to go on waiting";
+        let status = self.status("waiting".to_owned(), None, Some(message));
         // Nothing to record: the same call may get another answer.
-        output.reply = Reply::Pending;
-        output
+        TypedOutput { reply: Reply::Pending, ..status.into() }
+    }
+
+    fn status(
+        &self,
+        status: String,
+        value: Option<Value>,
+        message: Option<&'static str>,
+    ) -> QuestionStatus {
+        QuestionStatus {
+            status,
+            run_id: self.run.called().to_owned(),
+            question_id: self.question.id.clone(),
+            slot_id: self.question.slot_id.clone(),
+            value,
+            message,
+        }
     }
 
     fn elicitation(&self, fault: Option<&str>) -> Value {
@@ -317,7 +322,7 @@ impl OpenQuestion<'_> {
     }
 
     /// Asks a client of MCP 2026-07-28 or later, which repeats the call with the answer.
-    async fn ask_in_rounds(&self) -> Result<Output, Failure> {
+    async fn ask_in_rounds(&self) -> Result<TypedOutput<QuestionStatus>, Failure> {
         let response = self.request.resume.as_ref().and_then(|resume| resume.responses.get(SLOT));
         let mut fault = None;
         if let Some(response) = response {

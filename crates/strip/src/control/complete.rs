@@ -2,13 +2,15 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Code, Descriptor, FileKind, RequestedLimits};
-use serde_json::{Value, json};
+use proto::{Code, FileKind, RequestedLimits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::context::{Context, check, run_of};
-use super::sheet::Sheet;
 use crate::tool::Part;
-use crate::{Failure, Job, Output, Tool};
+use crate::typed::{About, TypedOutput, TypedTool};
+use crate::{Failure, Job};
 
 pub(super) const ID: &str = "powerstrip:complete_workflow";
 
@@ -21,63 +23,63 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Ends a run.
 pub(super) struct CompleteWorkflow {
-    descriptor: Descriptor,
-    context: Weak<Context>,
+    pub(super) context: Weak<Context>,
 }
 
-impl CompleteWorkflow {
-    pub(super) fn new(context: Weak<Context>) -> Self {
-        let descriptor = Sheet {
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// What was done, for the person who reads it.
+    #[schemars(length(min = 1, max = 20_000))]
+    summary: String,
+    /// The `file_id`s that store_artifact gave.
+    #[serde(default)]
+    #[schemars(length(max = 100), inner(length(min = 1, max = 200)), extend("uniqueItems" = true))]
+    artifacts: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CompletedRun {
+    /// `completed`.
+    status: &'static str,
+    run_id: String,
+    summary: String,
+    /// The ids of its files.
+    artifacts: Vec<String>,
+    /// How many data tools completed in the run.
+    data_tools: u64,
+}
+
+#[async_trait]
+impl TypedTool for CompleteWorkflow {
+    type Input = Input;
+    type Output = CompletedRun;
+
+    fn about(&self) -> About {
+        About {
             id: ID,
             title: "Complete the workflow",
             description: "Ends this run with a summary and the ids of its artifacts. Call it once, when all is done: \
                           it waits for the run's calls in flight, and calls after it are refused.",
-            input: json!({
-                "type": "object",
-                "properties": {
-                    "summary": {
-                        "type": "string",
-                        "description": "What was done, for the person who reads it.",
-                        "minLength": 1,
-                        "maxLength": 20_000,
-                    },
-                    "artifacts": {
-                        "type": "array",
-                        "description": "The `file_id`s that store_artifact gave.",
-                        "items": {"type": "string", "minLength": 1, "maxLength": 200},
-                        "maxItems": 100,
-                        "uniqueItems": true,
-                        "default": [],
-                    },
-                },
-                "required": ["summary"],
-                "additionalProperties": false,
-            }),
-            limits: RequestedLimits { timeout: Some(TIMEOUT), ..RequestedLimits::default() },
+            deterministic: false,
+            read_only: false,
             idempotent: false,
+            limits: RequestedLimits { timeout: Some(TIMEOUT), ..RequestedLimits::default() },
         }
-        .descriptor();
-        Self { descriptor, context }
-    }
-}
-
-#[async_trait]
-impl Tool for CompleteWorkflow {
-    fn descriptor(&self) -> &Descriptor {
-        &self.descriptor
     }
 
     fn part(&self) -> Part {
         Part::End
     }
 
-    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+    async fn run(
+        &self,
+        Input { summary, artifacts }: Input,
+        job: &Job,
+    ) -> Result<TypedOutput<CompletedRun>, Failure> {
         let request = &job.request;
         let context = Context::upgrade(&self.context)?;
         let run = run_of(request)?;
-        let summary = request.input["summary"].as_str().unwrap_or_default();
-        let listed = request.input["artifacts"].as_array().map_or(&[][..], Vec::as_slice);
-        let artifacts: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
         let mut faults = Vec::new();
         for id in &artifacts {
             match context.files.find(&request.principal, id).await {
@@ -93,7 +95,7 @@ impl Tool for CompleteWorkflow {
 
         // A little less than the guards would wait, so that the caller learns which calls are still in flight.
         let timeout = request.timeout.unwrap_or(TIMEOUT).mul_f32(0.9);
-        match tokio::time::timeout(timeout, run.complete_when_idle(LULL.min(timeout / 4), summary))
+        match tokio::time::timeout(timeout, run.complete_when_idle(LULL.min(timeout / 4), &summary))
             .await
         {
             Ok(completed) => completed?,
@@ -110,13 +112,15 @@ impl Tool for CompleteWorkflow {
                 );
             }
         }
-        context.runs.completed(run, &artifacts).await?;
-        Ok(Output::new(json!({
-            "status": "completed",
-            "run_id": run.called(),
-            "summary": summary,
-            "artifacts": artifacts,
-            "data_tools": run.data_tools(),
-        })))
+        let listed: Vec<_> = artifacts.iter().map(String::as_str).collect();
+        context.runs.completed(run, &listed).await?;
+        Ok(CompletedRun {
+            status: "completed",
+            run_id: run.called().to_owned(),
+            summary,
+            artifacts,
+            data_tools: run.data_tools(),
+        }
+        .into())
     }
 }

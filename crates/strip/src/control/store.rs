@@ -5,15 +5,16 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD};
 use bytes::Bytes;
 use futures_util::stream;
-use proto::{Code, Descriptor, FileKind, RequestedLimits};
-use serde_json::{Value, json};
+use proto::{Code, FileKind, RequestedLimits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::context::{Context, check, run_of};
-use super::sheet::Sheet;
 use crate::files::{FileRecord, NewFile, fetch_reference, hex};
 use crate::runs::Run;
 use crate::tool::Part;
-use crate::{Failure, Job, Output, Request, Tool};
+use crate::typed::{About, TypedOutput, TypedTool};
+use crate::{Failure, Job, Request};
 
 pub(super) const ID: &str = "powerstrip:store_artifact";
 
@@ -25,89 +26,89 @@ const MAX_ARTIFACTS: usize = 1000;
 
 /// Stores an artifact.
 pub(super) struct StoreArtifact {
-    descriptor: Descriptor,
-    context: Weak<Context>,
+    pub(super) context: Weak<Context>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The name that the file is kept under, such as `report.pdf`.
+    #[schemars(length(min = 1, max = 255))]
+    file_name: String,
+    /// The content itself.
+    content: Option<String>,
+    /// How `content` is written.
+    #[schemars(extend("enum" = ["utf-8", "base64"], "default" = "utf-8"))]
+    content_encoding: Option<String>,
+    /// The `ref_id` or `file_id` of what to keep.
+    #[schemars(length(min = 1, max = 200))]
+    content_ref_id: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StoredArtifact {
+    /// The id by which tools, people and complete_workflow name the file.
+    file_id: String,
+    file_name: String,
+    /// In bytes.
+    size: u64,
+    sha256: String,
+    media_type: String,
+    run_id: String,
 }
 
 /// The content of an artifact.
-enum Content<'a> {
+enum Content {
     Bytes(Bytes),
-    Reference(&'a str),
+    Reference(String),
 }
 
-impl StoreArtifact {
-    pub(super) fn new(context: Weak<Context>) -> Self {
-        let descriptor = Sheet {
+#[async_trait]
+impl TypedTool for StoreArtifact {
+    type Input = Input;
+    type Output = StoredArtifact;
+
+    fn about(&self) -> About {
+        About {
             id: ID,
             title: "Store an artifact",
             description: "Keeps a file that this run has made and gives its `file_id`. Give either `content` (text, or \
                           base64 with `content_encoding: base64`) or `content_ref_id`, the reference that a tool gave for \
                           large content: its bytes are copied without passing through you.",
-            input: json!({
-                "type": "object",
-                "properties": {
-                    "file_name": {
-                        "type": "string",
-                        "description": "The name that the file is kept under, such as `report.pdf`.",
-                        "minLength": 1,
-                        "maxLength": 255,
-                    },
-                    "content": {"type": "string", "description": "The content itself."},
-                    "content_encoding": {
-                        "enum": ["utf-8", "base64"],
-                        "description": "How `content` is written.",
-                        "default": "utf-8",
-                    },
-                    "content_ref_id": {
-                        "type": "string",
-                        "description": "The `ref_id` or `file_id` of what to keep.",
-                        "minLength": 1,
-                        "maxLength": 200,
-                    },
-                },
-                "required": ["file_name"],
-                "additionalProperties": false,
-            }),
+            deterministic: false,
+            read_only: false,
+            idempotent: false,
             limits: RequestedLimits {
                 max_input_bytes: Some(MAX_INPUT),
                 ..RequestedLimits::default()
             },
-            idempotent: false,
         }
-        .descriptor();
-        Self { descriptor, context }
-    }
-}
-
-#[async_trait]
-impl Tool for StoreArtifact {
-    fn descriptor(&self) -> &Descriptor {
-        &self.descriptor
     }
 
     fn part(&self) -> Part {
         Part::Control
     }
 
-    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+    async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<StoredArtifact>, Failure> {
         let request = &job.request;
         let context = Context::upgrade(&self.context)?;
         let run = run_of(request)?;
-        let content = content(&request.input)?;
+        let (name, content) = content(input)?;
         if run.artifacts().len() >= MAX_ARTIFACTS {
             let message = format!("a run keeps at most {MAX_ARTIFACTS} artifacts");
             return Err(Failure::new(Code::RateLimit, message).retryable(false));
         }
-        let record = store(&context, run, request, content).await?;
+        let record = store(&context, run, request, name, content).await?;
         context.runs.stored(run, record.id.as_str());
-        Ok(Output::new(json!({
-            "file_id": record.id,
-            "file_name": record.name,
-            "size": record.size,
-            "sha256": hex(&record.sha256),
-            "media_type": record.media_type,
-            "run_id": run.called(),
-        })))
+        Ok(StoredArtifact {
+            file_id: record.id.to_string(),
+            file_name: record.name,
+            size: record.size,
+            sha256: hex(&record.sha256),
+            media_type: record.media_type,
+            run_id: run.called().to_owned(),
+        }
+        .into())
     }
 }
 
@@ -115,19 +116,19 @@ async fn store(
     context: &Context,
     run: &Arc<Run>,
     request: &Request,
-    content: Content<'_>,
+    name: String,
+    content: Content,
 ) -> Result<FileRecord, Failure> {
-    let name = request.input["file_name"].as_str().unwrap_or_default();
     let mut new = NewFile::new(FileKind::Artifact, name);
     new.run = run.is_kept().then(|| run.id().to_owned());
     let (files, principal) = (&context.files, &request.principal);
     match content {
         Content::Bytes(bytes) => files.put(principal, new, stream::iter([Ok(bytes)])).await,
         Content::Reference(id) => {
-            let source = match files.find(principal, id).await {
+            let source = match files.find(principal, &id).await {
                 // It may be the id of a server for its own reference.
                 Err(missing) if missing.code == Code::NotFound => {
-                    fetch_reference(files, &context.resolver, request, id).await?.ok_or(missing)?
+                    fetch_reference(files, &context.resolver, request, &id).await?.ok_or(missing)?
                 }
                 found => found?,
             };
@@ -136,10 +137,9 @@ async fn store(
     }
 }
 
-/// The content of an input, or everything that is wrong with it.
-fn content(input: &Value) -> Result<Content<'_>, Failure> {
-    let (content, reference) = (input["content"].as_str(), input["content_ref_id"].as_str());
-    let encoding = input["content_encoding"].as_str();
+/// The name and the content of an input, or everything that is wrong with it.
+fn content(input: Input) -> Result<(String, Content), Failure> {
+    let Input { file_name, content, content_encoding: encoding, content_ref_id: reference } = input;
     let mut faults = Vec::new();
     if encoding.is_some() && content.is_none() {
         faults.push("`content_encoding` belongs to `content`".to_owned());
@@ -154,17 +154,18 @@ fn content(input: &Value) -> Result<Content<'_>, Failure> {
             None
         }
         (None, Some(reference)) => Some(Content::Reference(reference)),
-        (Some(content), None) if encoding == Some("base64") => match decoded(content) {
+        (Some(content), None) if encoding.as_deref() == Some("base64") => match decoded(&content) {
             Ok(bytes) => Some(Content::Bytes(bytes)),
             Err(why) => {
                 faults.push(format!("`content` is not base64: {why}"));
                 None
             }
         },
-        (Some(content), None) => Some(Content::Bytes(Bytes::copy_from_slice(content.as_bytes()))),
+        (Some(content), None) => Some(Content::Bytes(Bytes::from(content))),
     };
     check(&faults)?;
-    found.ok_or_else(|| Failure::new(Code::InvalidInput, "there is no content"))
+    let found = found.ok_or_else(|| Failure::new(Code::InvalidInput, "there is no content"))?;
+    Ok((file_name, found))
 }
 
 /// The bytes of base64, with or without its padding, on one line or several.

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_others_could_read_or_that_is_not_ours_is_replaced() {
+    fn a_readable_or_invalid_admin_token_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let first = AdminToken::open(folder.path()).unwrap();
         std::fs::set_permissions(first.path(), Permissions::from_mode(0o644)).unwrap();

@@ -86,7 +86,7 @@ fn parts_share_one_budget() {
 }
 
 #[test]
-fn parts_that_lie_over_each_other_are_refused() {
+fn overlapping_parts_are_refused() {
     let mut bytes = word("<d><p><t>hello</t></p></d>");
     let rows: Vec<usize> = bytes
         .windows(4)

@@ -14,7 +14,7 @@ fn read(name: &str) -> Extracted {
 }
 
 #[test]
-fn word_is_read_in_order_without_what_is_hidden() {
+fn a_word_document_is_read_in_order_without_hidden_text() {
     let report = read("report.docx");
     assert_eq!(
         report.text,
@@ -82,7 +82,7 @@ fn columns_are_read_one_after_the_other() {
 }
 
 #[test]
-fn a_pdf_shows_only_what_is_to_be_seen() {
+fn hidden_text_of_a_pdf_is_left_out() {
     let page = read("hidden.pdf");
     assert_eq!(page.text, "Seen by everybody.\n\nWhite on black.\n\nPage two.");
     assert_eq!(page.parts, 2);
@@ -92,7 +92,7 @@ fn a_pdf_shows_only_what_is_to_be_seen() {
 }
 
 #[test]
-fn a_password_is_asked_for_and_mere_restrictions_are_not_in_the_way() {
+fn a_password_is_reported_and_mere_restrictions_are_ignored() {
     assert_eq!(read("other.pdf").text, "Made by another program.\nIts second line.");
     assert_eq!(read("restricted.pdf").text, "Made by another program.\nIts second line.");
     let locked = extract(fixture("locked.pdf"), "application/pdf", &Limits::default());
@@ -100,7 +100,7 @@ fn a_password_is_asked_for_and_mere_restrictions_are_not_in_the_way() {
 }
 
 #[test]
-fn text_is_cut_at_its_limit_and_says_so() {
+fn text_is_cut_at_its_limit_and_marked_as_truncated() {
     let limits = Limits { text: 40, ..Limits::default() };
     for name in ["report.docx", "plan.pptx", "orders.xlsx", "article.pdf"] {
         let bytes = fixture(name);

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hidden_characters_go_and_are_counted() {
+    fn hidden_characters_are_removed_and_counted() {
         for (input, expected, count) in [
             ("a\u{200b}b", "ab", 1),
             ("x\u{202e}y\u{2066}z", "xyz", 2),
@@ -224,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reviewer_sees_what_is_hidden() {
+    fn hidden_characters_are_escaped_for_reviewers() {
         let hidden = "a\u{200b}b\u{202e}\u{1b}[31m\u{e0041}\u{200d}\r\n\tö👩";
         let shown = "a\\u{200b}b\\u{202e}\\u{1b}[31m\\u{e0041}\\u{200d}\\u{d}\n\tö👩";
         assert_eq!(visible(hidden), shown);
     }
 
     #[test]
-    fn nothing_that_leaves_no_ink_passes_a_reviewer() {
+    fn every_blank_character_is_escaped_for_reviewers() {
         // Unicode's Default_Ignorable_Code_Point, and what looks like a space or like nothing.
         let ranges = [
             0xad..=0xad,

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_secret_follows_from_name_and_value() {
+    fn secrets_are_recognized_by_name_and_value() {
         for (name, value, secrets) in [
             ("API_KEY", "abc-123-x", vec!["abc-123-x"]),
             ("Authorization", "Bearer t0ken-1", vec!["Bearer t0ken-1", "t0ken-1"]),

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_server_where_possible() {
+    fn names_omit_the_server_where_possible() {
         assert_eq!(unprefixed(&id("a:read.file"), None).as_deref(), Some("read_file"));
         assert_eq!(unprefixed(&id("a:b"), Some(1)).as_deref(), Some("b_v1"));
         assert_eq!(unprefixed(&id(&format!("a:{}", "x".repeat(51))), None), None);

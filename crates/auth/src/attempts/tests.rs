@@ -7,7 +7,7 @@ fn from(address: &str, credential: &str) -> Source {
 }
 
 #[test]
-fn only_the_address_and_account_of_wrong_credentials_wait() {
+fn only_the_source_of_wrong_credentials_has_to_wait() {
     let clock = Clock::manual(1_000_000);
     let attempts = Attempts::new(clock.clone());
     let guesser = from("10.0.0.1", "ps_ann_wrong");

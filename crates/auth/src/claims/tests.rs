@@ -127,7 +127,7 @@ fn without_a_tenant_claim_the_issuer_is_one_tenant() {
 }
 
 #[test]
-fn scopes_may_have_other_names_and_then_only_those() {
+fn scopes_may_be_renamed() {
     let names = ScopeNames { read: "mcp.read".to_owned(), call: "mcp.call".to_owned() };
     let rules = rules(&issuer(), names);
     let scopes = |scope: &str| {

@@ -29,7 +29,7 @@ fn a_session_is_found_by_its_cookie_only_and_can_be_ended() {
 }
 
 #[test]
-fn forms_of_one_session_are_not_those_of_another() {
+fn forms_of_another_session_are_refused() {
     let (sessions, _) = sessions();
     let [one, two] = [begin(&sessions), begin(&sessions)].map(|id| sessions.find(&id).unwrap());
     assert!(one.owns_form(one.csrf()));

@@ -24,7 +24,7 @@ fn active(issuer: &Issuer, changes: Value) -> Value {
 }
 
 #[tokio::test]
-async fn opaque_tokens_are_asked_about_once_in_a_while() {
+async fn answers_about_opaque_tokens_are_cached_briefly() {
     let signer = Signer::ec("e");
     let issuer = Issuer::start(&[&signer]).await;
     let setup = with_introspection(&issuer).await;

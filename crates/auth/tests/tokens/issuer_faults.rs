@@ -36,7 +36,7 @@ async fn unknown_keys_do_not_cause_a_flood_of_requests() {
 }
 
 #[tokio::test]
-async fn known_keys_stay_good_while_the_issuer_is_down() {
+async fn known_keys_stay_valid_while_the_issuer_is_down() {
     let (signer, next) = (Signer::ec("e"), Signer::ec("n"));
     let issuer = Issuer::start(&[&signer]).await;
     let setup = Setup::of(&issuer).await;

@@ -65,7 +65,7 @@ fn a_name_refines_text_and_nothing_else() {
 }
 
 #[test]
-fn text_of_before_unicode_is_text() {
+fn text_in_old_encodings_is_recognized() {
     assert_eq!(sniff(b"Gr\xfc\xdfe aus K\xf6ln", None), "text/plain");
     // Russian in windows-1251, Japanese in Shift_JIS, and UTF-8 that is cut within a letter.
     assert_eq!(sniff(b"\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0", None), "text/plain");

@@ -19,7 +19,7 @@ fn requests_are_split_into_clauses() {
 }
 
 #[test]
-fn numbers_names_and_pairs_hold_together() {
+fn numbers_names_and_pairs_are_not_split() {
     for text in
         ["convert 3.5 miles", "open api.example.com now", "bread and butter recipes", "", " ?! "]
     {

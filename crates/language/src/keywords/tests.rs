@@ -80,7 +80,7 @@ fn a_huge_text_is_read_up_to_a_bound() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn any_text_gives_phrases_of_its_own(text in any::<String>(), longest in 0usize..6) {
+    fn keywords_are_phrases_of_the_text(text in any::<String>(), longest in 0usize..6) {
         for found in keywords(&Prose::read(&text), 20, longest) {
             assert!(!found.phrase.is_empty() && found.score > 0.0 && found.score <= 1.0, "{found:?}");
         }

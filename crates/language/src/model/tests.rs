@@ -62,7 +62,7 @@ fn same(vector: Option<Vec<f32>>, expected: &[f32]) {
 }
 
 #[test]
-fn a_text_is_the_sum_of_its_tokens_at_length_one() {
+fn the_vector_of_a_text_is_the_normalized_sum_of_its_tokens() {
     let model =
         open(&tensors(&[("embeddings", "F32", &[3, 2], f32s(&[9.0, 9.0, 3.0, 0.0, 0.0, 4.0]))]))
             .unwrap();

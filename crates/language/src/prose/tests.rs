@@ -29,7 +29,7 @@ fn sentences_end_where_readers_think() {
 }
 
 #[test]
-fn languages_give_themselves_away() {
+fn languages_are_recognized() {
     for (text, code) in [
         ("The cat sat on the mat and looked at the dog.", "en"),
         ("Die Katze saß auf der Matte und sah den Hund an.", "de"),

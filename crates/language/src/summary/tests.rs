@@ -14,7 +14,7 @@ fn points(text: &str, sentences: usize) -> Vec<Point> {
 }
 
 #[test]
-fn what_the_text_is_about_is_kept_in_its_order_and_said_once() {
+fn a_summary_keeps_the_order_and_does_not_repeat() {
     let points = points(NEWS, 3);
     assert_eq!(points.len(), 3);
     assert!(points.windows(2).all(|pair| pair[0].index < pair[1].index), "{points:?}");
@@ -61,7 +61,7 @@ fn other_scripts_and_odd_texts() {
 }
 
 #[test]
-fn ten_thousand_sentences_take_no_square() {
+fn summaries_take_linear_time() {
     let text: String = (0..10_000)
         .map(|i| format!("Sentence number{i} speaks about topic{} and harbour{i}. ", i % 97))
         .collect();

@@ -52,7 +52,7 @@ fn a_request_finds_its_tool() {
 }
 
 #[test]
-fn words_of_one_concept_stand_for_one_another() {
+fn words_of_one_concept_are_equivalent() {
     // None of these words occurs in any tool.
     assert_eq!(first("Will it rain tomorrow?"), Some(0));
     assert_eq!(first("nasdaq"), Some(2));
@@ -65,7 +65,7 @@ fn misspelt_and_compound_words_are_found() {
 }
 
 #[test]
-fn the_own_word_counts_more_than_its_kin() {
+fn the_requested_word_counts_more_than_related_ones() {
     let tools = [
         ToolText { name: "a", description: "Find a film", ..ToolText::default() },
         ToolText { name: "b", description: "Find a movie", ..ToolText::default() },
@@ -115,7 +115,7 @@ fn nothing_is_found_for_nothing() {
 }
 
 #[test]
-fn use_history_decides_between_equals_but_brings_up_nothing() {
+fn use_history_only_decides_between_matches() {
     let tools = [MAIL, WEATHER, MAIL];
     let index = ToolIndex::build(&tools, None);
     let order = |history: Option<&[f32]>| -> Vec<usize> {
@@ -134,7 +134,7 @@ fn use_history_decides_between_equals_but_brings_up_nothing() {
 }
 
 #[test]
-fn only_what_may_be_seen_is_found_and_measured() {
+fn only_visible_tools_are_found_and_scored() {
     let index = ToolIndex::build(&TOOLS, None);
     let visible = |tool: usize| tool != 0;
     let search =
@@ -147,7 +147,7 @@ fn only_what_may_be_seen_is_found_and_measured() {
 }
 
 #[test]
-fn a_pasted_book_costs_no_more_than_a_letter() {
+fn only_the_beginning_of_a_long_request_is_read() {
     let query = format!("weather {}", "lorem ipsum. ".repeat(100_000));
     assert_eq!(first(&query), Some(0));
     // A character on the edge of what is read is not cut through.

@@ -43,7 +43,7 @@ fn other_scripts_stay_words() {
 }
 
 #[test]
-fn what_is_spoken_keeps_its_case_and_loses_stop_words() {
+fn model_words_keep_their_case_and_lose_stop_words() {
     assert_eq!(spoken("What is the weather in Paris?"), ["weather", "Paris"]);
     assert_eq!(spoken("getUserInfo"), ["get", "User", "Info"]);
 }

@@ -11,7 +11,7 @@ fn store_text(store: &ReferenceStore, text: &'static str) -> StoredRef {
 }
 
 #[test]
-fn what_is_kept_is_found_again_by_its_id_and_by_its_address() {
+fn stored_bytes_are_found_by_id_and_by_uri() {
     let store = new_store(3, 10, Duration::from_secs(60));
     let kept = store_text(&store, "hello");
     assert_eq!((kept.name.as_str(), kept.size), ("a_b.txt", 5));
@@ -26,7 +26,7 @@ fn what_is_kept_is_found_again_by_its_id_and_by_its_address() {
 }
 
 #[test]
-fn the_oldest_goes_when_there_are_too_many_or_too_large() {
+fn the_oldest_is_removed_when_a_limit_is_exceeded() {
     let crowded = new_store(2, 100, Duration::from_secs(60));
     let first = store_text(&crowded, "one");
     let second = store_text(&crowded, "two");

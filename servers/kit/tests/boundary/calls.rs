@@ -175,7 +175,7 @@ async fn an_answer_over_the_cap_is_a_failure_of_the_tool() {
 }
 
 #[tokio::test]
-async fn work_stops_when_the_caller_leaves() {
+async fn work_stops_when_the_caller_disconnects() {
     struct Dropped(Arc<Notify>);
     impl Drop for Dropped {
         fn drop(&mut self) {

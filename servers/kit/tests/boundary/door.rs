@@ -49,7 +49,7 @@ async fn foreign_hosts_and_origins_are_refused() {
 }
 
 #[tokio::test]
-async fn named_hosts_and_origins_are_let_in() {
+async fn allowed_hosts_and_origins_are_admitted() {
     let named = kit::http::Door {
         allow_hosts: vec!["tools.internal".into()],
         allow_origins: vec!["https://app.example.com:443".into()],

@@ -41,7 +41,7 @@ fn full() -> Server {
 }
 
 #[tokio::test]
-async fn what_is_offered_is_declared_listed_and_served() {
+async fn prompts_and_resources_are_declared_listed_and_served() {
     let running = start(full()).await;
     let discovered = running.ask("server/discover", json!({})).await["result"].clone();
     for capability in ["tools", "prompts", "resources"] {
@@ -98,7 +98,7 @@ async fn bad_requests_for_prompts_and_resources_say_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_is_neither_declared_nor_answered() {
+async fn missing_features_are_neither_declared_nor_answered() {
     let running =
         start(Server::new("bare", "0.0.0").tool(ToolSpec::new("hello", "Says hello."), hello))
             .await;

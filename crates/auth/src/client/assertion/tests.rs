@@ -33,7 +33,7 @@ fn check(der: &[u8], public: &[u8], algorithm: &'static dyn VerificationAlgorith
 }
 
 #[test]
-fn keys_of_every_kind_sign_what_their_public_half_verifies() {
+fn signatures_of_every_key_kind_verify() {
     let random = SystemRandom::new();
     let der = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
     let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der.as_ref()).unwrap();
@@ -53,7 +53,7 @@ fn keys_of_every_kind_sign_what_their_public_half_verifies() {
 }
 
 #[test]
-fn what_is_no_key_is_refused_without_being_repeated() {
+fn invalid_keys_are_refused_without_being_repeated() {
     for text in [
         "",
         "canary",

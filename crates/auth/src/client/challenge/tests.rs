@@ -58,7 +58,7 @@ fn challenges_are_read_as_servers_write_them() {
 }
 
 #[test]
-fn only_a_403_about_scopes_can_be_turned_by_a_token() {
+fn a_403_is_a_challenge_only_if_it_is_about_scopes() {
     assert_eq!(bearer(403, &["Bearer error=invalid_token"]), None);
     assert_eq!(bearer(403, &[]), None);
     assert!(bearer(403, &["Bearer error=insufficient_scope"]).unwrap().lacks_scopes());

@@ -71,7 +71,7 @@ fn each_fault_is_reported() {
 }
 
 #[test]
-fn a_tokenizer_that_is_none_is_refused() {
+fn an_invalid_tokenizer_is_refused() {
     for tokenizer in [
         "",
         "{",

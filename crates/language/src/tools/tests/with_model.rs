@@ -33,7 +33,7 @@ const TOOLS: [ToolText<'_>; 3] = [
 ];
 
 #[test]
-fn meaning_finds_what_words_do_not() {
+fn a_model_finds_what_words_do_not() {
     let index = ToolIndex::build(&TOOLS, Some(model()));
     // With words alone, `gizmo` says nothing and `umbrella` only what its concept says.
     let hits = index.search("umbrella gizmo", 3);

@@ -45,17 +45,20 @@ fn the_oldest_is_removed_when_a_limit_is_exceeded() {
 }
 
 #[test]
-fn nothing_stays_for_ever() {
+fn references_expire() {
     let short = new_store(9, 100, Duration::ZERO);
     let kept = store_text(&short, "hello");
     let gone = short.find(&kept.ref_id).unwrap_err().to_string();
-    assert!(gone.starts_with("NOT_FOUND") && gone.contains("make it again"), "{gone}");
+    assert!(
+        gone.starts_with("NOT_FOUND") && gone.contains("call the tool that named it again"),
+        "{gone}"
+    );
 }
 
 #[test]
-fn names_fit_into_addresses() {
-    for (name, tamed) in [("cv.pdf", "cv.pdf"), ("../..", "kept"), ("", "kept"), ("a b?#", "a_b__")]
+fn names_are_made_safe_for_uris() {
+    for (name, safe) in [("cv.pdf", "cv.pdf"), ("../..", "kept"), ("", "kept"), ("a b?#", "a_b__")]
     {
-        assert_eq!(uri_safe(name), tamed);
+        assert_eq!(uri_safe(name), safe);
     }
 }

@@ -287,10 +287,10 @@ async fn the_access_token_is_validated_like_any_other() {
     for (why, changes, part) in [
         ("for another gateway", json!({"aud": "https://other.example"}), "has another audience"),
         ("for the client, like an ID token", json!({"aud": "board"}), "has another audience"),
-        ("of an agent", json!({"agent": "assistant"}), "agents do not sign in"),
+        ("of an agent", json!({"agent": "assistant"}), "Agents cannot sign in"),
         ("without a tenant", json!({"org": null}), "claim `org`"),
         ("of the past", json!({"exp": 1_000_000_000}), "has expired"),
-        ("without scopes", json!({"scope": "email profile"}), "opens no page"),
+        ("without scopes", json!({"scope": "email profile"}), "has no access"),
     ] {
         let trip = setup.depart("/dashboard").await;
         let id = setup.id_token(&trip, json!({}));

@@ -4,9 +4,9 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use testkit::{Gateway, MODERN};
 
-use crate::support::{Caller, OLD, challenge, command};
+use crate::support::{Caller, LEGACY, challenge, command};
 
-pub(crate) async fn made(gateway: &Gateway, arguments: &[&str]) -> String {
+pub(crate) async fn add_key(gateway: &Gateway, arguments: &[&str]) -> String {
     let (code, output) = command(gateway, &[&["keys", "add"], arguments].concat(), &[]).await;
     assert_eq!(code, Some(0), "{output}");
     output.trim().to_owned()
@@ -24,7 +24,7 @@ async fn a_key_works_at_once_and_until_it_is_revoked() {
         "there is no authorization server"
     );
 
-    let key = made(&gateway, &["ci"]).await;
+    let key = add_key(&gateway, &["ci"]).await;
     let ci = Caller::new(&gateway, Some(key.clone()));
     assert_eq!(ci.call("demo.echo", &json!({"message": "x"})).await.status, 200);
     assert!(ci.modern("tools/list", json!({})).await.body["result"]["tools"].is_array());
@@ -47,21 +47,21 @@ async fn a_key_works_at_once_and_until_it_is_revoked() {
 #[tokio::test]
 async fn keys_grant_only_their_scopes() {
     let gateway = Gateway::with().config("auth: {}").start().await;
-    let reader = made(&gateway, &["reader", "--scope", "tools:read"]).await;
+    let reader = add_key(&gateway, &["reader", "--scope", "tools:read"]).await;
     let reader = Caller::new(&gateway, Some(reader));
     assert_eq!(reader.get("/mcp/discover").await.status, 200);
     assert_eq!(reader.call("demo.echo", &json!({"message": "x"})).await.status, 403);
 
-    let scraper = made(&gateway, &["prometheus", "--scope", "metrics:read"]).await;
+    let scraper = add_key(&gateway, &["prometheus", "--scope", "metrics:read"]).await;
     let scraper = Caller::new(&gateway, Some(scraper));
     assert_eq!(scraper.get("/metrics").await.status, 200);
     assert_eq!(scraper.get("/mcp/discover").await.status, 403);
 
-    let server = made(&gateway, &["weather", "--registration"]).await;
+    let server = add_key(&gateway, &["weather", "--registration"]).await;
     let server = Caller::new(&gateway, Some(server));
     assert_eq!(server.get("/mcp/discover").await.status, 401);
 
-    let short = made(&gateway, &["short", "--expires", "1ms"]).await;
+    let short = add_key(&gateway, &["short", "--expires", "1ms"]).await;
     let short = Caller::new(&gateway, Some(short));
     assert_eq!(short.get("/mcp/discover").await.status, 401);
 }
@@ -69,7 +69,7 @@ async fn keys_grant_only_their_scopes() {
 #[tokio::test]
 async fn commands_send_a_key_to_a_remote_gateway() {
     let gateway = Gateway::with().config("auth: {}").start().await;
-    let key = made(&gateway, &["laptop"]).await;
+    let key = add_key(&gateway, &["laptop"]).await;
     let url = gateway.url("");
     let (code, output) = command(&gateway, &["tools", "--url", &url], &[]).await;
     assert_eq!(code, Some(1), "{output}");
@@ -86,7 +86,7 @@ async fn commands_send_a_key_to_a_remote_gateway() {
 }
 
 /// Opens a stream and reads what arrives at once, if anything.
-async fn open(request: RequestBuilder) -> reqwest::Response {
+async fn open_stream(request: RequestBuilder) -> reqwest::Response {
     let stream = request.header("accept", "application/json, text/event-stream");
     let stream = stream.send().await.unwrap();
     assert_eq!(stream.status(), 200);
@@ -114,7 +114,7 @@ fn long_call(caller: &Caller<'_>, session: &str) -> RequestBuilder {
     let message: Value = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
         "name": "t.slow", "arguments": {}, "_meta": {"progressToken": 1}}});
     let request = caller.request(Method::POST, "/mcp").header("mcp-session-id", session);
-    request.header("mcp-protocol-version", OLD[2]).json(&message)
+    request.header("mcp-protocol-version", LEGACY[2]).json(&message)
 }
 
 const SLOW: &str = "id: t.slow\nversion: 1.0.0\ndescription: Takes a minute to answer.\ndeterministic: false\n\
@@ -125,21 +125,21 @@ const SLOW: &str = "id: t.slow\nversion: 1.0.0\ndescription: Takes a minute to a
 async fn streams_end_when_their_key_is_revoked() {
     let config = "auth: {}\nlimits: { max: { timeout: 60s } }\nskills: { all: { tools: ['*'] } }\nagents: { bot: { skills: [all] } }";
     let gateway = Gateway::with().config(config).file("tools/slow.tool.yaml", SLOW).start().await;
-    let revoked = Caller::new(&gateway, Some(made(&gateway, &["ci"]).await));
-    let other = Caller::new(&gateway, Some(made(&gateway, &["other"]).await));
-    let (session, others) = (revoked.session(OLD[2]).await, other.session(OLD[2]).await);
+    let revoked = Caller::new(&gateway, Some(add_key(&gateway, &["ci"]).await));
+    let other = Caller::new(&gateway, Some(add_key(&gateway, &["other"]).await));
+    let (session, others) = (revoked.session(LEGACY[2]).await, other.session(LEGACY[2]).await);
     let get = |caller: &Caller<'_>, session: &str| {
         caller.request(Method::GET, "/mcp").header("mcp-session-id", session)
     };
     let streams = [
-        open(get(&revoked, &session).header("mcp-protocol-version", OLD[2])).await,
-        open(listen(&revoked, "/mcp")).await,
-        open(listen(&revoked, "/agents/bot/mcp")).await,
-        open(long_call(&revoked, &session)).await,
+        open_stream(get(&revoked, &session).header("mcp-protocol-version", LEGACY[2])).await,
+        open_stream(listen(&revoked, "/mcp")).await,
+        open_stream(listen(&revoked, "/agents/bot/mcp")).await,
+        open_stream(long_call(&revoked, &session)).await,
     ];
     let kept = [
-        open(get(&other, &others).header("mcp-protocol-version", OLD[2])).await,
-        open(listen(&other, "/agents/bot/mcp")).await,
+        open_stream(get(&other, &others).header("mcp-protocol-version", LEGACY[2])).await,
+        open_stream(listen(&other, "/agents/bot/mcp")).await,
     ];
     let (code, _) = command(&gateway, &["keys", "revoke", "ci"], &[]).await;
     assert_eq!(code, Some(0));
@@ -156,8 +156,8 @@ async fn streams_end_when_their_key_is_revoked() {
     assert!(ended.is_err(), "streams of another key go on: {:?}", ended.map(|ended| ended.0));
 
     // An expired key ends its streams as well.
-    let brief = Caller::new(&gateway, Some(made(&gateway, &["brief", "--expires", "4s"]).await));
+    let brief = Caller::new(&gateway, Some(add_key(&gateway, &["brief", "--expires", "4s"]).await));
     let since = Instant::now();
-    let ended = read_to_end(open(listen(&brief, "/mcp")).await, since).await;
+    let ended = read_to_end(open_stream(listen(&brief, "/mcp")).await, since).await;
     assert!(ended < Duration::from_secs(12), "{ended:?}");
 }

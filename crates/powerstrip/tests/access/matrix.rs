@@ -5,15 +5,15 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Response, send};
 
-use crate::support::{Caller, OLD, Setup, call_message};
+use crate::support::{Caller, LEGACY, Setup, call_message};
 
 /// The victim, and callers who must not see her data.
-struct Cast<'a> {
+struct Callers<'a> {
     ann: Caller<'a>,
     others: [(&'static str, Caller<'a>); 3],
 }
 
-impl<'a> Cast<'a> {
+impl<'a> Callers<'a> {
     fn of(setup: &'a Setup) -> Self {
         Self {
             ann: setup.caller(json!({"org": "acme", "sub": "ann"})),
@@ -32,22 +32,22 @@ impl<'a> Cast<'a> {
 #[tokio::test]
 async fn no_route_shows_one_tenant_the_data_of_another() {
     let setup = Setup::open().await;
-    let cast = Cast::of(&setup);
+    let callers = Callers::of(&setup);
     for route in &setup.routes().await {
         match route.pattern {
-            "/mcp" => sessions(&cast).await,
-            "/mcp/tool/{*tool}" => recorded_answers(&cast).await,
+            "/mcp" => sessions(&callers).await,
+            "/mcp/tool/{*tool}" => recorded_answers(&callers).await,
             // Shared by all callers: it must look the same to everyone and contain no caller's data.
-            "/mcp/discover" => alike(&cast, "/mcp/discover").await,
-            "/agents/{agent}/{*door}" => agents(&setup, &cast).await,
-            "/v1/calls" => batches(&cast).await,
+            "/mcp/discover" => assert_same_for_all(&callers, "/mcp/discover").await,
+            "/agents/{agent}/{*door}" => agents(&setup, &callers).await,
+            "/v1/calls" => batches(&callers).await,
             "/v1/runs" | "/v1/runs/{id}" | "/v1/runs/{id}/answers" => {
                 runs(&setup, route.pattern).await;
             }
             "/v1/servers" | "/v1/servers/{name}" | "/v1/servers/{name}/heartbeat" => {
-                registration(&cast, route.methods, route.pattern).await;
+                registration(&callers, route.methods, route.pattern).await;
             }
-            "/v1/files" => files(&setup, &cast).await,
+            "/v1/files" => files(&setup, &callers).await,
             "/v1/files/uploads" => uploads(&setup).await,
             // Covered by the two cases above, with ids of another tenant.
             "/v1/files/{id}"
@@ -56,31 +56,41 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             | "/v1/files/{id}/link"
             | "/v1/files/uploads/{id}" => {}
             "/v1/approvals" | "/v1/approvals/rules" | "/v1/approvals/events" => {
-                unscoped(&cast, &[route.methods], route.pattern).await;
+                assert_scope_required(&callers, &[route.methods], route.pattern).await;
             }
             // One test covers both methods of the route.
-            "/v1/approvals/{id}" if route.methods == "GET" => approvals(&setup, &cast).await,
-            "/v1/approvals/{id}" => unscoped(&cast, &["POST"], "/v1/approvals/x").await,
-            "/v1/approvals/rules/{id}" => standing_rules(&setup, &cast).await,
-            "/approve/{token}" => alike(&cast, "/approve/made.up").await,
-            "/oauth/login" => alike(&cast, "/oauth/login?state=x").await,
-            "/oauth/callback" => alike(&cast, "/oauth/callback?state=x&code=y").await,
-            "/oauth/client.json" => alike(&cast, route.pattern).await,
-            "/mcp/prompt/{domain}/{name}/{major}" => alike(&cast, "/mcp/prompt/a/b/1").await,
-            "/mcp/schema/{*reference}" => alike(&cast, "/mcp/schema/demo.echo@1/input").await,
-            "/openapi.json" => alike(&cast, "/openapi.json").await,
-            "/healthz" | "/readyz" => alike(&cast, route.pattern).await,
-            "/.well-known/oauth-protected-resource" => alike(&cast, route.pattern).await,
+            "/v1/approvals/{id}" if route.methods == "GET" => approvals(&setup, &callers).await,
+            "/v1/approvals/{id}" => {
+                assert_scope_required(&callers, &["POST"], "/v1/approvals/x").await
+            }
+            "/v1/approvals/rules/{id}" => standing_rules(&setup, &callers).await,
+            "/approve/{token}" => assert_same_for_all(&callers, "/approve/made.up").await,
+            "/oauth/login" => assert_same_for_all(&callers, "/oauth/login?state=x").await,
+            "/oauth/callback" => {
+                assert_same_for_all(&callers, "/oauth/callback?state=x&code=y").await
+            }
+            "/oauth/client.json" => assert_same_for_all(&callers, route.pattern).await,
+            "/mcp/prompt/{domain}/{name}/{major}" => {
+                assert_same_for_all(&callers, "/mcp/prompt/a/b/1").await
+            }
+            "/mcp/schema/{*reference}" => {
+                assert_same_for_all(&callers, "/mcp/schema/demo.echo@1/input").await
+            }
+            "/openapi.json" => assert_same_for_all(&callers, "/openapi.json").await,
+            "/healthz" | "/readyz" => assert_same_for_all(&callers, route.pattern).await,
+            "/.well-known/oauth-protected-resource" => {
+                assert_same_for_all(&callers, route.pattern).await
+            }
             "/.well-known/oauth-protected-resource/{*path}" => {
-                alike(&cast, "/.well-known/oauth-protected-resource/mcp").await;
+                assert_same_for_all(&callers, "/.well-known/oauth-protected-resource/mcp").await;
             }
             // Totals over all tenants: not visible to tenants.
             "/metrics" => metrics(&setup).await,
             "/dashboard/sign-in/callback" => {
-                alike(&cast, "/dashboard/sign-in/callback?state=x&code=y").await;
-                pages(&cast, route).await;
+                assert_same_for_all(&callers, "/dashboard/sign-in/callback?state=x&code=y").await;
+                pages(&callers, route).await;
             }
-            pattern if pattern.starts_with("/dashboard") => pages(&cast, route).await,
+            pattern if pattern.starts_with("/dashboard") => pages(&callers, route).await,
             unknown => panic!(
                 "the matrix does not know {unknown}: say what a caller gets there with an id of another tenant"
             ),
@@ -89,10 +99,10 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
 }
 
 /// Tokens open no page: users sign in with a browser, and until then see only the sign-in page.
-async fn pages(cast: &Cast<'_>, route: &Route) {
+async fn pages(callers: &Callers<'_>, route: &Route) {
     let path = route.pattern.replace("{*tool}", "demo.echo").replace(['{', '}'], "");
-    let everyone = cast.others.iter().map(|(who, caller)| (*who, caller));
-    for (who, caller) in everyone.chain([("she", &cast.ann)]) {
+    let everyone = callers.others.iter().map(|(who, caller)| (*who, caller));
+    for (who, caller) in everyone.chain([("she", &callers.ann)]) {
         for method in route.methods.split(", ") {
             let answer = send(caller.request(method.parse().unwrap(), &path)).await;
             let text = answer.body.to_string();
@@ -114,19 +124,19 @@ async fn pages(cast: &Cast<'_>, route: &Route) {
 }
 
 /// Sessions and their event streams can be used only by their owner.
-async fn sessions(cast: &Cast<'_>) {
-    for version in OLD {
-        let session = cast.ann.session(version).await;
+async fn sessions(callers: &Callers<'_>) {
+    for version in LEGACY {
+        let session = callers.ann.session(version).await;
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
-        for (who, other) in &cast.others {
+        for (who, other) in &callers.others {
             let missing = |answer: &Response, asked: &str| {
                 assert_eq!(answer.status, 404, "{who}, {version}, {asked}: {answer:?}");
                 let text = answer.body.to_string();
                 assert!(!text.contains("ann") && !text.contains("acme"), "{text}");
             };
             for message in [&list, &call_message("demo.echo"), &answer] {
-                missing(&other.old(version, &session, message).await, &message.to_string());
+                missing(&other.legacy(version, &session, message).await, &message.to_string());
             }
             for (method, event) in
                 [(Method::GET, ""), (Method::GET, "0"), (Method::DELETE, ""), (Method::POST, "")]
@@ -142,27 +152,28 @@ async fn sessions(cast: &Cast<'_>) {
                 missing(&send(request).await, &format!("{method} {event}"));
             }
         }
-        let still = cast.ann.old(version, &session, &list).await;
+        let still = callers.ann.legacy(version, &session, &list).await;
         assert!(still.body["result"]["tools"].is_array(), "hers goes on: {still:?}");
-        let farewell = cast.ann.request(Method::DELETE, "/mcp").header("mcp-session-id", &session);
+        let farewell =
+            callers.ann.request(Method::DELETE, "/mcp").header("mcp-session-id", &session);
         assert!(send(farewell).await.status < 300);
-        assert_eq!(cast.ann.old(version, &session, &list).await.status, 404, "gone is gone");
+        assert_eq!(callers.ann.legacy(version, &session, &list).await.status, 404, "gone is gone");
     }
 }
 
 /// Recorded answers are replayed only to their own caller, even for equal idempotency keys.
-async fn recorded_answers(cast: &Cast<'_>) {
+async fn recorded_answers(callers: &Callers<'_>) {
     let roll = async |caller: &Caller<'_>| {
         let request = caller.request(Method::POST, "/mcp/tool/dice.roll");
         let answer = send(request.header("idempotency-key", "same").json(&json!({}))).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.body["data"]["id"].clone()
     };
-    let hers = roll(&cast.ann).await;
+    let hers = roll(&callers.ann).await;
     assert!(hers.is_string());
-    assert_eq!(roll(&cast.ann).await, hers);
+    assert_eq!(roll(&callers.ann).await, hers);
     let mut seen = vec![hers];
-    for (who, other) in &cast.others {
+    for (who, other) in &callers.others {
         let answer = roll(other).await;
         assert!(!seen.contains(&answer), "{who} received the answer of another caller");
         seen.push(answer);
@@ -170,7 +181,7 @@ async fn recorded_answers(cast: &Cast<'_>) {
 }
 
 /// A run name of one caller is another run for other callers, and a run id is usable only by its owner.
-async fn batches(cast: &Cast<'_>) {
+async fn batches(callers: &Callers<'_>) {
     let batch = async |caller: &Caller<'_>, run: &str| {
         let calls = json!({"run_id": run, "calls": [
             {"tool": "demo.echo", "arguments": {"message": "x"}},
@@ -180,15 +191,15 @@ async fn batches(cast: &Cast<'_>) {
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.body["answers"][0].clone()
     };
-    assert_eq!(batch(&cast.ann, "same").await["ok"], json!(true));
-    assert_eq!(batch(&cast.ann, "same").await["errors"][0]["code"], json!("DENIED"));
-    for (who, other) in &cast.others {
+    assert_eq!(batch(&callers.ann, "same").await["ok"], json!(true));
+    assert_eq!(batch(&callers.ann, "same").await["errors"][0]["code"], json!("DENIED"));
+    for (who, other) in &callers.others {
         assert_eq!(batch(other, "same").await["ok"], json!(true), "{who} has a run of their own");
     }
     let own = json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "x"}}]});
-    let own = send(cast.ann.request(Method::POST, "/v1/calls").json(&own)).await;
+    let own = send(callers.ann.request(Method::POST, "/v1/calls").json(&own)).await;
     let id = own.body["run_id"].as_str().unwrap();
-    for (who, other) in &cast.others {
+    for (who, other) in &callers.others {
         let refused = batch(other, id).await;
         assert_eq!(refused["errors"][0]["code"], json!("NOT_FOUND"), "{who}: {refused}");
     }
@@ -238,7 +249,7 @@ async fn runs(setup: &Setup, pattern: &str) {
     assert_eq!(ann.get(&path).await.body["questions"][0]["answered_by"], json!("amy"));
 }
 
-async fn alike(cast: &Cast<'_>, path: &str) {
+async fn assert_same_for_all(callers: &Callers<'_>, path: &str) {
     // Discovery and envelopes contain the time or a trace id.
     let normalize = |answer: Response| {
         let mut body = answer.body;
@@ -249,28 +260,28 @@ async fn alike(cast: &Cast<'_>, path: &str) {
         }
         (answer.status, body)
     };
-    let hers = normalize(cast.ann.get(path).await);
+    let hers = normalize(callers.ann.get(path).await);
     let text = hers.1.to_string();
     assert!(!text.contains("acme") && !text.contains("\"ann\""), "{path}: {text}");
     // An agent sees its own endpoints.
     let agents_differ = matches!(path, "/mcp/discover" | "/openapi.json");
-    for (who, other) in &cast.others[..if agents_differ { 2 } else { 3 }] {
+    for (who, other) in &callers.others[..if agents_differ { 2 } else { 3 }] {
         assert_eq!(normalize(other.get(path).await), hers, "{path} for {who}");
     }
 }
 
 /// An agent's endpoint exists for callers that may act as that agent, with no more than their own scopes.
-async fn agents(setup: &Setup, cast: &Cast<'_>) {
-    let bot = &cast.others[2].1;
+async fn agents(setup: &Setup, callers: &Callers<'_>) {
+    let bot = &callers.others[2].1;
     assert_eq!(bot.get("/agents/bot/mcp/discover").await.status, 200);
     assert_eq!(
         bot.get("/agents/researcher/mcp/discover").await.status,
         404,
         "the caller is another agent"
     );
-    let session = cast.ann.session(OLD[0]).await;
+    let session = callers.ann.session(LEGACY[0]).await;
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-    let request = cast.ann.request(Method::POST, "/agents/bot/mcp").json(&list);
+    let request = callers.ann.request(Method::POST, "/agents/bot/mcp").json(&list);
     let request = request.header("accept", "application/json, text/event-stream");
     let crossed = send(request.header("mcp-session-id", &session)).await;
     assert_eq!(crossed.status, 404, "a session of another door: {crossed:?}");
@@ -283,7 +294,7 @@ async fn agents(setup: &Setup, cast: &Cast<'_>) {
 const FILE_SCOPES: &str = "files:read files:write";
 
 /// Files belong to their tenant: no route shows them to another one.
-async fn files(setup: &Setup, cast: &Cast<'_>) {
+async fn files(setup: &Setup, callers: &Callers<'_>) {
     let ann = setup.caller(json!({"org": "acme", "sub": "ann", "scope": FILE_SCOPES}));
     let eve = setup.caller(json!({"org": "globex", "sub": "ann", "scope": FILE_SCOPES}));
     let kept = send(ann.request(Method::POST, "/v1/files?name=a.txt").body("hers")).await;
@@ -296,7 +307,7 @@ async fn files(setup: &Setup, cast: &Cast<'_>) {
         assert_eq!(refused.status, 404, "{path}: {refused:?}");
         assert!(!refused.body.to_string().contains("acme"), "{refused:?}");
         // Scopes for tools do not cover files.
-        assert_eq!(cast.ann.get(&path).await.status, 403, "{path}");
+        assert_eq!(callers.ann.get(&path).await.status, 403, "{path}");
     }
     assert_eq!(eve.get("/v1/files").await.body["data"]["files"], json!([]));
     assert_eq!(send(eve.request(Method::DELETE, &place)).await.status, 404);
@@ -323,11 +334,11 @@ async fn uploads(setup: &Setup) {
 }
 
 /// Callers' tokens cannot register, renew or end a server.
-async fn registration(cast: &Cast<'_>, methods: &str, pattern: &str) {
+async fn registration(callers: &Callers<'_>, methods: &str, pattern: &str) {
     let path = pattern.replace("{name}", "crm");
     for method in methods.split(", ") {
         for (who, caller) in
-            cast.others.iter().map(|(who, caller)| (*who, caller)).chain([("she", &cast.ann)])
+            callers.others.iter().map(|(who, caller)| (*who, caller)).chain([("she", &callers.ann)])
         {
             let request = caller.request(method.parse().unwrap(), &path).json(&json!({}));
             let refused = send(request).await;
@@ -348,9 +359,9 @@ async fn metrics(setup: &Setup) {
 }
 
 /// Without the scope, callers neither see pending approvals nor decide.
-async fn unscoped(cast: &Cast<'_>, methods: &[&str], path: &str) {
+async fn assert_scope_required(callers: &Callers<'_>, methods: &[&str], path: &str) {
     for method in methods {
-        let all = cast.others.iter().map(|(_, other)| other).chain([&cast.ann]);
+        let all = callers.others.iter().map(|(_, other)| other).chain([&callers.ann]);
         for caller in all {
             let request = caller.request(method.parse().unwrap(), path);
             let refused = send(request.json(&json!({"decision": "approve"}))).await;
@@ -362,7 +373,7 @@ async fn unscoped(cast: &Cast<'_>, methods: &[&str], path: &str) {
 const DECIDES: &str = "approvals:read approvals:decide";
 
 /// Waits until the caller sees a pending approval; returns its id.
-async fn waiting(reviewer: &Caller<'_>) -> String {
+async fn pending_approval(reviewer: &Caller<'_>) -> String {
     testkit::eventually("a call waits", || async {
         let listed = reviewer.get("/v1/approvals").await.body;
         listed["approvals"][0]["id"].as_str().map(str::to_owned)
@@ -371,16 +382,16 @@ async fn waiting(reviewer: &Caller<'_>) -> String {
 }
 
 /// An approval is visible to reviewers of its tenant, not to those of another tenant and never to agents.
-async fn approvals(setup: &Setup, cast: &Cast<'_>) {
+async fn approvals(setup: &Setup, callers: &Callers<'_>) {
     let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
     let outsider = setup.caller(json!({"org": "globex", "sub": "ann", "scope": DECIDES}));
     let agent =
         setup.caller(json!({"org": "acme", "sub": "amy", "agent": "bot", "scope": DECIDES}));
     let yes = json!({"decision": "approve"});
     let nothing = json!({});
-    let call = cast.ann.call("dice.gated", &nothing);
+    let call = callers.ann.call("dice.gated", &nothing);
     let (answer, ()) = tokio::join!(call, async {
-        let id = waiting(&amy).await;
+        let id = pending_approval(&amy).await;
         let path = format!("/v1/approvals/{id}");
         assert_eq!(outsider.get("/v1/approvals?state=all").await.body["approvals"], json!([]));
         assert_eq!(outsider.get(&path).await.status, 404);
@@ -400,9 +411,9 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
     // The admin token sees and decides approvals of every tenant.
     let admin = Caller::new(&setup.gateway, Some(setup.gateway.admin_token()));
     let nothing = json!({});
-    let call = cast.ann.call("dice.gated", &nothing);
+    let call = callers.ann.call("dice.gated", &nothing);
     let (answer, ()) = tokio::join!(call, async {
-        let path = format!("/v1/approvals/{}", waiting(&admin).await);
+        let path = format!("/v1/approvals/{}", pending_approval(&admin).await);
         assert_eq!(send(admin.request(Method::POST, &path).json(&yes)).await.status, 200);
     });
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -416,9 +427,9 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
     let mighty = setup.caller(
         json!({"org": "acme", "sub": "eve", "scope": format!("tools:read tools:call {DECIDES}")}),
     );
-    let call = mighty.asked_call("dice_gated");
+    let call = mighty.call_with_elicitation("dice_gated");
     let (answer, ()) = tokio::join!(call, async {
-        let path = format!("/v1/approvals/{}", waiting(&mighty).await);
+        let path = format!("/v1/approvals/{}", pending_approval(&mighty).await);
         let own = send(mighty.request(Method::POST, &path).json(&yes)).await;
         assert_eq!(own.status, 403, "{own:?}");
         let no = json!({"decision": "reject", "reason": "four eyes"});
@@ -428,14 +439,14 @@ async fn approvals(setup: &Setup, cast: &Cast<'_>) {
 }
 
 /// A standing rule is visible to its tenant, which can remove it.
-async fn standing_rules(setup: &Setup, cast: &Cast<'_>) {
+async fn standing_rules(setup: &Setup, callers: &Callers<'_>) {
     let amy = setup.caller(json!({"org": "acme", "sub": "amy", "scope": DECIDES}));
     let outsider = setup.caller(json!({"org": "globex", "sub": "amy", "scope": DECIDES}));
     let always = json!({"decision": "approve", "standing": {"seconds": 60}});
     let nothing = json!({});
-    let call = cast.ann.call("dice.gated", &nothing);
+    let call = callers.ann.call("dice.gated", &nothing);
     let (answer, ()) = tokio::join!(call, async {
-        let path = format!("/v1/approvals/{}", waiting(&amy).await);
+        let path = format!("/v1/approvals/{}", pending_approval(&amy).await);
         assert_eq!(send(amy.request(Method::POST, &path).json(&always)).await.status, 200);
     });
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -445,8 +456,12 @@ async fn standing_rules(setup: &Setup, cast: &Cast<'_>) {
     let remove =
         async |caller: &Caller<'_>| send(caller.request(Method::DELETE, &path)).await.status;
     assert_eq!(remove(&outsider).await, 404);
-    assert_eq!(remove(&cast.ann).await, 403);
-    assert_eq!(cast.ann.call("dice.gated", &json!({})).await.status, 200, "the rule still exists");
+    assert_eq!(remove(&callers.ann).await, 403);
+    assert_eq!(
+        callers.ann.call("dice.gated", &json!({})).await.status,
+        200,
+        "the rule still exists"
+    );
     assert_eq!(remove(&amy).await, 200);
     assert_eq!(remove(&amy).await, 404);
 }

@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 use testkit::{MODERN, Response, eventually, sibling_program};
 
-use crate::support::{Caller, OLD, Setup, call_message, challenge};
+use crate::support::{Caller, LEGACY, Setup, call_message, challenge};
 
-fn refused(answer: &Response, at: &str) {
+fn assert_refused(answer: &Response, at: &str) {
     assert_eq!(answer.status, 403, "{at}: {answer:?}");
     let challenge = challenge(answer);
     assert!(challenge.contains("error=\"insufficient_scope\""), "{at}: {challenge}");
@@ -18,22 +18,25 @@ fn refused(answer: &Response, at: &str) {
 async fn a_read_only_token_calls_no_tool_in_any_revision_or_door() {
     let setup = Setup::open().await;
     let reader = setup.caller(json!({"scope": "tools:read"}));
-    refused(&reader.call("demo.echo", &json!({"message": "x"})).await, "REST");
+    assert_refused(&reader.call("demo.echo", &json!({"message": "x"})).await, "REST");
     let params = json!({"name": "demo.echo", "arguments": {"message": "x"}});
-    refused(&reader.modern("tools/call", params).await, MODERN);
-    for version in OLD {
+    assert_refused(&reader.modern("tools/call", params).await, MODERN);
+    for version in LEGACY {
         let session = reader.session(version).await;
-        refused(&reader.old(version, &session, &call_message("demo.echo")).await, version);
+        assert_refused(
+            &reader.legacy(version, &session, &call_message("demo.echo")).await,
+            version,
+        );
         // An unknown revision, or none at all, is refused as well.
-        let odd = reader.old("2024-11-05", &session, &call_message("demo.echo")).await;
-        refused(&odd, "2024-11-05");
+        let odd = reader.legacy("2024-11-05", &session, &call_message("demo.echo")).await;
+        assert_refused(&odd, "2024-11-05");
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-        let listed = reader.old(version, &session, &list).await;
+        let listed = reader.legacy(version, &session, &list).await;
         assert!(listed.body["result"]["tools"].is_array(), "{version}: {listed:?}");
     }
-    refused(&reader.old("", "", &call_message("demo.echo")).await, "no session");
+    assert_refused(&reader.legacy("", "", &call_message("demo.echo")).await, "no session");
     for method in ["tasks/update", "tasks/cancel"] {
-        refused(&reader.modern(method, json!({"taskId": "x"})).await, method);
+        assert_refused(&reader.modern(method, json!({"taskId": "x"})).await, method);
     }
     assert!(reader.modern("tools/list", json!({})).await.body["result"]["tools"].is_array());
     assert_eq!(reader.get("/mcp/discover").await.status, 200);
@@ -66,9 +69,9 @@ async fn unknown_scopes_are_refused_and_default_scopes_suffice() {
     let setup = Setup::open().await;
     for scope in [Value::Null, json!("email openid"), json!("TOOLS:READ tools:call/")] {
         let caller = setup.caller(json!({"scope": scope}));
-        refused(&caller.get("/mcp/discover").await, "discovery");
-        refused(&caller.modern("tools/list", json!({})).await, "MCP");
-        refused(&caller.call("demo.echo", &json!({})).await, "a call");
+        assert_refused(&caller.get("/mcp/discover").await, "discovery");
+        assert_refused(&caller.modern("tools/list", json!({})).await, "MCP");
+        assert_refused(&caller.call("demo.echo", &json!({})).await, "a call");
     }
     let ann = setup.caller(json!({}));
     let called = ann.call("demo.echo", &json!({"message": "x"})).await;
@@ -76,11 +79,11 @@ async fn unknown_scopes_are_refused_and_default_scopes_suffice() {
     let params = json!({"name": "demo.echo", "arguments": {"message": "x"}});
     let called = ann.modern("tools/call", params).await;
     assert_eq!(called.body["result"]["structuredContent"], json!({"message": "x"}));
-    for version in OLD {
+    for version in LEGACY {
         let session = ann.session(version).await;
         let mut message = call_message("demo.echo");
         message["params"]["arguments"] = json!({"message": "x"});
-        let called = ann.old(version, &session, &message).await;
+        let called = ann.legacy(version, &session, &message).await;
         assert_eq!(called.body["result"]["isError"], json!(false), "{version}: {called:?}");
     }
 }
@@ -90,12 +93,15 @@ async fn each_request_of_a_session_is_checked_by_its_own_token() {
     let setup = Setup::open().await;
     let ann = setup.caller(json!({}));
     let session = ann.session("2025-11-25").await;
-    let called = ann.old("2025-11-25", &session, &call_message("demo.echo")).await;
+    let called = ann.legacy("2025-11-25", &session, &call_message("demo.echo")).await;
     assert_eq!(called.status, 200);
     let narrowed = setup.caller(json!({"scope": "tools:read"}));
-    refused(&narrowed.old("2025-11-25", &session, &call_message("demo.echo")).await, "narrowed");
+    assert_refused(
+        &narrowed.legacy("2025-11-25", &session, &call_message("demo.echo")).await,
+        "narrowed",
+    );
     let expired = setup.caller(json!({"exp": 1}));
-    let late = expired.old("2025-11-25", &session, &call_message("demo.echo")).await;
+    let late = expired.legacy("2025-11-25", &session, &call_message("demo.echo")).await;
     assert_eq!(late.status, 401, "a session is no credential");
 }
 
@@ -154,10 +160,10 @@ async fn a_read_only_token_gets_no_prompt_or_resource_of_a_server() {
         );
         let given = ann.modern(method, params.clone()).await.body;
         assert!(!given["result"][answered].is_null(), "{method}: {given}");
-        for version in OLD {
+        for version in LEGACY {
             let session = reader.session(version).await;
             let message = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
-            let refused = reader.old(version, &session, &message).await.body;
+            let refused = reader.legacy(version, &session, &message).await.body;
             assert!(refused["result"].is_null(), "{version} {method}: {refused}");
         }
     }

@@ -7,8 +7,8 @@ use testkit::Gateway;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::keys::made;
-use crate::support::{Caller, OLD};
+use crate::keys::add_key;
+use crate::support::{Caller, LEGACY};
 
 /// The resident memory of a gateway in kilobytes.
 fn memory(gateway: &Gateway) -> usize {
@@ -21,9 +21,9 @@ fn memory(gateway: &Gateway) -> usize {
 async fn one_key_cannot_use_up_the_sessions_of_others() {
     let config = "auth: {}\nlimits: { sessions: { max: 20 } }";
     let gateway = Gateway::with().config(config).start().await;
-    let (greedy, good) = (made(&gateway, &["greedy"]).await, made(&gateway, &["good"]).await);
+    let (greedy, good) = (add_key(&gateway, &["greedy"]).await, add_key(&gateway, &["good"]).await);
     let (greedy, good) = (Caller::new(&gateway, Some(greedy)), Caller::new(&gateway, Some(good)));
-    let version = OLD[2];
+    let version = LEGACY[2];
     for _ in 0..20 {
         greedy.session(version).await;
     }
@@ -34,7 +34,11 @@ async fn one_key_cannot_use_up_the_sessions_of_others() {
         greedy.session(version).await;
     }
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
-    assert_eq!(good.old(version, &session, &ping).await.status, 200, "its session is still open");
+    assert_eq!(
+        good.legacy(version, &session, &ping).await.status,
+        200,
+        "its session is still open"
+    );
     good.session(version).await;
 }
 
@@ -43,7 +47,7 @@ async fn stalled_bodies_of_one_key_use_bounded_memory() {
     const BODY: usize = 4 * 1024 * 1024 - 1024;
     let config = "auth: {}\nlimits: { body_memory: 32MB }";
     let gateway = Gateway::with().config(config).start().await;
-    let (greedy, good) = (made(&gateway, &["greedy"]).await, made(&gateway, &["good"]).await);
+    let (greedy, good) = (add_key(&gateway, &["greedy"]).await, add_key(&gateway, &["good"]).await);
     let good = Caller::new(&gateway, Some(good));
     assert_eq!(good.call("demo.echo", &json!({"message": "x"})).await.status, 200);
     let before = memory(&gateway);
@@ -72,11 +76,11 @@ async fn idle_sessions_use_little_memory() {
     let gateway = Gateway::start().await;
     let caller = Caller::new(&gateway, None);
     for _ in 0..20 {
-        caller.session(OLD[2]).await;
+        caller.session(LEGACY[2]).await;
     }
     let before = memory(&gateway);
     for _ in 0..SESSIONS {
-        caller.session(OLD[2]).await;
+        caller.session(LEGACY[2]).await;
     }
     let begun = Instant::now();
     loop {

@@ -7,7 +7,7 @@ use testkit::{
 };
 
 /// The revisions of MCP that have sessions.
-pub(crate) const OLD: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// A tool with a different answer each time.
 const DICE: &str = "id: dice.roll\nversion: 1.0.0\ndescription: Answers with a new id.\n\
@@ -120,23 +120,23 @@ impl<'a> Caller<'a> {
     }
 
     /// Sends a message of a revision before 2026-07-28, in a session or to open one.
-    pub(crate) async fn old(&self, version: &str, session: &str, message: &Value) -> Response {
+    pub(crate) async fn legacy(&self, version: &str, session: &str, message: &Value) -> Response {
         let post = self.request(Method::POST, "/mcp");
         send(legacy_request(post, version, session, message)).await
     }
 
     /// Opens a session.
     pub(crate) async fn session(&self, version: &str) -> String {
-        let greeted = self.old(version, "", &initialize_message(version, json!({}))).await;
+        let greeted = self.legacy(version, "", &initialize_message(version, json!({}))).await;
         assert_eq!(greeted.status, 200, "{greeted:?}");
         let session = greeted.headers["mcp-session-id"].to_str().unwrap().to_owned();
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert_eq!(self.old(version, &session, &ready).await.status, 202);
+        assert_eq!(self.legacy(version, &session, &ready).await.status, 202);
         session
     }
 
     /// Calls a tool as a client that supports elicitation.
-    pub(crate) async fn asked_call(&self, tool: &str) -> Response {
+    pub(crate) async fn call_with_elicitation(&self, tool: &str) -> Response {
         let params = json!({"name": tool, "arguments": {}});
         self.modern_with("tools/call", params, json!({"elicitation": {}})).await
     }

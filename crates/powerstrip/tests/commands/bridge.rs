@@ -88,7 +88,7 @@ async fn a_pipe_bridges_mcp_of_the_old_revisions() {
         "id: late.tool\nversion: 1.0.0\ndescription: A tool that came later.\n\
          inputSchema: {type: object}\noutputSchema: {type: object}\nexecution: {kind: cli, cmd: [echo, '{}']}\n",
     );
-    let notice = pipe.hear().await;
+    let notice = pipe.read().await;
     assert_eq!(notice["method"], "notifications/tools/list_changed");
     let (code, rest) = pipe.close().await;
     assert_eq!((code, rest.as_str()), (Some(0), ""));

@@ -3,14 +3,14 @@ use testkit::Gateway;
 
 use crate::project::{Project, run_in};
 
-fn has(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     let report = Project::new().run(&["doctor", "--json"]).json_of(0);
     let programs = report["programs"].as_array().unwrap().clone();
     programs.iter().any(|entry| entry["name"] == program && !entry["version"].is_null())
 }
 
 /// Creates, checks, runs and calls a tool, as `--help` describes.
-fn works_at_once(kind: &str) {
+fn assert_works(kind: &str) {
     let project = Project::new();
     let made = project.run(&["new", "tool", "weather.now", "--kind", kind]);
     assert!(made.ok().contains("tools/weather.now.tool.yaml"), "{made:?}");
@@ -24,25 +24,25 @@ fn works_at_once(kind: &str) {
 
 #[test]
 fn new_creates_a_working_cli_tool() {
-    works_at_once("cli");
+    assert_works("cli");
 }
 
 #[test]
 fn new_creates_a_working_python_tool() {
-    works_at_once("python");
+    assert_works("python");
 }
 
 #[test]
 fn new_creates_a_working_node_tool() {
-    if has("node") {
-        works_at_once("node");
+    if is_installed("node") {
+        assert_works("node");
     }
 }
 
 #[test]
 fn new_creates_a_working_php_tool() {
-    if has("php") {
-        works_at_once("php");
+    if is_installed("php") {
+        assert_works("php");
     }
 }
 

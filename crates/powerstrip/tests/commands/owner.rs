@@ -18,7 +18,7 @@ pub(crate) async fn run(
     tokio::task::spawn_blocking(move || run_in(&folder, arguments, "", &[])).await.unwrap()
 }
 
-fn owner(folder: &Path) -> u32 {
+fn owner_pid(folder: &Path) -> u32 {
     std::fs::read_to_string(folder.join(".powerstrip/lock")).unwrap().trim().parse().unwrap()
 }
 
@@ -63,7 +63,7 @@ async fn commands_go_through_a_running_server() {
     let listed = run(gateway.folder(), &["tools", "--json"]).await.json_of(0);
     let served = gateway.get("/mcp/discover").await.body;
     assert_eq!(listed["tools"], served["tools"]);
-    assert_eq!(owner(gateway.folder()), gateway.pid());
+    assert_eq!(owner_pid(gateway.folder()), gateway.pid());
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn many_stdio_processes_share_one_server() {
         let text = number.to_string();
         assert_eq!(pipe.echo(&text).await["result"]["structuredContent"], json!({"message": text}));
     }
-    assert_eq!(owner(gateway.folder()), gateway.pid());
+    assert_eq!(owner_pid(gateway.folder()), gateway.pid());
 }
 
 #[tokio::test]
@@ -121,12 +121,12 @@ async fn commands_go_through_a_running_stdio_process() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);
     pipe.initialize().await;
-    assert_eq!(owner(project.path()), pipe.pid());
+    assert_eq!(owner_pid(project.path()), pipe.pid());
     run(project.path(), &["call", "demo.echo", "--input", "{\"message\":\"x\"}"]).await.ok();
     let mut second = Pipe::start(project.path(), &[]);
     second.initialize().await;
     assert_eq!(second.echo("x").await["result"]["structuredContent"], json!({"message": "x"}));
-    assert_eq!(owner(project.path()), pipe.pid());
+    assert_eq!(owner_pid(project.path()), pipe.pid());
 }
 
 #[tokio::test]
@@ -136,12 +136,12 @@ async fn a_server_takes_over_from_a_stdio_process() {
     pipe.initialize().await;
     let mut second = Pipe::start(project.path(), &[]);
     second.initialize().await;
-    assert_eq!(owner(project.path()), pipe.pid());
+    assert_eq!(owner_pid(project.path()), pipe.pid());
 
     let server = serve(project.path()).await;
-    assert_eq!(owner(project.path()), server.id().unwrap());
+    assert_eq!(owner_pid(project.path()), server.id().unwrap());
     for pipe in [&mut pipe, &mut second] {
-        let answer = pipe.echo_at_last("still here").await;
+        let answer = pipe.echo_eventually("still here").await;
         assert_eq!(answer["result"]["structuredContent"], json!({"message": "still here"}));
     }
     assert_eq!(pipe.close().await.0, Some(0));
@@ -157,16 +157,16 @@ async fn a_stdio_process_takes_over_from_a_crashed_server() {
     }
     server.kill().await.unwrap();
     for pipe in &mut pipes {
-        let answer = pipe.echo_at_last("still here").await;
+        let answer = pipe.echo_eventually("still here").await;
         assert_eq!(answer["result"]["structuredContent"], json!({"message": "still here"}));
     }
-    let owner = owner(project.path());
+    let owner = owner_pid(project.path());
     assert!(pipes.iter().any(|pipe| pipe.pid() == owner), "one of them holds the folder now");
 
     let [first, second] = pipes;
     let (holder, mut other) = if first.pid() == owner { (first, second) } else { (second, first) };
     holder.kill().await;
-    other.echo_at_last("last one").await;
+    other.echo_eventually("last one").await;
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn a_lost_request_gets_an_error() {
         "{answer}"
     );
     assert!(answer["error"]["message"].as_str().unwrap().contains("Try again"));
-    pipe.echo_at_last("goes on").await;
+    pipe.echo_eventually("goes on").await;
 }
 
 #[tokio::test]
@@ -197,9 +197,9 @@ async fn stdio_processes_survive_server_restarts() {
     pipe.initialize().await;
     for round in 0..3 {
         let server = serve(project.path()).await;
-        pipe.echo_at_last(&format!("served {round}")).await;
+        pipe.echo_eventually(&format!("served {round}")).await;
         stop(server).await;
-        pipe.echo_at_last(&format!("alone {round}")).await;
+        pipe.echo_eventually(&format!("alone {round}")).await;
     }
     assert_eq!(pipe.close().await.0, Some(0));
 }
@@ -225,7 +225,7 @@ async fn long_data_folder_paths_work() {
     let ended =
         run(&folder, &["call", "demo.echo", "--input", "{\"message\":\"x\"}", "--json"]).await;
     assert_eq!(ended.json_of(0)["ok"], json!(true));
-    assert_eq!(owner(&folder), pipe.pid());
+    assert_eq!(owner_pid(&folder), pipe.pid());
 }
 
 #[tokio::test]
@@ -235,7 +235,7 @@ async fn a_legacy_session_survives_a_takeover() {
     pipe.initialize().await;
     let _server = serve(project.path()).await;
     // A legacy client is notified that lists may have changed and continues without a new handshake.
-    let notice: Value = pipe.hear().await;
+    let notice: Value = pipe.read().await;
     assert_eq!(notice["method"], "notifications/tools/list_changed");
     let tools = pipe.request("tools/list", &json!({})).await;
     assert!(tools["result"]["tools"].is_array(), "{tools}");

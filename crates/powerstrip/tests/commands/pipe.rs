@@ -31,7 +31,7 @@ impl Pipe {
         Self { child, stdin, stdout, next: 0 }
     }
 
-    pub(crate) async fn say(&mut self, text: &str) {
+    pub(crate) async fn send(&mut self, text: &str) {
         self.stdin.as_mut().unwrap().write_all(text.as_bytes()).await.unwrap();
     }
 
@@ -40,11 +40,11 @@ impl Pipe {
         self.next += 1;
         let request =
             json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
-        self.say(&format!("{request}\n")).await;
+        self.send(&format!("{request}\n")).await;
         self.next
     }
 
-    pub(crate) async fn hear(&mut self) -> Value {
+    pub(crate) async fn read(&mut self) -> Value {
         let mut line = String::new();
         let read = timeout(Duration::from_secs(30), self.stdout.read_line(&mut line)).await;
         assert_ne!(read.expect("it answers in time").unwrap(), 0, "it ended before it answered");
@@ -54,7 +54,7 @@ impl Pipe {
     /// The answer to a request; earlier messages are skipped.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
         loop {
-            let message = self.hear().await;
+            let message = self.read().await;
             if message["id"] == json!(id) && message.get("method").is_none() {
                 return message;
             }
@@ -71,7 +71,7 @@ impl Pipe {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "pipe", "version": "0"}});
         let answer = self.request("initialize", &params).await;
-        self.say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n").await;
+        self.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n").await;
         answer
     }
 
@@ -81,7 +81,7 @@ impl Pipe {
     }
 
     /// Repeats a request while the answer says to retry.
-    pub(crate) async fn echo_at_last(&mut self, message: &str) -> Value {
+    pub(crate) async fn echo_eventually(&mut self, message: &str) -> Value {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             let answer = self.echo(message).await;

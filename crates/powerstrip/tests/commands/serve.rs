@@ -33,7 +33,7 @@ async fn serves_without_config_and_stops_on_sigterm() {
 }
 
 /// A gateway with a tool that creates a file when it starts and then takes this many seconds.
-async fn napping(seconds: u32) -> Gateway {
+async fn slow_gateway(seconds: u32) -> Gateway {
     Gateway::with()
         .file(
             "tools/slow.tool.yaml",
@@ -56,7 +56,7 @@ async fn napping(seconds: u32) -> Gateway {
 }
 
 /// Calls the tool and returns once it has started.
-async fn begin(gateway: &Gateway) -> tokio::task::JoinHandle<Option<Value>> {
+async fn start_call(gateway: &Gateway) -> tokio::task::JoinHandle<Option<Value>> {
     let url = gateway.url("/mcp/tool/slow.nap");
     let call = tokio::spawn(async move {
         let answer = reqwest::Client::new().post(url).json(&json!({})).send().await.ok()?;
@@ -69,8 +69,8 @@ async fn begin(gateway: &Gateway) -> tokio::task::JoinHandle<Option<Value>> {
 
 #[tokio::test]
 async fn running_calls_finish_at_shutdown() {
-    let gateway = napping(1).await;
-    let call = begin(&gateway).await;
+    let gateway = slow_gateway(1).await;
+    let call = start_call(&gateway).await;
     assert_eq!(gateway.stop().await, Some(0));
     assert_eq!(call.await.unwrap().unwrap()["data"], json!({"slept": true}));
 }
@@ -78,8 +78,8 @@ async fn running_calls_finish_at_shutdown() {
 #[tokio::test]
 async fn a_second_signal_ends_it_at_once() {
     // Longer than the drain time and the time between two signals.
-    let gateway = napping(25).await;
-    let call = begin(&gateway).await;
+    let gateway = slow_gateway(25).await;
+    let call = start_call(&gateway).await;
     let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     eventually("the first signal was handled", || async {

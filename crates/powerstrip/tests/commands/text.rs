@@ -52,7 +52,7 @@ fn page(contents: &str, resources: &str) -> Vec<String> {
 }
 
 /// Nested forms that each draw the next one ten times: a small file that takes forever.
-fn endless() -> Vec<u8> {
+fn endless_pdf() -> Vec<u8> {
     let mut objects = page("4 0 R", "/XObject << /F 5 0 R >>");
     objects.push("<< /Length 5 >> stream\n/F Do\nendstream".to_owned());
     let draws = "/F Do ".repeat(10);
@@ -68,7 +68,7 @@ fn endless() -> Vec<u8> {
 }
 
 /// A page that repeats one stream: megabytes that expand to gigabytes.
-fn vast() -> Vec<u8> {
+fn huge_pdf() -> Vec<u8> {
     let blank = " ".repeat(8 << 20);
     let mut objects = page(&format!("[{}]", "4 0 R ".repeat(400)), "");
     objects.push(format!("<< /Length {} >> stream\n{blank}\nendstream", blank.len()));
@@ -146,7 +146,7 @@ fn a_document_that_is_too_large_is_refused_unread() {
 
 #[test]
 fn a_document_that_never_ends_is_cut_short() {
-    let project = project("endless.pdf", &endless());
+    let project = project("endless.pdf", &endless_pdf());
     let begun = Instant::now();
     let report = project.run(&["text", "endless.pdf", "--json", "--timeout", "1"]).json_of(1);
     assert_eq!(report["error"]["code"], "TIMEOUT", "{report}");
@@ -156,7 +156,7 @@ fn a_document_that_never_ends_is_cut_short() {
 
 #[test]
 fn a_document_can_exhaust_only_the_memory_of_its_reader() {
-    let project = project("vast.pdf", &vast());
+    let project = project("vast.pdf", &huge_pdf());
     // Memory must run out before the time does.
     let report = project.run(&["text", "vast.pdf", "--json", "--timeout", "120"]).json_of(1);
     assert_eq!(report["error"]["details"]["reason"], "memory", "{report}");
@@ -168,7 +168,7 @@ fn a_document_can_exhaust_only_the_memory_of_its_reader() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_reader_is_confined_and_its_crash_is_reported() {
-    let project = project("endless.pdf", &endless());
+    let project = project("endless.pdf", &endless_pdf());
     let tier = project.run(&["doctor", "--json"]).json_of(0)["sandbox"]["tier"]
         .as_str()
         .unwrap()

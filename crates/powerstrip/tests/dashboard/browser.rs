@@ -25,11 +25,11 @@ fn programs() -> Result<(PathBuf, PathBuf), &'static str> {
     Ok((modules, browser.ok_or("there is no Chromium; scripts/test installs it")?.to_owned()))
 }
 
-async fn played(name: &str) {
-    played_at(name, gateway(), &[]).await;
+async fn run_scenario(name: &str) {
+    run_scenario_at(name, gateway(), &[]).await;
 }
 
-async fn played_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &str)]) {
+async fn run_scenario_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &str)]) {
     let (modules, browser) = match programs() {
         Ok(programs) => programs,
         Err(why) => {
@@ -68,12 +68,12 @@ async fn played_at(name: &str, gateway: GatewayBuilder, environment: &[(&str, &s
 
 #[tokio::test]
 async fn a_question_of_a_run_is_answered_on_its_page() {
-    played("question.mjs").await;
+    run_scenario("question.mjs").await;
 }
 
 #[tokio::test]
 async fn users_sign_in_and_out() {
-    played("sign_in.mjs").await;
+    run_scenario("sign_in.mjs").await;
 }
 
 #[tokio::test]
@@ -85,30 +85,30 @@ async fn users_sign_in_at_a_real_identity_provider() {
         provider.issuer()
     );
     let gateway = gateway().config(&auth).env("POWERSTRIP_LOG", "debug");
-    played_at("provider.mjs", gateway, &[("ISSUER", provider.issuer())]).await;
+    run_scenario_at("provider.mjs", gateway, &[("ISSUER", provider.issuer())]).await;
 }
 
 #[tokio::test]
 async fn approvals_are_decided_and_expire_in_two_tabs() {
-    played("approvals.mjs").await;
+    run_scenario("approvals.mjs").await;
 }
 
 #[tokio::test]
 async fn a_tool_with_a_nested_schema_can_be_tried() {
-    played("try_it.mjs").await;
+    run_scenario("try_it.mjs").await;
 }
 
 #[tokio::test]
 async fn hostile_arguments_stay_inert() {
-    played("hostile.mjs").await;
+    run_scenario("hostile.mjs").await;
 }
 
 #[tokio::test]
 async fn every_control_is_reachable_by_keyboard() {
-    played("keyboard.mjs").await;
+    run_scenario("keyboard.mjs").await;
 }
 
 #[tokio::test]
 async fn every_page_fits_every_screen() {
-    played("pages.mjs").await;
+    run_scenario("pages.mjs").await;
 }

@@ -18,7 +18,7 @@ struct Setup {
 }
 
 /// A redirect to the provider.
-struct Trip {
+struct PendingSignIn {
     to: BTreeMap<String, String>,
     /// The cookie that the browser brings back.
     cookie: String,
@@ -40,17 +40,17 @@ impl Setup {
         Self { gateway: builder.env("POWERSTRIP_LOG", "debug").start().await, issuer, signer }
     }
 
-    async fn depart(&self, next: &str) -> Trip {
+    async fn start_sign_in(&self, next: &str) -> PendingSignIn {
         let browser = Person::new(&self.gateway);
-        Trip::of(&browser.post("/dashboard/sign-in/start", &[("next", next)]).await)
+        PendingSignIn::of(&browser.post("/dashboard/sign-in/start", &[("next", next)]).await)
     }
 
     fn access_token(&self, changes: Value) -> String {
         self.signer.token(&self.issuer.claims(&self.gateway.url(""), changes))
     }
 
-    fn id_token(&self, trip: &Trip, changes: Value) -> String {
-        let mut claims = self.issuer.claims("board", json!({"nonce": trip.to["nonce"]}));
+    fn id_token(&self, pending: &PendingSignIn, changes: Value) -> String {
+        let mut claims = self.issuer.claims("board", json!({"nonce": pending.to["nonce"]}));
         for (name, value) in changes.as_object().unwrap() {
             claims[name] = value.clone();
         }
@@ -58,39 +58,44 @@ impl Setup {
     }
 
     /// Returns from the provider with a code for these tokens.
-    async fn land(&self, trip: &Trip, access: &str, id_token: Option<&str>) -> Page {
-        let code = format!("canary-code-{}", &trip.to["state"][..8]);
+    async fn finish_sign_in(
+        &self,
+        pending: &PendingSignIn,
+        access: &str,
+        id_token: Option<&str>,
+    ) -> Page {
+        let code = format!("canary-code-{}", &pending.to["state"][..8]);
         let mut answer = json!({"access_token": access, "token_type": "Bearer", "expires_in": 600});
         if let Some(id_token) = id_token {
             answer["id_token"] = json!(id_token);
         }
         self.issuer.set_grant(&code, answer);
-        self.back(Some(&trip.cookie), &self.query(&trip.to["state"], &code)).await
+        self.callback(Some(&pending.cookie), &self.query(&pending.to["state"], &code)).await
     }
 
     fn query(&self, state: &str, code: &str) -> String {
         format!("state={state}&code={code}&iss={}", encoded(self.issuer.url()))
     }
 
-    async fn back(&self, cookie: Option<&str>, query: &str) -> Page {
+    async fn callback(&self, cookie: Option<&str>, query: &str) -> Page {
         let mut browser = Person::new(&self.gateway);
         browser.cookie = cookie.map(str::to_owned);
         browser.get(&format!("/dashboard/sign-in/callback?{query}")).await
     }
 
     /// A complete sign-in; returns the user and the first page.
-    async fn signed_in(&self, next: &str, answer: Value) -> (Person<'_>, Page) {
-        let trip = self.depart(next).await;
+    async fn sign_in(&self, next: &str, answer: Value) -> (Person<'_>, Page) {
+        let pending = self.start_sign_in(next).await;
         let mut granted = json!({
             "access_token": self.access_token(json!({})), "token_type": "Bearer", "expires_in": 600,
-            "id_token": self.id_token(&trip, json!({})),
+            "id_token": self.id_token(&pending, json!({})),
         });
         for (name, value) in answer.as_object().unwrap() {
             granted[name] = value.clone();
         }
         self.issuer.set_grant("canary-code", granted);
-        let query = self.query(&trip.to["state"], "canary-code");
-        let page = self.back(Some(&trip.cookie), &query).await;
+        let query = self.query(&pending.to["state"], "canary-code");
+        let page = self.callback(Some(&pending.cookie), &query).await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.text);
         let mut person = Person::new(&self.gateway);
         person.cookie =
@@ -99,7 +104,7 @@ impl Setup {
     }
 }
 
-impl Trip {
+impl PendingSignIn {
     fn of(page: &Page) -> Self {
         assert_eq!(page.status, StatusCode::OK, "{}", page.text);
         let to: Url = page.header("refresh").strip_prefix("0; url=").unwrap().parse().unwrap();
@@ -132,7 +137,7 @@ async fn a_user_signs_in_at_the_provider_and_out_again() {
     let (button, form) = (page.find(&format!("Sign in with {host}")), page.find("name=\"token\""));
     assert!(button.unwrap() < form.unwrap(), "the provider first, then the token");
 
-    let trip = setup.depart("/dashboard/catalog?q=x").await;
+    let pending = setup.start_sign_in("/dashboard/catalog?q=x").await;
     for (name, value) in [
         ("response_type", "code"),
         ("client_id", "board"),
@@ -141,12 +146,12 @@ async fn a_user_signs_in_at_the_provider_and_out_again() {
         ("resource", &setup.gateway.url("")),
         ("redirect_uri", &setup.gateway.url("/dashboard/sign-in/callback")),
     ] {
-        assert_eq!(trip.to[name], value, "{name}");
+        assert_eq!(pending.to[name], value, "{name}");
     }
-    let (access, id) = (setup.access_token(json!({})), setup.id_token(&trip, json!({})));
-    let page = setup.land(&trip, &access, Some(&id)).await;
+    let (access, id) = (setup.access_token(json!({})), setup.id_token(&pending, json!({})));
+    let page = setup.finish_sign_in(&pending, &access, Some(&id)).await;
     assert!(page.text.contains("data-next=\"/dashboard/catalog?q=x\""), "{}", page.text);
-    let taken_back = format!("{}=; ", trip.cookie.split('=').next().unwrap());
+    let taken_back = format!("{}=; ", pending.cookie.split('=').next().unwrap());
     let cookies = page.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
     assert!(cookies.into_iter().any(|cookie| cookie.starts_with(&taken_back)));
     let asked = &setup.issuer.token_requests()[0];
@@ -154,7 +159,7 @@ async fn a_user_signs_in_at_the_provider_and_out_again() {
     assert_eq!(asked["resource"], setup.gateway.url(""));
     assert_eq!(asked["redirect_uri"], setup.gateway.url("/dashboard/sign-in/callback"));
     assert_eq!(asked["authorization"], "Basic Ym9hcmQ6Y2FuYXJ5LXNlY3JldA==");
-    assert_eq!(testkit::s256(&asked["code_verifier"]), trip.to["code_challenge"]);
+    assert_eq!(testkit::s256(&asked["code_verifier"]), pending.to["code_challenge"]);
 
     let mut ann = Person::new(&setup.gateway);
     ann.cookie = Some(session(&page).unwrap().split(';').next().unwrap().to_owned());
@@ -173,7 +178,7 @@ async fn a_user_signs_in_at_the_provider_and_out_again() {
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::SEE_OTHER);
     let log = setup.gateway.log();
     assert!(log.contains("signed in to the dashboard"), "{log}");
-    for secret in ["canary", &trip.to["state"], &trip.to["nonce"], &access, &id] {
+    for secret in ["canary", &pending.to["state"], &pending.to["nonce"], &access, &id] {
         assert!(!log.contains(secret), "{secret} is in the log: {log}");
     }
 }
@@ -181,33 +186,34 @@ async fn a_user_signs_in_at_the_provider_and_out_again() {
 #[tokio::test]
 async fn a_callback_counts_once_and_only_in_the_browser_that_began_it() {
     let setup = Setup::open().await;
-    let (hers, evil) = (setup.depart("/dashboard").await, setup.depart("/dashboard").await);
+    let (hers, evil) =
+        (setup.start_sign_in("/dashboard").await, setup.start_sign_in("/dashboard").await);
     let access = setup.access_token(json!({}));
-    let ready = |trip: &Trip| {
-        let answer = json!({"access_token": access, "token_type": "Bearer", "id_token": setup.id_token(trip, json!({}))});
+    let ready = |pending: &PendingSignIn| {
+        let answer = json!({"access_token": access, "token_type": "Bearer", "id_token": setup.id_token(pending, json!({}))});
         setup.issuer.set_grant("code", answer);
-        setup.query(&trip.to["state"], "code")
+        setup.query(&pending.to["state"], "code")
     };
     let query = ready(&hers);
-    let browser = setup.back(None, &query).await;
+    let browser = setup.callback(None, &query).await;
     assert_refused(&browser, 400, "another browser", "no cookie");
-    let browser = setup.back(Some(&evil.cookie), &query).await;
+    let browser = setup.callback(Some(&evil.cookie), &query).await;
     assert_refused(&browser, 400, "another browser", "the cookie of another sign-in");
     let (name, _) = hers.cookie.split_once('=').unwrap();
     let (_, key) = evil.cookie.split_once('=').unwrap();
-    let browser = setup.back(Some(&format!("{name}={key}")), &query).await;
+    let browser = setup.callback(Some(&format!("{name}={key}")), &query).await;
     assert_refused(&browser, 400, "another browser", "a cookie under its name");
-    let twice = setup.back(Some(&hers.cookie), &format!("{query}&code=other")).await;
+    let twice = setup.callback(Some(&hers.cookie), &format!("{query}&code=other")).await;
     assert_refused(&twice, 400, "cannot be read", "two codes");
-    let made_up = setup.back(Some(&hers.cookie), &setup.query("made-up", "code")).await;
+    let made_up = setup.callback(Some(&hers.cookie), &setup.query("made-up", "code")).await;
     assert_refused(&made_up, 400, "not known", "an unknown state");
-    let none = setup.back(Some(&hers.cookie), "").await;
+    let none = setup.callback(Some(&hers.cookie), "").await;
     assert_refused(&none, 400, "not known", "nothing at all");
     assert!(setup.issuer.token_requests().is_empty(), "no code was used for any of them");
 
-    let page = setup.back(Some(&hers.cookie), &query).await;
+    let page = setup.callback(Some(&hers.cookie), &query).await;
     assert!(session(&page).is_some(), "hers is still there: {}", page.text);
-    let again = setup.back(Some(&hers.cookie), &ready(&hers)).await;
+    let again = setup.callback(Some(&hers.cookie), &ready(&hers)).await;
     assert_refused(&again, 400, "used already", "the same answer again");
     assert_eq!(setup.issuer.token_requests().len(), 1);
 }
@@ -240,15 +246,15 @@ async fn mismatched_provider_answers_are_refused() {
         ("no code", format!("iss={iss}"), 400, "without a code"),
         ("an unknown code", format!("code=wrong&iss={iss}"), 502, "gave no token"),
     ] {
-        let trip = setup.depart("/dashboard").await;
-        let query = format!("state={}&{more}", trip.to["state"]);
-        assert_refused(&setup.back(Some(&trip.cookie), &query).await, status, part, why);
+        let pending = setup.start_sign_in("/dashboard").await;
+        let query = format!("state={}&{more}", pending.to["state"]);
+        assert_refused(&setup.callback(Some(&pending.cookie), &query).await, status, part, why);
     }
-    let trip = setup.depart("/dashboard").await;
+    let pending = setup.start_sign_in("/dashboard").await;
     let evil = encoded("<script>alert(1)</script>");
     let query =
-        format!("state={}&error={evil}&error_description={evil}&iss={iss}", trip.to["state"]);
-    let page = setup.back(Some(&trip.cookie), &query).await;
+        format!("state={}&error={evil}&error_description={evil}&iss={iss}", pending.to["state"]);
+    let page = setup.callback(Some(&pending.cookie), &query).await;
     assert_refused(&page, 403, "an unknown error code", "words that are no code");
     assert!(!page.text.contains("alert(1)"), "{}", page.text);
 }
@@ -257,7 +263,7 @@ async fn mismatched_provider_answers_are_refused() {
 async fn id_tokens_are_bound_to_client_and_sign_in() {
     let setup = Setup::open().await;
     let good = setup.access_token(json!({}));
-    let earlier = setup.depart("/dashboard").await;
+    let earlier = setup.start_sign_in("/dashboard").await;
     for (why, changes) in [
         ("of another sign-in", json!({"nonce": earlier.to["nonce"]})),
         ("without a nonce", json!({"nonce": null})),
@@ -266,18 +272,18 @@ async fn id_tokens_are_bound_to_client_and_sign_in() {
         ("of another issuer", json!({"iss": "https://evil.example"})),
         ("of the past", json!({"exp": 1_000_000_000})),
     ] {
-        let trip = setup.depart("/dashboard").await;
-        let id = setup.id_token(&trip, changes);
-        let page = setup.land(&trip, &good, Some(&id)).await;
+        let pending = setup.start_sign_in("/dashboard").await;
+        let id = setup.id_token(&pending, changes);
+        let page = setup.finish_sign_in(&pending, &good, Some(&id)).await;
         assert_refused(&page, 403, "not for this sign-in", why);
     }
-    let trip = setup.depart("/dashboard").await;
+    let pending = setup.start_sign_in("/dashboard").await;
     let forged = Signer::ec("key-1")
-        .token(&setup.issuer.claims("board", json!({"nonce": trip.to["nonce"]})));
-    let page = setup.land(&trip, &good, Some(&forged)).await;
+        .token(&setup.issuer.claims("board", json!({"nonce": pending.to["nonce"]})));
+    let page = setup.finish_sign_in(&pending, &good, Some(&forged)).await;
     assert_refused(&page, 403, "not for this sign-in", "signed with another key");
-    let trip = setup.depart("/dashboard").await;
-    let page = setup.land(&trip, &good, None).await;
+    let pending = setup.start_sign_in("/dashboard").await;
+    let page = setup.finish_sign_in(&pending, &good, None).await;
     assert_refused(&page, 403, "not for this sign-in", "none at all");
 }
 
@@ -292,9 +298,9 @@ async fn the_access_token_is_validated_like_any_other() {
         ("of the past", json!({"exp": 1_000_000_000}), "has expired"),
         ("without scopes", json!({"scope": "email profile"}), "has no access"),
     ] {
-        let trip = setup.depart("/dashboard").await;
-        let id = setup.id_token(&trip, json!({}));
-        let page = setup.land(&trip, &setup.access_token(changes), Some(&id)).await;
+        let pending = setup.start_sign_in("/dashboard").await;
+        let id = setup.id_token(&pending, json!({}));
+        let page = setup.finish_sign_in(&pending, &setup.access_token(changes), Some(&id)).await;
         assert_refused(&page, 403, part, why);
     }
 }
@@ -312,7 +318,7 @@ async fn a_token_is_renewed_once_and_the_session_ends_if_renewal_fails() {
         "refresh_token": "canary-refresh-2",
     });
     setup.issuer.set_grant("canary-refresh-1", next);
-    let (ann, _) = setup.signed_in("/dashboard", first).await;
+    let (ann, _) = setup.sign_in("/dashboard", first).await;
     let renewals = || setup.issuer.token_requests().len() - 1;
     eventually("the token is renewed", || async {
         let pages = ["/dashboard", "/dashboard/catalog", "/dashboard/calls", "/dashboard/prompts"];
@@ -367,7 +373,7 @@ async fn a_renewed_token_of_another_user_ends_the_session() {
     setup.issuer.set_grant("one", granted(json!({}), "two"));
     setup.issuer.set_grant("two", granted(json!({"jti": "later"}), "three"));
     setup.issuer.set_grant("three", granted(json!({"sub": "eve"}), "four"));
-    let (ann, _) = setup.signed_in("/dashboard", granted(json!({}), "one")).await;
+    let (ann, _) = setup.sign_in("/dashboard", granted(json!({}), "one")).await;
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::OK, "another token of hers");
     assert_eq!(ann.get("/dashboard/catalog").await.status, StatusCode::SEE_OTHER);
 }
@@ -383,9 +389,9 @@ async fn sign_in_starts_only_from_our_pages_with_a_valid_callback() {
     }
     assert_eq!(person.get("/dashboard/sign-in/start").await.status, StatusCode::METHOD_NOT_ALLOWED);
     let next = person.post("/dashboard/sign-in/start", &[("next", "https://evil.example/")]).await;
-    let trip = Trip::of(&next);
-    let (access, id) = (setup.access_token(json!({})), setup.id_token(&trip, json!({})));
-    let page = setup.land(&trip, &access, Some(&id)).await;
+    let pending = PendingSignIn::of(&next);
+    let (access, id) = (setup.access_token(json!({})), setup.id_token(&pending, json!({})));
+    let page = setup.finish_sign_in(&pending, &access, Some(&id)).await;
     assert!(page.text.contains("data-next=\"/dashboard\""), "led elsewhere: {}", page.text);
 
     // At another name of this machine the browser would not send the cookie.
@@ -440,13 +446,13 @@ async fn minimal_provider_metadata_is_enough() {
         "issuer": url, "jwks_uri": format!("{url}/keys"), "authorization_endpoint": format!("{url}/authorize"),
         "token_endpoint": format!("{url}/token"), "token_endpoint_auth_methods_supported": ["client_secret_post"],
     }));
-    let trip = setup.depart("/dashboard").await;
-    assert_eq!(trip.to["code_challenge_method"], "S256");
-    let (access, id) = (setup.access_token(json!({})), setup.id_token(&trip, json!({})));
+    let pending = setup.start_sign_in("/dashboard").await;
+    assert_eq!(pending.to["code_challenge_method"], "S256");
+    let (access, id) = (setup.access_token(json!({})), setup.id_token(&pending, json!({})));
     let answer = json!({"access_token": access, "token_type": "bearer", "id_token": id});
     setup.issuer.set_grant("code", answer);
-    let query = format!("state={}&code=code", trip.to["state"]);
-    let page = setup.back(Some(&trip.cookie), &query).await;
+    let query = format!("state={}&code=code", pending.to["state"]);
+    let page = setup.callback(Some(&pending.cookie), &query).await;
     assert!(session(&page).is_some(), "{}", page.text);
     let asked = &setup.issuer.token_requests()[0];
     assert_eq!((&*asked["client_id"], &*asked["client_secret"]), ("board", SECRET));
@@ -458,28 +464,28 @@ async fn cookies_are_secure_behind_https() {
     let setup = Setup::with(&format!("{CLIENT}\npublic_url: https://strip.example")).await;
     let origin = Some("https://strip.example");
     let page = Person::new(&setup.gateway).post_from("/dashboard/sign-in/start", origin, &[]).await;
-    let trip = Trip::of(&page);
-    assert!(trip.cookie.starts_with("__Host-powerstrip-sign-in-"), "{}", trip.cookie);
+    let pending = PendingSignIn::of(&page);
+    assert!(pending.cookie.starts_with("__Host-powerstrip-sign-in-"), "{}", pending.cookie);
     assert!(
         page.header("set-cookie").ends_with("; Secure")
             && page.header("set-cookie").contains("; Path=/;")
     );
-    assert_eq!(trip.to["redirect_uri"], "https://strip.example/dashboard/sign-in/callback");
-    assert_eq!(trip.to["resource"], "https://strip.example");
+    assert_eq!(pending.to["redirect_uri"], "https://strip.example/dashboard/sign-in/callback");
+    assert_eq!(pending.to["resource"], "https://strip.example");
     let access = setup.access_token(json!({"aud": "https://strip.example"}));
-    let id = setup.id_token(&trip, json!({}));
-    let page = setup.land(&trip, &access, Some(&id)).await;
+    let id = setup.id_token(&pending, json!({}));
+    let page = setup.finish_sign_in(&pending, &access, Some(&id)).await;
     assert!(session(&page).unwrap().starts_with("__Host-powerstrip="), "{}", page.text);
 }
 
 #[tokio::test]
 async fn a_public_client_sends_only_its_id_and_configured_scopes() {
     let setup = Setup::with("sign_in: { client_id: board, scopes: [a, b], resource: false }").await;
-    let trip = setup.depart("/dashboard").await;
-    assert_eq!(trip.to["scope"], "a b");
-    assert!(!trip.to.contains_key("resource"));
+    let pending = setup.start_sign_in("/dashboard").await;
+    assert_eq!(pending.to["scope"], "a b");
+    assert!(!pending.to.contains_key("resource"));
     // Without `openid` there is only the access token.
-    let page = setup.land(&trip, &setup.access_token(json!({})), None).await;
+    let page = setup.finish_sign_in(&pending, &setup.access_token(json!({})), None).await;
     assert!(session(&page).is_some(), "{}", page.text);
     let asked = &setup.issuer.token_requests()[0];
     assert_eq!(asked["client_id"], "board");

@@ -10,7 +10,7 @@ const ASK: &str = "powerstrip:request_user_input";
 
 /// Asks within a run with a short timeout: the answer is `waiting` after nine tenths of it, which leaves a busy machine
 /// the rest.
-async fn asked(gateway: &Gateway, slot: &str, kind: &str) -> Value {
+async fn ask(gateway: &Gateway, slot: &str, kind: &str) -> Value {
     let headers = [("powerstrip-run", "letter"), ("powerstrip-timeout-ms", "3000")];
     let options = if kind == "number" { json!([]) } else { json!(["plain", "warm"]) };
     let input =
@@ -26,7 +26,7 @@ async fn a_run_continues_after_a_restart_with_the_answer_of_its_page() {
         gateway.call_with("demo.echo", &input, &[("powerstrip-run", "letter")]).await;
     }
     for (slot, kind) in [("tone", "choice"), ("both", "multi"), ("length", "number")] {
-        let said = asked(&gateway, slot, kind).await;
+        let said = ask(&gateway, slot, kind).await;
         assert_eq!(said["data"]["status"], json!("waiting"), "{said}");
     }
 
@@ -60,7 +60,7 @@ async fn a_run_continues_after_a_restart_with_the_answer_of_its_page() {
         ("both", "multi", json!(["plain", "warm"])),
         ("length", "number", json!(2.5)),
     ] {
-        let answer = asked(&gateway, slot, kind).await;
+        let answer = ask(&gateway, slot, kind).await;
         assert_eq!(answer["data"]["value"], value, "{answer}");
     }
 }

@@ -96,7 +96,7 @@ async fn command(gateway: &Gateway, arguments: &[&str]) -> String {
 }
 
 /// The next event of a stream; keep-alives are skipped.
-async fn news(stream: &mut reqwest::Response) -> String {
+async fn next_event(stream: &mut reqwest::Response) -> String {
     loop {
         let chunk = stream.chunk().await.unwrap().expect("it goes on");
         let text = String::from_utf8_lossy(&chunk).into_owned();
@@ -156,9 +156,9 @@ async fn sessions_and_streams_end_when_their_key_is_revoked() {
     let call = reqwest::Client::new().post(gateway.url("/mcp/tool/mail.send")).bearer_auth(&ann);
     let call = tokio::spawn(call.json(&json!({"to": "x@example.com"})).send());
     let mut live = live;
-    let event = news(&mut live).await;
+    let event = next_event(&mut live).await;
     assert!(event.contains("data: approvals"), "{event:?}");
-    let silent = tokio::time::timeout(Duration::from_millis(300), news(&mut foreign)).await;
+    let silent = tokio::time::timeout(Duration::from_millis(300), next_event(&mut foreign)).await;
     assert!(silent.is_err(), "another tenant's call: {silent:?}");
 
     command(&gateway, &["keys", "revoke", "ann"]).await;

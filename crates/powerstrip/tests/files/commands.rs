@@ -13,7 +13,7 @@ async fn run(folder: &Path, arguments: &[&str]) -> Output {
     output.await.unwrap()
 }
 
-async fn good(folder: &Path, arguments: &[&str]) -> String {
+async fn run_ok(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments).await;
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{arguments:?}: {stderr}");
@@ -25,23 +25,23 @@ async fn store_and_fetch(folder: &Path) -> String {
     let bytes = noise(2_000_000);
     std::fs::write(folder.join("in.bin"), &bytes).unwrap();
     std::fs::write(folder.join("note.txt"), "hello").unwrap();
-    let ids = good(folder, &["put", "in.bin", "note.txt"]).await;
+    let ids = run_ok(folder, &["put", "in.bin", "note.txt"]).await;
     let ids: Vec<_> = ids.lines().collect();
     assert_eq!(ids.len(), 2, "{ids:?}");
     assert!(ids.iter().all(|id| id.starts_with("file_")));
-    assert_eq!(good(folder, &["get", ids[1]]).await, "hello");
-    good(folder, &["get", ids[0], "-o", "out.bin"]).await;
+    assert_eq!(run_ok(folder, &["get", ids[1]]).await, "hello");
+    run_ok(folder, &["get", ids[0], "-o", "out.bin"]).await;
     assert!(std::fs::read(folder.join("out.bin")).unwrap() == bytes);
     let again = run(folder, &["get", ids[1], "-o", "out.bin"]).await;
     assert_eq!(again.status.code(), Some(2), "nothing is written over");
     assert!(std::fs::read(folder.join("out.bin")).unwrap() == bytes);
 
-    let listed: Value = serde_json::from_str(&good(folder, &["ls", "--json"]).await).unwrap();
+    let listed: Value = serde_json::from_str(&run_ok(folder, &["ls", "--json"]).await).unwrap();
     let names: Vec<_> =
         listed.as_array().unwrap().iter().map(|file| file["name"].clone()).collect();
     assert_eq!(names, ["note.txt", "in.bin"]);
-    assert!(good(folder, &["ls"]).await.contains("note.txt"));
-    assert!(good(folder, &["rm", ids[0]]).await.contains("deleted"));
+    assert!(run_ok(folder, &["ls"]).await.contains("note.txt"));
+    assert!(run_ok(folder, &["rm", ids[0]]).await.contains("deleted"));
     for arguments in
         [&["get", ids[0]][..], &["rm", ids[0]], &["get", "x"], &["put", "missing"], &["put", "."]]
     {
@@ -63,12 +63,12 @@ async fn commands_store_and_fetch_files_with_and_without_a_gateway() {
 
     let gateway = Gateway::start().await;
     let id = store_and_fetch(gateway.folder()).await;
-    let link = good(gateway.folder(), &["link", &id, "--ttl", "10m"]).await;
+    let link = run_ok(gateway.folder(), &["link", &id, "--ttl", "10m"]).await;
     assert_eq!(reqwest::get(&link).await.unwrap().text().await.unwrap(), "hello");
     // Files stored over HTTP belong to the same user.
     let kept = put(&gateway, "?name=http.txt", "by http").await;
     assert_eq!(
-        good(gateway.folder(), &["get", kept["file_id"].as_str().unwrap()]).await,
+        run_ok(gateway.folder(), &["get", kept["file_id"].as_str().unwrap()]).await,
         "by http"
     );
     let left: Vec<_> = std::fs::read_dir(gateway.folder().join(".powerstrip"))

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use testkit::{Gateway, Misbehaviour, ProtectedServer, eventually};
 
-use crate::support::{call, command, error_of, gateway, keeps_secrets, machine};
+use crate::support::{
+    assert_no_secrets, call, client_credentials_entry, command, gateway, wait_for_error,
+};
 
 /// A server without an `auth` entry: it names its own authorization server.
-fn unnamed(protected: &ProtectedServer) -> String {
+fn server_without_auth(protected: &ProtectedServer) -> String {
     format!(
         "egress: {{ allow: ['{}'] }}\nservers:\n  crm: {{ url: '{}' }}\n",
         protected.issuer.trim_start_matches("http://"),
@@ -27,7 +29,7 @@ async fn endpoints_with_other_schemes_are_refused() {
     ] {
         let protected = ProtectedServer::start().await;
         protected.patch_metadata(patch.clone());
-        let gateway = gateway(&unnamed(&protected)).await;
+        let gateway = gateway(&server_without_auth(&protected)).await;
         let error = login_error(&gateway, says).await;
         assert!(protected.requests().is_empty(), "{patch}: {error}");
         assert!(!protected.paths().contains(&"/register".to_owned()), "{patch}");
@@ -75,20 +77,20 @@ async fn login_error(gateway: &Gateway, says: &str) -> String {
 async fn a_secret_is_sent_only_to_its_own_authorization_server() {
     let (honest, thief) = (ProtectedServer::start().await, ProtectedServer::start().await);
     // The server names the thief as its authorization server; the config names another.
-    let config = machine(&honest, "").replace(&honest.url, &thief.url);
+    let config = client_credentials_entry(&honest, "").replace(&honest.url, &thief.url);
     let gateway = gateway(&config).await;
-    error_of(&gateway, "does not accept the token").await;
+    wait_for_error(&gateway, "does not accept the token").await;
     assert!(thief.requests().is_empty() && thief.paths().is_empty());
     assert!(!honest.requests().is_empty());
-    keeps_secrets(&gateway);
+    assert_no_secrets(&gateway);
 }
 
 #[tokio::test]
 async fn a_server_that_claims_another_resource_gets_no_token() {
     let protected = ProtectedServer::start().await;
     protected.resource(Some("https://bank.example/mcp"), None);
-    let gateway = gateway(&machine(&protected, "")).await;
-    error_of(&gateway, "another resource").await;
+    let gateway = gateway(&client_credentials_entry(&protected, "")).await;
+    wait_for_error(&gateway, "another resource").await;
     assert!(protected.requests().is_empty());
 }
 
@@ -98,20 +100,20 @@ async fn malformed_answers_cost_bounded_time_and_affect_no_other_server() {
     for (endpoint, says) in [("metadata", "was not found"), ("token", "not a token response")] {
         let protected = ProtectedServer::start().await;
         protected.misbehave(endpoint, Misbehaviour::Html);
-        let gateway = gateway(&machine(&protected, "")).await;
-        error_of(&gateway, says).await;
+        let gateway = gateway(&client_credentials_entry(&protected, "")).await;
+        wait_for_error(&gateway, says).await;
     }
     for endpoint in ["metadata", "token"] {
         let protected = ProtectedServer::start().await;
         protected.misbehave(endpoint, loops(&protected));
-        let gateway = gateway(&machine(&protected, "")).await;
-        error_of(&gateway, "redirects").await;
+        let gateway = gateway(&client_credentials_entry(&protected, "")).await;
+        wait_for_error(&gateway, "redirects").await;
     }
     for endpoint in ["metadata", "token", "resource"] {
         let protected = ProtectedServer::start().await;
         protected.misbehave(endpoint, Misbehaviour::Huge);
-        let gateway = gateway(&machine(&protected, "")).await;
-        error_of(&gateway, "262144").await;
+        let gateway = gateway(&client_credentials_entry(&protected, "")).await;
+        wait_for_error(&gateway, "262144").await;
     }
 }
 
@@ -119,10 +121,10 @@ async fn malformed_answers_cost_bounded_time_and_affect_no_other_server() {
 async fn a_hanging_token_endpoint_delays_no_other_server() {
     let protected = ProtectedServer::start().await;
     protected.misbehave("token", Misbehaviour::Hangs);
-    let gateway = gateway(&machine(&protected, "")).await;
+    let gateway = gateway(&client_credentials_entry(&protected, "")).await;
     let began = Instant::now();
     let answer = call(&gateway, "demo.echo").await;
     assert_eq!(answer["errors"][0]["code"], json!("INVALID_INPUT"), "it runs: {answer}");
     assert!(began.elapsed() < Duration::from_secs(5));
-    error_of(&gateway, "timed out after 10000 ms").await;
+    wait_for_error(&gateway, "timed out after 10000 ms").await;
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Browser, Gateway, ProtectedServer, eventually, mcp_request};
 
-use crate::support::{command, error_of, gateway};
+use crate::support::{command, gateway, wait_for_error};
 
 /// The list that a caller with this key receives, as text.
 async fn listed(gateway: &Gateway, key: Option<&str>, method: &str) -> String {
@@ -70,7 +70,7 @@ async fn registered_servers_get_no_user_tokens() {
     let request = reqwest::Client::new().post(gateway.url("/v1/servers")).json(&body);
     let answer = request.bearer_auth(gateway.registration_token()).send().await.expect("an answer");
     assert_eq!(answer.status().as_u16(), 201);
-    error_of(&gateway, "401").await;
+    wait_for_error(&gateway, "401").await;
     let login = gateway.run(&["login", "crm", "--json"]).await;
     assert!(login.code != Some(0) && login.stdout.is_empty(), "{login:?}");
     assert_eq!(

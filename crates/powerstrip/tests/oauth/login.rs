@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Browser, CANARY, Gateway, ProtectedServer, eventually};
 
-use crate::support::{call, command, gateway, keeps_secrets};
+use crate::support::{assert_no_secrets, call, command, gateway};
 
 fn entry(protected: &ProtectedServer) -> String {
     format!(
@@ -43,7 +43,7 @@ async fn pain_5_a_user_logs_in_and_calls_with_their_own_token() {
     assert_eq!(request.form["resource"], protected.url);
     assert!(request.form["code_verifier"].len() >= 43);
     assert!(request.authorization.is_some(), "the secret of its registration: {request:?}");
-    keeps_secrets(&gateway);
+    assert_no_secrets(&gateway);
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn an_expired_token_is_refreshed_and_the_new_refresh_token_kept() {
     let used: Vec<_> =
         protected.requests().iter().filter_map(|r| r.form.get("refresh_token").cloned()).collect();
     assert!(used.len() >= 2 && used[0] != used[1], "rotated: {used:?}");
-    keeps_secrets(&gateway);
+    assert_no_secrets(&gateway);
 }
 
 #[tokio::test]

@@ -3,12 +3,14 @@
 use serde_json::json;
 use testkit::{CANARY, ProtectedServer};
 
-use crate::support::{SECRET, call, error_of, gateway, keeps_secrets, machine};
+use crate::support::{
+    SECRET, assert_no_secrets, call, client_credentials_entry, gateway, wait_for_error,
+};
 
 #[tokio::test]
 async fn a_challenged_call_obtains_a_token_and_succeeds() {
     let protected = ProtectedServer::start().await;
-    let gateway = gateway(&machine(&protected, "")).await;
+    let gateway = gateway(&client_credentials_entry(&protected, "")).await;
     let answer = call(&gateway, "crm:whoami").await;
     assert_eq!(answer["data"]["who"], json!("client_credentials"), "{answer}");
 
@@ -20,13 +22,13 @@ async fn a_challenged_call_obtains_a_token_and_succeeds() {
     let basic = "Basic c3RyaXA6Y2FuYXJ5N2YzZC1jbGllbnQlMkJzZWNyZXQ=";
     assert_eq!(requests[0].authorization.as_deref(), Some(basic));
     assert!(!answer.to_string().contains(CANARY));
-    keeps_secrets(&gateway);
+    assert_no_secrets(&gateway);
 }
 
 #[tokio::test]
 async fn the_callers_token_never_reaches_a_server() {
     let protected = ProtectedServer::start().await;
-    let gateway = gateway(&machine(&protected, "")).await;
+    let gateway = gateway(&client_credentials_entry(&protected, "")).await;
     call(&gateway, "crm:whoami").await;
     let headers = [("authorization", "Bearer agents-own"), ("x-api-key", "agents-own")];
     let answer = gateway.call_with("crm:whoami", &json!({}), &headers).await.body;
@@ -41,7 +43,7 @@ async fn the_callers_token_never_reaches_a_server() {
 #[tokio::test]
 async fn a_wider_scope_is_requested_once_together_with_the_old_one() {
     let protected = ProtectedServer::start().await;
-    let gateway = gateway(&machine(&protected, "")).await;
+    let gateway = gateway(&client_credentials_entry(&protected, "")).await;
     let answer = call(&gateway, "crm:admin").await;
     assert_eq!(answer["data"]["scopes"], json!(["admin", "read"]), "{answer}");
     assert_eq!(protected.requests().len(), 2);
@@ -52,7 +54,7 @@ async fn a_wider_scope_is_requested_once_together_with_the_old_one() {
 #[tokio::test]
 async fn a_token_is_renewed_before_it_ends_and_once_for_many_calls() {
     let protected = ProtectedServer::start().await;
-    let gateway = gateway(&machine(&protected, "")).await;
+    let gateway = gateway(&client_credentials_entry(&protected, "")).await;
     call(&gateway, "crm:whoami").await;
     assert_eq!(protected.requests().len(), 1);
     // Tokens are renewed after four fifths of their lifetime: here after four of five seconds. Only the wider token has
@@ -92,7 +94,8 @@ async fn tokens_survive_a_restart_and_revoked_ones_are_replaced() {
     let protected = ProtectedServer::start().await;
     let data = tempfile::tempdir().expect("a folder");
     let place = data.path().join("data");
-    let config = format!("data_dir: '{}'\n{}", place.display(), machine(&protected, ""));
+    let config =
+        format!("data_dir: '{}'\n{}", place.display(), client_credentials_entry(&protected, ""));
     let first = gateway(&config).await;
     call(&first, "crm:whoami").await;
     assert_eq!(first.stop().await, Some(0));
@@ -121,13 +124,14 @@ async fn pain_6_resource_can_be_left_out_for_servers_that_refuse_it() {
     let protected = ProtectedServer::start().await;
     protected
         .patch_metadata(json!({"token_endpoint_auth_methods_supported": ["client_secret_post"]}));
-    let gateway = gateway(&machine(&protected, ", resource: false, scopes: [extra]")).await;
+    let gateway =
+        gateway(&client_credentials_entry(&protected, ", resource: false, scopes: [extra]")).await;
     assert_eq!(call(&gateway, "crm:whoami").await["ok"], json!(true));
     let request = &protected.requests()[0];
     assert!(!request.form.contains_key("resource"), "{request:?}");
     assert_eq!((&*request.form["scope"], &*request.form["client_secret"]), ("extra read", SECRET));
     assert_eq!(request.authorization, None);
-    keeps_secrets(&gateway);
+    assert_no_secrets(&gateway);
 }
 
 #[tokio::test]
@@ -144,15 +148,15 @@ async fn a_token_is_exchanged_for_one_of_the_server() {
     assert_eq!(form["subject_token"], SECRET);
     assert_eq!(form["subject_token_type"], "urn:ietf:params:oauth:token-type:access_token");
     assert_eq!((&form["client_id"], &form["resource"]), (&"strip".to_owned(), &protected.url));
-    keeps_secrets(&gateway);
+    assert_no_secrets(&gateway);
 }
 
 #[tokio::test]
 async fn a_wrong_secret_is_reported_to_the_operator_only() {
     let protected = ProtectedServer::start().await;
     protected.patch_metadata(json!({"token_endpoint": format!("{}/nowhere", protected.issuer)}));
-    let gateway = gateway(&machine(&protected, "")).await;
-    let error = error_of(&gateway, "token endpoint").await;
+    let gateway = gateway(&client_credentials_entry(&protected, "")).await;
+    let error = wait_for_error(&gateway, "token endpoint").await;
     assert!(error.contains("HTTP 404"), "{error}");
-    keeps_secrets(&gateway);
+    assert_no_secrets(&gateway);
 }

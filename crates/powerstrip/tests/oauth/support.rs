@@ -7,7 +7,7 @@ use testkit::{CANARY, Gateway, ProtectedServer, eventually};
 pub(crate) const SECRET: &str = "canary7f3d-client+secret";
 
 /// A server's entry with client credentials.
-pub(crate) fn machine(protected: &ProtectedServer, more: &str) -> String {
+pub(crate) fn client_credentials_entry(protected: &ProtectedServer, more: &str) -> String {
     format!(
         "servers:\n  crm:\n    url: '{}'\n    auth: {{ grant: client_credentials, client_id: strip, \
          client_secret: {{ env: CRM_SECRET }}, issuer: '{}'{more} }}\n",
@@ -30,7 +30,7 @@ pub(crate) async fn call(gateway: &Gateway, tool: &str) -> Value {
 }
 
 /// The server's last error, once it contains `part`.
-pub(crate) async fn error_of(gateway: &Gateway, part: &str) -> String {
+pub(crate) async fn wait_for_error(gateway: &Gateway, part: &str) -> String {
     eventually(&format!("an error that says {part:?}"), || async {
         let shown = command(gateway, &["servers"]).await;
         shown[0]["lastError"].as_str().filter(|error| error.contains(part)).map(str::to_owned)
@@ -45,7 +45,7 @@ pub(crate) async fn command(gateway: &Gateway, arguments: &[&str]) -> Value {
 }
 
 /// Asserts that no file of the gateway contains a canary, including log and database.
-pub(crate) fn keeps_secrets(gateway: &Gateway) {
+pub(crate) fn assert_no_secrets(gateway: &Gateway) {
     fn search(folder: &Path) {
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
             let path = entry.path();

@@ -8,7 +8,7 @@ use testkit::{
 };
 
 use crate::peer::LEGACY;
-use crate::support::{HttpFixture, command, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, command, over_http, over_stdio, wait_until_listed};
 
 const PROFILES: &str = "skills:
   greeting: { tools: ['near:greet', 'demo.*'] }
@@ -23,8 +23,8 @@ async fn setup() -> (Gateway, HttpFixture) {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).config(PROFILES).start().await;
-    offers(&gateway, "near__greet").await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     (gateway, far)
 }
 

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use crate::peer::{LegacyPeer, Peer};
-use crate::support::{command, offers, over_stdio};
+use crate::support::{command, over_stdio, wait_until_listed};
 
 /// A toolpack that counts its runs in a file.
 const PACK: &str = "id: pack.note\nversion: 1.0.0\ndescription: Writes a note down.\ndeterministic: false\n\
@@ -27,8 +27,8 @@ async fn setup(more: &str) -> Gateway {
     let config = format!("servers:\n{}{GATED}{more}", over_stdio("near"));
     let setup = Gateway::with().file("tools/note.tool.yaml", PACK).config(&config);
     let gateway = setup.env("HOOK_SECRET", "a secret of the hook").start().await;
-    offers(&gateway, "near__greet").await;
-    offers(&gateway, "pack_note").await;
+    wait_until_listed(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "pack_note").await;
     gateway
 }
 
@@ -61,7 +61,7 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Decides about the next pending approval.
-    pub(crate) async fn decides(&self, decision: &str) -> Value {
+    pub(crate) async fn decide_next(&self, decision: &str) -> Value {
         let row = self.waiting().await;
         let words = json!({"decision": decision, "reason": "as reviewed"});
         let decided = self.decide(row["id"].as_str().unwrap(), &words).await;
@@ -86,7 +86,7 @@ async fn approval_is_required_at_every_door_for_every_kind_of_tool() {
                 // All calls differ, so that none can use the decision of another.
                 let input = json!({field: format!("call {n}")});
                 let (answer, row) =
-                    tokio::join!(door.call(&gateway, tool, &input), reviewer.decides(decision));
+                    tokio::join!(door.call(&gateway, tool, &input), reviewer.decide_next(decision));
                 assert_eq!(
                     (&answer["ok"], &answer["code"]),
                     (&json!(ok), &code),
@@ -101,28 +101,29 @@ async fn approval_is_required_at_every_door_for_every_kind_of_tool() {
     // An agent's endpoint, and the tool that calls other tools.
     let url = gateway.url("/agents/bot/mcp/tool/demo.echo");
     let call = send(reqwest::Client::new().post(url).json(&json!({"message": "as a bot"})));
-    let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
+    let (answer, row) = tokio::join!(call, reviewer.decide_next("reject"));
     assert_eq!((answer.status, &row["agent"]), (403, &json!("bot")), "{answer:?}");
     let words = answer.body["errors"][0]["message"].as_str().unwrap();
     assert!(words.contains("as reviewed"), "the reviewer's words: {words}");
     let input = json!({"id": "demo.echo", "arguments": {"message": "passed on"}});
     let call = gateway.call("powerstrip:call_tool", &input);
-    let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
+    let (answer, row) = tokio::join!(call, reviewer.decide_next("reject"));
     assert_eq!((answer.status, &row["tool"]), (403, &json!("demo.echo")), "{answer:?}");
     let batch = json!({"calls": [{"tool": "demo.echo", "arguments": {"message": "in a batch"}}]});
     let call = send(reqwest::Client::new().post(gateway.url("/v1/calls")).json(&batch));
-    let (answer, row) = tokio::join!(call, reviewer.decides("reject"));
+    let (answer, row) = tokio::join!(call, reviewer.decide_next("reject"));
     assert_eq!(row["tool"], "demo.echo");
     assert!(answer.body.to_string().contains("DENIED"), "{answer:?}");
     let url = gateway.url("/agents/bot/mcp");
     let call = mcp_call(&url, "pack_note", json!({"text": "by MCP"}));
-    let (answer, _) = tokio::join!(call, reviewer.decides("reject"));
+    let (answer, _) = tokio::join!(call, reviewer.decide_next("reject"));
     assert_eq!(answer["isError"], true, "{answer}");
     assert!(answer.to_string().contains("DENIED"), "{answer}");
     let mut stdio = StdioSession::start_with(&gateway, &["--agent", "bot"]);
     stdio.mcp_initialize().await;
     let params = json!({"name": "pack_note", "arguments": {"text": "by stdio"}});
-    let (answer, row) = tokio::join!(stdio.mcp("tools/call", &params), reviewer.decides("approve"));
+    let (answer, row) =
+        tokio::join!(stdio.mcp("tools/call", &params), reviewer.decide_next("approve"));
     assert_eq!(
         (&answer["result"]["isError"], &row["agent"]),
         (&json!(false), &json!("bot")),
@@ -185,7 +186,7 @@ async fn pending_approvals_survive_a_restart_and_the_repeated_call_uses_them() {
         }
     };
     let gateway = gateway.restart().await;
-    offers(&gateway, "pack_note").await;
+    wait_until_listed(&gateway, "pack_note").await;
     let reviewer = Reviewer::of(&gateway);
     assert_eq!(reviewer.waiting().await["id"], row["id"]);
     let decided =
@@ -196,7 +197,7 @@ async fn pending_approvals_survive_a_restart_and_the_repeated_call_uses_them() {
     let path = format!("/v1/approvals/{}", row["id"].as_str().unwrap());
     assert_eq!(reviewer.get(&path).await.body["state"], "consumed");
     let again = gateway.call("pack.note", &input);
-    let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
+    let (answer, _) = tokio::join!(again, reviewer.decide_next("reject"));
     assert_eq!(answer.status, 403, "single use: {answer:?}");
 }
 
@@ -222,7 +223,7 @@ async fn a_waiting_client_is_notified_with_the_approval_link() {
     let mut peer = Peer::modern(&gateway);
     let mut call = peer.begin("pack_note", json!({"text": "x"}), json!({"progressToken": 7})).await;
     let notice = call.next("notifications/progress").await;
-    let row = reviewer.decides("approve").await;
+    let row = reviewer.decide_next("approve").await;
     let message = notice["params"]["message"].as_str().unwrap();
     assert!(
         message.contains("pack.note") && message.contains(row["id"].as_str().unwrap()),
@@ -266,7 +267,7 @@ async fn a_modern_client_asks_its_user_and_repeats_the_call() {
     let responses = json!({"powerstrip.approval": {"action": "cancel"}});
     let params =
         json!({"name": "pack_note", "arguments": {"text": "closed"}, "inputResponses": responses});
-    let (done, _) = tokio::join!(peer.ask("tools/call", params), reviewer.decides("approve"));
+    let (done, _) = tokio::join!(peer.ask("tools/call", params), reviewer.decide_next("approve"));
     assert_eq!(done.answer["result"]["isError"], json!(false), "{done:?}");
     // An answer to a question that was never asked is ignored.
     let responses = json!({"powerstrip.approval": accepts("approve")});
@@ -291,7 +292,7 @@ async fn a_legacy_client_asks_its_user_and_the_first_decision_wins() {
     let seen = tokio::sync::Notify::new();
     let cancel = |_: &Value| (seen.notify_one(), json!({"action": "cancel"})).1;
     let cancels = peer.call("pack_note", json!({"text": "3"}), cancel);
-    let decides = async { (seen.notified().await, reviewer.decides("reject").await) };
+    let decides = async { (seen.notified().await, reviewer.decide_next("reject").await) };
     let ((asked, answer), _) = tokio::join!(cancels, decides);
     assert_eq!((asked, &answer["result"]["isError"]), (1, &json!(true)), "{answer}");
 }
@@ -302,7 +303,7 @@ async fn elicitation_of_approvals_can_be_turned_off() {
     let reviewer = Reviewer::of(&gateway);
     let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}})).await;
     let call = peer.call("pack_note", json!({"text": "1"}), |_| accepts("approve"));
-    let ((asked, answer), _) = tokio::join!(call, reviewer.decides("reject"));
+    let ((asked, answer), _) = tokio::join!(call, reviewer.decide_next("reject"));
     assert_eq!((asked, &answer["result"]["isError"]), (0, &json!(true)), "{answer}");
 }
 
@@ -317,7 +318,7 @@ fn hostile() -> Value {
     })
 }
 
-fn acts(shown: &str) -> Option<char> {
+fn unsafe_character(shown: &str) -> Option<char> {
     let hides = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}');
     shown.chars().find(|c| (c.is_control() && *c != '\n') || hides(*c))
 }
@@ -335,9 +336,9 @@ async fn approvals_command_shows_hostile_arguments_inert_and_decides() {
     };
     let listed = show(&["ls"]).await;
     assert!(listed.contains(&id) && listed.contains("pack.note"), "{listed}");
-    assert_eq!(acts(&listed), None);
+    assert_eq!(unsafe_character(&listed), None);
     let shown = show(&["show", &id[..8]]).await;
-    assert_eq!(acts(&shown), None);
+    assert_eq!(unsafe_character(&shown), None);
     let at = shown.find("\n{").expect("the arguments");
     let whole: Value = serde_json::from_str(&shown[at..]).expect("the arguments, whole");
     assert_eq!(whole, input);
@@ -364,7 +365,7 @@ async fn standing_rules_are_made_listed_and_removed_by_commands() {
     command(&gateway, &["approvals", "rules", "rm", rules[0]["id"].as_str().unwrap()]).await;
     let reviewer = Reviewer::of(&gateway);
     let again = gateway.call("pack.note", &input);
-    let (answer, _) = tokio::join!(again, reviewer.decides("reject"));
+    let (answer, _) = tokio::join!(again, reviewer.decide_next("reject"));
     assert_eq!(answer.status, 403, "{answer:?}");
 }
 
@@ -379,7 +380,7 @@ async fn events_report_new_approvals_and_decisions() {
     let mut text = String::from_utf8(stream.chunk().await.unwrap().unwrap().to_vec()).unwrap();
     let input = json!({"text": "x"});
     let call = gateway.call("pack.note", &input);
-    let (answer, row) = tokio::join!(call, reviewer.decides("approve"));
+    let (answer, row) = tokio::join!(call, reviewer.decide_next("approve"));
     assert_eq!(answer.status, 200);
     let line = |event: &str| format!("event: {event}\nid: {}\n", row["id"].as_str().unwrap());
     while !["decided", "consumed"].iter().all(|event| text.contains(&line(event))) {
@@ -392,7 +393,7 @@ async fn events_report_new_approvals_and_decisions() {
 }
 
 /// Reads one HTTP request and answers it; returns head and body.
-async fn hooked(listener: &TcpListener) -> (String, String) {
+async fn receive_webhook(listener: &TcpListener) -> (String, String) {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut bytes = Vec::new();
     loop {
@@ -427,7 +428,7 @@ async fn webhook_links_are_signed_show_the_call_and_decide_once() {
     let (url, input, sent) = (gateway.url("/mcp/tool/pack.note"), hostile(), hostile());
     let call =
         tokio::spawn(async move { send(reqwest::Client::new().post(url).json(&sent)).await });
-    let (head, body) = hooked(&listener).await;
+    let (head, body) = receive_webhook(&listener).await;
     let signature =
         head.lines().find_map(|line| line.strip_prefix("powerstrip-signature: ")).unwrap();
     let (at, sum) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
@@ -448,7 +449,7 @@ async fn webhook_links_are_signed_show_the_call_and_decide_once() {
             "{policy}"
         );
         let text = page.text().await.unwrap();
-        assert_eq!(acts(&text), None, "the text is shown inert");
+        assert_eq!(unsafe_character(&text), None, "the text is shown inert");
         assert!(!text.contains("<script") && text.matches("<form").count() == 1, "one form, ours");
         let pre = text.split("<pre dir=\"ltr\">").nth(1).unwrap().split("</pre>").next().unwrap();
         let plain = pre.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, StdioSession, eventually, mcp, mcp_call};
 
-use crate::support::{HttpFixture, command, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, command, over_http, over_stdio, wait_until_listed};
 
 const PROFILES: &str = "skills:
   near-by: { servers: [near], tools: ['demo.*'] }
@@ -15,8 +15,8 @@ async fn setup(more: &str) -> (Gateway, HttpFixture) {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).config(PROFILES).config(more).start().await;
-    offers(&gateway, "near__greet").await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     (gateway, far)
 }
 

@@ -7,7 +7,9 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use testkit::{Gateway, McpServer, eventually};
 
-use crate::support::{HttpFixture, command, fixture, listed, offers, over_http, over_stdio};
+use crate::support::{
+    HttpFixture, command, fixture, listed, over_http, over_stdio, wait_until_listed,
+};
 
 async fn greet(gateway: &Gateway, server: &str) -> Value {
     gateway.call(&format!("{server}:greet"), &json!({"name": "Ada"})).await.body
@@ -18,8 +20,8 @@ async fn a_dead_server_is_reported_and_recovers() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
-    offers(&gateway, "near__greet").await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
 
     let place = far.kill().await;
     let answer = eventually("the dead server is noticed", || async {
@@ -54,7 +56,7 @@ async fn hanging_servers_delay_no_other_server() {
     let began = Instant::now();
     let gateway = Gateway::with().config(&servers).start().await;
     assert_eq!(gateway.call("demo.echo", &json!({"message": "hi"})).await.body["ok"], json!(true));
-    offers(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
     assert_eq!(greet(&gateway, "near").await["ok"], json!(true));
     // Each of the two has a minute to start.
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
@@ -70,7 +72,7 @@ async fn the_state_of_each_server_is_shown() {
         over_http("far", &far.url)
     );
     let gateway = Gateway::with().config(&servers).start().await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     let shown = eventually("the broken server is down, with its last stderr lines", || async {
         let shown = command(&gateway, &["servers"]).await;
         let is_read = shown[0]["stderrTail"].is_string() && shown[1]["tools"] != json!(0);
@@ -97,18 +99,18 @@ async fn the_last_tool_list_survives_a_restart() {
         over_http("far", &far.url)
     );
     let gateway = Gateway::with().config(&config).start().await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     assert_eq!(gateway.stop().await, Some(0));
     let _place = far.kill().await;
 
     let gateway = Gateway::with().config(&config).start().await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     let answer = greet(&gateway, "far").await;
     assert_eq!(answer["errors"][0]["code"], json!("UNAVAILABLE"), "{answer}");
 }
 
 /// A server that writes its process id to a file before it starts.
-fn noted(file: &Path) -> String {
+fn entry_writing_pid(file: &Path) -> String {
     let script = format!("echo $$ > {}; exec {}", file.display(), fixture().display());
     format!("servers:\n  near: {{ command: sh, args: [-c, '{script}'] }}\n")
 }
@@ -123,8 +125,8 @@ async fn no_server_process_survives_the_gateway() {
     let folder = tempfile::tempdir().expect("a folder");
     for murdered in [false, true] {
         let file = folder.path().join(format!("pid-{murdered}"));
-        let gateway = Gateway::with().config(&noted(&file)).start().await;
-        offers(&gateway, "near__greet").await;
+        let gateway = Gateway::with().config(&entry_writing_pid(&file)).start().await;
+        wait_until_listed(&gateway, "near__greet").await;
         let server = pid(&file);
         test_kill_process(server).expect("it lives");
         if murdered {
@@ -154,8 +156,8 @@ async fn no_descendant_of_a_server_survives_a_killed_gateway() {
          daemon: {{ command: sh, args: [-c, '(setsid sleep 1000 <&- >&- 2>&- & echo $! >> {pids}); exec {server}'] }}\n"
     );
     let gateway = Gateway::with().config(&servers).start().await;
-    offers(&gateway, "shell__greet").await;
-    offers(&gateway, "daemon__greet").await;
+    wait_until_listed(&gateway, "shell__greet").await;
+    wait_until_listed(&gateway, "daemon__greet").await;
     let descendants = eventually("all have begun", || async {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let pids = text.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?));
@@ -188,7 +190,7 @@ async fn server_text_cannot_control_the_terminal() {
         over_http("far", &far.url())
     );
     let gateway = Gateway::with().config(&servers).start().await;
-    offers(&gateway, "far__good").await;
+    wait_until_listed(&gateway, "far__good").await;
     eventually("the noisy server is down", || async {
         let shown = command(&gateway, &["servers"]).await;
         (shown[2]["state"] == json!("down") && shown[2]["stderrTail"].is_string()).then_some(())

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Door, Gateway, Service, eventually};
 
-use crate::support::{command, offers};
+use crate::support::{command, wait_until_listed};
 
 fn document(base: &str) -> String {
     format!(
@@ -25,7 +25,7 @@ async fn every_door_reaches_an_openapi_service() {
         .file("token", "Bearer s3cret\n")
         .start()
         .await;
-    offers(&gateway, "svc__echo").await;
+    wait_until_listed(&gateway, "svc__echo").await;
     for door in Door::ALL {
         let mcp = matches!(door, Door::McpHttp | Door::McpStdio);
         let tool = if mcp { "svc__echo" } else { "svc:echo" };

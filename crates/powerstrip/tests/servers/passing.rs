@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::{Gateway, mcp};
 
 use crate::peer::{LegacyPeer, Peer};
-use crate::support::{HttpFixture, fixture, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, fixture, over_http, over_stdio, wait_until_listed};
 
 fn names(listed: &Value, list: &str, key: &str) -> Vec<String> {
     let entries =
@@ -26,9 +26,9 @@ async fn prompts_and_resources_of_two_servers_coexist() {
     let alpha = format!("  alpha: {{ command: sh, args: [-c, '{script}'] }}\n");
     let config = format!("servers:\n{alpha}{}", over_http("beta", &far.url));
     let gateway = Gateway::with().config(&config).start().await;
-    offers(&gateway, "beta__greet").await;
+    wait_until_listed(&gateway, "beta__greet").await;
     std::fs::write(&go, "").expect("a file");
-    offers(&gateway, "alpha__greet").await;
+    wait_until_listed(&gateway, "alpha__greet").await;
     let url = gateway.url("/mcp");
 
     let prompts = mcp(&url, "prompts/list", json!({})).await;
@@ -87,7 +87,7 @@ async fn last_known_lists_are_served_while_a_server_is_down() {
     let far = HttpFixture::start().await;
     let config = format!("servers:\n{}", over_http("beta", &far.url));
     let gateway = Gateway::with().config(&config).start().await;
-    offers(&gateway, "beta__greet").await;
+    wait_until_listed(&gateway, "beta__greet").await;
     let _place = far.kill().await;
     let url = gateway.url("/mcp");
     let listed = mcp(&url, "resources/list", json!({})).await;
@@ -108,7 +108,7 @@ async fn capabilities_reflect_the_servers() {
 
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
-    offers(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
     let stated = mcp(&gateway.url("/mcp"), "server/discover", json!({})).await;
     let capabilities = &stated["result"]["capabilities"];
     assert_eq!(capabilities["resources"]["subscribe"], json!(true), "{stated}");
@@ -125,7 +125,7 @@ async fn progress_and_log_messages_reach_only_their_caller() {
         ))
         .start()
         .await;
-    offers(&gateway, "greet").await;
+    wait_until_listed(&gateway, "greet").await;
     let mut modern = Peer::modern(&gateway);
     let received =
         modern.call("test_tool_with_progress", json!({}), json!({"progressToken": "token-1"}));
@@ -151,7 +151,7 @@ async fn progress_and_log_messages_reach_only_their_caller() {
 async fn a_task_belongs_to_its_owner_and_can_be_found_again() {
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
-    offers(&gateway, "near__slow_compute").await;
+    wait_until_listed(&gateway, "near__slow_compute").await;
     let mut peer = Peer::modern(&gateway);
     peer.capabilities = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
     let begun =
@@ -184,8 +184,8 @@ async fn subscribers_are_notified_of_changed_resources() {
     let far = HttpFixture::start().await;
     let config = format!("servers:\n{}{}", over_stdio("alpha"), over_http("beta", &far.url));
     let gateway = Gateway::with().config(&config).start().await;
-    offers(&gateway, "alpha__greet").await;
-    offers(&gateway, "beta__greet").await;
+    wait_until_listed(&gateway, "alpha__greet").await;
+    wait_until_listed(&gateway, "beta__greet").await;
     for (server, uri) in
         [("alpha", "alpha+test://watched-resource"), ("beta", "beta+test://watched-resource")]
     {

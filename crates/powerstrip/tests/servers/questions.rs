@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use testkit::Gateway;
 
 use crate::peer::{LegacyPeer, Peer};
-use crate::support::{offers, over_stdio};
+use crate::support::{over_stdio, wait_until_listed};
 
 const ELICIT: &str = "near__test_input_required_result_elicitation";
 
 async fn gateway() -> Gateway {
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
-    offers(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
     gateway
 }
 

@@ -11,7 +11,7 @@ use testkit::{Gateway, ReservedPort, ServerProcess, eventually, mcp, sibling_pro
 use tokio::process::Command;
 
 use crate::peer::Peer;
-use crate::support::{HttpFixture, command, listed, offers, over_http};
+use crate::support::{HttpFixture, command, listed, over_http, wait_until_listed};
 
 /// A wait beyond this is a hang.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(20);
@@ -47,7 +47,7 @@ async fn register_at(
     ServerProcess::start(&mut command).await
 }
 
-async fn gone(gateway: &Gateway, server: &str) {
+async fn wait_until_gone(gateway: &Gateway, server: &str) {
     let prefix = format!("{server}__");
     eventually(&format!("{server} is gone"), || async {
         (!listed(gateway).await.iter().any(|name| name.starts_with(&prefix))).then_some(())
@@ -64,7 +64,7 @@ fn question() -> Value {
 async fn a_server_registers_is_called_and_deregisters() {
     let gateway = Gateway::start().await;
     let server = register(text_analysis(), &gateway, &[]).await;
-    offers(&gateway, KEYWORDS).await;
+    wait_until_listed(&gateway, KEYWORDS).await;
     let input =
         json!({"text": "The solar panel turns sunlight into power. A solar panel needs sunlight."});
     let answer = gateway.call("text-analysis-mcp:extract_keywords", &input).await.body;
@@ -88,7 +88,7 @@ async fn a_server_registers_is_called_and_deregisters() {
 async fn a_killed_server_is_removed_when_its_lease_ends() {
     let gateway = Gateway::with().config(SHORT).start().await;
     let server = register(text_analysis(), &gateway, &[]).await;
-    offers(&gateway, KEYWORDS).await;
+    wait_until_listed(&gateway, KEYWORDS).await;
     // The server stays for several leases while it renews them.
     eventually("heartbeats renew the lease", || async {
         let servers = command(&gateway, &["servers"]).await;
@@ -98,7 +98,7 @@ async fn a_killed_server_is_removed_when_its_lease_ends() {
     assert!(listed(&gateway).await.contains(&KEYWORDS.to_owned()));
 
     server.kill().await;
-    gone(&gateway, "text-analysis-mcp").await;
+    wait_until_gone(&gateway, "text-analysis-mcp").await;
     assert!(gateway.log().contains("a lease expired"), "{}", gateway.log());
     let answer = gateway.call("text-analysis-mcp:extract_keywords", &question()).await;
     assert_eq!(answer.status, 404, "{answer:?}");
@@ -109,9 +109,9 @@ async fn a_server_registers_again_after_a_gateway_restart() {
     let place = ReservedPort::reserve();
     let gateway = Gateway::with().config(SHORT).at(&place).start().await;
     let server = register(text_analysis(), &gateway, &[]).await;
-    offers(&gateway, KEYWORDS).await;
+    wait_until_listed(&gateway, KEYWORDS).await;
     let gateway = gateway.restart().await;
-    offers(&gateway, KEYWORDS).await;
+    wait_until_listed(&gateway, KEYWORDS).await;
     let answer = gateway.call("text-analysis-mcp:extract_keywords", &question()).await.body;
     assert_eq!(answer["ok"], json!(true), "{answer}");
     assert_eq!(server.stop().await, Some(0));
@@ -142,8 +142,8 @@ async fn a_redeploy_under_load_loses_no_call() {
     let servers = format!("servers:\n{}", over_http("far", &far.url));
     let gateway = Arc::new(Gateway::with().config(&servers).start().await);
     let old = register(text_analysis(), &gateway, &[]).await;
-    offers(&gateway, KEYWORDS).await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, KEYWORDS).await;
+    wait_until_listed(&gateway, "far__greet").await;
     let stop = Arc::new(AtomicBool::new(false));
     let others = tokio::spawn({
         let (gateway, stop) = (Arc::clone(&gateway), Arc::clone(&stop));
@@ -187,7 +187,7 @@ async fn replicas_of_a_registered_server_share_calls() {
         servers[0]["lease"]["replicas"].as_array().map_or(0, Vec::len)
     };
     eventually("both are known", || async { (replicas().await == 2).then_some(()) }).await;
-    offers(&gateway, "words__summarize_text").await;
+    wait_until_listed(&gateway, "words__summarize_text").await;
     one.kill().await;
     eventually("one is left", || async { (replicas().await == 1).then_some(()) }).await;
     let answer = gateway.call("words:extract_keywords", &question()).await.body;

@@ -7,7 +7,9 @@ use testkit::{Gateway, eventually, mcp_call, powerstrip_binary};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::support::{HttpFixture, command, fixture, listed, offers, over_http, over_stdio};
+use crate::support::{
+    HttpFixture, command, fixture, listed, over_http, over_stdio, wait_until_listed,
+};
 
 #[tokio::test]
 async fn a_changed_config_adds_and_removes_servers() {
@@ -15,11 +17,11 @@ async fn a_changed_config_adds_and_removes_servers() {
     let stays = format!("listen: 127.0.0.1:0\nservers:\n{}", over_stdio("near"));
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
-    offers(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
     let sessions = command(&gateway, &["servers"]).await;
 
     gateway.write("powerstrip.yaml", &format!("{stays}{}", over_http("far", &far.url)));
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     let answer = gateway.call("far:greet", &json!({"name": "Ada"})).await.body;
     assert_eq!(answer["ok"], json!(true), "{answer}");
 
@@ -60,7 +62,7 @@ async fn servers_of_mcp_json_are_imported_and_served() {
     let yaml = String::from_utf8(imported.stdout).expect("text");
     assert!(yaml.starts_with("servers:\n"), "{yaml}");
     let gateway = Gateway::with().config(&yaml).start().await;
-    offers(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
 
     let mut served = powerstrip()
         .args(["serve", "--json", "--listen", "127.0.0.1:0", "--mcp-json", "mcp.json"])

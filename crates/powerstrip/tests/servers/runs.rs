@@ -33,20 +33,20 @@ async fn request(
 }
 
 /// Calls a tool over REST in a run.
-async fn within(gateway: &Gateway, run: &str, tool: &str, input: Value) -> Response {
+async fn call_in_run(gateway: &Gateway, run: &str, tool: &str, input: Value) -> Response {
     gateway.call_with(tool, &input, &[("powerstrip-run", run)]).await
 }
 
 /// Asks over REST in a run with a short timeout: the answer is `waiting` after nine tenths of it, which leaves a busy
 /// machine the rest.
-async fn hasty(gateway: &Gateway, run: &str, question: Value) -> Response {
+async fn ask_with_short_timeout(gateway: &Gateway, run: &str, question: Value) -> Response {
     let headers = [("powerstrip-run", run), ("powerstrip-timeout-ms", "3000")];
     gateway.call_with(ASK, &question, &headers).await
 }
 
-async fn two_data_tools(gateway: &Gateway, run: &str) {
+async fn call_two_tools(gateway: &Gateway, run: &str) {
     for message in ["a", "b"] {
-        let answer = within(gateway, run, "demo.echo", json!({"message": message})).await;
+        let answer = call_in_run(gateway, run, "demo.echo", json!({"message": message})).await;
         assert_eq!(answer.status, 200, "{answer:?}");
     }
 }
@@ -70,11 +70,11 @@ async fn waiting(gateway: &Gateway) -> Value {
 #[tokio::test]
 async fn a_rest_run_asks_the_operator_and_continues_after_a_restart() {
     let gateway = Gateway::start().await;
-    let early = within(&gateway, "report", ASK, question("tone")).await;
+    let early = call_in_run(&gateway, "report", ASK, question("tone")).await;
     assert_eq!((early.status, &early.body["errors"][0]["code"]), (403, &json!("DENIED")));
     assert!(early.body["errors"][0]["message"].as_str().unwrap().contains("2 data tools"));
-    two_data_tools(&gateway, "report").await;
-    let asked = hasty(&gateway, "report", question("tone")).await;
+    call_two_tools(&gateway, "report").await;
+    let asked = ask_with_short_timeout(&gateway, "report", question("tone")).await;
     assert_eq!(asked.body["data"]["status"], json!("waiting"), "{asked:?}");
     assert_eq!(asked.body["data"]["run_id"], json!("report"));
 
@@ -107,12 +107,12 @@ async fn a_rest_run_asks_the_operator_and_continues_after_a_restart() {
     let again = request(&gateway, Method::POST, &answers, &good, Some(&token)).await;
     assert_eq!(again.status, 400, "the first answer counts: {again:?}");
 
-    let output = within(&gateway, "report", ASK, question("tone")).await;
+    let output = call_in_run(&gateway, "report", ASK, question("tone")).await;
     assert_eq!(output.body["data"]["value"], json!("warm"), "{output:?}");
-    let ended = within(&gateway, "report", END, json!({"summary": "done"})).await;
+    let ended = call_in_run(&gateway, "report", END, json!({"summary": "done"})).await;
     assert_eq!(ended.body["data"]["status"], json!("completed"), "{ended:?}");
     let gateway = gateway.restart().await;
-    let late = within(&gateway, "report", "demo.echo", json!({"message": "x"})).await;
+    let late = call_in_run(&gateway, "report", "demo.echo", json!({"message": "x"})).await;
     assert_eq!(late.status, 403);
     let message = late.body["errors"][0]["message"].as_str().unwrap();
     assert!(message.contains("`report`") && message.contains("Powerstrip-Run"), "{message}");
@@ -128,7 +128,7 @@ async fn a_rest_run_asks_the_operator_and_continues_after_a_restart() {
 #[tokio::test]
 async fn an_answer_by_command_resumes_the_waiting_call() {
     let gateway = Gateway::start().await;
-    two_data_tools(&gateway, "r").await;
+    call_two_tools(&gateway, "r").await;
     let mut asking = tokio::spawn({
         let url = gateway.url(&format!("/mcp/tool/{ASK}"));
         let request = reqwest::Client::new().post(url).header("powerstrip-run", "r");
@@ -211,17 +211,19 @@ async fn a_modern_client_uses_a_named_or_implicit_run_and_answers_in_rounds() {
         let meta = json!({"run_id": "named-run"});
         peer.call("demo.echo", json!({"message": message}), meta).await;
     }
-    let hasty = |meta: Value| {
+    let short_timeout = |meta: Value| {
         let mut meta = meta;
         meta["powerstrip/timeout-ms"] = json!(3_000);
         meta
     };
-    let named = hasty(json!({"powerstrip/run-id": "named-run"}));
+    let named = short_timeout(json!({"powerstrip/run-id": "named-run"}));
     let asked = peer.call(WIRE_ASK, question("tone"), named).await.answer;
     assert_eq!(status(&asked), json!("waiting"), "{asked}");
     assert_eq!(asked["result"]["structuredContent"]["run_id"], json!("named-run"));
-    let fresh =
-        peer.call(WIRE_ASK, question("tone"), hasty(json!({"run_id": "fresh"}))).await.answer;
+    let fresh = peer
+        .call(WIRE_ASK, question("tone"), short_timeout(json!({"run_id": "fresh"})))
+        .await
+        .answer;
     assert_eq!(fresh["result"]["isError"], json!(true), "{fresh}");
     for bad in [json!(""), json!(7), json!("a\nb"), json!("x".repeat(201))] {
         let refused = peer.call("demo.echo", json!({"message": "x"}), json!({"run_id": bad})).await;
@@ -237,7 +239,7 @@ async fn a_modern_client_uses_a_named_or_implicit_run_and_answers_in_rounds() {
     assert_eq!(done["result"]["structuredContent"]["value"], json!("warm"), "{done}");
 
     // A caller with a progress token receives progress.
-    let meta = hasty(json!({"run_id": "named-run", "progressToken": "p"}));
+    let meta = short_timeout(json!({"run_id": "named-run", "progressToken": "p"}));
     peer.capabilities = json!({});
     let output = peer.call(WIRE_ASK, question("tone"), meta).await;
     assert!(output.notices("notifications/progress").count() > 0, "{output:?}");
@@ -299,12 +301,13 @@ async fn a_rest_batch_is_validated_first_and_runs_its_end_last() {
 async fn run_text_cannot_control_the_terminal() {
     let gateway = Gateway::start().await;
     let hostile = "\u{1b}[2J\u{1b}]0;gone\u{7}\u{202e}x\u{9b}31m";
-    two_data_tools(&gateway, "r").await;
+    call_two_tools(&gateway, "r").await;
     let ask = json!({"slot_type": "choice", "slot_id": format!("s{hostile}"), "prompt_key": format!("p{hostile}"),
         "options": [format!("o{hostile}"), "b"]});
-    let asked = hasty(&gateway, "r", ask).await;
-    two_data_tools(&gateway, "e").await;
-    let ended = within(&gateway, "e", END, json!({"summary": format!("done {hostile}")})).await;
+    let asked = ask_with_short_timeout(&gateway, "r", ask).await;
+    call_two_tools(&gateway, "e").await;
+    let ended =
+        call_in_run(&gateway, "e", END, json!({"summary": format!("done {hostile}")})).await;
     assert_eq!(ended.status, 200, "{ended:?}");
     let (_, runs) = command(&gateway, &["runs", "ls", "--json"]).await;
     let runs: Value = serde_json::from_str(&runs).unwrap();

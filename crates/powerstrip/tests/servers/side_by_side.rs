@@ -3,15 +3,15 @@
 use serde_json::json;
 use testkit::{Door, Gateway, mcp_call};
 
-use crate::support::{HttpFixture, fixture, listed, offers, over_http, over_stdio};
+use crate::support::{HttpFixture, fixture, listed, over_http, over_stdio, wait_until_listed};
 
 #[tokio::test]
 async fn stdio_and_http_servers_work_together() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
-    offers(&gateway, "near__greet").await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     assert!(listed(&gateway).await.iter().any(|name| name == "demo_echo"));
 
     for server in ["near", "far"] {
@@ -31,8 +31,8 @@ async fn results_are_passed_through_unchanged() {
     let far = HttpFixture::start().await;
     let servers = format!("servers:\n{}{}", over_stdio("near"), over_http("far", &far.url));
     let gateway = Gateway::with().config(&servers).start().await;
-    offers(&gateway, "near__greet").await;
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
 
     let tools = [
         "test_image_content",
@@ -59,7 +59,7 @@ async fn results_are_passed_through_unchanged() {
 async fn every_door_reaches_a_server() {
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;
-    offers(&gateway, "near__greet").await;
+    wait_until_listed(&gateway, "near__greet").await;
     for door in Door::ALL {
         let tool = if matches!(door, Door::McpHttp | Door::McpStdio) {
             "near__greet"
@@ -78,7 +78,7 @@ async fn a_server_without_prefix_keeps_its_own_names() {
     let entry =
         |name: &str| format!("  {name}: {{ command: '{}', prefix: false }}\n", fixture().display());
     let gateway = Gateway::with().config(&format!("servers:\n{}", entry("first"))).start().await;
-    offers(&gateway, "greet").await;
+    wait_until_listed(&gateway, "greet").await;
     let result = mcp_call(&gateway.url("/mcp"), "greet", json!({"name": "Ada"})).await;
     assert_eq!(result["content"][0]["text"], json!("Hello, Ada!"), "{result}");
     assert_eq!(result["_meta"]["powerstrip/call"]["tool"], json!("first:greet"));
@@ -88,7 +88,7 @@ async fn a_server_without_prefix_keeps_its_own_names() {
     // A name stays with its first tool.
     let both = format!("listen: 127.0.0.1:0\nservers:\n{}{}", entry("first"), entry("second"));
     gateway.write("powerstrip.yaml", &both);
-    offers(&gateway, "second__greet").await;
+    wait_until_listed(&gateway, "second__greet").await;
     let result = mcp_call(&gateway.url("/mcp"), "greet", json!({"name": "Ada"})).await;
     assert_eq!(result["_meta"]["powerstrip/call"]["tool"], json!("first:greet"));
     let names = listed(&gateway).await;

@@ -54,7 +54,7 @@ pub(crate) async fn listed(gateway: &Gateway) -> Vec<String> {
 }
 
 /// Waits until the gateway lists a tool.
-pub(crate) async fn offers(gateway: &Gateway, name: &str) {
+pub(crate) async fn wait_until_listed(gateway: &Gateway, name: &str) {
     eventually(&format!("{name} is listed"), || async {
         listed(gateway).await.iter().any(|listed| listed == name).then_some(())
     })

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually, mcp};
 
-use crate::support::{HttpFixture, command, listed, offers, over_http};
+use crate::support::{HttpFixture, command, listed, over_http, wait_until_listed};
 
 /// A client that sends registration requests with one token.
 struct Registrar<'a> {
@@ -191,7 +191,7 @@ async fn declared_tools_are_offered_before_the_server_is_contacted() {
     body["tools"] =
         json!([{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]);
     assert_eq!(asked.register(body).await.0, 201);
-    offers(&gateway, "words__count").await;
+    wait_until_listed(&gateway, "words__count").await;
     let answer = gateway.call("words:count", &json!({})).await;
     assert_eq!(answer.body["errors"][0]["code"], json!("UNAVAILABLE"), "{answer:?}");
     assert_eq!(asked.send("DELETE", "/v1/servers/words", None, String::new()).await.0, 204);
@@ -205,7 +205,7 @@ async fn a_configured_server_replaces_a_registered_one() {
     let asked = Registrar::of(&gateway);
     let (status, lease) = asked.register(announcement("far", &far.url)).await;
     assert_eq!(status, 201, "{lease}");
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
 
     // A config change that does not name the server does not affect it.
     gateway.write("powerstrip.yaml", "listen: 127.0.0.1:0\nlimits: { timeout: 20s }\n");
@@ -225,7 +225,7 @@ async fn a_configured_server_replaces_a_registered_one() {
     })
     .await;
     assert_eq!(asked.register(announcement("far", &far.url)).await.0, 409);
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
 }
 
 #[tokio::test]
@@ -336,9 +336,9 @@ async fn registered_servers_share_a_limit_of_tools() {
         body
     };
     assert_eq!(asked.register(bringing("one", ["a", "b"])).await.0, 201);
-    offers(&gateway, "one__b").await;
+    wait_until_listed(&gateway, "one__b").await;
     assert_eq!(asked.register(bringing("two", ["c", "d"])).await.0, 201);
-    offers(&gateway, "two__c").await;
+    wait_until_listed(&gateway, "two__c").await;
     let two = eventually("the last tool is refused", || async {
         let servers = command(&gateway, &["servers"]).await;
         let two = servers.as_array()?.iter().find(|server| server["name"] == json!("two"))?.clone();
@@ -349,7 +349,7 @@ async fn registered_servers_share_a_limit_of_tools() {
     assert_eq!(fault["tool"], json!("two:d"), "{two}");
     assert!(fault["reason"].as_str().is_some_and(|why| why.contains("registration.max_tools")));
     assert!(!listed(&gateway).await.contains(&"two__d".to_owned()));
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
 
     // Tools of removed servers count as well, because they stay stored; also after a restart.
     assert_eq!(asked.send("DELETE", "/v1/servers/one", None, String::new()).await.0, 204);
@@ -357,7 +357,7 @@ async fn registered_servers_share_a_limit_of_tools() {
     let asked = Registrar::of(&gateway);
     assert_eq!(asked.register(bringing("three", ["e", "f"])).await.0, 201);
     assert_eq!(asked.register(bringing("two", ["c", "d"])).await.0, 201);
-    offers(&gateway, "two__c").await;
+    wait_until_listed(&gateway, "two__c").await;
     let names = listed(&gateway).await;
     assert!(!names.iter().any(|name| name.starts_with("three__")), "{names:?}");
 }
@@ -368,7 +368,7 @@ async fn prompts_and_resources_leave_with_their_server() {
     let gateway = Gateway::start().await;
     let asked = Registrar::of(&gateway);
     assert_eq!(asked.register(announcement("far", &far.url)).await.0, 201);
-    offers(&gateway, "far__greet").await;
+    wait_until_listed(&gateway, "far__greet").await;
     let url = gateway.url("/mcp");
     let shown = async || {
         let mut all = String::new();

@@ -351,7 +351,7 @@ async fn a_bad_operation_is_left_out_and_the_rest_stays() {
         why("get_remote").contains("#/paths/~1remote/get")
             && why("get_remote").contains("leads out")
     );
-    assert!(why("get_circle").contains("circles"), "{}", why("get_circle"));
+    assert!(why("get_circle").contains("form a circle"), "{}", why("get_circle"));
     assert!(why("post_wide").contains("too large"), "{}", why("post_wide"));
     assert!(setup.call("pets:get_text", json!({})).await.is_ok());
 }

@@ -64,7 +64,7 @@ impl JsonPath {
     }
 
     /// Runs the query and copies at most `limit` matches. This computes for up to two seconds: call it on a thread that
-    /// may block, or see [`crate::aside`].
+    /// may block.
     pub fn select(&self, document: &Value, limit: usize) -> Result<Selected, PathLimit> {
         walk::select(&self.segments, document, limit)
     }

@@ -1,4 +1,4 @@
-//! What the names of a prompt's files say.
+//! The names of prompt files.
 
 use proto::PromptRef;
 
@@ -23,7 +23,7 @@ impl Body {
         format!("{}/{}", self.domain, self.name)
     }
 
-    /// Says that the text is another than the pinned one, and where it belongs.
+    /// The message for a text that differs from the pinned one.
     pub(super) fn changed(&self, folder: &Folder, pins: &Pins) -> String {
         format!(
             "the text differs from the one that {} pins as v{}: put the old text back and the new one into `{}.v{}.md`",
@@ -34,18 +34,18 @@ impl Body {
         )
     }
 
-    /// The newest major of the prompt, served or only remembered.
+    /// The newest major of the prompt, pinned or in the folder.
     fn newest(&self, folder: &Folder, pins: &Pins) -> u64 {
         let id = self.id();
         let pinned = pins.all().filter(|(pinned, ..)| *pinned == id).map(|(_, major, _)| major);
-        // A folder that cannot be read is told of elsewhere.
+        // An unreadable folder is reported by the loader.
         let here = bodies_of(folder, &self.domain).unwrap_or_default();
         let here = here.iter().filter(|body| body.name == self.name).map(|body| body.major);
         pinned.chain(here).max().unwrap_or(self.major)
     }
 }
 
-/// The digits behind the `v`: no sign, no leading zero, so that one version has one name.
+/// The digits after the `v`, without sign and leading zero, so that one version has one name.
 pub(super) fn major(digits: &str) -> Option<u64> {
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
         && (digits.len() == 1 || !digits.starts_with('0'));

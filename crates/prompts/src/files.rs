@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::fault::Fault;
 
-/// The prompts folder. Nothing outside of it is ever read, whatever its links say.
+/// The prompts folder. Links that lead out of it are not followed.
 pub(super) struct Folder {
     given: PathBuf,
     root: PathBuf,
@@ -27,12 +27,12 @@ impl Folder {
         }
     }
 
-    /// The path as the user knows it.
+    /// The path to show to users.
     pub(super) fn shown(&self, relative: &str) -> PathBuf {
         self.given.join(relative)
     }
 
-    /// What a subfolder holds, by name; hidden entries left out. None if there is no such subfolder.
+    /// The entries of a subfolder by name, without hidden ones; none if there is no such subfolder.
     pub(super) fn list(&self, relative: &str) -> Result<Option<Vec<Item>>, Fault> {
         let unreadable =
             |error: std::io::Error| Fault::new(None, format!("cannot be read: {error}"));
@@ -48,7 +48,7 @@ impl Folder {
             if name.starts_with('.') {
                 continue;
             }
-            // Follows links, so that a mounted folder of links looks like what it stands for.
+            // Follows links: mounted folders may consist of links.
             let is_dir = fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_dir());
             items.push(Item { name, is_dir });
         }
@@ -56,14 +56,14 @@ impl Folder {
         Ok(Some(items))
     }
 
-    /// A text file of at most so many bytes, or none if there is no such file.
+    /// A text file of at most `limit` bytes; none if there is no such file.
     pub(super) fn read(&self, relative: &str, limit: usize) -> Result<Option<String>, Fault> {
         let Some(path) = self.confined(relative)? else {
             return Ok(None);
         };
         let unreadable =
             |error: std::io::Error| Fault::new(None, format!("cannot be read: {error}"));
-        // A pipe would block the one who opens it.
+        // Opening a pipe would block.
         if !fs::metadata(&path).map_err(unreadable)?.is_file() {
             return Err(Fault::new(None, "is not a file"));
         }

@@ -5,7 +5,7 @@
 //! that was not given may be tested (`{% if audience %}`) but not printed.
 //!
 //! A **spec** (`outline.spec.yaml`, for every major of the name; `outline.v1.spec.yaml`, if it exists, for that major
-//! alone) has the keys
+//! only) has the keys
 //! ```yaml
 //! description: Outline a report on a topic.      # required: people and models choose by it
 //! title: Report outline                          # for menus
@@ -19,7 +19,7 @@
 //!   maxRenderedChars: 8000                       # a longer text is refused
 //!   maxArgumentChars: 2000                       # of each textual argument
 //! ```
-//! Arguments that `properties` does not name are refused unless the schema itself speaks of them
+//! Arguments that `properties` does not name are refused unless the schema has rules for them
 //! (`additionalProperties`, `patternProperties`).
 //!
 //! The **registry** pins the SHA-256 of each body, as `sha256sum` prints it:

@@ -10,7 +10,7 @@ use super::render::{self, MAX_RENDERED_BYTES};
 use super::spec::{Constraints, Spec};
 use super::template::TemplateErrorKind;
 
-/// What a caller may send in one request, as for a tool.
+/// The largest arguments of one request, as for a tool.
 const MAX_ARGUMENT_BYTES: usize = 65_536;
 
 /// As many completions as one MCP answer may carry.
@@ -36,7 +36,7 @@ pub struct Prompt {
     pub superseded_by: Option<u64>,
     input: Arc<Schema>,
     constraints: Constraints,
-    /// The schema lets arguments through that `properties` does not name.
+    /// Whether the schema accepts arguments that `properties` does not name.
     open: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Argument {
     pub required: bool,
     /// All values that the argument can have, if the spec names them.
     pub completions: Vec<String>,
-    /// What the spec says about the argument, local references followed.
+    /// The schema of the argument, with local references followed.
     pub(super) schema: Value,
 }
 
@@ -94,7 +94,7 @@ impl Prompt {
         format!("{}/{}", self.domain, self.name)
     }
 
-    /// The name in MCP's list: the id, and `@N` behind it for a major that is no longer the newest.
+    /// The name in MCP's list: the id, with `@N` for a major that is not the newest.
     pub fn wire_name(&self) -> String {
         match self.superseded_by {
             None => self.id(),
@@ -102,8 +102,7 @@ impl Prompt {
         }
     }
 
-    /// The text for these arguments. Textual numbers, booleans and JSON are read as what the spec asks for, because
-    /// MCP sends every argument as text.
+    /// Renders the prompt. Numbers, booleans and JSON may be given as text, because MCP sends every argument as text.
     pub fn render(&self, arguments: &Value) -> Result<String, PromptError> {
         let arguments = self.accept(arguments)?;
         let text = render::render(&self.body, &arguments).map_err(|error| {
@@ -124,7 +123,7 @@ impl Prompt {
         Ok(text)
     }
 
-    /// The values of an argument that begin like this, upper and lower case alike.
+    /// The values of an argument with this prefix, ignoring case.
     pub fn complete(&self, argument: &str, prefix: &str) -> Vec<String> {
         let prefix = prefix.to_lowercase();
         self.arguments
@@ -137,7 +136,7 @@ impl Prompt {
             .collect()
     }
 
-    /// The arguments with their types and defaults, or every way in which they break the spec.
+    /// The arguments with their types and defaults, or all violations of the spec.
     fn accept(&self, arguments: &Value) -> Result<Value, PromptError> {
         let given = match arguments {
             Value::Null => &Map::new(),
@@ -154,7 +153,7 @@ impl Prompt {
         let mut accepted = given.clone();
         let mut violations = Vec::new();
         for argument in &self.arguments {
-            argument.settle(&mut accepted);
+            argument.convert(&mut accepted);
             if let (Some(limit), Some(Value::String(text))) =
                 (self.constraints.max_argument_chars, accepted.get(&argument.name))
             {
@@ -193,8 +192,8 @@ impl Prompt {
 }
 
 impl Argument {
-    /// Reads text as what the spec asks for; an optional argument left empty counts as not given.
-    fn settle(&self, arguments: &mut Map<String, Value>) {
+    /// Converts text to the type in the spec; an empty optional argument counts as not given.
+    fn convert(&self, arguments: &mut Map<String, Value>) {
         let given = arguments.get(&self.name);
         if !self.required && given.is_some_and(|value| value == "") {
             arguments.remove(&self.name);
@@ -213,7 +212,7 @@ impl Argument {
         }
     }
 
-    /// The value that a text stands for, if the spec does not want a text.
+    /// The JSON value of a text, if the spec does not expect a string.
     fn read(&self, text: &str) -> Option<Value> {
         let types: Vec<&str> = match self.schema.get("type") {
             Some(Value::String(one)) => vec![one],
@@ -224,7 +223,7 @@ impl Argument {
             return None;
         }
         let read: Value = serde_json::from_str(text.trim()).ok()?;
-        let wanted = match &read {
+        let expected = match &read {
             Value::Null => types.contains(&"null"),
             Value::Bool(_) => types.contains(&"boolean"),
             Value::Number(_) => types.contains(&"integer") || types.contains(&"number"),
@@ -239,7 +238,7 @@ impl Argument {
                         values.contains(&read) && !values.contains(&text.into())
                     })
             };
-        (wanted || listed()).then_some(read)
+        (expected || listed()).then_some(read)
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads a folder. What cannot be served is left out and named in the findings; a missing folder has no prompts.
+    /// Reads a folder. Broken prompts are left out and reported in the findings; a missing folder has no prompts.
     pub fn load(dir: &Path) -> (Snapshot, Vec<Finding>) {
         Self::load_keeping(dir, &Snapshot::default())
     }
@@ -188,7 +188,7 @@ impl Loading<'_> {
         for (id, major, pin) in pins.iter().flat_map(Pins::all) {
             if !present.contains(&(id.to_owned(), major)) {
                 let message = format!(
-                    "`{id}` v{major} is pinned, but {PACKS}/{id}.v{major}.md is not there: callers may still ask for it"
+                    "`{id}` v{major} is pinned, but {PACKS}/{id}.v{major}.md does not exist: callers may still ask for it"
                 );
                 self.report(Severity::Error, pins::FILE, pin.line, message);
             }
@@ -324,7 +324,7 @@ impl Loading<'_> {
         served.then(|| Prompt::new(&body.domain, &body.name, body.major, clean, found, spec))
     }
 
-    /// Whether the body is a template that its spec's arguments can fill.
+    /// Whether the body is a template that renders with the arguments of its spec.
     fn try_body(&mut self, body: &Body, text: &str, spec: &Spec) -> bool {
         let names = match render::names(text) {
             Ok(names) => names,
@@ -373,7 +373,7 @@ impl Loading<'_> {
                     let message = "prints an optional argument that may not be given: test it with `{% if … %}` or give it a `default`".to_owned();
                     self.report(Severity::Warning, &body.path, fault.line, message);
                 }
-                // The samples are guesses; real arguments may well do.
+                // The samples are guesses; real arguments may render.
                 TemplateErrorKind::Undefined
                 | TemplateErrorKind::FilterTooLarge
                 | TemplateErrorKind::Other => {}

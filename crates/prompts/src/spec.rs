@@ -15,7 +15,7 @@ pub(super) const LIMITS: Limits =
 
 const CONSTRAINTS: [&str; 2] = ["maxRenderedChars", "maxArgumentChars"];
 
-/// How many local references in a row are followed to learn an argument's type.
+/// How many local references in a row are followed to find an argument's type.
 const MAX_REFERENCES: usize = 8;
 
 /// A spec file, checked.
@@ -28,11 +28,11 @@ pub(super) struct Spec {
     pub(super) constraints: Constraints,
     pub(super) open: bool,
     pub(super) hidden_characters: usize,
-    /// The line of each argument, for what is found later.
+    /// The line of each argument.
     pub(super) argument_lines: Vec<usize>,
 }
 
-/// What a spec asks beyond its schema.
+/// The constraints of a spec beyond its schema.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Constraints {
     pub(super) max_rendered_chars: Option<usize>,
@@ -40,7 +40,7 @@ pub(super) struct Constraints {
 }
 
 impl Spec {
-    /// Reads a spec, or lists everything that is wrong with it.
+    /// Reads a spec, or lists all problems.
     pub(super) fn parse(text: &str) -> Result<Self, Vec<Fault>> {
         let document = Node::parse(text, LIMITS).map_err(|error| vec![error.into()])?;
         let document = document.unwrap_or(Node { line: 1, content: Content::Null });
@@ -156,7 +156,7 @@ impl Check<'_> {
             self.fault("/inputSchema/type", message);
         }
         let mut compiled = map.clone();
-        // Unknown arguments are found by name, with a hint; the schema would only repeat it.
+        // Unknown arguments are reported separately, with a hint.
         if !is_open(schema) {
             compiled.remove("additionalProperties");
         }
@@ -208,7 +208,7 @@ impl Check<'_> {
     }
 }
 
-/// The schema itself decides about arguments that `properties` does not name.
+/// Whether the schema has rules for arguments that `properties` does not name.
 fn is_open(schema: &Value) -> bool {
     schema.get("additionalProperties").is_some_and(|rule| *rule != Value::Bool(false))
         || schema.get("patternProperties").is_some()

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::{Prompt, Snapshot, lint};
 
 const SPEC: &str = "\
-description: Greets somebody by name, once or several times.
+description: Greets a person by name, once or several times.
 inputSchema:
   type: object
   properties:

@@ -1,83 +1,82 @@
-//! An upper bound for the work of checking a value, known before the work is done.
+//! An upper bound for the work of validating a value, computed before validation.
 //!
-//! `anyOf` of two, in each of which there is an `anyOf` of two, and so on: thirty levels of that are a billion checks of
-//! one value. So the number of schemas that can meet one part of a value is worked out for every depth when the schema
-//! is compiled; when a value comes, its parts are counted by depth.
+//! Thirty nested `anyOf` with two branches each are a billion checks of one value. When a schema is compiled, the number
+//! of schemas that apply to one part of a value is computed for every depth; for a value, its parts are counted by depth.
 //!
-//! A schema that refers to itself twice would double with every level of the value, without end. There the validator
-//! helps: on every circle of references it remembers the outcome for each object and array. The bound relies on that
-//! for checking; for listing violations nothing is remembered, and the full number counts.
+//! A schema that refers to itself twice doubles the work with every level of the value. The validator caches the outcome
+//! for each object and array on a cycle of references, and the bound for validation relies on that. Listing violations
+//! uses no cache, so there the full number counts.
 
 use serde_json::Value;
 
-use super::graph::{Parts, Spread, Way, spreads};
+use super::graph::{Edge, Parts, Spread, spreads};
 use super::{SchemaFault, fault};
 
-/// JSON parsers stop here too.
+/// The usual limit of JSON parsers.
 const MAX_VALUE_DEPTH: usize = 128;
 
-/// Steps that one check may take: about a second, if every bound were reached.
+/// Steps that one validation may take: about a second in the worst case.
 const BUDGET: u64 = 20_000_000;
 
-/// The validator remembers an outcome only if it took more than this many references.
-const FORGOTTEN: u64 = 16;
+/// The validator caches an outcome only if it took more than this many references.
+const UNCACHED: u64 = 16;
 
-/// Steps that every part of a value may take however many parts there are: the size limits bound their number.
+/// Steps that every part of a value may take; size limits bound the number of parts.
 const STEPS_PER_PART: u64 = 200;
 
-/// Steps of the pattern engine that one check may take.
+/// Steps of the pattern engine that one validation may take.
 const TEXT_BUDGET: u64 = 40_000_000;
 
-/// Steps of the pattern engine that every byte may take: patterns as people write them take no more.
+/// Steps of the pattern engine that every byte may take; usual patterns take no more.
 const STEPS_PER_BYTE: u64 = 64;
 
-/// Below this many steps at any part, values need not be counted.
+/// Values are not counted if no part can take more steps than this.
 const CHEAP: u64 = 64;
 
-/// Up to here, all violations are worked out, which takes more memory the more branches there are.
+/// Up to this many steps all violations are listed, which takes memory for every branch.
 const SMALL: u64 = 200_000;
 
-/// Up to this many steps at one part, the first violation can still be told.
-const TELLABLE: u64 = 5_000;
+/// Up to this many steps at one part, the first violation is reported.
+const REPORTABLE: u64 = 5_000;
 
-/// How much work the schema can make of a value: each list by depth, its last entry for all that is deeper.
+/// The work of a schema by the depth in the value; the last entry is for all deeper levels.
 #[derive(Debug)]
 pub(super) struct Cost {
-    /// Steps to check one part of a value.
+    /// Steps to validate one part of a value.
     steps: Vec<u64>,
-    /// The weight of all patterns that can meet one text.
+    /// The weight of all patterns that apply to one text.
     patterns: Vec<u64>,
-    /// Steps to tell what is wrong with one part.
-    told: Vec<u64>,
+    /// Steps to list the violations of one part.
+    listing: Vec<u64>,
 }
 
-/// How much can be said about a value that does not fit.
+/// How much detail is reported about an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(super) enum Detail {
     /// All violations.
     All,
     /// The first one.
     First,
-    /// Only that it does not fit.
+    /// Only that it is invalid.
     Nothing,
 }
 
 impl Cost {
-    /// Works out the cost of a schema, and refuses one that is too costly for the simplest value.
+    /// Computes the cost of a schema; fails if it is too high even for the simplest value.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaFault> {
         let spreads = spreads(schema)?;
-        let circles = Circles::of(&spreads);
-        let (told, steps) = climb(&spreads, &circles, |spread| spread.steps);
-        let (_, patterns) = climb(&spreads, &circles, |spread| spread.patterns);
+        let cycles = Cycles::of(&spreads);
+        let (listing, steps) = climb(&spreads, &cycles, |spread| spread.steps);
+        let (_, patterns) = climb(&spreads, &cycles, |spread| spread.patterns);
         if steps.iter().take(2).any(|steps| *steps > BUDGET) {
             let message =
                 "it has so many branches that checking the simplest value would take too long";
             return Err(fault("", message));
         }
-        Ok(Self { steps, patterns, told })
+        Ok(Self { steps, patterns, listing })
     }
 
-    /// Refuses a value that would take too long. Free for schemas that are cheap whatever the value.
+    /// Refuses a value that would take too long. Does nothing for schemas that are cheap for any value.
     pub(super) fn admit(&self, value: &Value) -> Result<(), &'static str> {
         let cheap = self.steps.iter().all(|steps| *steps <= CHEAP)
             && self.steps.last() == Some(&0)
@@ -85,20 +84,20 @@ impl Cost {
         if cheap { Ok(()) } else { self.count(value).map(|_| ()) }
     }
 
-    /// How much can be said about a value that was admitted.
-    pub(super) fn telling(&self, value: &Value) -> Telling {
+    /// How much detail is reported about a value that was admitted.
+    pub(super) fn detail(&self, value: &Value) -> Detail {
         let Ok(count) = self.count(value) else {
-            return Telling::Nothing;
+            return Detail::Nothing;
         };
-        match (count.told, count.worst) {
-            (..=SMALL, _) => Telling::All,
-            (_, ..=TELLABLE) => Telling::First,
-            _ => Telling::Nothing,
+        match (count.listing, count.worst) {
+            (..=SMALL, _) => Detail::All,
+            (_, ..=REPORTABLE) => Detail::First,
+            _ => Detail::Nothing,
         }
     }
 
     fn count(&self, value: &Value) -> Result<Count, &'static str> {
-        let mut count = Count { told: 0, worst: 0 };
+        let mut count = Count { listing: 0, worst: 0 };
         let (mut steps, mut parts) = (0_u64, 0_u64);
         let (mut text_steps, mut bytes) = (0_u64, 0_u64);
         let mut level = vec![value];
@@ -115,10 +114,10 @@ impl Cost {
                     "it is too large or nested too deeply for a schema with this many branches",
                 );
             }
-            let told = at(&self.told, depth);
-            count.told = count.told.saturating_add(told.saturating_mul(width));
-            count.worst = count.worst.max(told);
-            // Patterns for the names of members stand here, those of `propertyNames` one level deeper.
+            let listing = at(&self.listing, depth);
+            count.listing = count.listing.saturating_add(listing.saturating_mul(width));
+            count.worst = count.worst.max(listing);
+            // Patterns for names of members are at this depth, those of `propertyNames` one level deeper.
             let here = at(&self.patterns, depth);
             let with_names = here.saturating_add(at(&self.patterns, depth + 1));
             for part in &level {
@@ -142,13 +141,13 @@ impl Cost {
     }
 }
 
-/// The schemas that lie on circles of references, or between two.
-struct Circles {
+/// The schemas on cycles of references, or between two cycles.
+struct Cycles {
     on: Vec<bool>,
     size: usize,
 }
 
-impl Circles {
+impl Cycles {
     fn of(spreads: &[Spread]) -> Self {
         let ahead: Vec<Vec<usize>> =
             spreads.iter().map(|spread| spread.targets().collect()).collect();
@@ -156,10 +155,10 @@ impl Circles {
         for (node, targets) in ahead.iter().enumerate() {
             targets.iter().for_each(|target| behind[*target].push(node));
         }
-        // What leads nowhere is on no circle, nor is what comes from nowhere.
+        // Nodes without successors or without predecessors are on no cycle.
         let mut on = vec![true; spreads.len()];
-        for (ways, back) in [(&ahead, &behind), (&behind, &ahead)] {
-            let mut left: Vec<usize> = ways
+        for (edges, back) in [(&ahead, &behind), (&behind, &ahead)] {
+            let mut left: Vec<usize> = edges
                 .iter()
                 .map(|targets| targets.iter().filter(|target| on[**target]).count())
                 .collect();
@@ -180,10 +179,10 @@ impl Circles {
     }
 }
 
-/// What can meet one part of a value, depth by depth: in full, and with what the validator remembers.
+/// The schemas that apply to one part of a value by depth: in full, and with the validator's cache.
 fn climb(
     spreads: &[Spread],
-    circles: &Circles,
+    cycles: &Cycles,
     here: impl Fn(&Spread) -> u64,
 ) -> (Vec<u64>, Vec<u64>) {
     let base: Vec<u64> = spreads.iter().map(here).collect();
@@ -200,8 +199,8 @@ fn climb(
             })
             .collect();
         full.push(root(&next));
-        // Without closing a circle, no way is longer than the circles are large.
-        if depth <= circles.size {
+        // Without closing a circle, no way is longer than the cycles are large.
+        if depth <= cycles.size {
             peaks.iter_mut().zip(&next).for_each(|(peak, steps)| *peak = (*peak).max(*steps));
         }
         // Names count at the first depth only, so that equal rows before the second say nothing.
@@ -210,12 +209,12 @@ fn climb(
         }
         row = next;
     }
-    if circles.size == 0 {
+    if cycles.size == 0 {
         return (full.clone(), full);
     }
-    let round = peaks.iter().zip(&circles.on).filter(|(_, on)| **on);
+    let round = peaks.iter().zip(&cycles.on).filter(|(_, on)| **on);
     let round = round.fold(0, |sum: u64, (peak, _)| sum.saturating_add(*peak));
-    let most = round.saturating_mul(FORGOTTEN);
+    let most = round.saturating_mul(UNCACHED);
     let remembered = full.iter().map(|steps| *steps.min(&most)).collect();
     (full, remembered)
 }
@@ -230,7 +229,7 @@ fn length(length: usize) -> u64 {
 
 /// What it takes to tell all that is wrong with a value.
 struct Count {
-    told: u64,
+    listing: u64,
     /// The most at one part.
     worst: u64,
 }
@@ -239,8 +238,8 @@ fn root(row: &[u64]) -> u64 {
     row.first().copied().unwrap_or_default()
 }
 
-fn sum(ways: &[Way], row: &[u64]) -> u64 {
-    ways.iter().fold(0, |sum: u64, (target, times)| {
+fn sum(edges: &[Edge], row: &[u64]) -> u64 {
+    edges.iter().fold(0, |sum: u64, (target, times)| {
         sum.saturating_add(row[*target].saturating_mul(*times))
     })
 }

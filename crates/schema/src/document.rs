@@ -1,12 +1,12 @@
-//! Where a schema's parts stand, and what its references point at.
+//! The subschemas of a schema document, and the targets of its references.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// What a subschema is applied to, seen from the schema that holds it.
+/// What a subschema applies to, relative to the value of the schema that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place<'a> {
+pub(super) enum AppliesTo<'a> {
     /// The same value.
     Same,
     /// The member of this name.
@@ -23,28 +23,28 @@ pub(super) enum Place<'a> {
     OtherItems,
     /// Possibly any item.
     AnyItem,
-    /// Nothing, unless a reference leads there.
+    /// Nothing, unless a reference points to it.
     Definition,
 }
 
-/// Calls back for every subschema that stands at a place of its own, with its pointer below the schema. Keywords of
-/// older drafts count too, because an embedded `$schema` can bring them back.
+/// Visits every subschema under a known keyword, with its pointer below the schema. Keywords of older drafts count too,
+/// because an embedded `$schema` can enable them.
 pub(super) fn each_subschema<'a>(
     schema: &'a Map<String, Value>,
-    mut visit: impl FnMut(Place<'a>, String, &'a Value),
+    mut visit: impl FnMut(AppliesTo<'a>, String, &'a Value),
 ) {
     for (keyword, value) in schema {
-        let place = match keyword.as_str() {
+        let applies_to = match keyword.as_str() {
             "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
-            | "dependencies" => Place::Same,
-            "properties" => Place::Member(""),
-            "additionalProperties" => Place::OtherMembers,
-            "patternProperties" | "unevaluatedProperties" => Place::AnyMember,
-            "propertyNames" => Place::MemberName,
-            "prefixItems" => Place::Item(0),
-            "items" | "additionalItems" => Place::OtherItems,
-            "contains" | "unevaluatedItems" => Place::AnyItem,
-            "$defs" | "definitions" | "contentSchema" => Place::Definition,
+            | "dependencies" => AppliesTo::Same,
+            "properties" => AppliesTo::Member(""),
+            "additionalProperties" => AppliesTo::OtherMembers,
+            "patternProperties" | "unevaluatedProperties" => AppliesTo::AnyMember,
+            "propertyNames" => AppliesTo::MemberName,
+            "prefixItems" => AppliesTo::Item(0),
+            "items" | "additionalItems" => AppliesTo::OtherItems,
+            "contains" | "unevaluatedItems" => AppliesTo::AnyItem,
+            "$defs" | "definitions" | "contentSchema" => AppliesTo::Definition,
             _ => continue,
         };
         let keyed = matches!(
@@ -59,21 +59,22 @@ pub(super) fn each_subschema<'a>(
         match value {
             Value::Object(entries) if keyed => {
                 for (name, item) in entries.iter().filter(|(_, item)| is_schema(item)) {
-                    let place = if keyword == "properties" { Place::Member(name) } else { place };
+                    let applies_to =
+                        if keyword == "properties" { AppliesTo::Member(name) } else { applies_to };
                     let step = name.replace('~', "~0").replace('/', "~1");
-                    visit(place, format!("/{keyword}/{step}"), item);
+                    visit(applies_to, format!("/{keyword}/{step}"), item);
                 }
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate().filter(|(_, item)| is_schema(item)) {
-                    let place = match keyword.as_str() {
-                        "prefixItems" | "items" => Place::Item(index),
-                        _ => place,
+                    let applies_to = match keyword.as_str() {
+                        "prefixItems" | "items" => AppliesTo::Item(index),
+                        _ => applies_to,
                     };
-                    visit(place, format!("/{keyword}/{index}"), item);
+                    visit(applies_to, format!("/{keyword}/{index}"), item);
                 }
             }
-            item if is_schema(item) => visit(place, format!("/{keyword}"), item),
+            item if is_schema(item) => visit(applies_to, format!("/{keyword}"), item),
             _ => {}
         }
     }
@@ -95,9 +96,9 @@ struct Anchor<'a> {
     dynamic: bool,
 }
 
-/// What a reference stands for.
+/// The target of a reference.
 pub(super) enum Target<'a> {
-    /// All schemas that it may mean; usually one.
+    /// All schemas that it may refer to; usually one.
     Local(Vec<&'a Value>),
     /// A meta-schema of JSON Schema itself, which is built in.
     Meta,
@@ -108,22 +109,22 @@ pub(super) struct Document<'a> {
     root: &'a Value,
     ids: Vec<(&'a str, &'a Value)>,
     anchors: Vec<Anchor<'a>>,
-    /// Every schema at a place of its own: its pointer, and the nearest schema above that has an `$id`.
-    places: HashMap<usize, (String, &'a Value)>,
+    /// Every schema under a known keyword: its pointer, and the nearest enclosing schema with an `$id`.
+    schemas: HashMap<usize, (String, &'a Value)>,
 }
 
 impl<'a> Document<'a> {
     /// Finds all schemas, ids and anchors.
     pub(super) fn new(root: &'a Value) -> Self {
         let mut document =
-            Self { root, ids: Vec::new(), anchors: Vec::new(), places: HashMap::new() };
-        document.place(root, String::new(), root);
+            Self { root, ids: Vec::new(), anchors: Vec::new(), schemas: HashMap::new() };
+        document.add(root, String::new(), root);
         document
     }
 
-    fn place(&mut self, schema: &'a Value, pointer: String, resource: &'a Value) {
+    fn add(&mut self, schema: &'a Value, pointer: String, resource: &'a Value) {
         let Value::Object(map) = schema else {
-            self.places.insert(address(schema), (pointer, resource));
+            self.schemas.insert(address(schema), (pointer, resource));
             return;
         };
         let text = |key: &str| map.get(key).and_then(Value::as_str);
@@ -142,23 +143,22 @@ impl<'a> Document<'a> {
             let resource = address(resource);
             self.anchors.extend(name.map(|name| Anchor { name, schema, resource, dynamic }));
         }
-        self.places.insert(address(schema), (pointer.clone(), resource));
+        self.schemas.insert(address(schema), (pointer.clone(), resource));
         each_subschema(map, |_, step, item| {
-            self.place(item, format!("{pointer}{step}"), resource);
+            self.add(item, format!("{pointer}{step}"), resource);
         });
     }
 
-    /// All schemas that stand at places of their own.
     pub(super) fn root(&self) -> &'a Value {
         self.root
     }
 
-    /// The pointer of a schema, if it stands at a place of its own.
+    /// The pointer of a schema, if it is under a known keyword.
     pub(super) fn pointer(&self, schema: &Value) -> Option<&str> {
-        self.places.get(&address(schema)).map(|(pointer, _)| pointer.as_str())
+        self.schemas.get(&address(schema)).map(|(pointer, _)| pointer.as_str())
     }
 
-    /// What a reference in a schema points at, or why it cannot be followed.
+    /// The target of a reference in a schema, or why it cannot be followed.
     pub(super) fn resolve(
         &self,
         schema: &Value,
@@ -166,7 +166,7 @@ impl<'a> Document<'a> {
         dynamic: bool,
     ) -> Result<Target<'a>, &'static str> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let here = self.places.get(&address(schema)).map_or(self.root, |(_, resource)| *resource);
+        let here = self.schemas.get(&address(schema)).map_or(self.root, |(_, resource)| *resource);
         let resources = if uri.is_empty() { vec![here] } else { self.named(uri) };
         if resources.is_empty() {
             return if is_meta_schema(uri) {
@@ -186,13 +186,11 @@ impl<'a> Document<'a> {
         if found.is_empty() || !found.iter().all(|target| is_schema(target)) {
             return Err("points at no schema");
         }
-        // Ids inside of what is not known to be a schema would be read differently by different readers.
+        // Implementations differ about `$id`s inside unknown keywords.
         let odd = found.iter().any(|target| self.pointer(target).is_none());
         let embedded = self.ids.iter().any(|(_, schema)| !std::ptr::eq(*schema, self.root));
         if odd && embedded {
-            return Err(
-                "points at a place that is not known to hold a schema, beside embedded `$id`s",
-            );
+            return Err("points into an unknown keyword, in a schema with embedded `$id`s");
         }
         Ok(Target::Local(found))
     }
@@ -203,16 +201,16 @@ impl<'a> Document<'a> {
         if !found.is_empty() {
             return found;
         }
-        // A relative reference: the last step tells, and where several could be meant, all of them are.
+        // A relative reference is matched by its last step; if several ids match, all of them are targets.
         let last = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
-        let wanted = last(uri);
-        self.ids.iter().filter(|(id, _)| last(id) == wanted).map(|(_, schema)| *schema).collect()
+        let target = last(uri);
+        self.ids.iter().filter(|(id, _)| last(id) == target).map(|(_, schema)| *schema).collect()
     }
 
     fn anchored(&self, name: &str, resources: &[&'a Value], dynamic: bool) -> Vec<&'a Value> {
         let named = || self.anchors.iter().filter(|anchor| anchor.name == name);
         if dynamic {
-            // Every check begins at the root, so a dynamic anchor there is always the outermost one.
+            // Validation begins at the root, so a dynamic anchor there is always the outermost one.
             let root = address(self.root);
             let mut outermost = named().filter(|anchor| anchor.dynamic && anchor.resource == root);
             if let Some(anchor) = outermost.next() {

@@ -1,36 +1,36 @@
-//! The schemas of a document as a graph: which of them are applied to the same value, and which to its parts.
+//! The schemas of a document as a graph: which of them apply to the same value, and which to its parts.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::document::{Document, Place, Target, address, each_subschema};
+use super::document::{AppliesTo, Document, Target, address, each_subschema};
 use super::pattern;
 use super::{SchemaFault, fault};
 
-/// How often `unevaluated…` makes the schemas beside it run again, to learn what they covered.
+/// How often `unevaluated…` makes the schemas next to it run again, to find what they covered.
 const UNEVALUATED: u64 = 4;
 
 /// Comparing with this many listed values costs about as much as one schema.
 const LISTED_PER_STEP: usize = 16;
 
-/// What the meta-schema costs at each part of a value.
+/// The cost of the meta-schema at each part of a value.
 const META_SCHEMA_STEPS: u64 = 64;
 
-/// More ways from schema to schema than any honest document has.
-const MAX_WAYS: usize = 200_000;
+/// The most edges of a graph.
+const MAX_EDGES: usize = 200_000;
 
-/// How many references in a row are taken as one.
+/// How many references in a row are followed.
 const MAX_HOPS: usize = 32;
 
-/// What may stand beside a `$ref` without doing anything.
+/// Keywords without effect next to a `$ref`.
 const REMARKS: [&str; 8] =
     ["$ref", "$comment", "title", "description", "default", "examples", "deprecated", "readOnly"];
 
-/// A schema and how many times it is applied.
-pub(super) type Way = (usize, u64);
+/// A schema and how many times it applies.
+pub(super) type Edge = (usize, u64);
 
-/// All that is applied where one schema is applied.
+/// Everything that applies where one schema applies.
 #[derive(Default)]
 pub(super) struct Spread {
     /// Steps at the value itself.
@@ -39,12 +39,12 @@ pub(super) struct Spread {
     pub(super) patterns: u64,
     pub(super) members: Parts,
     pub(super) items: Parts,
-    /// What is applied to the names of members.
-    pub(super) names: Vec<Way>,
+    /// What applies to the names of members.
+    pub(super) names: Vec<Edge>,
 }
 
 impl Spread {
-    /// All schemas that the parts of a value can meet, some of them several times.
+    /// All schemas that may apply to parts of a value, some of them several times.
     pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
         [&self.members, &self.items]
             .into_iter()
@@ -53,30 +53,30 @@ impl Spread {
     }
 }
 
-/// What is applied to the parts of a value.
+/// What applies to the parts of a value.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// Of these, one group for each part.
-    pub(super) groups: Vec<Vec<Way>>,
-    /// These for every part.
-    pub(super) every: Vec<Way>,
+    /// One group applies to each part.
+    pub(super) groups: Vec<Vec<Edge>>,
+    /// These apply to every part.
+    pub(super) every: Vec<Edge>,
 }
 
-/// The spread of every schema that a value or a part of it can meet; the first is the root's.
+/// The spread of every schema that applies to a value or a part of it; the first is the root's.
 pub(super) fn spreads(schema: &Value) -> Result<Vec<Spread>, SchemaFault> {
     let document = Document::new(schema);
     let mut graph = Graph { document: &document, nodes: Vec::new(), by_address: HashMap::new() };
     graph.grow()?;
     let order = graph.in_place_order()?;
     let mut spreads = Vec::with_capacity(graph.nodes.len());
-    let mut ways = 0;
+    let mut edges = 0;
     for start in 0..graph.nodes.len() {
-        let spread = if graph.nodes[start].is_met {
-            graph.spread(start, &order, &mut ways)
+        let spread = if graph.nodes[start].applies_alone {
+            graph.spread(start, &order, &mut edges)
         } else {
             Spread::default()
         };
-        if ways > MAX_WAYS {
+        if edges > MAX_EDGES {
             return Err(fault(&graph.nodes[start].pointer, "it has too many branches"));
         }
         spreads.push(spread);
@@ -90,10 +90,10 @@ struct Node<'a> {
     steps: u64,
     patterns: u64,
     /// Applied to the same value.
-    same: Vec<Way>,
-    parts: Vec<(Place<'a>, usize)>,
-    /// Applied to a value or a part of one, not only beside another schema.
-    is_met: bool,
+    same: Vec<Edge>,
+    parts: Vec<(AppliesTo<'a>, usize)>,
+    /// Whether it applies to a value or a part of one by itself, not only together with another schema.
+    applies_alone: bool,
 }
 
 struct Graph<'d, 'a> {
@@ -112,16 +112,16 @@ impl<'a> Graph<'_, 'a> {
                 patterns: 0,
                 same: Vec::new(),
                 parts: Vec::new(),
-                is_met: false,
+                applies_alone: false,
             });
             self.nodes.len() - 1
         })
     }
 
-    /// The meta-schema meets every part of a value again, and no more than once.
+    /// The meta-schema applies to every part of a value once.
     fn meta_schema(&mut self) -> usize {
         let index = self.nodes.len();
-        let parts = vec![(Place::AnyMember, index), (Place::AnyItem, index)];
+        let parts = vec![(AppliesTo::AnyMember, index), (AppliesTo::AnyItem, index)];
         self.nodes.push(Node {
             schema: None,
             pointer: String::new(),
@@ -129,14 +129,14 @@ impl<'a> Graph<'_, 'a> {
             patterns: META_SCHEMA_STEPS,
             same: Vec::new(),
             parts,
-            is_met: true,
+            applies_alone: true,
         });
         index
     }
 
     fn grow(&mut self) -> Result<(), SchemaFault> {
         let root = self.node(self.document.root(), String::new);
-        self.nodes[root].is_met = true;
+        self.nodes[root].applies_alone = true;
         let mut next = 0;
         while next < self.nodes.len() {
             if let Some(schema) = self.nodes[next].schema {
@@ -168,24 +168,24 @@ impl<'a> Graph<'_, 'a> {
             .fold(0, |sum: u64, pattern| sum.saturating_add(pattern::weight(pattern)));
 
         let mut subschemas = Vec::new();
-        each_subschema(map, |place, step, item| subschemas.push((place, step, item)));
-        for (place, step, item) in subschemas {
+        each_subschema(map, |applies_to, step, item| subschemas.push((applies_to, step, item)));
+        for (applies_to, step, item) in subschemas {
             let pointer = || format!("{pointer}{step}");
-            match place {
-                Place::Same => {
+            match applies_to {
+                AppliesTo::Same => {
                     let target = self.node(item, pointer);
                     self.nodes[index].same.push((target, 1));
                 }
-                Place::Definition => {
+                AppliesTo::Definition => {
                     self.node(item, pointer);
                 }
                 // `true` and `false` take no time.
                 _ if item.is_boolean() => {}
-                place => {
-                    let item = self.through(item, &pointer())?;
+                applies_to => {
+                    let item = self.follow(item, &pointer())?;
                     let target = self.node(item, pointer);
-                    self.nodes[index].parts.push((place, target));
-                    self.nodes[target].is_met = true;
+                    self.nodes[index].parts.push((applies_to, target));
+                    self.nodes[target].applies_alone = true;
                 }
             }
         }
@@ -229,8 +229,8 @@ impl<'a> Graph<'_, 'a> {
         })
     }
 
-    /// What a schema that only refers to another one stands for, so that every way to a schema leads to the same node.
-    fn through(&self, start: &'a Value, pointer: &str) -> Result<&'a Value, SchemaFault> {
+    /// Follows a schema that only refers to another one, so that all references to a schema share a node.
+    fn follow(&self, start: &'a Value, pointer: &str) -> Result<&'a Value, SchemaFault> {
         let mut schema = start;
         for _ in 0..MAX_HOPS {
             let Some(map) = schema.as_object() else { break };
@@ -246,42 +246,42 @@ impl<'a> Graph<'_, 'a> {
         Ok(schema)
     }
 
-    /// The rank of each schema, such that whatever is applied beside another one comes after it. A circle of schemas
-    /// that all apply to the same value has no such order, and no end.
+    /// A rank for each schema, such that schemas applied by another one come after it. A cycle of schemas that apply to
+    /// the same value has no such order and is an error.
     fn in_place_order(&self) -> Result<Vec<usize>, SchemaFault> {
         #[derive(Clone, Copy, PartialEq)]
-        enum Mark {
-            Unseen,
+        enum State {
+            New,
             Open,
             Done,
         }
-        let mut marks = vec![Mark::Unseen; self.nodes.len()];
+        let mut states = vec![State::New; self.nodes.len()];
         let mut finished = Vec::with_capacity(self.nodes.len());
         for start in 0..self.nodes.len() {
-            if marks[start] != Mark::Unseen {
+            if states[start] != State::New {
                 continue;
             }
-            marks[start] = Mark::Open;
+            states[start] = State::Open;
             let mut path = vec![(start, 0)];
             while let Some((node, next)) = path.last_mut() {
                 match self.nodes[*node].same.get(*next) {
                     Some((target, _)) => {
                         *next += 1;
-                        match marks[*target] {
-                            Mark::Open => {
+                        match states[*target] {
+                            State::Open => {
                                 let pointer = &self.nodes[*node].pointer;
                                 let message = "the schema refers to itself without end";
                                 return Err(fault(pointer, message));
                             }
-                            Mark::Unseen => {
-                                marks[*target] = Mark::Open;
+                            State::New => {
+                                states[*target] = State::Open;
                                 path.push((*target, 0));
                             }
-                            Mark::Done => {}
+                            State::Done => {}
                         }
                     }
                     None => {
-                        marks[*node] = Mark::Done;
+                        states[*node] = State::Done;
                         finished.push(*node);
                         path.pop();
                     }
@@ -289,25 +289,25 @@ impl<'a> Graph<'_, 'a> {
             }
         }
         let mut rank = vec![0; self.nodes.len()];
-        for (place, node) in finished.iter().rev().enumerate() {
-            rank[*node] = place;
+        for (position, node) in finished.iter().rev().enumerate() {
+            rank[*node] = position;
         }
         Ok(rank)
     }
 
-    fn spread(&self, start: usize, rank: &[usize], ways: &mut usize) -> Spread {
-        // By rank, so that a schema's count is complete before it is handed on.
+    fn spread(&self, start: usize, rank: &[usize], edges: &mut usize) -> Spread {
+        // By rank, so that a schema's count is complete before it is propagated.
         let mut open = BTreeMap::from([(rank[start], (start, 1_u64))]);
-        let mut applied: Vec<Way> = Vec::new();
+        let mut applied: Vec<Edge> = Vec::new();
         while let Some((_, (node, times))) = open.pop_first() {
             applied.push((node, times));
             for (target, each) in &self.nodes[node].same {
                 let more = times.saturating_mul(*each);
                 let entry = open.entry(rank[*target]).or_insert((*target, 0));
                 entry.1 = entry.1.saturating_add(more);
-                *ways += 1;
+                *edges += 1;
             }
-            if *ways > MAX_WAYS {
+            if *edges > MAX_EDGES {
                 return Spread::default();
             }
         }
@@ -317,19 +317,19 @@ impl<'a> Graph<'_, 'a> {
             spread.steps = spread.steps.saturating_add(steps);
             let patterns = self.nodes[*node].patterns.saturating_mul(*times);
             spread.patterns = spread.patterns.saturating_add(patterns);
-            let named = self.nodes[*node].parts.iter().filter(|(p, _)| *p == Place::MemberName);
+            let named = self.nodes[*node].parts.iter().filter(|(p, _)| *p == AppliesTo::MemberName);
             spread.names.extend(named.map(|(_, target)| (*target, *times)));
         }
-        spread.members = self.parts(&applied, ways, |place| match place {
-            Place::Member(_) => Some(Reach::One),
-            Place::OtherMembers => Some(Reach::Others),
-            Place::AnyMember => Some(Reach::Every),
+        spread.members = self.parts(&applied, edges, |applies_to| match applies_to {
+            AppliesTo::Member(_) => Some(Reach::One),
+            AppliesTo::OtherMembers => Some(Reach::Others),
+            AppliesTo::AnyMember => Some(Reach::Every),
             _ => None,
         });
-        spread.items = self.parts(&applied, ways, |place| match place {
-            Place::Item(_) => Some(Reach::One),
-            Place::OtherItems => Some(Reach::Others),
-            Place::AnyItem => Some(Reach::Every),
+        spread.items = self.parts(&applied, edges, |applies_to| match applies_to {
+            AppliesTo::Item(_) => Some(Reach::One),
+            AppliesTo::OtherItems => Some(Reach::Others),
+            AppliesTo::AnyItem => Some(Reach::Every),
             _ => None,
         });
         spread
@@ -337,36 +337,36 @@ impl<'a> Graph<'_, 'a> {
 
     fn parts(
         &self,
-        applied: &[Way],
-        ways: &mut usize,
-        reach: impl Fn(Place<'a>) -> Option<Reach>,
+        applied: &[Edge],
+        edges: &mut usize,
+        reach: impl Fn(AppliesTo<'a>) -> Option<Reach>,
     ) -> Parts {
         let mut parts = Parts::default();
-        let mut others: Vec<(usize, Way)> = Vec::new();
-        let mut groups: HashMap<Place<'a>, Vec<(usize, Way)>> = HashMap::new();
+        let mut others: Vec<(usize, Edge)> = Vec::new();
+        let mut groups: HashMap<AppliesTo<'a>, Vec<(usize, Edge)>> = HashMap::new();
         for (owner, times) in applied {
-            for (place, target) in &self.nodes[*owner].parts {
-                let way = (*target, *times);
-                *ways += 1;
-                match reach(*place) {
-                    Some(Reach::One) => groups.entry(*place).or_default().push((*owner, way)),
-                    Some(Reach::Others) => others.push((*owner, way)),
-                    Some(Reach::Every) => parts.every.push(way),
+            for (applies_to, target) in &self.nodes[*owner].parts {
+                let edge = (*target, *times);
+                *edges += 1;
+                match reach(*applies_to) {
+                    Some(Reach::One) => groups.entry(*applies_to).or_default().push((*owner, edge)),
+                    Some(Reach::Others) => others.push((*owner, edge)),
+                    Some(Reach::Every) => parts.every.push(edge),
                     None => {}
                 }
             }
         }
-        // A named part is met by each schema's own rule for that name, or else by its rule for other parts.
+        // To a named part applies each schema's rule for that name, or else its rule for other parts.
         for group in groups.into_values() {
-            *ways += others.len();
-            if *ways > MAX_WAYS {
+            *edges += others.len();
+            if *edges > MAX_EDGES {
                 return parts;
             }
             let ruled: Vec<usize> = group.iter().map(|(owner, _)| *owner).collect();
             let rest = others.iter().filter(|(owner, _)| !ruled.contains(owner));
-            parts.groups.push(group.iter().chain(rest).map(|(_, way)| *way).collect());
+            parts.groups.push(group.iter().chain(rest).map(|(_, edge)| *edge).collect());
         }
-        parts.groups.push(others.into_iter().map(|(_, way)| way).collect());
+        parts.groups.push(others.into_iter().map(|(_, edge)| edge).collect());
         parts
     }
 }

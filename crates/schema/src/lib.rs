@@ -1,5 +1,5 @@
-//! JSON Schema 2020-12, compiled once per tool: no remote references, linear-time patterns, and no more work per value
-//! than the value's size justifies.
+//! JSON Schema 2020-12, compiled once per tool: no remote references, linear-time patterns, and work in proportion to the
+//! size of the value. Also the YAML reader of all files.
 
 mod cost;
 mod document;
@@ -14,15 +14,15 @@ use proto::canonical;
 use serde::Serialize;
 use serde_json::Value;
 
-use cost::{Cost, Telling};
+use cost::{Cost, Detail};
 
-/// More violations than this help nobody and can be made by the thousand.
+/// The most violations that are reported; a value may have thousands.
 const MAX_VIOLATIONS: usize = 100;
 
-/// A violation says what is wrong, it does not repeat the value.
+/// The longest message of a violation, which may quote the value.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Bounds the memory that one hostile pattern can compile to, and with it the time that a text takes to match.
+/// Bounds the memory of a compiled pattern, and with it the time to match a text.
 const MAX_PATTERN_BYTES: usize = 1 << 19;
 
 const PATTERN_HINT: &str =
@@ -44,12 +44,12 @@ pub struct Schema {
 /// Why a schema cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SchemaFault {
-    /// The place is a JSON Pointer into the schema; empty for the schema itself.
+    /// `path` is a JSON Pointer into the schema; empty for the schema itself.
     #[error("{message} (at `{path}` of the schema)")]
     Invalid { path: String, message: String },
 }
 
-/// One way in which a value breaks its schema.
+/// One violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// A JSON Pointer into the value; empty for the value itself.
@@ -58,9 +58,9 @@ pub struct Violation {
 }
 
 impl Schema {
-    /// Compiles a schema, or says what is wrong with it.
+    /// Compiles a schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaFault> {
-        // First of all: what follows recurses.
+        // Checked first, because the code below recurses.
         if deeper_than(schema, MAX_SCHEMA_DEPTH) {
             return Err(fault("", format!("it is nested deeper than {MAX_SCHEMA_DEPTH} levels")));
         }
@@ -84,7 +84,7 @@ impl Schema {
         Ok(Self { validator, cost })
     }
 
-    /// Every way in which the value breaks the schema, none if it fits.
+    /// Every violation of the schema; none if the value is valid.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         if let Err(reason) = self.cost.admit(value) {
             return vec![Violation { path: String::new(), message: reason.to_owned() }];
@@ -92,14 +92,14 @@ impl Schema {
         if self.validator.is_valid(value) {
             return Vec::new();
         }
-        match self.cost.telling(value) {
-            Telling::All => {
+        match self.cost.detail(value) {
+            Detail::All => {
                 self.validator.iter_errors(value).take(MAX_VIOLATIONS).map(violation).collect()
             }
-            Telling::First => {
+            Detail::First => {
                 self.validator.validate(value).err().map(violation).into_iter().collect()
             }
-            Telling::Nothing => vec![Violation {
+            Detail::Nothing => vec![Violation {
                 path: String::new(),
                 message: "it does not fit; the schema has too many branches to say where"
                     .to_owned(),
@@ -112,25 +112,25 @@ fn fault(path: &str, message: impl Into<String>) -> SchemaFault {
     SchemaFault::Invalid { path: path.to_owned(), message: message.into() }
 }
 
-/// The place in the schema: where the meta-schema was broken, or else which keyword could not be compiled.
+/// The location in the schema: the violation of the meta-schema, or else the keyword that could not be compiled.
 fn locate(schema: &Value, error: &ValidationError<'_>) -> SchemaFault {
     match jsonschema::draft202012::meta::validate(schema) {
-        Err(broken) => fault(broken.instance_path().as_str(), shortened(&broken)),
+        Err(broken) => fault(broken.instance_path().as_str(), shorten(&broken)),
         Ok(()) => {
             let path = error.schema_path().as_str();
             let of_pattern = path.ends_with("/pattern") || path.contains("/patternProperties/");
             let hint = if of_pattern { PATTERN_HINT } else { "" };
-            fault(path, format!("{}{hint}", shortened(error)))
+            fault(path, format!("{}{hint}", shorten(error)))
         }
     }
 }
 
 fn violation(error: ValidationError<'_>) -> Violation {
-    Violation { path: error.instance_path().to_string(), message: shortened(&error) }
+    Violation { path: error.instance_path().to_string(), message: shorten(&error) }
 }
 
-/// The message up to its cap; what lies behind is never even written.
-fn shortened(message: &dyn fmt::Display) -> String {
+/// The message up to the limit; the rest is never formatted.
+fn shorten(message: &dyn fmt::Display) -> String {
     struct Capped {
         text: String,
         left: usize,
@@ -151,7 +151,7 @@ fn shortened(message: &dyn fmt::Display) -> String {
     capped.text
 }
 
-/// Without recursion, since the value may be as deep as it likes.
+/// Without recursion, because the value may be nested deeply.
 fn deeper_than(value: &Value, limit: usize) -> bool {
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {

@@ -1,12 +1,12 @@
-//! How much work a pattern can make of every byte of a text.
+//! The work of a pattern per byte of text.
 //!
-//! The engine takes linear time, but its slope is the size of the pattern: `[ab]*a[ab]{5000}c` keeps thousands of
-//! states alive at every byte.
+//! The engine takes linear time, multiplied by the size of the pattern: `[ab]*a[ab]{5000}c` has thousands of active
+//! states at every byte.
 
 /// A character class that is not plain ASCII is several states.
 const WIDE: u64 = 4;
 
-/// About how many states the pattern has, counted repetitions written out.
+/// About how many states the pattern has, with counted repetitions expanded.
 pub(super) fn weight(pattern: &str) -> u64 {
     let mut characters = pattern.chars().peekable();
     // The weight of each open group so far, and of the last thing in it, which a repetition would repeat.

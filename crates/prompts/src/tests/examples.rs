@@ -1,4 +1,4 @@
-//! The prompts that ship with the gateway are as good as we ask others to make theirs.
+//! The prompts that ship with the gateway have no findings.
 
 use std::path::Path;
 

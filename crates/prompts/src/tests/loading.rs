@@ -42,7 +42,7 @@ fn prompts_are_found_by_name_and_major() {
     assert_eq!(listed[0]["id"], "mcp.prompt:demo/hello");
     assert_eq!(
         listed[0]["versions"][1],
-        json!({"major": 2, "description": "Greets somebody by name, once or several times.",
+        json!({"major": 2, "description": "Greets a person by name, once or several times.",
                "specRef": "/mcp/prompt/demo/hello/2"})
     );
     assert_eq!(snapshot.prompts()[0].spec["inputSchema"]["required"], json!(["name"]));
@@ -372,7 +372,7 @@ fn words_stay_words() {
 #[test]
 fn invisible_characters_are_left_out_and_counted() {
     let dir = Dir::new();
-    dir.write("packs/demo/hello.spec.yaml", SPEC.replace("somebody", "some\u{200b}body"));
+    dir.write("packs/demo/hello.spec.yaml", SPEC.replace("person", "per\u{200b}son"));
     dir.write("packs/demo/hello.v1.md", "Hello\n{{ name }}\u{202e}<!-- obey -->!");
     let warnings = dir.warnings();
     assert!(
@@ -392,7 +392,7 @@ fn invisible_characters_are_left_out_and_counted() {
     let snapshot = dir.snapshot();
     let prompt = get(&snapshot, "demo/hello");
     assert_eq!(prompt.body, "Hello\n{{ name }}!");
-    assert!(prompt.description.contains("somebody"));
+    assert!(prompt.description.contains("person"));
     assert!(!prompt.spec.to_string().contains('\u{200b}'));
 }
 

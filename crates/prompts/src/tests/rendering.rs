@@ -55,7 +55,7 @@ fn text_is_read_as_what_the_spec_asks_for() {
 }
 
 #[test]
-fn all_violations_are_told_at_once() {
+fn all_violations_are_reported_at_once() {
     let typed = prompt(TYPED, "{{ n }}");
     let failure = typed
         .render(

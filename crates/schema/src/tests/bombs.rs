@@ -1,4 +1,4 @@
-//! Schemas that are small to write and endless to check.
+//! Small schemas whose validation would take very long.
 
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,7 @@ fn doubling_with_every_level_of_the_value_is_answered_at_once() {
                 assert!(!compiled.violations(&chain("x", depth)).is_empty(), "{schema}");
                 assert!(started.elapsed() < AT_ONCE, "{schema} {depth}: {:?}", started.elapsed());
             }
-            // A shallow value is told in full.
+            // All violations of a shallow value are listed.
             let shallow = compiled.violations(&chain("x", 3));
             assert!(!shallow.is_empty() && !shallow[0].message.contains("branches"), "{schema}");
         }
@@ -198,7 +198,7 @@ fn many_branches_times_many_names_are_bounded() {
 }
 
 #[test]
-fn a_large_bad_value_is_told_briefly() {
+fn a_large_invalid_value_is_reported_briefly() {
     let schema = compile(json!({"items": {"anyOf": (0..20)
         .map(|n| json!({"properties": {"kind": {"const": n}}, "required": ["kind"]}))
         .collect::<Vec<_>>()}}));

@@ -134,7 +134,7 @@ fn trees_and_expression_languages() {
         (0..30).fold(leaf, |inner, _| json!({"name": "n", "children": [inner, {"name": "x"}]}));
     assert_eq!(tree.violations(&deep), []);
 
-    // A query language: every operand may be any expression, told apart by its operator.
+    // A query language: every operand may be any expression, distinguished by its operator.
     let binary = |operator: &str| {
         json!({"type": "object", "required": ["op", "left", "right"], "properties": {
             "op": {"const": operator}, "left": {"$ref": "#/$defs/expr"}, "right": {"$ref": "#/$defs/expr"}}})

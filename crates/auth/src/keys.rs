@@ -1,6 +1,8 @@
 //! Keys that the gateway issues, for users without an identity provider and for servers that register themselves. A
 //! key's text is `ps_ID_SECRET`; the gateway stores the id and a hash of the whole.
 
+pub mod operations;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;

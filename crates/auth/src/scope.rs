@@ -1,5 +1,8 @@
 //! Scopes, by the names that tokens and keys carry.
 
+pub use operations::scope::{
+    APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER, RUNS_READ,
+};
 use proto::Principal;
 
 /// Listing and describing tools.
@@ -11,26 +14,8 @@ pub const TOOLS_CALL: &str = "tools:call";
 /// Registering servers.
 pub const SERVERS_REGISTER: &str = "servers:register";
 
-/// Reading the gateway's metrics, which cover all tenants together.
-pub const METRICS_READ: &str = "metrics:read";
-
-/// Reading files of the caller's tenant.
-pub const FILES_READ: &str = "files:read";
-
-/// Storing and deleting files.
-pub const FILES_WRITE: &str = "files:write";
-
-/// Listing calls that wait for a person, and decisions.
-pub const APPROVALS_READ: &str = "approvals:read";
-
 /// Deciding about calls that wait for a person. The local user does not have it: a local agent is the local user.
 pub const APPROVALS_DECIDE: &str = proto::APPROVALS_DECIDE;
-
-/// Reading runs, their calls and their questions.
-pub const RUNS_READ: &str = "runs:read";
-
-/// Answering questions of runs. The local user does not have it: an agent must not answer its own questions.
-pub const RUNS_ANSWER: &str = "runs:answer";
 
 /// Access to the data of all tenants. No token or key can carry it; only the operator has it.
 pub const ADMIN: &str = proto::ADMIN;

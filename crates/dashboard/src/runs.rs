@@ -1,7 +1,6 @@
 //! Runs: the list, the calls of one run as a graph, and its questions.
 
 mod graph;
-mod model;
 mod question;
 
 use auth::scope;
@@ -9,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
-use strip::runs::{RunFilter, RunView};
+use strip::runs::{RunCall, RunDetails, RunFilter, RunSummary};
 
 use crate::layout::{Page, PageResult, Section, error_page, heading};
 use crate::posted::{PostedForm, see_other};
@@ -17,7 +16,6 @@ use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, in_url, inert, mark, outcome, short};
-use model::{RunCall, RunDetails};
 
 /// How many runs are listed.
 const MAX_RUNS: u32 = 100;
@@ -63,7 +61,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     Page { live: "runs", ..Page::new("Runs", Section::Runs, body) }.show(&viewer)
 }
 
-fn row(run: &RunView, viewer: &Viewer) -> Markup {
+fn row(run: &RunSummary, viewer: &Viewer) -> Markup {
     html! {
         li { a.row href=(run_page(&run.id)) {
             span.row-name { (short(run.name.as_deref().unwrap_or(&run.id), 60)) }
@@ -87,12 +85,8 @@ fn state(word: &str) -> Markup {
 }
 
 async fn load(dashboard: &Dashboard, viewer: &Viewer, id: &str) -> Result<RunDetails, Response> {
-    let shown = dashboard.parts.strip.runs().show(viewer.tenant().as_deref(), id).await;
-    let shown = shown.map_err(|failure| viewer.missing(&failure.message))?;
-    serde_json::from_value(shown).map_err(|error| {
-        tracing::error!(%error, "cannot read the format of a run");
-        viewer.missing("The run cannot be shown.")
-    })
+    let run = dashboard.parts.strip.runs().show(viewer.tenant().as_deref(), id).await;
+    run.map_err(|failure| viewer.missing(&failure.message))
 }
 
 pub(super) async fn one(
@@ -121,36 +115,46 @@ pub(super) async fn answer(
     let value = question::value(question, &posted);
     let (tenant, by) = (viewer.tenant(), viewer.principal());
     let runs = dashboard.parts.strip.runs();
-    match runs.answer(by, tenant.as_deref(), (&run.id, slot), &value).await {
-        Ok(_) => Ok(see_other(&run_page(&run.id))),
+    match runs.answer(by, tenant.as_deref(), (&run.run.id, slot), &value).await {
+        Ok(_) => Ok(see_other(&run_page(&run.run.id))),
         Err(failure) => {
             show(viewer, &run, Some(&failure.message), StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
 }
 
-fn show(viewer: &Viewer, run: &RunDetails, fault: Option<&str>, status: StatusCode) -> PageResult {
+fn show(
+    viewer: &Viewer,
+    details: &RunDetails,
+    fault: Option<&str>,
+    status: StatusCode,
+) -> PageResult {
+    let run = &details.run;
     let title = run.name.as_deref().unwrap_or(&run.id);
     let below = html! {
         span #state data-swap { (state(&run.state)) } " · "
         @if let Some(agent) = &run.agent { (inert(agent)) " for " } (inert(&run.owner))
         " · started " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
     };
-    let version =
-        run.questions.iter().map(|question| question.state.as_str()).collect::<Vec<_>>().join(" ");
+    let version = details
+        .questions
+        .iter()
+        .map(|question| question.state.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
     let body = html! {
         (heading(html! { (inert(title)) }, below, html! { a href="/dashboard/runs" { "All runs" } }))
         @if let Some(fault) = fault { p.fault role="alert" { (inert(fault)) } }
         @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
         div #questions data-swap data-version=(version) {
-            @for open in &run.questions { (question::show(open, &run_page(&run.id), viewer)) }
+            @for open in &details.questions { (question::show(open, &run_page(&run.id), viewer)) }
         }
         h2 { "Calls" }
         div #calls data-swap {
-            @if run.calls.is_empty() { p.soft { "No call has ended yet." } }
+            @if details.calls.is_empty() { p.soft { "No call has ended yet." } }
             @else {
-                (graph::draw(&run.calls))
-                (calls(&run.calls, viewer))
+                (graph::draw(&details.calls))
+                (calls(&details.calls, viewer))
             }
         }
         @if !run.artifacts.is_empty() {
@@ -167,7 +171,7 @@ fn calls(calls: &[RunCall], viewer: &Viewer) -> Markup {
         div.table { table {
             thead { tr { th scope="col" { "Tool" } th scope="col" { "Outcome" } th.number scope="col" { "Took" } th.number scope="col" { "When" } } }
             tbody { @for call in calls { tr {
-                td { a href=(format!("/dashboard/calls/{}", in_url(&call.trace_id))) { code { (short(&call.tool, 60)) } } }
+                td { a href=(format!("/dashboard/calls/{}", call.trace_id)) { code { (short(&call.tool, 60)) } } }
                 td { (outcome(&call.outcome)) }
                 td.number { (time::span(call.ended_unix_ms.saturating_sub(call.started_unix_ms).saturating_mul(1_000))) }
                 td.number { (time::ago(call.started_unix_ms, viewer.now_ms)) }

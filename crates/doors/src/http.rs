@@ -20,7 +20,6 @@ mod registration;
 mod reply;
 mod resource;
 mod routes;
-mod runs;
 mod scopes;
 mod servers;
 mod sessions;
@@ -103,21 +102,16 @@ fn router(shared: Shared) -> Router {
     operations::mount(tool_routes(), &shared.options.operations)
         .route(routes::AGENT, any(agents::serve).with_state(agent_routes))
         .route(routes::CALLS, post(calls::batch))
-        .route(routes::RUNS, get(runs::list))
-        .route(routes::RUN, get(runs::show))
-        .route(routes::ANSWERS, post(runs::answer))
-        .route(routes::SERVERS, get(servers::list).post(servers::register))
+        .route(routes::SERVERS, post(servers::register))
         .route(routes::SERVER, delete(servers::goodbye))
         .route(routes::HEARTBEAT, post(servers::heartbeat))
         .route(
             routes::FILES,
             // The limits of the file store apply instead, and nothing is buffered.
-            get(files::list).post(files::put).layer(DefaultBodyLimit::disable()),
+            post(files::put).layer(DefaultBodyLimit::disable()),
         )
-        .route(routes::FILE, get(files::metadata).delete(files::delete))
         .route(routes::FILE_CONTENT, get(files::content))
         .route(routes::FILE_TEXT, get(files::text))
-        .route(routes::FILE_LINK, get(files::link))
         .route(routes::UPLOADS, post(files::begin))
         .route(routes::UPLOAD, get(files::progress).patch(files::resume).delete(files::forget))
         .route(routes::APPROVAL_EVENTS, get(approvals::events))

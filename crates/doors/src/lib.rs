@@ -6,7 +6,6 @@ mod http;
 mod lsp;
 mod mcp;
 mod metrics;
-mod operator;
 mod schema;
 mod server;
 mod shares;
@@ -23,7 +22,6 @@ pub use http::{
 };
 pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};
-pub use operator::{LoginService, Operator, ServersReport};
 pub use server::{Peer, ServerLimits, serve, serve_with};
 #[cfg(unix)]
 pub use socket::SocketDoor;

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::lsp;
 use crate::mcp::{Handler, Identity, McpState};
-use crate::operator::{LoginService, Operator, ServersReport};
 
 /// How much white space may precede the first message.
 const MAX_LEADING_BYTES: usize = 4 * 1024;
@@ -39,10 +38,9 @@ struct Opening {
 pub struct LocalDoor {
     state: Arc<McpState>,
     principal: Arc<Principal>,
-    servers: Option<ServersReport>,
-    operations: Option<Arc<Table>>,
-    operator: Option<Arc<dyn Operator>>,
-    logins: Option<LoginService>,
+    operations: Arc<Table>,
+    /// Whether sessions may run the operations of the operator as well.
+    operator: bool,
     shutdown: CancellationToken,
 }
 
@@ -50,31 +48,18 @@ impl LocalDoor {
     /// Opens the door. When `shutdown` is cancelled, running calls finish and sessions end.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let state = Arc::new(McpState::new(strip, shutdown.clone()));
-        let (servers, operations, operator, logins) = (None, None, None, None);
-        Self { state, principal, servers, operations, operator, logins, shutdown }
+        Self { state, principal, operations: Arc::default(), operator: false, shutdown }
     }
 
-    /// Lets sessions run operations: those for the local user, and on the operator's door all.
+    /// Lets sessions of the local user run operations.
     pub fn with_operations(mut self, table: Arc<Table>) -> Self {
-        self.operations = Some(table);
-        self
-    }
-
-    /// Lets sessions read the state of the servers behind the strip.
-    pub fn with_servers_report(mut self, report: ServersReport) -> Self {
-        self.servers = Some(report);
+        self.operations = table;
         self
     }
 
     /// The same door for the operator's commands. No agent's messages may be relayed to it.
-    pub fn with_operator(mut self, operator: Arc<dyn Operator>) -> Self {
-        self.operator = Some(operator);
-        self
-    }
-
-    /// Lets sessions request login links.
-    pub fn with_logins(mut self, logins: LoginService) -> Self {
-        self.logins = Some(logins);
+    pub fn for_operator(mut self) -> Self {
+        self.operator = true;
         self
     }
 
@@ -82,9 +67,8 @@ impl LocalDoor {
     pub fn as_agent(&self, agent: &str) -> Option<Self> {
         self.state.strip().agents().agents.get(agent)?;
         let principal = auth::as_agent(&self.principal, agent)?;
-        // Agents have no operator methods.
-        let (servers, operations, operator, logins) = (None, None, None, None);
-        Some(Self { principal, servers, operations, operator, logins, ..self.clone() })
+        // Agents run no operations.
+        Some(Self { principal, operations: Arc::default(), operator: false, ..self.clone() })
     }
 
     /// Serves one session until the other side closes it. A first line `@NAME` makes it the session of an agent.
@@ -125,11 +109,9 @@ impl LocalDoor {
             Framing::Lines => self.serve_mcp(read.chain(Cursor::new(b"\n")), write).await,
             Framing::Headers => {
                 let caller = Arc::clone(&self.principal);
-                let methods = lsp::Methods::new(Arc::clone(self.state.strip()), caller)
-                    .with_servers_report(self.servers.clone())
-                    .with_operations(self.operations.clone())
-                    .with_operator(self.operator.clone())
-                    .with_logins(self.logins.clone());
+                let operations = Arc::clone(&self.operations);
+                let strip = Arc::clone(self.state.strip());
+                let methods = lsp::Methods::new(strip, caller, operations, self.operator);
                 lsp::serve(methods, read, write, &self.shutdown).await
             }
         }

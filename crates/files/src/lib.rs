@@ -36,7 +36,7 @@ pub use files::{FileParts, Files, Sniff};
 pub use issued::IssuedReference;
 pub use large_parts::{LargeParts, Reference, has_longer_text, references_in};
 pub use plan::{FilePlan, FilePlanError, MAX_FILES, Planned, Slot};
-pub use record::{FileStream, Listing, NewFile, Page, URI, describe, disposition, hex, uri};
+pub use record::{FileStream, Listing, NewFile, Page, URI, disposition, hex, uri};
 pub use rules::FileRules;
 pub use secrets::Secrets;
 pub use signature::{Grant, InvalidLink};

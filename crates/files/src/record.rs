@@ -3,7 +3,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use proto::{Failure, FileId, FileKind};
-use serde_json::{Value, json};
 use store::{FileRecord, Origin};
 
 use super::name;
@@ -48,25 +47,6 @@ pub struct Listing {
 pub struct Page {
     pub files: Vec<FileRecord>,
     pub next: Option<String>,
-}
-
-/// What callers see of a file: everything except its tenant and the key of its bytes.
-pub fn describe(record: &FileRecord) -> Value {
-    let mut description = json!({
-        "file_id": record.id,
-        "kind": record.kind,
-        "name": record.name,
-        "media_type": record.media_type,
-        "size": record.size,
-        "sha256": hex(&record.sha256),
-        "created_ms": record.created_ms,
-        "expires_ms": record.expires_ms,
-        "uri": uri(&record.id),
-    });
-    if let Some(run) = &record.run {
-        description["run"] = run.as_str().into();
-    }
-    description
 }
 
 /// The URI by which MCP clients read a file.

@@ -2,20 +2,20 @@
 
 pub use proto::APPROVALS_DECIDE;
 
-/// Reading the gateway's metrics and the state of its servers, which span all tenants.
+/// Reading the gateway's metrics and the state of its servers, which cover all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
 
-/// Reading the files of one's tenant.
+/// Reading files of the caller's tenant.
 pub const FILES_READ: &str = "files:read";
 
 /// Storing and deleting files.
 pub const FILES_WRITE: &str = "files:write";
 
-/// Seeing which calls wait for approval, and what was decided.
+/// Listing calls that wait for approval, and decisions.
 pub const APPROVALS_READ: &str = "approvals:read";
 
-/// Seeing runs, their calls and their questions.
+/// Reading runs, their calls and their questions.
 pub const RUNS_READ: &str = "runs:read";
 
-/// Answering questions of runs. The local user does not have it: an agent does not answer its own questions.
+/// Answering questions of runs. The local user does not have it: an agent must not answer its own questions.
 pub const RUNS_ANSWER: &str = "runs:answer";

@@ -8,7 +8,6 @@ use config::Loaded;
 use operations::Operation;
 use proto::{Discovery, Envelope, Principal, PromptRef};
 use serde_json::{Value, json};
-use strip::agents::AgentReport;
 use strip::runs::RunOf;
 use strip::{Door, Failure, Request};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +16,7 @@ use url::Url;
 use crate::context::Context;
 use crate::gateway::{Freshness, Gateway};
 use crate::invocation::Invocation;
-use crate::operations::run_here;
+use crate::operation_client::run_here;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 use crate::remote::Remote;
 
@@ -76,66 +75,23 @@ impl Access {
         }
     }
 
-    /// The state of the servers behind the strip.
-    pub(crate) async fn servers(&self) -> anyhow::Result<Vec<Value>> {
-        let report = match self {
-            Self::Here(gateway, _) => {
-                gateway.settle().await;
-                gateway.servers()
-            }
-            Self::Owner(owner) => return owner.ask("powerstrip.servers", json!({})).await,
-            Self::Remote(_) => {
-                bail!("the state of servers is shown only on the host of the gateway")
-            }
-        };
-        Ok(serde_json::from_value(report)?)
+    /// Runs an operation as the operator, once the servers of this process are up or known to be down.
+    pub(crate) async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output> {
+        if let Self::Here(gateway, _) = self {
+            gateway.settle().await;
+        }
+        self.run_unsettled::<O>(input).await
     }
 
-    /// Runs an operation as the operator.
-    pub(crate) async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output> {
+    /// Runs an operation as the operator, whatever the state of servers.
+    pub(crate) async fn run_unsettled<O: Operation>(
+        &self,
+        input: &O::Input,
+    ) -> anyhow::Result<O::Output> {
         match self {
-            Self::Here(gateway, _) => {
-                gateway.settle().await;
-                run_here::<O>(gateway.operations(), input).await
-            }
+            Self::Here(gateway, _) => run_here::<O>(gateway.operations(), input).await,
             Self::Owner(owner) => owner.run::<O>(input).await,
             Self::Remote(_) => bail!("a gateway can be operated only from its own host"),
-        }
-    }
-
-    /// Sends an operator request.
-    pub(crate) async fn operate(&self, method: &str, params: Value) -> anyhow::Result<Value> {
-        match self {
-            Self::Here(gateway, _) => {
-                gateway.settle().await;
-                let answer = gateway.operator().ask(method, params).await;
-                answer.context("there is no such method")?.map_err(anyhow::Error::msg)
-            }
-            Self::Owner(owner) => owner.operate(method, params).await,
-            Self::Remote(_) => bail!("a gateway can be operated only from its own host"),
-        }
-    }
-
-    /// The link where the local user logs in to a server; `None` if no login is needed.
-    pub(crate) async fn login(&self, server: &str) -> anyhow::Result<Option<String>> {
-        match self {
-            Self::Here(gateway, _) => Ok(gateway.login(server).await?),
-            Self::Owner(owner) => owner.ask("powerstrip.login", json!({"server": server})).await,
-            Self::Remote(_) => {
-                bail!("logging in to servers is possible only on the host of the gateway")
-            }
-        }
-    }
-
-    /// The agents and the tools that each may call.
-    pub(crate) async fn agents(&self) -> anyhow::Result<Vec<AgentReport>> {
-        match self {
-            Self::Here(gateway, _) => {
-                gateway.settle().await;
-                Ok(gateway.strip().agent_reports())
-            }
-            Self::Owner(owner) => owner.ask("powerstrip.agents", json!({})).await,
-            Self::Remote(_) => bail!("agents are shown only on the host of the gateway"),
         }
     }
 

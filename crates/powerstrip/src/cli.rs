@@ -1,9 +1,12 @@
 //! The command line.
 
+use std::pin::Pin;
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 use crate::cmd;
-use crate::context::Global;
+use crate::context::{Context, Global};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,4 +55,44 @@ pub(crate) enum Command {
     Text(cmd::text::TextCommand),
     #[command(hide = true)]
     ExtractText(cmd::extract_text::ExtractText),
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode> {
+    let threads = context.environment.threads()?;
+    let on_runtime = |work| on_runtime(threads, work);
+    match command {
+        Command::Completions(command) => command.run(),
+        Command::ExtractText(command) => command.run(),
+        Command::Config(command) => command.run(&context),
+        Command::Import(command) => command.run(&context),
+        Command::New(command) => command.run(&context),
+        Command::Serve(command) => on_runtime(Box::pin(command.run(context))),
+        Command::Stdio(command) => on_runtime(Box::pin(command.run(context))),
+        Command::Tools(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Servers(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Login(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Keys(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Files(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Agents(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Approvals(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Call(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Prompts(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Runs(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Check(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Doctor(command) => on_runtime(Box::pin(command.run(&context))),
+        Command::Text(command) => on_runtime(Box::pin(command.run(&context))),
+    }
+}
+
+/// What a command does, however it does it.
+type Work<'a> = Pin<Box<dyn Future<Output = anyhow::Result<ExitCode>> + 'a>>;
+
+fn on_runtime(threads: usize, work: Work<'_>) -> anyhow::Result<ExitCode> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(threads).enable_all().build()?;
+    let ended = runtime.block_on(work);
+    // A thread that still reads standard input would hold the process up for ever.
+    runtime.shutdown_background();
+    ended
 }

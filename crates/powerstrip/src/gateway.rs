@@ -4,10 +4,11 @@ pub(crate) mod approvals;
 mod board;
 pub(crate) mod files;
 mod names;
+mod operations;
 mod prompts;
-mod quarantine;
+pub(crate) mod quarantine;
 mod registration;
-pub(crate) mod runs;
+pub(crate) mod server_operations;
 mod servers;
 mod settings;
 mod socket_path;
@@ -17,24 +18,22 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::operations::Table;
 use anyhow::Context as _;
-use async_trait::async_trait;
 use auth::client::OAuthClient;
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
 use config::{Config, Environment, Loaded, Overrides, Servers};
-use doors::{LocalDoor, Operator, ServerRegistration, SocketDoor};
+use doors::{LocalDoor, ServerRegistration, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
-use operations::Table;
 use proto::Clock;
-use serde_json::Value;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::approval::Approvals;
 use strip::catalog::{Pins, WireNames};
 use strip::files::Files;
-use strip::{Failure, Parts, Strip, control};
+use strip::{Parts, Strip, control};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Upstreams};
@@ -42,19 +41,15 @@ use upstream::{Registry, Upstreams};
 use crate::builtin;
 use crate::context::Context;
 use crate::extractor::{Bounds, TextExtractor};
-use crate::files::FileErrands;
 use crate::finder::{self, Finder, Keeper};
-use crate::keys::KeyErrands;
 pub(crate) use crate::watch::Freshness;
 
 use approvals::Webhook;
 pub(crate) use board::Board;
-pub(crate) use names::{NAMES, RELEASE};
-use names::{NameDesk, StoredNames};
+use names::StoredNames;
+use operations::Services;
 use quarantine::Quarantine;
-pub(crate) use quarantine::{APPROVE, QUARANTINE};
-use registration::Desk;
-use runs::RunDesk;
+use registration::Registration;
 pub(crate) use settings::needs_restart;
 pub(crate) use socket_path::SocketPath;
 use sources::Sources;
@@ -86,7 +81,7 @@ pub(crate) struct Gateway {
     door: LocalDoor,
     keys: Arc<ApiKeys>,
     client: Client,
-    desks: Arc<Desks>,
+    quarantine: Arc<Quarantine>,
     operations: Arc<Table>,
     approvals: Arc<Approvals>,
     /// Ends sessions and watches.
@@ -102,29 +97,6 @@ struct Store {
     audit: AuditTrail,
     /// Released last.
     folder: DataFolder,
-}
-
-/// What the operator may ask for, each answered by whom it concerns.
-struct Desks {
-    quarantine: Arc<Quarantine>,
-    keys: KeyErrands,
-    files: FileErrands<Arc<Strip>>,
-    runs: RunDesk,
-    names: NameDesk,
-}
-
-#[async_trait]
-impl Operator for Desks {
-    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        let desks: [&dyn Operator; 5] =
-            [&self.keys, &self.files, &self.runs, &self.names, &*self.quarantine];
-        for desk in desks {
-            if let Some(answer) = desk.ask(method, params.clone()).await {
-                return Some(answer);
-            }
-        }
-        None
-    }
 }
 
 impl Gateway {
@@ -215,36 +187,25 @@ impl Gateway {
                 ending.run_until_cancelled(tended).await
             });
         }
-        let reported = (Arc::clone(&upstreams), Arc::clone(&registry), Arc::clone(&strip));
-        let login_upstreams = Arc::clone(&upstreams);
-        let door =
-            LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
-                .with_servers_report(Arc::new(move || {
-                    servers::report(&reported.0, &reported.1, &reported.2)
-                }))
-                .with_logins(Arc::new(move |server, principal| {
-                    let upstreams = Arc::clone(&login_upstreams);
-                    Box::pin(async move { servers::login(&upstreams, &server, &principal).await })
-                }));
         let closing = CancellationToken::new();
         let approvals =
             approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
+        let operations = Arc::new(operations::table(&Services {
+            strip: &strip,
+            keys: &keys,
+            registry: &registry,
+            upstreams: &upstreams,
+            quarantine: &quarantine,
+        }));
+        let door =
+            LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
+                .with_operations(Arc::clone(&operations));
         // `powerstrip stdio` relays messages of its client to the local socket, never to the operator socket.
-        let desks = Arc::new(Desks {
-            quarantine: Arc::clone(&quarantine),
-            keys: KeyErrands(Arc::clone(&keys)),
-            files: FileErrands::new(Arc::clone(&strip)),
-            runs: RunDesk(Arc::clone(&strip)),
-            names: NameDesk(Arc::clone(&registry)),
-        });
-        let operations = Arc::new(strip::operations::table(&strip));
-        let door = door.with_operations(Arc::clone(&operations));
-        let operated = door.clone().with_operator(Arc::clone(&desks) as Arc<dyn Operator>);
         let mut sockets = Vec::new();
         for (path, door) in [
             (SocketPath::of(folder.path()), door.clone()),
-            (SocketPath::for_operator(folder.path()), operated),
+            (SocketPath::for_operator(folder.path()), door.clone().for_operator()),
         ] {
             sockets.extend(open_socket(path, door, closing.clone()).await);
         }
@@ -268,7 +229,7 @@ impl Gateway {
             door,
             keys,
             client,
-            desks,
+            quarantine,
             operations,
             approvals,
             ending,
@@ -333,14 +294,9 @@ impl Gateway {
         servers::settle(&self.upstreams).await;
     }
 
-    /// The state of every server.
-    pub(crate) fn servers(&self) -> Value {
-        servers::report(&self.upstreams, &self.registry, &self.strip)
-    }
-
     /// What the dashboard shows about this process.
     pub(crate) fn dashboard(&self, context: &Arc<Context>, flags: Overrides) -> Arc<Board> {
-        let (quarantine, runner) = (Arc::clone(&self.desks.quarantine), Arc::clone(&self.runner));
+        let (quarantine, runner) = (Arc::clone(&self.quarantine), Arc::clone(&self.runner));
         Arc::new(Board::new(Arc::clone(context), flags, quarantine, runner))
     }
 
@@ -349,19 +305,9 @@ impl Gateway {
         &self.operations
     }
 
-    /// The operations of the operator.
-    pub(crate) fn operator(&self) -> &dyn Operator {
-        &*self.desks
-    }
-
     /// The pending approvals.
     pub(crate) fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
-    }
-
-    /// The link where the local user logs in to a server; `None` if no login is needed.
-    pub(crate) async fn login(&self, server: &str) -> Result<Option<String>, Failure> {
-        servers::login(&self.upstreams, server, &LocalAccess::default().user()).await
     }
 
     /// The tokens for servers.
@@ -370,14 +316,23 @@ impl Gateway {
     }
 
     /// Registration of servers. If callers need credentials (`guarded`), only API keys can register.
-    pub(crate) fn server_desk(&self, guarded: bool) -> anyhow::Result<Arc<dyn ServerRegistration>> {
+    pub(crate) fn server_registration(
+        &self,
+        guarded: bool,
+    ) -> anyhow::Result<Arc<dyn ServerRegistration>> {
         let folder = self.store.folder.path();
         let token = if guarded { None } else { Some(registration::local_token(folder)) };
         let token = token.transpose();
         let token = token.context("the registration token cannot be stored in the data folder")?;
         let (upstreams, registry) = (Arc::clone(&self.upstreams), Arc::clone(&self.registry));
         let reported = Arc::clone(&self.strip);
-        Ok(Arc::new(Desk::new(upstreams, registry, reported, Arc::clone(&self.keys), token)))
+        Ok(Arc::new(Registration::new(
+            upstreams,
+            registry,
+            reported,
+            Arc::clone(&self.keys),
+            token,
+        )))
     }
 
     /// The gateway's own listeners, which tools must not call.
@@ -462,7 +417,7 @@ async fn store_names(
     let mut changes = strip.catalog().changes();
     loop {
         changes.borrow_and_update();
-        quarantine.keep().await;
+        quarantine.store_new_pins().await;
         let new = strip.catalog().take_new_names();
         if !new.is_empty()
             && let Err(error) = database.save_wire_names(&new).await
@@ -472,7 +427,7 @@ async fn store_names(
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },
             () = ending.cancelled() => {
-                quarantine.keep().await;
+                quarantine.store_new_pins().await;
                 let last = strip.catalog().take_new_names();
                 if !last.is_empty() {
                     let _ = database.save_wire_names(&last).await;

@@ -5,6 +5,7 @@ mod builtin;
 mod cli;
 mod cmd;
 mod context;
+mod exit;
 mod extractor;
 mod files;
 mod finder;
@@ -12,9 +13,8 @@ mod findings;
 mod gateway;
 mod handover;
 mod invocation;
-mod keys;
 mod memory;
-mod operations;
+mod operation_client;
 mod output;
 mod owner;
 mod programs;
@@ -32,8 +32,8 @@ use clap::Parser;
 use config::{BadConfig, BadVariable, Environment};
 
 use crate::cli::Cli;
-use crate::cmd::Usage;
 use crate::context::Context;
+use crate::exit::Usage;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
     let context =
         Context { global, environment: Environment::of_process(), secrets: Arc::default() };
-    match cmd::run(command, context) {
+    match cli::run(command, context) {
         Ok(code) => code,
         Err(error) => {
             output::note(format_args!("powerstrip: {error:#}"));

@@ -1,4 +1,4 @@
-//! What goes to standard output and standard error. Colours only where a person looks.
+//! Printing to standard output and standard error, in colour only on terminals.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -6,15 +6,15 @@ use std::io::{self, IsTerminal, Write};
 use config::Environment;
 use serde::Serialize;
 
-/// Prints one line to standard output. A reader that has gone away (`| head`) is no fault.
+/// Prints one line to standard output. A closed pipe (`| head`) is no error.
 pub(crate) fn line(text: impl Display) -> io::Result<()> {
-    forgiving(writeln!(io::stdout().lock(), "{text}"))
+    ignore_closed_pipe(writeln!(io::stdout().lock(), "{text}"))
 }
 
 /// Prints text as it is to standard output.
 pub(crate) fn text(text: impl Display) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    forgiving(write!(stdout, "{text}").and_then(|()| stdout.flush()))
+    ignore_closed_pipe(write!(stdout, "{text}").and_then(|()| stdout.flush()))
 }
 
 /// Prints a value as indented JSON to standard output.
@@ -22,20 +22,20 @@ pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     line(serde_json::to_string_pretty(value)?)
 }
 
-/// Prints one line to standard error, where everything that is not the answer goes.
+/// Prints one line to standard error, for everything that is not the result.
 pub(crate) fn note(text: impl Display) {
-    // Nobody is left to tell when standard error is gone.
+    // There is nowhere else to report a closed standard error.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-fn forgiving(result: io::Result<()>) -> io::Result<()> {
+fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
 }
 
-/// How text is set off, where it is.
+/// Colours for text, if they are on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     coloured: bool,
@@ -62,22 +62,22 @@ impl Style {
         self.paint("1", text)
     }
 
-    /// Things that are well.
+    /// Good states.
     pub(crate) fn good(self, text: impl Display) -> String {
         self.paint("32", text)
     }
 
-    /// Things that are not.
+    /// Bad states.
     pub(crate) fn bad(self, text: impl Display) -> String {
         self.paint("31", text)
     }
 
-    /// Things to think about.
+    /// States that need attention.
     pub(crate) fn doubtful(self, text: impl Display) -> String {
         self.paint("33", text)
     }
 
-    /// Things that may be passed over.
+    /// Details.
     pub(crate) fn faint(self, text: impl Display) -> String {
         self.paint("2", text)
     }
@@ -92,12 +92,7 @@ fn wants_colour(environment: &Environment) -> bool {
         && environment.text("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A text of somebody else's as one line that a person may see: no character of it acts on the terminal, and none hides.
+/// Untrusted text as one line: no character acts on the terminal, and none is invisible.
 pub(crate) fn shown(text: &str) -> String {
     proto::clean::visible(text).replace(['\n', '\t'], " ")
-}
-
-/// A field of what was told, as a person may see it.
-pub(crate) fn field(of: &serde_json::Value, name: &str) -> String {
-    shown(of[name].as_str().unwrap_or("-"))
 }

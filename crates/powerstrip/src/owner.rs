@@ -77,15 +77,6 @@ impl OwnerProcess {
         request(&self.client, method, params).await
     }
 
-    /// Sends an operator request, over the operator socket.
-    pub(crate) async fn operate(&self, method: &str, params: Value) -> anyhow::Result<Value> {
-        let path = SocketPath::for_operator(&self.folder)?;
-        let stream = UnixStream::connect(path.path()).await;
-        let stream =
-            stream.context("the gateway on this data folder does not accept operator commands")?;
-        request(&LspClient::connect(stream), method, params).await
-    }
-
     /// Runs an operation in the owner, over the operator socket.
     pub(crate) async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output> {
         let path = SocketPath::for_operator(&self.folder)?;

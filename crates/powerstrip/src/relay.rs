@@ -1,10 +1,10 @@
-//! `stdio`: a pipe between a client and whoever holds the strip, that knows where messages begin and end. If the
-//! strip moves to another process, the client notices nothing but, at worst, an error that says to try again.
+//! `stdio`: relays messages between a client and the process that runs the strip. If the strip moves to another process,
+//! the client sees at worst an error that says to try again.
 
 mod bridge;
+mod client;
 mod frame;
 mod ledger;
-mod line;
 mod session;
 mod sse;
 
@@ -21,27 +21,27 @@ use tokio_util::sync::CancellationToken;
 use crate::context::Context;
 
 pub(crate) use bridge::bridge;
+pub(crate) use client::Client;
+use client::MessageWriter;
 use frame::FrameReader;
 use ledger::Ledger;
-pub(crate) use line::Line;
-use line::Mouth;
 use session::Session;
 
-/// How long calls under way may take to finish before the strip is handed over.
+/// How long running calls may take to finish before another process takes the data folder over.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// How long the last messages of a session may take to reach the client.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A session that has lasted this long was a session, even if nobody said anything.
+/// A session that lasted this long counts as working, even without a message.
 const ALIVE: Duration = Duration::from_secs(1);
 
-/// So many sessions in a row that end at once are no accident.
-const MAX_DEAF: u32 = 5;
+/// This many sessions in a row that end at once are an error.
+const MAX_FAILED_SESSIONS: u32 = 5;
 
-/// Relays until the client closes its end or the process is told to stop.
+/// Relays until the client closes its end or the process stops.
 pub(crate) async fn run<R, W>(
-    line: Line<R, W>,
+    client: Client<R, W>,
     context: &Arc<Context>,
     loaded: &Loaded,
     agent: Option<&str>,
@@ -51,50 +51,53 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let Line { mut ear, mouth } = line;
+    let Client { mut reader, writer } = client;
     let ledger = Arc::new(Ledger::default());
     let (mut session, first) = tokio::try_join!(Session::open(context, loaded, agent), async {
-        Ok(ear.next(&mouth).await)
+        Ok(reader.next(&writer).await)
     })?;
-    let mut deaf = 0;
-    let mut link = Link::begin(&mut session, &ear, &mouth, &ledger);
+    let mut failed_sessions = 0;
+    let mut link = Link::begin(&mut session, &reader, &writer, &ledger);
     let mut open = match first {
         Some(message) => {
-            link.pass(&message).await;
+            link.forward_request(&message).await;
             true
         }
         None => false,
     };
     loop {
         let event = tokio::select! {
-            message = ear.next(&mouth), if open => Event::Said(message),
+            message = reader.next(&writer), if open => Event::Message(message),
             () = link.lost() => Event::Lost,
-            () = session.wanted() => Event::Wanted,
+            () = session.handover_requested() => Event::Handover,
             () = ledger.settled(), if !open => Event::Done,
             () = shutdown.cancelled() => Event::Done,
         };
         match event {
-            Event::Said(Some(message)) => link.pass(&message).await,
-            Event::Said(None) => open = false,
+            Event::Message(Some(message)) => link.forward_request(&message).await,
+            Event::Message(None) => open = false,
             Event::Done => break,
-            Event::Wanted | Event::Lost => {
-                if let Event::Wanted = event {
+            Event::Handover | Event::Lost => {
+                if let Event::Handover = event {
                     tracing::info!("handing the data folder over");
                     let _ = tokio::time::timeout(DRAIN, ledger.settled()).await;
                 }
-                deaf = if link.was_alive() { 0 } else { deaf + 1 };
-                ensure!(deaf < MAX_DEAF, "every session ends as soon as it is opened");
+                failed_sessions = if link.was_alive() { 0 } else { failed_sessions + 1 };
+                ensure!(
+                    failed_sessions < MAX_FAILED_SESSIONS,
+                    "every session ends as soon as it is opened"
+                );
                 link.end(session).await;
                 for refusal in ledger.abandon() {
-                    mouth.say(&refusal).await;
+                    writer.send(&refusal).await;
                 }
                 session = Session::open(context, loaded, agent).await?;
-                link = Link::begin(&mut session, &ear, &mouth, &ledger);
+                link = Link::begin(&mut session, &reader, &writer, &ledger);
                 for message in ledger.replay() {
-                    link.pass_unseen(&message).await;
+                    link.forward(&message).await;
                 }
                 for notice in ledger.notices() {
-                    mouth.say(&notice).await;
+                    writer.send(&notice).await;
                 }
             }
         }
@@ -104,9 +107,9 @@ where
 }
 
 enum Event {
-    Said(Option<Bytes>),
+    Message(Option<Bytes>),
     Lost,
-    Wanted,
+    Handover,
     Done,
 }
 
@@ -117,15 +120,15 @@ struct Link {
     ledger: Arc<Ledger>,
     down: tokio::task::JoinHandle<()>,
     broken: CancellationToken,
-    heard: Arc<AtomicBool>,
+    received: Arc<AtomicBool>,
     begun: Instant,
 }
 
 impl Link {
     fn begin<R, W>(
         session: &mut Session,
-        ear: &line::Hearing<R>,
-        mouth: &Arc<Mouth<W>>,
+        reader: &client::MessageReader<R>,
+        writer: &Arc<MessageWriter<W>>,
         ledger: &Arc<Ledger>,
     ) -> Self
     where
@@ -133,28 +136,28 @@ impl Link {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (read, up) = session.take();
-        let framing = ear.framing();
+        let framing = reader.framing();
         let broken = CancellationToken::new();
-        let heard = Arc::new(AtomicBool::new(false));
-        let down = tokio::spawn(pass_down(
+        let received = Arc::new(AtomicBool::new(false));
+        let down = tokio::spawn(relay_answers(
             FrameReader::of(read, framing),
-            Arc::clone(mouth),
+            Arc::clone(writer),
             Arc::clone(ledger),
             broken.clone(),
-            Arc::clone(&heard),
+            Arc::clone(&received),
         ));
         let ledger = Arc::clone(ledger);
-        Self { up, framing, ledger, down, broken, heard, begun: Instant::now() }
+        Self { up, framing, ledger, down, broken, received, begun: Instant::now() }
     }
 
-    /// Passes a message of the client on.
-    async fn pass(&mut self, message: &Bytes) {
-        self.ledger.asked(message);
-        self.pass_unseen(message).await;
+    /// Forwards a message of the client, and remembers its request.
+    async fn forward_request(&mut self, message: &Bytes) {
+        self.ledger.record_request(message);
+        self.forward(message).await;
     }
 
-    /// Passes a message on that is not the client's own.
-    async fn pass_unseen(&mut self, message: &Bytes) {
+    /// Forwards a message without remembering it.
+    async fn forward(&mut self, message: &Bytes) {
         if session::write(&mut self.up, &self.framing.encode(message)).await.is_err() {
             self.broken.cancel();
         }
@@ -165,35 +168,35 @@ impl Link {
         self.broken.cancelled().await;
     }
 
-    /// Whether the session has said anything, or had been quiet for long without ending.
+    /// Whether the session has sent a message, or lasted for a while.
     fn was_alive(&self) -> bool {
-        self.heard.load(Ordering::Relaxed) || self.begun.elapsed() > ALIVE
+        self.received.load(Ordering::Relaxed) || self.begun.elapsed() > ALIVE
     }
 
-    /// Ends the session; what it has said until then still reaches the client, message by message.
+    /// Ends the session; its messages until then still reach the client.
     async fn end(self, session: Session) {
         drop(self.up);
         session.close().await;
         let mut down = self.down;
-        if tokio::time::timeout(LAST_WORDS, &mut down).await.is_err() {
+        if tokio::time::timeout(FLUSH_TIMEOUT, &mut down).await.is_err() {
             down.abort();
         }
     }
 }
 
-async fn pass_down<W: AsyncWrite + Send + Unpin>(
+async fn relay_answers<W: AsyncWrite + Send + Unpin>(
     mut read: FrameReader<session::Reader>,
-    mouth: Arc<Mouth<W>>,
+    writer: Arc<MessageWriter<W>>,
     ledger: Arc<Ledger>,
     broken: CancellationToken,
-    heard: Arc<AtomicBool>,
+    received: Arc<AtomicBool>,
 ) {
     let _broken_when_done = broken.drop_guard();
     while let Ok(Some(message)) = read.next().await {
-        heard.store(true, Ordering::Relaxed);
+        received.store(true, Ordering::Relaxed);
         if Ledger::concerns_client(&message) {
-            mouth.say(&message).await;
+            writer.send(&message).await;
         }
-        ledger.answered(&message);
+        ledger.record_answer(&message);
     }
 }

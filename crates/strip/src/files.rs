@@ -4,6 +4,7 @@
 mod audited;
 mod fill;
 mod issued;
+pub mod operations;
 mod references;
 mod resolver;
 mod shown;
@@ -11,8 +12,8 @@ mod strategies;
 
 pub use ::files::{
     Attachments, BINARY_BYTES, BlobExtractor, Blobs, FileParts, FilePlan, FileRecord, FileRules,
-    Files, Grant, Listing, NewFile, Piece, Progress, Reference, URI, Upload, describe, disposition,
-    hex, text, uri,
+    Files, Grant, Listing, NewFile, Piece, Progress, Reference, URI, Upload, disposition, hex,
+    text, uri,
 };
 pub use audited::FileUse;
 pub(crate) use fill::{Filled, files_to_fill, fill};

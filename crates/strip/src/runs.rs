@@ -7,9 +7,11 @@
 mod answers;
 mod index;
 mod kind;
+pub mod operations;
 mod run;
 mod slot;
 mod ticket;
+mod view;
 mod writer;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -21,13 +23,13 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::Failure;
 pub(crate) use answers::NewQuestion;
-pub use answers::RunView;
 use index::{Key, RunIndex};
 use kind::Kind;
 pub use run::Run;
 pub use slot::SlotType;
 pub use store::RunFilter;
 pub(crate) use ticket::Ticket;
+pub use view::{QuestionView, RunCall, RunDetails, RunSummary};
 
 /// How long an unnamed run stays the current one without a call.
 const IDLE: Duration = Duration::from_secs(30 * 60);

@@ -42,6 +42,7 @@ pub use config::{
 };
 pub use deps::{Deps, ListStore, OtherOfferings, Publish, ToolList};
 pub use era::Era;
+pub use registry::operations;
 pub use registry::{
     AddressFault, Announcement, Grant, Holder, LeaseStatus, NameStore, Registry, RegistryFault,
     ReplicaLease, Terms,

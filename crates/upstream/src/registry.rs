@@ -3,6 +3,7 @@
 mod address;
 mod lease;
 mod names;
+pub mod operations;
 mod terms;
 
 use std::collections::BTreeMap;

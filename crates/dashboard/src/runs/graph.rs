@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
+use strip::runs::RunCall;
 
-use super::model::RunCall;
-use crate::words::{in_url, inert, short};
+use crate::words::{inert, short};
 
 /// With more calls than this, no graph is drawn.
 const MAX_DRAWN: usize = 120;
@@ -80,7 +80,7 @@ pub(super) fn draw(calls: &[RunCall]) -> Markup {
                     }
                 }
                 @for (node, call) in nodes.iter().zip(calls) {
-                    a href=(format!("/dashboard/calls/{}", in_url(&call.trace_id))) {
+                    a href=(format!("/dashboard/calls/{}", call.trace_id)) {
                         g class=(if call.outcome == "OK" { "node" } else { "node failed" }) {
                             title { (inert(&call.tool)) " · " (inert(&call.outcome)) }
                             rect x=(x(node)) y=(y(node)) width=(WIDE) height=(TALL) rx="8" {}
@@ -96,12 +96,14 @@ pub(super) fn draw(calls: &[RunCall]) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use proto::TraceId;
+
     use super::*;
 
     fn call(tool: &str, (from, to): (u64, u64), made: &[&str], used: &[&str]) -> RunCall {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         RunCall {
-            trace_id: tool.to_owned(),
+            trace_id: TraceId::random(),
             tool: tool.to_owned(),
             started_unix_ms: from,
             ended_unix_ms: to,

@@ -3,8 +3,8 @@
 use auth::scope;
 use maud::{Markup, html};
 use serde_json::Value;
+use strip::runs::QuestionView;
 
-use super::model::Question;
 use crate::layout::csrf;
 use crate::posted::PostedForm;
 use crate::time;
@@ -12,7 +12,7 @@ use crate::viewer::Viewer;
 use crate::words::{Tone, inert, json, mark};
 
 /// A question, with a form while it is open.
-pub(super) fn show(question: &Question, action: &str, viewer: &Viewer) -> Markup {
+pub(super) fn show(question: &QuestionView, action: &str, viewer: &Viewer) -> Markup {
     let id = format!("answer-{}", question.slot_id);
     html! {
         article.rule {
@@ -41,7 +41,7 @@ pub(super) fn show(question: &Question, action: &str, viewer: &Viewer) -> Markup
     }
 }
 
-fn field(question: &Question, id: &str) -> Markup {
+fn field(question: &QuestionView, id: &str) -> Markup {
     let options = |kind: &str| {
         html! {
             fieldset {
@@ -69,7 +69,7 @@ fn field(question: &Question, id: &str) -> Markup {
 }
 
 /// The answer in a form. The run validates it.
-pub(super) fn value(question: &Question, posted: &PostedForm) -> Value {
+pub(super) fn value(question: &QuestionView, posted: &PostedForm) -> Value {
     let text = posted.text("answer");
     let option = |index: &str| {
         let option = index.parse::<usize>().ok().and_then(|index| question.options.get(index));

@@ -37,7 +37,8 @@ pub(super) async fn events(
     request: Request,
 ) -> Response {
     let Some(approvals) = shared.strip.approvals() else {
-        let failure = Failure::new(Code::Unsupported, "this process asks nobody for approvals");
+        let failure =
+            Failure::new(Code::Unsupported, "approvals are not available in this process");
         return reply::refuse_as_usual(&failure, trace);
     };
     let tenant = reach(&principal).map(str::to_owned);

@@ -61,7 +61,7 @@ pub(super) async fn decide(
     }
 }
 
-/// The confirmation that a link is about, if we gave it out and its time is not over.
+/// The approval that a link is for, if the gateway issued the link and it has not expired.
 async fn opened(
     shared: &Shared,
     token: Result<Path<String>, PathRejection>,
@@ -103,7 +103,7 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
         Verdict::Approve => ("Approve this call, once", ""),
         Verdict::Reject => (
             "Reject this call",
-            "<p><label>Reason, which the caller is told: <input name=\"reason\" maxlength=\"2000\"></label></p>",
+            "<p><label>Reason for the caller: <input name=\"reason\" maxlength=\"2000\"></label></p>",
         ),
     };
     let arguments = escaped(&inert(row.arguments.as_deref().unwrap_or_default()));
@@ -111,7 +111,7 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
     format!(
         "<dl>{facts}</dl><h2>Arguments</h2><pre dir=\"ltr\">{arguments}</pre>\
          <form method=\"post\">{hint}<p><button>{button}</button></p></form>\
-         <p>Nobody deciding before <time>{before}</time> (seconds since 1970), the call is rejected.</p>"
+         <p>Without a decision before <time>{before}</time> (seconds since 1970), the call is rejected.</p>"
     )
 }
 

@@ -5,7 +5,7 @@ mod operations;
 
 use std::sync::Arc;
 
-use ::operations::Table;
+use ::operations::{Table, output_schema};
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
@@ -14,6 +14,7 @@ use proto::{Code, Principal};
 use serde_json::{Map, Value, json};
 use strip::agents::View;
 use strip::catalog::Entry;
+use strip::files::operations::FileView;
 
 use super::{Shared, reply, routes};
 use crate::schema::rebased;
@@ -50,7 +51,7 @@ fn describe(view: &View, table: &Table) -> Value {
 }
 
 /// A tool's path, its schemas put among the components: a schema's local references mean the document's root, so
-/// it stands under a name that they are rewritten to.
+/// it is put under a name that they are rewritten to.
 fn tool_path(entry: &Entry, schemas: &mut Map<String, Value>) -> (String, Value) {
     let descriptor = &entry.descriptor;
     let older = entry.superseded_by.map(|_| format!("@{}", descriptor.version.major));
@@ -190,48 +191,6 @@ fn fixed_paths() -> Map<String, Value> {
                     "An envelope for each call, in the order asked.",
                     json!({"$ref": "#/components/schemas/BatchAnswer"}),
                 ),
-            }}),
-        ),
-        (
-            routes::RUNS,
-            get(
-                "listRuns",
-                "The runs of the caller's tenant, the last touched first",
-                vec![
-                    json!({"name": "state", "in": "query", "description": "Only runs in this state.",
-                        "schema": {"enum": ["open", "waiting", "completed", "expired"]}}),
-                    json!({"name": "limit", "in": "query", "description": "At most so many.",
-                        "schema": {"type": "integer", "minimum": 0, "maximum": 500}}),
-                    json!({"name": "offset", "in": "query", "description": "Pass over so many.",
-                        "schema": {"type": "integer", "minimum": 0}}),
-                ],
-                json_answer("The runs.", any_object()),
-            ),
-        ),
-        (
-            routes::RUN,
-            get(
-                "getRun",
-                "A run with its questions and calls",
-                vec![text("id", "The run's id.")],
-                json_answer("The run.", any_object()),
-            ),
-        ),
-        (
-            routes::ANSWERS,
-            json!({"post": {
-                "operationId": "gateway.answerRun",
-                "summary": "A person answers what a run asks",
-                "tags": ["gateway"],
-                "parameters": [text("id", "The run's id.")],
-                "requestBody": {"required": true, "content": {"application/json": {"schema": {
-                    "type": "object",
-                    "required": ["slot_id", "value"],
-                    "properties": {"slot_id": {"type": "string"}, "value": {
-                        "description": "What fits the slot's type: a text, a number, true or false, or a list of options."}},
-                    "additionalProperties": false,
-                }}}},
-                "responses": json_answer("The question, answered.", any_object()),
             }}),
         ),
         (
@@ -400,5 +359,5 @@ fn shared_schemas() -> Map<String, Value> {
         ),
     ];
     let own = schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema));
-    own.chain([("File".to_owned(), files::schema())]).collect()
+    own.chain([("File".to_owned(), output_schema::<FileView>())]).collect()
 }

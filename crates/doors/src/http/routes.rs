@@ -1,8 +1,7 @@
 //! The table of routes. A route that is not listed here is not served.
 
 use auth::scope::{
-    APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER, RUNS_READ,
-    SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
+    APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
 };
 use operations::Row;
 
@@ -14,17 +13,12 @@ pub(super) const SCHEMA: &str = "/mcp/schema/{*reference}";
 /// An agent's own doors: each of those that begin with `/mcp`, under its name.
 pub(super) const AGENT: &str = "/agents/{agent}/{*door}";
 pub(super) const CALLS: &str = "/v1/calls";
-pub(super) const RUNS: &str = "/v1/runs";
-pub(super) const RUN: &str = "/v1/runs/{id}";
-pub(super) const ANSWERS: &str = "/v1/runs/{id}/answers";
 pub(super) const SERVERS: &str = "/v1/servers";
 pub(super) const SERVER: &str = "/v1/servers/{name}";
 pub(super) const HEARTBEAT: &str = "/v1/servers/{name}/heartbeat";
 pub(super) const FILES: &str = "/v1/files";
-pub(super) const FILE: &str = "/v1/files/{id}";
 pub(super) const FILE_CONTENT: &str = "/v1/files/{id}/content";
 pub(super) const FILE_TEXT: &str = "/v1/files/{id}/text";
-pub(super) const FILE_LINK: &str = "/v1/files/{id}/link";
 pub(super) const UPLOADS: &str = "/v1/files/uploads";
 pub(super) const UPLOAD: &str = "/v1/files/uploads/{id}";
 pub(super) const APPROVAL_EVENTS: &str = "/v1/approvals/events";
@@ -48,10 +42,10 @@ pub enum Needs {
     OurName,
     /// A caller with this scope.
     Scope(&'static str),
-    /// A caller with this scope, or anybody who brings a link that the gateway signed; the handler checks it.
+    /// A caller with this scope, or the bearer of a link that the gateway signed; the handler checks it.
     LinkOr(&'static str),
-    /// Somebody who has signed in to the dashboard with this browser. Others are sent to where they can; their forms
-    /// are refused, as are forms that no page of ours has sent.
+    /// A browser that is signed in to the dashboard. Others are redirected to the sign-in page, and their forms are
+    /// refused, as are forms that were not sent by our pages.
     Session,
 }
 
@@ -137,24 +131,10 @@ pub const ROUTES: &[Route] = &[
         purpose: "a batch of calls, side by side where they do not depend on each other",
         needs: Needs::Scope(TOOLS_CALL),
     },
-    get(RUNS, RUNS, "the runs of the caller's tenant", Needs::Scope(RUNS_READ)),
-    get(RUN, RUN, "a run with its questions and calls", Needs::Scope(RUNS_READ)),
-    Route {
-        methods: "POST",
-        pattern: ANSWERS,
-        path: ANSWERS,
-        purpose: "a person answers what a run asks",
-        needs: Needs::Scope(RUNS_ANSWER),
-    },
-    // It tells of URLs and errors, which are no business of agents.
-    get(SERVERS, SERVERS, "how every server is", Needs::Scope(METRICS_READ)),
     registration("POST", SERVERS, "a server registers itself"),
     registration("POST", HEARTBEAT, "a registered server renews its lease"),
     registration("DELETE", SERVER, "a registered server says goodbye"),
-    files("GET", FILES, "the files of your tenant", FILES_READ),
     files("POST", FILES, "store a file: a form, or the body itself with ?name=", FILES_WRITE),
-    files("GET", FILE, "what is known of a file", FILES_READ),
-    files("DELETE", FILE, "delete a file", FILES_WRITE),
     get(
         FILE_CONTENT,
         FILE_CONTENT,
@@ -162,7 +142,6 @@ pub const ROUTES: &[Route] = &[
         Needs::LinkOr(FILES_READ),
     ),
     files("GET", FILE_TEXT, "the text of a file", FILES_READ),
-    files("GET", FILE_LINK, "a link that opens a file for a while", FILES_READ),
     files("POST", UPLOADS, "begin an upload in parts", FILES_WRITE),
     files("GET, HEAD, PATCH, DELETE", UPLOAD, "an upload in parts", FILES_WRITE),
     get(
@@ -171,7 +150,7 @@ pub const ROUTES: &[Route] = &[
         "changes of approvals, as server-sent events",
         Needs::Scope(APPROVALS_READ),
     ),
-    // Whoever was sent the link brings no token: the address is signed, for one call and one decision.
+    // The link needs no token: its address is signed for one call and one decision.
     Route {
         methods: "GET, POST",
         pattern: APPROVAL_LINK,

@@ -11,7 +11,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use proto::{Code, TraceId};
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use strip::Failure;
 
 use super::registration::{Announced, Declined, ServerRegistration};
@@ -23,27 +22,17 @@ const MAX_BODY_BYTES: usize = 512 * 1024;
 /// Names the lease that a heartbeat or a goodbye is about.
 const LEASE: &str = "powerstrip-lease";
 
-pub(super) async fn list(
-    State(shared): State<Shared>,
-    Extension(trace): Extension<TraceId>,
-) -> Response {
-    match desk(&shared) {
-        Ok(desk) => reply::json(StatusCode::OK, &json!({"servers": desk.report()})),
-        Err(refusal) => refusal.response(trace),
-    }
-}
-
 pub(super) async fn register(
     State(shared): State<Shared>,
     Extension(trace): Extension<TraceId>,
     request: Request,
 ) -> Response {
     let registered = async {
-        let desk = desk(&shared)?;
+        let registration = registration(&shared)?;
         let (parts, body) = request.into_parts();
         let token = token(&parts.headers)?;
         let announced: Announced = read(&shared, &parts, body).await?;
-        desk.register(token, announced).await.map_err(Refusal::from)
+        registration.register(token, announced).await.map_err(Refusal::from)
     };
     match registered.await {
         Ok(granted) => reply::json(StatusCode::CREATED, &granted),
@@ -58,12 +47,12 @@ pub(super) async fn heartbeat(
     headers: HeaderMap,
 ) -> Response {
     let renewed = async {
-        let desk = desk(&shared)?;
+        let registration = registration(&shared)?;
         let (name, token) = (name(path)?, token(&headers)?);
         let lease = lease(&headers)?.ok_or_else(|| {
             Refusal::invalid("the header `Powerstrip-Lease` names the lease to renew")
         })?;
-        desk.heartbeat(token, &name, lease).await.map_err(Refusal::from)
+        registration.heartbeat(token, &name, lease).await.map_err(Refusal::from)
     };
     match renewed.await {
         Ok(granted) => reply::json(StatusCode::OK, &granted),
@@ -78,9 +67,9 @@ pub(super) async fn goodbye(
     headers: HeaderMap,
 ) -> Response {
     let left = async {
-        let desk = desk(&shared)?;
+        let registration = registration(&shared)?;
         let (name, token, lease) = (name(path)?, token(&headers)?, lease(&headers)?);
-        desk.goodbye(token, &name, lease).await.map_err(Refusal::from)
+        registration.goodbye(token, &name, lease).await.map_err(Refusal::from)
     };
     match left.await {
         Ok(()) => {
@@ -129,7 +118,7 @@ impl From<Declined> for Refusal {
     }
 }
 
-fn desk(shared: &Shared) -> Result<&Arc<dyn ServerRegistration>, Refusal> {
+fn registration(shared: &Shared) -> Result<&Arc<dyn ServerRegistration>, Refusal> {
     shared.options.servers.as_ref().ok_or_else(|| {
         let failure = Failure::new(Code::Unsupported, "this process takes no registrations");
         Refusal(reply::usual_status(&failure), failure)

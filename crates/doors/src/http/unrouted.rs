@@ -15,7 +15,12 @@ use super::state::Shared;
 /// The route of a pattern; where methods need different things, the one that takes the method.
 pub(super) fn find(shared: &Shared, pattern: &str, method: &Method) -> Option<Route> {
     let mut routes = all(shared).filter(|route| route.pattern == pattern);
-    let takes = |route: &Route| route.methods.split(", ").any(|taken| taken == method.as_str());
+    // HEAD is served by the handlers of GET.
+    let wanted = if method == Method::HEAD { Method::GET } else { method.clone() };
+    let takes = |route: &Route| {
+        let mut taken = route.methods.split(", ");
+        taken.any(|taken| taken == wanted.as_str() || taken == method.as_str())
+    };
     routes.clone().find(takes).or_else(|| routes.next())
 }
 

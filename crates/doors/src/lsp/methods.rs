@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
 use crate::call_options::{CallOptions, InvalidOption};
-use crate::operator::{LoginService, Operator, ServersReport};
 use crate::size::{MAX_MESSAGE_BYTES, message_limit};
 
 const METHODS: &str = "mcp.discover, mcp.prompt.get, mcp.tool.invoke";
@@ -25,10 +24,9 @@ pub(crate) struct Methods {
     agent: OnceLock<Arc<Principal>>,
     /// The door that the other side claims to be, such as the command line.
     claimed: OnceLock<Door>,
-    servers: Option<ServersReport>,
-    operations: Option<Arc<Table>>,
-    operator: Option<Arc<dyn Operator>>,
-    logins: Option<LoginService>,
+    operations: Arc<Table>,
+    /// Whether the other side is the operator.
+    operator: bool,
 }
 
 #[derive(Deserialize)]
@@ -43,12 +41,6 @@ struct HelloParams {
 #[serde(rename_all = "lowercase")]
 enum Claim {
     Cli,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LoginParams {
-    server: String,
 }
 
 #[derive(Deserialize)]
@@ -77,30 +69,14 @@ fn no_input() -> Value {
 }
 
 impl Methods {
-    pub(crate) fn new(strip: Arc<Strip>, principal: Arc<Principal>) -> Self {
+    pub(crate) fn new(
+        strip: Arc<Strip>,
+        principal: Arc<Principal>,
+        operations: Arc<Table>,
+        operator: bool,
+    ) -> Self {
         let (agent, claimed) = (OnceLock::new(), OnceLock::new());
-        let (servers, operations, operator, logins) = (None, None, None, None);
-        Self { strip, principal, agent, claimed, servers, operations, operator, logins }
-    }
-
-    pub(crate) fn with_operations(mut self, table: Option<Arc<Table>>) -> Self {
-        self.operations = table;
-        self
-    }
-
-    pub(crate) fn with_servers_report(mut self, report: Option<ServersReport>) -> Self {
-        self.servers = report;
-        self
-    }
-
-    pub(crate) fn with_operator(mut self, operator: Option<Arc<dyn Operator>>) -> Self {
-        self.operator = operator;
-        self
-    }
-
-    pub(crate) fn with_logins(mut self, logins: Option<LoginService>) -> Self {
-        self.logins = logins;
-        self
+        Self { strip, principal, agent, claimed, operations, operator }
     }
 
     fn caller(&self) -> &Arc<Principal> {
@@ -120,33 +96,16 @@ impl Methods {
     ) -> Result<Outcome, Fault> {
         match method {
             "powerstrip.hello" => self.hello(read(params)?),
-            // Not for agents, which see only the tools of a server.
-            "powerstrip.servers" if self.caller().agent.is_none() => {
-                let none = || Value::Array(Vec::new());
-                Ok(Outcome::Json(self.servers.as_ref().map_or_else(none, |report| report())))
-            }
-            "powerstrip.login" if self.caller().agent.is_none() => self.login(read(params)?).await,
-            "powerstrip.agents" if self.caller().agent.is_none() => {
-                let reports = serde_json::to_value(self.strip.agent_reports());
-                Ok(Outcome::Json(reports.unwrap_or_default()))
-            }
             "mcp.discover" => Ok(Outcome::Discovery(Box::new(self.strip.discovery(self.caller())))),
             "mcp.prompt.get" => self.prompt(read(params)?),
             "mcp.tool.invoke" => self.invoke(read(params)?, cancel).await,
             other => {
                 // No agent runs operations, nor does a session that claims to be one.
                 if self.caller().agent.is_none()
-                    && let Some(table) = &self.operations
-                    && let Some(row) = table.row(other)
-                    && (self.operator.is_some() || row.audience == Audience::LocalUser)
+                    && let Some(row) = self.operations.row(other)
+                    && (self.operator || row.audience == Audience::LocalUser)
                 {
-                    return self.operate(table, row.name, params).await;
-                }
-                if self.caller().agent.is_none()
-                    && let Some(operator) = &self.operator
-                    && let Some(answer) = operator.ask(other, params).await
-                {
-                    return answer.map(Outcome::Json).map_err(Fault::invalid_params);
+                    return self.operate(row.name, params).await;
                 }
                 let shown: String = other.chars().take(100).collect();
                 let message = format!("there is no method `{shown}`; there are {METHODS}");
@@ -155,13 +114,13 @@ impl Methods {
         }
     }
 
-    async fn operate(&self, table: &Table, name: &str, params: Value) -> Result<Outcome, Fault> {
+    async fn operate(&self, name: &str, params: Value) -> Result<Outcome, Fault> {
         let principal = Arc::clone(&self.principal);
-        let caller = match self.operator.is_some() {
+        let caller = match self.operator {
             true => Caller::operator(principal),
             false => Caller::local(principal),
         };
-        let output = table.run(name, caller, RawInput::Params(params)).await;
+        let output = self.operations.run(name, caller, RawInput::Params(params)).await;
         output.map(Outcome::Json).map_err(|error| {
             let data = serde_json::to_value(&error).unwrap_or_default();
             Fault::invalid_params(error.message).with_data(data)
@@ -181,16 +140,6 @@ impl Methods {
             let _ = self.agent.set(principal.ok_or_else(no_such)?);
         }
         Ok(Outcome::Json(json!({"name": "powerstrip", "version": env!("CARGO_PKG_VERSION")})))
-    }
-
-    async fn login(&self, params: LoginParams) -> Result<Outcome, Fault> {
-        let Some(logins) = &self.logins else { return Ok(Outcome::Json(Value::Null)) };
-        let link = logins(params.server, Arc::clone(&self.principal)).await;
-        let link = link.map_err(|failure| {
-            let item = serde_json::to_value(failure.item()).unwrap_or_default();
-            Fault::invalid_params(failure.message).with_data(item)
-        })?;
-        Ok(Outcome::Json(json!(link)))
     }
 
     fn prompt(&self, params: PromptParams) -> Result<Outcome, Fault> {

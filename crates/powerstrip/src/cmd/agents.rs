@@ -1,7 +1,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::NoInput;
 use strip::agents::AgentReport;
+use strip::operations::ListAgents;
 
 use crate::access::Access;
 use crate::context::Context;
@@ -25,7 +27,7 @@ impl AgentsCommand {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, None).await?;
-        let agents = access.agents().await;
+        let agents = access.run::<ListAgents>(&NoInput {}).await;
         access.close().await;
         telemetry.flush().await;
         let agents = agents?;

@@ -56,7 +56,7 @@ enum Action {
     /// Reject a call
     Reject {
         id: String,
-        /// What the caller is told.
+        /// The reason that the caller gets.
         #[arg(long)]
         reason: Option<String>,
     },

@@ -10,9 +10,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{FAILED, Usage};
 use crate::access::Access;
 use crate::context::Context;
+use crate::exit::{FAILED, Usage};
 use crate::invocation::Invocation;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
@@ -25,7 +25,7 @@ Examples:
   powerstrip call text.stats --input '{\"text\":\"a b\"}' --url http://127.0.0.1:7777
 
 The answer's data goes to standard output, with --json the whole envelope; what went wrong goes to standard error.
-Beside a running gateway on the same data folder, the call goes through that gateway.";
+If a gateway runs on the same data folder, the call goes through it.";
 
 /// Call a tool and print its answer
 #[derive(Debug, Args)]

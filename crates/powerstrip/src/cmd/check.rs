@@ -12,8 +12,8 @@ use store::{Claim, DataFolder};
 use strip::{Door, Request, Strip};
 use toolpack::CannedCall;
 
-use super::FAILED;
 use crate::context::Context;
+use crate::exit::FAILED;
 use crate::findings::{as_finding, check_config, reserved_ids};
 use crate::gateway::{Freshness, Gateway};
 use crate::output::{self, Style};
@@ -47,8 +47,8 @@ impl Check {
         let (loaded, mut findings) = match context.load_with(self.flags(context)?) {
             Ok(loaded) => {
                 let file = loaded.file.clone().unwrap_or_else(|| FILE_NAME.into());
-                let told = served(&loaded.config.data_dir, &file).await;
-                (Some(loaded), told)
+                let served_findings = served(&loaded.config.data_dir, &file).await;
+                (Some(loaded), served_findings)
             }
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };

@@ -9,8 +9,8 @@ use egress::sandbox::{Host, Tier};
 use serde::Serialize;
 use store::{Claim, DataFolder};
 
-use super::FAILED;
 use crate::context::Context;
+use crate::exit::FAILED;
 use crate::output::{self, Style};
 use crate::programs::{Program, describe_tier, find_programs};
 

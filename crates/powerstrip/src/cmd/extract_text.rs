@@ -28,16 +28,16 @@ impl ExtractText {
         // One byte more than is taken, so that what is too large is found to be.
         let mut bytes = Vec::new();
         io::stdin().lock().take(limits.input as u64 + 1).read_to_end(&mut bytes)?;
-        // A panic is said in one line; where in which library it happened is for the log of whoever asked.
+        // A panic is reported in one line, with its location, for the log of the parent process.
         let read =
             panic::catch_unwind(move || documents::extract(bytes, &self.media_type, &limits));
-        let (told, text) = match read {
+        let (header, text) = match read {
             Ok(Ok(extracted)) => clean(extracted),
             Ok(Err(unreadable)) => (refused(&unreadable), String::new()),
             Err(_) => (ReaderHeader::Crashed, String::new()),
         };
         let mut stdout = io::stdout().lock();
-        serde_json::to_writer(&mut stdout, &told)?;
+        serde_json::to_writer(&mut stdout, &header)?;
         stdout.write_all(b"\n")?;
         stdout.write_all(text.as_bytes())?;
         stdout.flush()?;
@@ -52,14 +52,14 @@ fn clean(extracted: Extracted) -> (ReaderHeader, String) {
         let (title, removed) = proto::clean::text(&title);
         (Some(title), removed)
     });
-    let told = ReaderHeader::Read {
+    let header = ReaderHeader::Read {
         media_type: extracted.media_type,
         parts: extracted.parts,
         title,
         removed: extracted.hidden + in_text + in_title,
         truncated: extracted.truncated,
     };
-    (told, text)
+    (header, text)
 }
 
 fn refused(unreadable: &Unreadable) -> ReaderHeader {

@@ -1,4 +1,5 @@
 use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,12 +7,15 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use config::{Loaded, Span};
-use serde_json::{Value, json};
+use strip::files::operations::{
+    DeleteFile, FileInput, FileQuery, FileView, LinkFile, LinkInput, ListFiles,
+};
 use tempfile::NamedTempFile;
 
-use crate::cmd::Usage;
 use crate::context::Context;
-use crate::files::{FileDesk, GET, LINK, LIST, PUT, REMOVE};
+use crate::exit::Usage;
+use crate::files::{GetFile, GetFileInput, PutFile, PutFileInput};
+use crate::operation_client::OperationClient;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 
@@ -24,7 +28,7 @@ Examples:
   powerstrip files link file_0123… --ttl 10m            a link that opens it without any other right
   powerstrip files rm file_0123…
 
-A tool is handed a file by its id. With a running gateway these commands ask it; without one they open the data folder
+Tools take files by their ids. With a running gateway these commands ask it; without one they open the data folder
 themselves. They act as this machine's user; over HTTP, `/v1/files` does the same for every caller.";
 
 /// Store, list and fetch files
@@ -76,35 +80,41 @@ impl FilesCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let desk = FileDesk::open(context, &loaded).await?;
-        let done = self.action.run(context, &loaded, &desk).await;
-        desk.close().await;
+        let client = OperationClient::for_files(context, &loaded).await?;
+        let done = self.action.run(context, &loaded, &client).await;
+        client.close().await;
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
     }
 }
 
 impl Action {
-    async fn run(self, context: &Context, loaded: &Loaded, desk: &FileDesk) -> anyhow::Result<()> {
+    async fn run(
+        self,
+        context: &Context,
+        loaded: &Loaded,
+        client: &OperationClient,
+    ) -> anyhow::Result<()> {
         match self {
-            Self::Put { files, ttl } => put(context, desk, &files, ttl).await,
-            Self::Get { id, output } => get(context, loaded, desk, &id, output.as_deref()).await,
-            Self::Ls => list(context, desk).await,
+            Self::Put { files, ttl } => put(context, client, &files, ttl).await,
+            Self::Get { id, output } => get(context, loaded, client, &id, output.as_deref()).await,
+            Self::Ls => list(context, client).await,
             Self::Rm { ids } => {
                 let mut removed = Vec::new();
                 for id in ids {
-                    removed.push(desk.ask(REMOVE, json!({"id": id})).await?);
+                    removed.push(client.run::<DeleteFile>(&FileInput { id }).await?);
                 }
-                told(context, &removed, |file| format!("{} is deleted", text(file, "file_id")))
+                print(context, &removed, |file| format!("{} is deleted", file.file_id))
             }
             Self::Link { id, ttl } => {
-                let answer = desk.ask(LINK, json!({"id": id, "ttlMs": ttl.map(millis)})).await?;
-                if context.global.json {
-                    output::json(&answer)?;
-                } else {
-                    output::line(text(&answer, "url"))?;
+                // Whole seconds, one at least.
+                let ttl =
+                    ttl.map(|span| NonZeroU64::new(span.0.as_secs()).unwrap_or(NonZeroU64::MIN));
+                let link = client.run::<LinkFile>(&LinkInput { id, ttl }).await?;
+                match context.global.json {
+                    true => Ok(output::json(&link)?),
+                    false => Ok(output::line(link.url)?),
                 }
-                Ok(())
             }
         }
     }
@@ -112,39 +122,39 @@ impl Action {
 
 async fn put(
     context: &Context,
-    desk: &FileDesk,
+    client: &OperationClient,
     files: &[PathBuf],
     ttl: Option<Span>,
 ) -> anyhow::Result<()> {
-    let mut kept = Vec::new();
+    let ttl_ms = ttl.map(|span| u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX));
+    let mut stored = Vec::new();
     for file in files {
         let path = std::path::absolute(file)?;
         let size = std::fs::metadata(&path).with_context(|| file.display().to_string())?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let params = json!({"path": path, "name": name, "ttlMs": ttl.map(millis)});
         let progress = Progress::start(&format!("storing {name}, {}", about(size)));
-        let answer = desk.ask(PUT, params).await;
+        let stored_one = client.run::<PutFile>(&PutFileInput { path, name, ttl_ms }).await;
         progress.end().await;
-        kept.push(answer?);
+        stored.push(stored_one?);
     }
-    told(context, &kept, |file| text(file, "file_id").to_owned())
+    print(context, &stored, |file| file.file_id.to_string())
 }
 
 async fn get(
     context: &Context,
     loaded: &Loaded,
-    desk: &FileDesk,
+    client: &OperationClient,
     id: &str,
     output: Option<&Path>,
 ) -> anyhow::Result<()> {
     if let Some(path) = output.filter(|path| path.exists()) {
-        let message = format!("{} is there already; choose another place", path.display());
+        let message = format!("{} exists already; choose another path", path.display());
         return Err(Usage(message).into());
     }
     if output.is_none() && io::stdout().is_terminal() && context.global.json {
         bail!("--json needs -o: the bytes themselves would go to standard output");
     }
-    // Whoever answers writes into a file that we made; only a whole one gets its name.
+    // The owner writes into a temporary file; only a complete one gets its final name.
     let folder = match output.map(Path::parent) {
         Some(Some(parent)) if !parent.as_os_str().is_empty() => parent.to_owned(),
         Some(_) => PathBuf::from("."),
@@ -153,13 +163,13 @@ async fn get(
     let draft = NamedTempFile::new_in(&folder).with_context(|| folder.display().to_string())?;
     let path = std::path::absolute(draft.path())?;
     let progress = Progress::start(&format!("fetching {id}"));
-    let answer = desk.ask(GET, json!({"id": id, "path": path})).await;
+    let fetched = client.run::<GetFile>(&GetFileInput { id: id.to_owned(), path }).await;
     progress.end().await;
-    let answer = answer?;
+    let fetched = fetched?;
     match output {
         Some(output) => {
             draft.persist_noclobber(output).with_context(|| output.display().to_string())?;
-            told(context, &[answer], |_| output.display().to_string())
+            print(context, &[fetched], |_| output.display().to_string())
         }
         None => {
             let mut bytes = draft.reopen()?;
@@ -172,16 +182,14 @@ async fn get(
     }
 }
 
-async fn list(context: &Context, desk: &FileDesk) -> anyhow::Result<()> {
-    let mut files: Vec<Value> = Vec::new();
-    let mut cursor = Value::Null;
+async fn list(context: &Context, client: &OperationClient) -> anyhow::Result<()> {
+    let mut files = Vec::new();
+    let mut query = FileQuery::default();
     loop {
-        let mut page = desk.ask(LIST, json!({"cursor": cursor})).await?;
-        if let Some(found) = page["files"].as_array_mut() {
-            files.append(found);
-        }
-        cursor = page["next_cursor"].take();
-        if cursor.is_null() {
+        let page = client.run::<ListFiles>(&query).await?;
+        files.extend(page.files);
+        query.cursor = page.next_cursor;
+        if query.cursor.is_none() {
             break;
         }
     }
@@ -189,16 +197,19 @@ async fn list(context: &Context, desk: &FileDesk) -> anyhow::Result<()> {
         output::note("no files: `powerstrip files put FILE` stores one");
     }
     let style = Style::stdout(&context.environment);
-    told(context, &files, |file| {
-        let size = about(file["size"].as_u64().unwrap_or(0));
-        let (id, kind) = (text(file, "file_id"), text(file, "kind"));
-        let (media, name) = (text(file, "media_type"), text(file, "name"));
-        format!("{}  {kind:9}  {size:>8}  {media:24}  {name}", style.bold(id))
+    print(context, &files, |file| {
+        let FileView { file_id, media_type, name, .. } = file;
+        let (kind, size) = (file.kind.as_str(), about(file.size));
+        format!("{}  {kind:9}  {size:>8}  {media_type:24}  {name}", style.bold(file_id))
     })
 }
 
-/// A line for each, or all of them as JSON.
-fn told(context: &Context, files: &[Value], line: impl Fn(&Value) -> String) -> anyhow::Result<()> {
+/// Prints a line for each file, or all of them as JSON.
+fn print(
+    context: &Context,
+    files: &[FileView],
+    line: impl Fn(&FileView) -> String,
+) -> anyhow::Result<()> {
     if context.global.json {
         output::json(&files)?;
     } else {
@@ -209,7 +220,7 @@ fn told(context: &Context, files: &[Value], line: impl Fn(&Value) -> String) -> 
     Ok(())
 }
 
-/// Shows on a terminal that something goes on, and for how long.
+/// Shows on a terminal that a transfer is running, and for how long.
 struct Progress(Option<tokio::task::JoinHandle<()>>);
 
 impl Progress {
@@ -221,7 +232,7 @@ impl Progress {
         Self(Some(tokio::spawn(async move {
             let began = tokio::time::Instant::now();
             let mut ticks = tokio::time::interval(Duration::from_millis(500));
-            // Most are done before anybody looks.
+            // Most transfers end before the first tick.
             ticks.tick().await;
             loop {
                 ticks.tick().await;
@@ -240,15 +251,7 @@ impl Progress {
     }
 }
 
-fn millis(span: Span) -> u64 {
-    u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or("-")
-}
-
-/// A size as people say it.
+/// A size in one unit.
 fn about(bytes: u64) -> String {
     let units = [("GB", 30), ("MB", 20), ("KB", 10)];
     match units.iter().find(|(_, shift)| bytes >= 1 << shift) {

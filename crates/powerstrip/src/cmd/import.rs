@@ -5,8 +5,8 @@ use clap::Args;
 use config::{Server, mcp_json};
 use serde_json::{Map, Value, json};
 
-use super::Usage;
 use crate::context::Context;
+use crate::exit::Usage;
 use crate::output;
 
 const EXAMPLES: &str = "\

@@ -1,12 +1,13 @@
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use auth::key_operations::{AddKey, AddKeyInput, KeyView, ListKeys, RevokeKey, RevokeKeyInput};
 use clap::{Args, Subcommand};
 use config::Span;
-use serde_json::{Value, json};
+use operations::NoInput;
 
 use crate::context::Context;
-use crate::keys::{ADD, KeyDesk, LIST, REVOKE};
+use crate::operation_client::OperationClient;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 
@@ -34,7 +35,7 @@ enum Action {
     Add(Add),
     /// List all keys, without their secrets
     List,
-    /// Make a key worthless
+    /// Revoke a key
     Revoke {
         /// The key's name or id.
         key: String,
@@ -43,24 +44,24 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Add {
-    /// What the key is called in lists and in the audit trail.
+    /// The key's name in lists and in the audit trail.
     name: String,
-    /// What its bearer may do; may be given several times [default: tools:read and tools:call].
+    /// A scope of its bearer; may be given several times [default: tools:read and tools:call].
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
-    /// The tenant whose key it is [default: local].
+    /// The tenant of its bearer [default: local].
     #[arg(long)]
     tenant: Option<String>,
-    /// Whom the key stands for [default: key:NAME].
+    /// The subject of its bearer [default: key:NAME].
     #[arg(long)]
     subject: Option<String>,
-    /// The agent that its bearer comes as.
+    /// The agent of its bearer.
     #[arg(long)]
     agent: Option<String>,
-    /// For how long it is good, such as `90d` [default: until it is revoked].
+    /// How long it is valid, such as `90d` [default: until it is revoked].
     #[arg(long, value_name = "TIME")]
     expires: Option<Span>,
-    /// A key for servers that announce themselves; it opens nothing else.
+    /// A key for servers that announce themselves; it can do nothing else.
     #[arg(long)]
     registration: bool,
 }
@@ -69,86 +70,91 @@ impl KeysCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let (method, params) = match &self.action {
-            Action::Add(add) => (ADD, add.params()),
-            Action::List => (LIST, json!({})),
-            Action::Revoke { key } => (REVOKE, json!({"key": key})),
-        };
-        let desk = KeyDesk::open(&loaded).await?;
-        let answer = desk.ask(method, params).await;
-        desk.close().await;
+        let client = OperationClient::for_keys(&loaded).await?;
+        let done = self.action.run(&client, context).await;
+        client.close().await;
         telemetry.flush().await;
-        let answer = answer?;
-        if context.global.json {
-            output::json(&answer)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        let style = Style::stdout(&context.environment);
-        match self.action {
-            Action::Add(_) => {
-                output::line(text(&answer, "secret"))?;
-                output::note(
-                    "This is the only time that the key is shown; the gateway keeps a hash of it.",
-                );
+        done.map(|()| ExitCode::SUCCESS)
+    }
+}
+
+impl Action {
+    async fn run(self, client: &OperationClient, context: &Context) -> anyhow::Result<()> {
+        let as_json = context.global.json;
+        match self {
+            Self::Add(add) => {
+                let key = client.run::<AddKey>(&add.into_input()).await?;
+                if as_json {
+                    return Ok(output::json(&key)?);
+                }
+                output::line(key.secret.as_deref().unwrap_or_default())?;
+                output::note("The key is shown only once; the gateway stores a hash of it.");
             }
-            Action::List => list(answer.as_array().map_or(&[], Vec::as_slice), style)?,
-            Action::Revoke { .. } => {
-                output::line(format_args!("{} is revoked", text(&answer, "name")))?;
+            Self::List => {
+                let keys = client.run::<ListKeys>(&NoInput {}).await?;
+                let style = Style::stdout(&context.environment);
+                if as_json { output::json(&keys)? } else { list(&keys, style)? }
+            }
+            Self::Revoke { key } => {
+                let key = client.run::<RevokeKey>(&RevokeKeyInput { key }).await?;
+                match as_json {
+                    true => output::json(&key)?,
+                    false => output::line(format_args!("{} is revoked", key.name))?,
+                }
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
 impl Add {
-    fn params(&self) -> Value {
-        let milliseconds = |span: &Span| u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX);
-        json!({
-            "name": self.name,
-            "registration": self.registration,
-            "tenant": self.tenant,
-            "subject": self.subject,
-            "agent": self.agent,
-            "scopes": self.scopes,
-            "lifetimeMs": self.expires.as_ref().map(milliseconds),
-        })
+    fn into_input(self) -> AddKeyInput {
+        let milliseconds = |span: Span| u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX);
+        AddKeyInput {
+            name: self.name,
+            registration: self.registration,
+            tenant: self.tenant,
+            subject: self.subject,
+            agent: self.agent,
+            scopes: self.scopes,
+            lifetime_ms: self.expires.map(milliseconds),
+        }
     }
 }
 
-fn list(keys: &[Value], style: Style) -> anyhow::Result<()> {
+fn list(keys: &[KeyView], style: Style) -> anyhow::Result<()> {
     if keys.is_empty() {
         output::line("no keys: `powerstrip keys add NAME` makes one")?;
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let width = keys.iter().map(|key| text(key, "name").chars().count()).max().unwrap_or(0);
+    let width = keys.iter().map(|key| key.name.chars().count()).max().unwrap_or(0);
     for key in keys {
-        let name = format!("{:width$}", text(key, "name"));
-        let scopes: Vec<_> =
-            key["scopes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let agent = key["agent"].as_str().map(|agent| format!(" as {agent}")).unwrap_or_default();
+        let name = format!("{:width$}", key.name);
+        let agent = key.agent.as_ref().map(|agent| format!(" as {agent}")).unwrap_or_default();
+        let used = key.used_unix_ms.map(|used| now.saturating_sub(Duration::from_millis(used)));
         output::line(format_args!(
             "{}  {}  {:12}  {}/{}{agent}  {}  {}, {}",
             style.bold(name),
-            text(key, "id"),
-            text(key, "kind"),
-            text(key, "tenant"),
-            text(key, "subject"),
-            scopes.join(" "),
-            standing(key, now, style),
-            time(key, "usedUnixMs").map_or_else(
+            key.id,
+            key.kind,
+            key.tenant,
+            key.subject,
+            key.scopes.join(" "),
+            validity(key, now, style),
+            used.map_or_else(
                 || "never used".to_owned(),
-                |used| format!("used {} ago", about(now.saturating_sub(used)))
+                |used| format!("used {} ago", about(used))
             ),
         ))?;
     }
     Ok(())
 }
 
-fn standing(key: &Value, now: Duration, style: Style) -> String {
-    if time(key, "revokedUnixMs").is_some() {
+fn validity(key: &KeyView, now: Duration, style: Style) -> String {
+    if key.revoked_unix_ms.is_some() {
         return style.bad("revoked");
     }
-    match time(key, "expiresUnixMs") {
+    match key.expires_unix_ms.map(Duration::from_millis) {
         None => style.good("good"),
         Some(expires) if expires <= now => style.bad("expired"),
         Some(expires) => {
@@ -157,15 +163,7 @@ fn standing(key: &Value, now: Duration, style: Style) -> String {
     }
 }
 
-fn text<'a>(key: &'a Value, field: &str) -> &'a str {
-    key[field].as_str().unwrap_or("-")
-}
-
-fn time(key: &Value, field: &str) -> Option<Duration> {
-    key[field].as_u64().map(Duration::from_millis)
-}
-
-/// A length of time as people say it.
+/// A duration in one unit.
 fn about(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

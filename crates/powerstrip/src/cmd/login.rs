@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::context::Context;
 use crate::gateway::Gateway;
+use crate::gateway::server_operations::{LogIn, LogInInput};
 use crate::output;
 use crate::telemetry::Telemetry;
 
@@ -25,9 +26,9 @@ Examples:
 It asks the gateway that runs on this data folder; where none runs, it waits for the browser itself.";
 
 /// How long a link lives.
-const PATIENCE: Duration = Duration::from_secs(600);
+const LINK_LIFETIME: Duration = Duration::from_secs(600);
 
-const STEP: Duration = Duration::from_millis(1_500);
+const POLL_INTERVAL: Duration = Duration::from_millis(1_500);
 
 /// Log in to a protected server
 #[derive(Debug, Args)]
@@ -62,7 +63,8 @@ impl Login {
         {
             listen(gateway, stop).await?;
         }
-        let link = access.login(&self.server).await?;
+        let input = LogInInput { server: self.server.clone() };
+        let link = access.run_unsettled::<LogIn>(&input).await?;
         if context.global.json {
             output::json(&json!({"server": self.server, "login": link}))?;
             return Ok(ExitCode::SUCCESS);
@@ -72,15 +74,15 @@ impl Login {
             return Ok(ExitCode::SUCCESS);
         };
         output::line(format_args!("Open this link in a browser:\n\n  {link}\n"))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LINK_LIFETIME;
         while Instant::now() < deadline {
-            tokio::time::sleep(STEP).await;
-            if access.login(&self.server).await?.is_none() {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            if access.run_unsettled::<LogIn>(&input).await?.is_none() {
                 output::line(format_args!("{} is logged in", self.server))?;
                 return Ok(ExitCode::SUCCESS);
             }
         }
-        bail!("nobody followed the link within ten minutes");
+        bail!("the link was not followed within ten minutes");
     }
 }
 

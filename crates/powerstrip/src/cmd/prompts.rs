@@ -7,9 +7,9 @@ use proto::{ListedPrompt, PromptRef};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{FAILED, Usage};
 use crate::access::Access;
 use crate::context::Context;
+use crate::exit::{FAILED, Usage};
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 
@@ -18,7 +18,7 @@ Examples:
   powerstrip prompts                                                  what prompts there are
   powerstrip prompts get research/summary@1                           a prompt as it is written
   powerstrip prompts render research/summary --arguments '{\"topic\":\"tea\"}'
-  powerstrip prompts pin                                              write the sums of new versions to REGISTRY.yaml";
+  powerstrip prompts pin                                              write the digests of new versions to REGISTRY.yaml";
 
 /// List, show, fill in or pin prompts
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ enum What {
         #[arg(long, value_name = "JSON", default_value = "{}")]
         arguments: String,
     },
-    /// Write the sums of bodies that have none yet to REGISTRY.yaml
+    /// Write the digests of bodies that have none yet to REGISTRY.yaml
     Pin,
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Serve {
     /// The address to listen on; port 0 takes a free one [default: 127.0.0.1:7777].
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<Listen>,
-    /// An `mcpServers` JSON (Claude Desktop, Cursor, VS Code) whose servers are used beside those of the config.
+    /// An `mcpServers` JSON (Claude Desktop, Cursor, VS Code) whose servers are used in addition to those of the config.
     #[arg(long, value_name = "FILE")]
     mcp_json: Option<PathBuf>,
 }
@@ -69,7 +69,7 @@ impl Serve {
         let url = format!("http://{address}");
 
         let folder = handover::inherit(&config.data_dir).await?;
-        let ear = HandoverListener::open(folder.path());
+        let handover_listener = HandoverListener::open(folder.path());
         let servers = loaded.servers.clone();
         let (environment, freshness) = (&context.environment, Freshness::Followed);
         let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
@@ -88,7 +88,7 @@ impl Serve {
         );
         let webhook = gateway.approval_webhook(&loaded, &public)?;
         let access = gateway.access(loaded.access.clone(), &public);
-        let servers = gateway.server_desk(loaded.access.is_some())?;
+        let servers = gateway.server_registration(loaded.access.is_some())?;
         let limited = limited(&loaded.config.limits);
         let pages = dashboard::pages(dashboard::Parts {
             strip: Arc::clone(gateway.strip()),
@@ -116,7 +116,7 @@ impl Serve {
         if let Some(webhook) = webhook {
             tokio::spawn(webhook.serve(Arc::clone(gateway.approvals()), shutdown.clone()));
         }
-        // Whoever waits for a person would hold up the shutdown; what they wait for stays.
+        // Calls that wait for approval would delay the shutdown; their approvals stay pending.
         tokio::spawn({
             let (approvals, shutdown) = (Arc::clone(gateway.approvals()), shutdown.clone());
             async move {
@@ -131,8 +131,8 @@ impl Serve {
 
         let serving = doors::serve(listener, door, shutdown.clone(), DRAIN);
         let refusing = async {
-            match &ear {
-                Ok(ear) => ear.refuse(&url).await,
+            match &handover_listener {
+                Ok(handover_listener) => handover_listener.refuse(&url).await,
                 Err(_) => std::future::pending().await,
             }
         };
@@ -142,7 +142,7 @@ impl Serve {
         };
         shutdown.cancel();
         let _ = following.await;
-        drop(ear);
+        drop(handover_listener);
         Gateway::close_shared(gateway).await;
         telemetry.flush().await;
         served.context("the server ended")?;

@@ -3,11 +3,14 @@ mod names;
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::NoInput;
 use proto::clean;
 use serde_json::Value;
+use upstream::operations::ListNames;
 
 use crate::access::Access;
 use crate::context::Context;
+use crate::gateway::server_operations::ListServers;
 use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 use names::Action;
@@ -16,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   powerstrip servers                  each server's state, tools and last error
   powerstrip servers --json           the same and more, for programs
-  powerstrip servers names            names of servers that registered themselves, and whose they are
+  powerstrip servers names            names of servers that registered themselves, and their holders
   powerstrip servers release words    let another token register a server `words`
 
 It asks the gateway that runs on this data folder; where none runs, the servers are started to see how they do.";
@@ -43,16 +46,16 @@ impl ServersCommand {
             telemetry.flush().await;
             return ended;
         }
-        let servers = access.servers().await;
-        let held = names::held(&access).await;
+        let servers = access.run::<ListServers>(&NoInput {}).await;
+        let names = access.run::<ListNames>(&NoInput {}).await;
         access.close().await;
         telemetry.flush().await;
-        let servers = servers?;
+        let servers = servers?.servers;
         if context.global.json {
             output::json(&servers)?;
         } else {
             list(&servers, Style::stdout(&context.environment))?;
-            names::list_unused(&held?)?;
+            names::list_unused(&names?)?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -5,7 +5,7 @@ use clap::Args;
 use url::Url;
 
 use crate::context::Context;
-use crate::relay::{self, Line};
+use crate::relay::{self, Client};
 use crate::remote::Remote;
 use crate::signals;
 use crate::telemetry::Telemetry;
@@ -15,8 +15,8 @@ Examples:
   claude mcp add powerstrip -- powerstrip stdio --config /path/to/powerstrip.yaml
   powerstrip stdio --url http://127.0.0.1:7777          a bridge to a gateway elsewhere
 
-Newline-framed MCP and LSP-framed JSON-RPC (mcp.discover, mcp.prompt.get, mcp.tool.invoke) are told apart by their
-first bytes. Any number of these may run beside one `powerstrip serve`: one process holds the strip, the others talk
+Newline-framed MCP and LSP-framed JSON-RPC (mcp.discover, mcp.prompt.get, mcp.tool.invoke) are recognised by their
+first bytes. Any number of these may run next to one `powerstrip serve`: one process runs the strip, the others talk
 to it, whatever the order in which they start and stop.";
 
 /// Speak MCP, or LSP-framed JSON-RPC, over stdin and stdout
@@ -36,15 +36,15 @@ impl Stdio {
         let context = Arc::new(context);
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, &context, "warn")?;
-        let line = Line::new(tokio::io::stdin(), tokio::io::stdout());
+        let client = Client::new(tokio::io::stdin(), tokio::io::stdout());
         let shutdown = signals::shutdown()?;
         let agent = self.agent.as_deref();
         let ended = match &self.url {
             Some(url) => {
                 let remote = Remote::at(url, agent, &context.environment)?;
-                relay::bridge(line, remote, shutdown).await
+                relay::bridge(client, remote, shutdown).await
             }
-            None => relay::run(line, &context, &loaded, agent, shutdown).await,
+            None => relay::run(client, &context, &loaded, agent, shutdown).await,
         };
         telemetry.flush().await;
         ended.map(|()| ExitCode::SUCCESS)

@@ -10,8 +10,8 @@ use clap::Args;
 use egress::process::Runner;
 use serde_json::json;
 
-use super::FAILED;
 use crate::context::Context;
+use crate::exit::FAILED;
 use crate::extractor::{Bounds, TextExtractor};
 use crate::output;
 

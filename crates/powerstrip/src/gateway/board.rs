@@ -5,12 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use config::{BadConfig, Overrides};
 use dashboard::{Checkup, DashboardService, QuarantinedTool};
-use doors::Operator as _;
 use egress::process::Runner;
-use serde_json::json;
 use tokio::sync::OnceCell;
 
-use super::quarantine::{APPROVE, Quarantine};
+use super::quarantine::{Quarantine, ShownDefinition};
 use crate::context::Context;
 use crate::findings::{as_finding, check_config};
 use crate::programs::{Program, describe_tier, find_programs};
@@ -73,12 +71,13 @@ impl DashboardService for Board {
     }
 
     async fn quarantined(&self, tool: &str) -> Result<QuarantinedTool, String> {
-        self.quarantine.compared(tool).await
+        self.quarantine.compare(tool).await.map_err(|error| error.message)
     }
 
     async fn trust(&self, tool: &str, definition: &str) -> Result<(), String> {
-        let params = json!({"tools": [{"tool": tool, "definition": definition}]});
-        let answer = self.quarantine.ask(APPROVE, params).await;
-        answer.unwrap_or_else(|| Err("approving tools is not available".to_owned())).map(drop)
+        let definition = serde_json::from_value(definition.into())
+            .map_err(|error| format!("the digest of the definition cannot be read: {error}"))?;
+        let shown = ShownDefinition { tool: tool.to_owned(), definition };
+        self.quarantine.approve(&[shown]).await.map(drop).map_err(|error| error.message)
     }
 }

@@ -1,47 +1,136 @@
-//! Tools that wait for approval: told, compared with what was trusted, and approved, all by the operator alone.
+//! Tools in quarantine: listed, compared with the definition that was trusted, and approved. Only the operator has these
+//! operations.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use dashboard::QuarantinedTool;
-use doors::Operator;
-use proto::{Digest, clean};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use operations::{Caller, Operation, OperationError, Table};
+use proto::{Code, Digest, clean};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use store::{Database, PinnedDefinition, StoreError};
 use strip::Strip;
 use strip::catalog::{Change, Quarantined, changes};
 
-/// Lists what waits; with a tool named, that one and all that has changed in it.
-pub(crate) const QUARANTINE: &str = "powerstrip.quarantine";
+/// The operations on tools in quarantine.
+pub(super) fn table(quarantine: &Arc<Quarantine>) -> Table {
+    Table::default().add::<ListQuarantined>(quarantine).add::<ApproveDefinitions>(quarantine)
+}
 
-/// Trusts definitions as they were shown.
-pub(crate) const APPROVE: &str = "powerstrip.approve";
-
-/// What the operator sees and does.
+/// The tools whose definitions wait for the operator's approval.
 pub(crate) struct Quarantine {
     strip: Arc<Strip>,
     database: Database,
 }
 
-#[derive(Deserialize)]
+/// Which tools to list: one with its changes, or all without.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
-    tool: Option<String>,
+pub(crate) struct QuarantineQuery {
+    pub(crate) tool: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Approval {
-    tools: Vec<Seen>,
+/// A tool in quarantine.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QuarantineEntry {
+    pub(crate) name: String,
+    pub(crate) server: String,
+    pub(crate) reason: String,
+    /// The parts of the definition that have changed.
+    pub(crate) changed: Vec<String>,
+    #[schemars(with = "String")]
+    pub(crate) definition: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<Map<String, Value>>>")]
+    pub(crate) changes: Option<Vec<Change>>,
+    /// How many changes are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) more_changes: Option<usize>,
 }
 
-/// A tool, and the sum of the definition that the operator was shown.
-#[derive(Deserialize)]
+impl QuarantineEntry {
+    fn of(held: &Quarantined) -> Self {
+        Self {
+            name: held.id.to_string(),
+            server: held.server.clone(),
+            reason: held.reason(),
+            changed: held.changed.iter().map(|part| (*part).to_owned()).collect(),
+            definition: held.definition,
+            changes: None,
+            more_changes: None,
+        }
+    }
+}
+
+pub(crate) struct ListQuarantined;
+
+impl Operation for ListQuarantined {
+    const NAME: &'static str = "powerstrip.quarantine";
+    const SUMMARY: &'static str = "List tools in quarantine, or show the changes of one";
+    type Service = Quarantine;
+    type Input = QuarantineQuery;
+    type Output = Vec<QuarantineEntry>;
+
+    async fn run(
+        quarantine: Arc<Quarantine>,
+        _: Caller,
+        QuarantineQuery { tool }: QuarantineQuery,
+    ) -> Result<Vec<QuarantineEntry>, OperationError> {
+        let snapshot = quarantine.strip.catalog().snapshot();
+        let Some(name) = tool else {
+            return Ok(snapshot
+                .quarantined()
+                .iter()
+                .map(|held| QuarantineEntry::of(held))
+                .collect());
+        };
+        let held = snapshot.waiting(&name).ok_or_else(|| quarantine.not_waiting(&name))?;
+        let (changes, left_out) = quarantine.changes(held).await?;
+        let entry = QuarantineEntry::of(held);
+        Ok(vec![QuarantineEntry { changes: Some(changes), more_changes: Some(left_out), ..entry }])
+    }
+}
+
+/// The definitions to approve.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Seen {
-    tool: String,
-    definition: Digest,
+pub(crate) struct ApproveInput {
+    pub(crate) tools: Vec<ShownDefinition>,
+}
+
+/// A tool, and the digest of the definition that the operator was shown.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShownDefinition {
+    pub(crate) tool: String,
+    #[schemars(with = "String")]
+    pub(crate) definition: Digest,
+}
+
+/// The tools that are served from now on.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Approved {
+    pub(crate) approved: Vec<String>,
+}
+
+pub(crate) struct ApproveDefinitions;
+
+impl Operation for ApproveDefinitions {
+    const NAME: &'static str = "powerstrip.approve";
+    const SUMMARY: &'static str = "Approve definitions of tools as they were shown";
+    type Service = Quarantine;
+    type Input = ApproveInput;
+    type Output = Approved;
+
+    async fn run(
+        quarantine: Arc<Quarantine>,
+        _: Caller,
+        input: ApproveInput,
+    ) -> Result<Approved, OperationError> {
+        quarantine.approve(&input.tools).await
+    }
 }
 
 impl Quarantine {
@@ -49,8 +138,8 @@ impl Quarantine {
         Self { strip: Arc::clone(strip), database: database.clone() }
     }
 
-    /// Stores what was trusted at first use, so that it outlives this process.
-    pub(super) async fn keep(&self) {
+    /// Stores definitions that were trusted at first use.
+    pub(super) async fn store_new_pins(&self) {
         let new = self.strip.catalog().take_new_pins();
         if !new.is_empty()
             && let Err(error) = self.database.add_pins(&new).await
@@ -59,21 +148,8 @@ impl Quarantine {
         }
     }
 
-    async fn list(&self, wanted: Wanted) -> Result<Value, String> {
-        let snapshot = self.strip.catalog().snapshot();
-        let Some(name) = wanted.tool else {
-            return Ok(snapshot.quarantined().iter().map(|held| told(held)).collect());
-        };
-        let held = snapshot.waiting(&name).ok_or_else(|| self.not_waiting(&name))?;
-        let (changes, left_out) = self.changes(held).await?;
-        let mut told = told(held);
-        told["changes"] = json!(changes);
-        told["moreChanges"] = json!(left_out);
-        Ok(json!([told]))
-    }
-
-    /// A tool that waits, with all that has changed in it.
-    pub(super) async fn compared(&self, tool: &str) -> Result<QuarantinedTool, String> {
+    /// A tool in quarantine with its changes, for the dashboard.
+    pub(super) async fn compare(&self, tool: &str) -> Result<QuarantinedTool, OperationError> {
         let snapshot = self.strip.catalog().snapshot();
         let held = snapshot.waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
         let (changes, left_out) = self.changes(held).await?;
@@ -81,80 +157,57 @@ impl Quarantine {
         Ok(QuarantinedTool { reason, definition, changes, left_out })
     }
 
-    async fn changes(&self, held: &Quarantined) -> Result<(Vec<Change>, usize), String> {
-        self.keep().await;
+    async fn changes(&self, held: &Quarantined) -> Result<(Vec<Change>, usize), OperationError> {
+        self.store_new_pins().await;
         let stored = self.database.pinned_definition(&held.server, &held.tool).await;
         let pinned = stored.map_err(unreadable)?;
         let before = pinned.as_deref().map(serde_json::from_str).transpose();
-        let before: Option<Value> =
-            before.map_err(|error| format!("the pin is damaged: {error}"))?;
+        let before: Option<Value> = before.map_err(|error| {
+            OperationError::new(Code::Internal, format!("the pin is damaged: {error}"))
+        })?;
         Ok(changes(before.as_ref().unwrap_or(&Value::Null), &held.says()))
     }
 
-    async fn approve(&self, approval: Approval) -> Result<Value, String> {
+    /// Approves definitions, if each is still the one that was shown.
+    pub(super) async fn approve(
+        &self,
+        shown: &[ShownDefinition],
+    ) -> Result<Approved, OperationError> {
         let snapshot = self.strip.catalog().snapshot();
         let mut approved = Vec::new();
         let mut pins: Vec<PinnedDefinition> = Vec::new();
-        for Seen { tool, definition } in &approval.tools {
+        for ShownDefinition { tool, definition } in shown {
             let held = snapshot.waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
             if held.definition != *definition {
-                return Err(format!(
+                return Err(OperationError::invalid(format!(
                     "`{tool}` has changed again since it was shown; look at it once more with \
                      `powerstrip tools diff {tool}`"
-                ));
+                )));
             }
             approved.push(held.id.to_string());
             pins.push(held.pin());
         }
-        self.keep().await;
-        // Stored before it holds: an approval that was confirmed is not forgotten.
+        self.store_new_pins().await;
+        // Stored first, so that an approval that was confirmed survives a crash.
         self.database.approve_pins(&pins).await.map_err(unreadable)?;
         self.strip.catalog().approve(pins.iter().map(|pinned| &pinned.pin));
         for tool in &approved {
             tracing::info!(tool, "a tool's definition is approved");
         }
-        Ok(json!({"approved": approved}))
+        Ok(Approved { approved })
     }
 
-    fn not_waiting(&self, name: &str) -> String {
+    fn not_waiting(&self, name: &str) -> OperationError {
         let shown: String = clean::visible(name).chars().take(200).collect();
         match self.strip.catalog().snapshot().resolve(name) {
-            Ok(_) => format!("`{shown}` is served: there is nothing to approve"),
-            Err(failure) => failure.message,
+            Ok(_) => {
+                OperationError::invalid(format!("`{shown}` is served: there is nothing to approve"))
+            }
+            Err(failure) => failure.into(),
         }
     }
 }
 
-fn unreadable(error: StoreError) -> String {
-    error.to_string()
-}
-
-fn told(held: &Quarantined) -> Value {
-    json!({
-        "name": held.id,
-        "server": held.server,
-        "reason": held.reason(),
-        "changed": held.changed,
-        "definition": held.definition,
-    })
-}
-
-#[async_trait]
-impl Operator for Quarantine {
-    async fn ask(&self, method: &str, params: Value) -> Option<Result<Value, String>> {
-        fn read<T: for<'de> Deserialize<'de>>(params: Value) -> Result<T, String> {
-            serde_json::from_value(params).map_err(|error| format!("the params: {error}"))
-        }
-        Some(match method {
-            QUARANTINE => match read(params) {
-                Ok(wanted) => self.list(wanted).await,
-                Err(why) => Err(why),
-            },
-            APPROVE => match read(params) {
-                Ok(approval) => self.approve(approval).await,
-                Err(why) => Err(why),
-            },
-            _ => return None,
-        })
-    }
+fn unreadable(error: StoreError) -> OperationError {
+    OperationError::new(Code::Unavailable, error.to_string())
 }

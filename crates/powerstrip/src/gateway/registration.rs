@@ -1,4 +1,4 @@
-//! Servers that register themselves: who may, and how their wishes reach the registry.
+//! Registration of servers: who may register, and how requests reach the registry.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -39,16 +39,16 @@ pub(super) fn terms(config: &Config) -> Terms {
 }
 
 /// Registration as the HTTP door sees it.
-pub(super) struct Desk {
+pub(super) struct Registration {
     upstreams: Arc<Upstreams>,
     registry: Arc<Registry>,
     strip: Arc<Strip>,
     keys: Arc<ApiKeys>,
-    /// Of the token in the data folder; comparing sums tells nothing about how much of a guess was right.
+    /// The digest of the token in the data folder. Comparing digests does not reveal how much of a guess was right.
     local: Option<Digest>,
 }
 
-impl Desk {
+impl Registration {
     /// Opens registration for bearers of registration keys, and of this token.
     pub(super) fn new(
         upstreams: Arc<Upstreams>,
@@ -61,7 +61,7 @@ impl Desk {
         Self { upstreams, registry, strip, keys, local }
     }
 
-    /// Whose servers a token speaks for.
+    /// The holder that a token belongs to.
     fn holder(&self, token: &str) -> Result<Holder, Declined> {
         if self.local == Some(digest(token.as_bytes())) {
             return Ok(Holder {
@@ -75,7 +75,7 @@ impl Desk {
 }
 
 #[async_trait]
-impl ServerRegistration for Desk {
+impl ServerRegistration for Registration {
     fn report(&self) -> Value {
         servers::report(&self.upstreams, &self.registry, &self.strip)
     }

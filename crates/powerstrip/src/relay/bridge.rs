@@ -1,6 +1,6 @@
 //! `stdio --url`: a client on pipes, a gateway over HTTP.
 
-mod desk;
+mod lsp;
 mod mcp;
 
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::Line;
+use super::Client;
 use super::frame::Framing;
 use crate::remote::Remote;
-use desk::Desk;
+use lsp::LspBridge;
 use mcp::Exchange;
 
-/// Passes messages on until the client closes its end or the process is told to stop.
+/// Forwards messages until the client closes its end or the process stops.
 pub(crate) async fn bridge<R, W>(
-    line: Line<R, W>,
+    client: Client<R, W>,
     remote: Remote,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()>
@@ -25,48 +25,48 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let Line { mut ear, mouth } = line;
-    let Some(first) = ear.next(&mouth).await else { return Ok(()) };
-    let far = match ear.framing() {
-        Framing::Lines => Far::Mcp(Arc::new(Exchange::new(remote, Arc::clone(&mouth)))),
-        Framing::Headers => Far::Desk(Arc::new(Desk::new(remote, Arc::clone(&mouth)))),
+    let Client { mut reader, writer } = client;
+    let Some(first) = reader.next(&writer).await else { return Ok(()) };
+    let gateway = match reader.framing() {
+        Framing::Lines => Gateway::Mcp(Arc::new(Exchange::new(remote, Arc::clone(&writer)))),
+        Framing::Headers => Gateway::Lsp(Arc::new(LspBridge::new(remote, Arc::clone(&writer)))),
     };
-    far.take(first).await;
+    gateway.take(first).await;
     loop {
         let message = tokio::select! {
-            message = ear.next(&mouth) => message,
+            message = reader.next(&writer) => message,
             () = shutdown.cancelled() => None,
         };
         match message {
-            Some(message) => far.take(message).await,
+            Some(message) => gateway.take(message).await,
             None => break,
         }
     }
     tokio::select! {
-        () = far.finish() => {}
+        () = gateway.finish() => {}
         () = shutdown.cancelled() => {}
     }
     Ok(())
 }
 
-/// The gateway, as the client's framing wants to see it.
-enum Far<W> {
+/// The gateway, by the client's framing.
+enum Gateway<W> {
     Mcp(Arc<Exchange<W>>),
-    Desk(Arc<Desk<W>>),
+    Lsp(Arc<LspBridge<W>>),
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Far<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> Gateway<W> {
     async fn take(&self, message: Bytes) {
         match self {
             Self::Mcp(exchange) => Arc::clone(exchange).take(message).await,
-            Self::Desk(desk) => Arc::clone(desk).take(message),
+            Self::Lsp(bridge) => Arc::clone(bridge).take(message),
         }
     }
 
     async fn finish(&self) {
         match self {
             Self::Mcp(exchange) => exchange.finish().await,
-            Self::Desk(desk) => desk.finish().await,
+            Self::Lsp(bridge) => bridge.finish().await,
         }
     }
 }

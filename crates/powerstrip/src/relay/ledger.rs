@@ -1,5 +1,4 @@
-//! What the client has asked and not yet heard about, and how it introduced itself: all that is needed to go on
-//! with another session where one has ended.
+//! The client's unanswered requests and its handshake: all that is needed to continue in another session.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +14,7 @@ const LOST: i64 = -32000;
 /// Ids of our own begin like this; no client's does.
 const OWN: &str = "powerstrip/replay";
 
-/// Requests that last as long as the client wants to hear.
+/// Requests that stay open until the client ends them.
 const ENDLESS: [&str; 1] = ["subscriptions/listen"];
 
 /// The client's side of the conversation.
@@ -62,8 +61,8 @@ impl From<Value> for Params {
 }
 
 impl Ledger {
-    /// Notes a message of the client. What cannot be read is the session's to refuse.
-    pub(super) fn asked(&self, message: &[u8]) {
+    /// Records a message of the client. The session refuses what cannot be read.
+    pub(super) fn record_request(&self, message: &[u8]) {
         let Ok(Head { id, method: Some(method), params, .. }) = serde_json::from_slice(message)
         else {
             return;
@@ -94,7 +93,7 @@ impl Ledger {
         self.changed.notify_waiters();
     }
 
-    /// Whether a message of the session is meant for the client: what we asked ourselves is not.
+    /// Whether a message of the session is for the client: answers to our own requests are not.
     pub(super) fn concerns_client(message: &[u8]) -> bool {
         match serde_json::from_slice(message) {
             Ok(Head { id: Some(Value::String(id)), method: None, .. }) => !id.starts_with(OWN),
@@ -102,8 +101,8 @@ impl Ledger {
         }
     }
 
-    /// Notes a message of the session, once the client has it: whoever waits for the answers may then end.
-    pub(super) fn answered(&self, message: &[u8]) {
+    /// Records a message of the session, once the client has it.
+    pub(super) fn record_answer(&self, message: &[u8]) {
         let Ok(Head { id: Some(id), method: None, error, .. }) = serde_json::from_slice(message)
         else {
             return;

@@ -1,4 +1,4 @@
-//! A session with whoever holds the strip: this process, if it can have the data folder, or the one that does.
+//! A session with the process that runs the strip: this one if the data folder is free, otherwise its owner.
 
 use std::io;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use crate::owner;
 use crate::reload::Reload;
 
 /// How long it may take until somebody holds the strip; far more than a start or a hand-over needs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
 
-const STEP: Duration = Duration::from_millis(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 const PIPE_BYTES: usize = 64 << 10;
 
@@ -41,7 +41,7 @@ pub(super) struct Session {
 
 struct Own {
     gateway: Arc<Gateway>,
-    ear: Option<HandoverListener>,
+    handover_listener: Option<HandoverListener>,
     serving: JoinHandle<()>,
     /// Follows the config file.
     following: JoinHandle<()>,
@@ -56,7 +56,7 @@ impl Session {
         agent: Option<&str>,
     ) -> anyhow::Result<Self> {
         let folder = &loaded.config.data_dir;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + OWNER_TIMEOUT;
         loop {
             // A server that waits for the folder goes first.
             if !handover::is_awaited(folder)
@@ -81,7 +81,7 @@ impl Session {
                     folder.display()
                 );
             }
-            tokio::time::sleep(STEP).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 
@@ -91,7 +91,7 @@ impl Session {
         folder: DataFolder,
         agent: Option<&str>,
     ) -> anyhow::Result<Self> {
-        let ear = HandoverListener::open(folder.path())
+        let handover_listener = HandoverListener::open(folder.path())
             .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be handed over"))
             .ok();
         // What is in force may have changed since this process started.
@@ -119,7 +119,7 @@ impl Session {
             }
         });
         let (read, write) = tokio::io::split(ours);
-        let own = Some(Own { gateway, ear, serving, following, ending });
+        let own = Some(Own { gateway, handover_listener, serving, following, ending });
         Ok(Self { ends: Some((Box::new(read), Box::new(write))), own })
     }
 
@@ -130,18 +130,20 @@ impl Session {
             .unwrap_or_else(|| (Box::new(tokio::io::empty()), Box::new(tokio::io::sink())))
     }
 
-    /// Returns when another process wants what this one holds; never, if it holds nothing.
-    pub(super) async fn wanted(&self) {
-        match self.own.as_ref().and_then(|own| own.ear.as_ref()) {
-            Some(ear) => ear.release_requested().await,
+    /// Returns when another process asks for the data folder; never if this process does not own it.
+    pub(super) async fn handover_requested(&self) {
+        match self.own.as_ref().and_then(|own| own.handover_listener.as_ref()) {
+            Some(handover_listener) => handover_listener.release_requested().await,
             None => std::future::pending().await,
         }
     }
 
     /// Ends the session, and lets go of the data folder if this process holds it.
     pub(super) async fn close(self) {
-        let Some(Own { gateway, ear, serving, following, ending }) = self.own else { return };
-        drop(ear);
+        let Some(Own { gateway, handover_listener, serving, following, ending }) = self.own else {
+            return;
+        };
+        drop(handover_listener);
         ending.cancel();
         let _ = following.await;
         Gateway::close_shared(gateway).await;

@@ -1,18 +1,21 @@
 use proto::ToolId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ApprovalRule, Listing, Profiles, View};
 
 /// What one agent may use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentReport {
     pub name: String,
     pub skills: Vec<String>,
     /// `list` or `search`.
     pub discovery: String,
     /// What it may call now.
+    #[schemars(with = "Vec<String>")]
     pub tools: Vec<ToolId>,
     /// Those of them that a person must approve.
+    #[schemars(with = "Vec<String>")]
     pub approval: Vec<ToolId>,
 }
 

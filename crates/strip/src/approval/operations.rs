@@ -260,7 +260,7 @@ impl Operation for WaitForChange {
 
 fn approvals(strip: &Strip) -> Result<&Arc<Approvals>, OperationError> {
     strip.approvals().ok_or_else(|| {
-        OperationError::new(Code::Unsupported, "this process asks nobody for approvals")
+        OperationError::new(Code::Unsupported, "approvals are not available in this process")
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proto::clean;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// More differences than this are only counted.
@@ -13,7 +13,7 @@ const MAX_CHANGES: usize = 200;
 const MAX_WORDS: usize = 1_000;
 
 /// One difference. Invisible characters are written out, such as `\u{200b}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Where it is, as a JSON pointer into the definition.
     pub at: String,
@@ -22,10 +22,10 @@ pub struct Change {
     /// What is there now; none if it is gone.
     pub after: Option<String>,
     /// Of two texts, the words that are gone.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
     /// Of two texts, the words that have come.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
 }
 

@@ -51,7 +51,7 @@ impl Quarantined {
         self.offered.descriptor().unprefixed
     }
 
-    /// QuarantineReason it is not served, in a sentence.
+    /// Why the tool is not served, in a sentence.
     pub fn reason(&self) -> String {
         match self.why {
             QuarantineReason::Changed => {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use proto::{Code, FileId, Principal, TenantId, TraceId};
-use serde::Serialize;
 use serde_json::{Value, json};
-use store::{QuestionRow, RunCallRow, RunFilter, RunRow, Settlement};
+use store::{QuestionRow, RunFilter, Settlement};
 
 use super::kind::{Kind, State};
 use super::run::Run;
-use super::{IDLE, RunChange, Runs, SlotType, no_such_run, unreadable, unwritable};
+use super::{
+    IDLE, QuestionView, RunCall, RunChange, RunDetails, RunSummary, Runs, SlotType, no_such_run,
+    unreadable, unwritable,
+};
 use crate::Failure;
 
 /// The most questions of a run.
@@ -28,85 +30,16 @@ pub(crate) struct NewQuestion<'a> {
     pub(crate) options: Vec<String>,
 }
 
-/// A run as people see it.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunView {
-    pub id: String,
-    #[serde(skip)]
-    pub tenant: String,
-    pub name: Option<String>,
-    /// `named`, `session`, `current` or `batch`.
-    pub kind: String,
-    /// `open`, `waiting`, `completed` or `expired`.
-    pub state: String,
-    pub owner: String,
-    pub agent: Option<String>,
-    pub summary: Option<String>,
-    pub artifacts: Vec<String>,
-    pub data_tools: u64,
-    pub created_unix_ms: u64,
-    pub touched_unix_ms: u64,
-}
-
-impl RunView {
-    fn of(row: RunRow, now: u64) -> Self {
-        let idle = u128::from(now.saturating_sub(row.touched_unix_ms)) > IDLE.as_millis();
-        let expired = row.kind == Kind::Current.as_str() && row.state == OPEN && idle;
-        Self {
-            id: row.id,
-            tenant: row.tenant,
-            name: row.name,
-            kind: row.kind,
-            state: if expired { State::Expired.as_str().to_owned() } else { row.state },
-            owner: row.subject,
-            agent: row.agent,
-            summary: row.summary,
-            artifacts: row.artifacts,
-            data_tools: row.data_tools,
-            created_unix_ms: row.created_unix_ms,
-            touched_unix_ms: row.touched_unix_ms,
-        }
-    }
-}
-
-/// A question as people see it.
-fn question_view(question: &QuestionRow) -> Value {
-    json!({
-        "question_id": question.id,
-        "slot_id": question.slot_id,
-        "slot_type": question.slot_type,
-        "prompt": question.prompt,
-        "options": question.options,
-        "state": question.state,
-        "value": question.answer,
-        "answered_by": question.answered_by,
-        "asked_unix_ms": question.asked_unix_ms,
-        "settled_unix_ms": question.settled_unix_ms,
-    })
-}
-
-fn call_view(call: &RunCallRow) -> Value {
-    json!({
-        "trace_id": call.trace,
-        "tool": call.tool,
-        "started_unix_ms": call.started_unix_ms,
-        "ended_unix_ms": call.ended_unix_ms,
-        "outcome": call.outcome,
-        "made": call.made,
-        "used": call.used,
-    })
-}
-
 impl Runs {
     /// The runs that a filter lets through, the last touched first. A filter without a tenant is the operator's.
-    pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunView>, Failure> {
+    pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, Failure> {
         self.flush().await.map_err(unwritable)?;
         let rows = self.0.database.runs(filter).await.map_err(unreadable)?;
-        Ok(rows.into_iter().map(|row| RunView::of(row, self.now())).collect())
+        Ok(rows.into_iter().map(|row| RunSummary::of(row, self.now())).collect())
     }
 
     /// A run of this tenant (of any, for the operator) with its questions and calls.
-    pub async fn show(&self, tenant: Option<&str>, id: &str) -> Result<Value, Failure> {
+    pub async fn show(&self, tenant: Option<&str>, id: &str) -> Result<RunDetails, Failure> {
         self.flush().await.map_err(unwritable)?;
         let row = self.0.database.run(id).await.map_err(unreadable)?;
         let row = row.filter(|row| tenant.is_none_or(|tenant| row.tenant == tenant));
@@ -114,11 +47,12 @@ impl Runs {
         let questions = self.0.database.run_questions(id).await.map_err(unreadable)?;
         let calls = self.0.database.run_calls(id).await.map_err(unreadable)?;
         let in_flight = self.known().of_id(id).map(|run| run.in_flight()).unwrap_or_default();
-        let mut shown = serde_json::to_value(RunView::of(row, self.now())).unwrap_or_default();
-        shown["in_flight"] = json!(in_flight);
-        shown["questions"] = questions.iter().map(question_view).collect();
-        shown["calls"] = calls.iter().map(call_view).collect();
-        Ok(shown)
+        Ok(RunDetails {
+            run: RunSummary::of(row, self.now()),
+            in_flight,
+            questions: questions.into_iter().map(QuestionView::from).collect(),
+            calls: calls.into_iter().map(RunCall::from).collect(),
+        })
     }
 
     /// Answers a question of a run of this tenant, or of any for the operator. The first answer counts; agents cannot answer.
@@ -128,7 +62,7 @@ impl Runs {
         tenant: Option<&str>,
         (run, slot): (&str, &str),
         value: &Value,
-    ) -> Result<Value, Failure> {
+    ) -> Result<QuestionView, Failure> {
         if by.agent.is_some() {
             let message = "a question to a person is not answered by an agent";
             return Err(Failure::new(Code::Denied, message));
@@ -137,7 +71,7 @@ impl Runs {
             |found: &Arc<Run>| tenant.is_none_or(|tenant| found.owner().tenant == tenant);
         let found = self.by_id(run).await?.filter(of_tenant).ok_or_else(|| no_such_run(run))?;
         let settled = self.settle(&found, slot, Some(value), &by.subject).await?;
-        Ok(question_view(&settled))
+        Ok(settled.into())
     }
 
     /// Asks a question, or returns the one that was asked for the same slot before.

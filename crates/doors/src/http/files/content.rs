@@ -20,7 +20,7 @@ use serde_json::json;
 use strip::Failure;
 use strip::files::{FileRecord, Grant, disposition, hex};
 
-use super::{Asked, id_of, invalid, query};
+use super::{FileRequest, id_of, invalid, query};
 use crate::http::{Shared, reply};
 
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -45,12 +45,12 @@ pub(crate) async fn content(
         let (files, id) = (shared.strip.files(), id_of(path));
         let (action, principal, found) = match (grant(&query(&uri)?)?, principal) {
             (Some(grant), _) => {
-                // A link that opens nothing names a tenant all the same; that is nobody's row.
+                // An invalid link names a tenant, too, but leaves no audit row there.
                 let file = files.open_link(&id, &grant).await?;
                 ("download by link", bearer_of_link(&file), Some(file))
             }
             (None, Some(Extension(principal))) => ("download", principal, None),
-            // The door lets nobody in who brings neither.
+            // Admission has refused requests with neither.
             (None, None) => return Err(invalid("a link or a credential is needed")),
         };
         let caller = Arc::clone(&principal);
@@ -61,7 +61,7 @@ pub(crate) async fn content(
             };
             Ok((file.id.to_string(), send(&shared, &file, &headers, trace).await?))
         };
-        shared.strip.audited(Asked::new(principal, trace).using(action, &id), opened).await
+        shared.strip.audited(FileRequest::new(principal, trace).using(action, &id), opened).await
     };
     sent.await.unwrap_or_else(|failure| reply::refuse_as_usual(&failure, trace))
 }
@@ -74,12 +74,12 @@ pub(crate) async fn text(
 ) -> Response {
     let files = shared.strip.files();
     let id = id_of(path);
-    let asked = Asked::new(principal, trace);
+    let caller = FileRequest::new(principal, trace);
     let extracted = async {
-        let file = files.find(&asked.principal, &id).await?;
+        let file = files.find(&caller.principal, &id).await?;
         Ok((file.id.to_string(), files.text(&file).await?))
     };
-    match shared.strip.audited(asked.using("text", &id), extracted).await {
+    match shared.strip.audited(caller.using("text", &id), extracted).await {
         Ok(text) => {
             let mut response = Response::new(Body::from(text.to_string()));
             response.headers_mut().insert(CONTENT_TYPE, PLAIN);
@@ -90,7 +90,7 @@ pub(crate) async fn text(
     }
 }
 
-/// Whoever has a link, in the tenant whose file it opens.
+/// The bearer of a link, in the tenant of the file.
 fn bearer_of_link(file: &FileRecord) -> Arc<Principal> {
     Arc::new(Principal {
         tenant: file.tenant.clone(),
@@ -114,7 +114,7 @@ fn grant(query: &HashMap<String, String>) -> Result<Option<Grant>, Failure> {
 async fn send(
     shared: &Shared,
     file: &FileRecord,
-    asked: &HeaderMap,
+    caller: &HeaderMap,
     trace: TraceId,
 ) -> Result<Response, Failure> {
     let tag = format!("\"{}\"", hex(&file.sha256));
@@ -125,15 +125,16 @@ async fn send(
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(ETAG, tag);
     }
-    if matches(asked.get(IF_NONE_MATCH), &tag) {
+    if matches(caller.get(IF_NONE_MATCH), &tag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(response);
     }
-    let fitting = asked.get(IF_RANGE).is_none_or(|wanted| wanted.as_bytes() == tag.as_bytes());
-    let wanted = asked.get(RANGE).filter(|_| fitting).and_then(|range| range.to_str().ok());
-    let part = match wanted.map_or(Wanted::All, |range| read_range(range, file.size)) {
-        Wanted::All => 0..file.size,
-        Wanted::Part(part) => {
+    let fitting =
+        caller.get(IF_RANGE).is_none_or(|requested| requested.as_bytes() == tag.as_bytes());
+    let requested = caller.get(RANGE).filter(|_| fitting).and_then(|range| range.to_str().ok());
+    let part = match requested.map_or(RequestedRange::All, |range| read_range(range, file.size)) {
+        RequestedRange::All => 0..file.size,
+        RequestedRange::Part(part) => {
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
             let shown = format!("bytes {}-{}/{}", part.start, part.end - 1, file.size);
             if let Ok(shown) = HeaderValue::from_str(&shown) {
@@ -141,7 +142,7 @@ async fn send(
             }
             part
         }
-        Wanted::Nothing => {
+        RequestedRange::Nothing => {
             let failure = invalid(format!("the file has {} bytes", file.size));
             let failure = failure.details(json!({"size": file.size}));
             let mut refused = reply::refuse(StatusCode::RANGE_NOT_SATISFIABLE, &failure, trace);
@@ -173,31 +174,31 @@ fn matches(header: Option<&HeaderValue>, tag: &str) -> bool {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum RequestedRange {
     All,
     Part(Range<u64>),
     Nothing,
 }
 
 /// What a `Range` header asks for. One that is malformed, or wants several parts, is passed over, as HTTP allows.
-fn read_range(text: &str, size: u64) -> Wanted {
+fn read_range(text: &str, size: u64) -> RequestedRange {
     let Some((first, last)) = text.strip_prefix("bytes=").and_then(|range| range.split_once('-'))
     else {
-        return Wanted::All;
+        return RequestedRange::All;
     };
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(first) || !digits(last) {
-        return Wanted::All;
+        return RequestedRange::All;
     }
     let number = |text: &str| text.parse::<u64>().unwrap_or(u64::MAX);
     let part = match (first, last) {
-        ("", "") => return Wanted::All,
+        ("", "") => return RequestedRange::All,
         ("", count) => size.saturating_sub(number(count))..size,
         (start, "") => number(start)..size,
-        (start, end) if number(end) < number(start) => return Wanted::All,
+        (start, end) if number(end) < number(start) => return RequestedRange::All,
         (start, end) => number(start)..number(end).saturating_add(1).min(size),
     };
-    if part.start < part.end { Wanted::Part(part) } else { Wanted::Nothing }
+    if part.start < part.end { RequestedRange::Part(part) } else { RequestedRange::Nothing }
 }
 
 #[cfg(test)]
@@ -206,25 +207,25 @@ mod tests {
 
     #[test]
     fn ranges_are_read_as_http_says() {
-        for (text, wanted) in [
-            ("bytes=0-0", Wanted::Part(0..1)),
-            ("bytes=0-9", Wanted::Part(0..10)),
-            ("bytes=5-", Wanted::Part(5..10)),
-            ("bytes=-3", Wanted::Part(7..10)),
-            ("bytes=-30", Wanted::Part(0..10)),
-            ("bytes=5-99999999999999999999999", Wanted::Part(5..10)),
-            ("bytes=10-", Wanted::Nothing),
-            ("bytes=-0", Wanted::Nothing),
-            ("bytes=99999999999999999999999-", Wanted::Nothing),
-            ("bytes=3-2", Wanted::All),
-            ("bytes=0-1,3-4", Wanted::All),
-            ("bytes=-", Wanted::All),
-            ("bytes=+1-2", Wanted::All),
-            ("lines=0-1", Wanted::All),
-            ("", Wanted::All),
+        for (text, requested) in [
+            ("bytes=0-0", RequestedRange::Part(0..1)),
+            ("bytes=0-9", RequestedRange::Part(0..10)),
+            ("bytes=5-", RequestedRange::Part(5..10)),
+            ("bytes=-3", RequestedRange::Part(7..10)),
+            ("bytes=-30", RequestedRange::Part(0..10)),
+            ("bytes=5-99999999999999999999999", RequestedRange::Part(5..10)),
+            ("bytes=10-", RequestedRange::Nothing),
+            ("bytes=-0", RequestedRange::Nothing),
+            ("bytes=99999999999999999999999-", RequestedRange::Nothing),
+            ("bytes=3-2", RequestedRange::All),
+            ("bytes=0-1,3-4", RequestedRange::All),
+            ("bytes=-", RequestedRange::All),
+            ("bytes=+1-2", RequestedRange::All),
+            ("lines=0-1", RequestedRange::All),
+            ("", RequestedRange::All),
         ] {
-            assert_eq!(read_range(text, 10), wanted, "{text}");
+            assert_eq!(read_range(text, 10), requested, "{text}");
         }
-        assert_eq!(read_range("bytes=0-0", 0), Wanted::Nothing);
+        assert_eq!(read_range("bytes=0-0", 0), RequestedRange::Nothing);
     }
 }

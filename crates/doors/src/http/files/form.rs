@@ -1,5 +1,5 @@
-//! Forms with files in them. What stands outside the files is small: whoever reads a form holds it until the next file
-//! begins, and would hold whatever a sender puts there.
+//! Forms with files. Everything outside the files is limited, because the parser holds it in memory until the next file
+//! begins.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _};
 use strip::Failure;
 
-use super::intake::{broken_off, patient, too_slow};
+use super::intake::{broken_off, timed, too_slow};
 use super::invalid;
 
 /// How many bytes may stand before a field's data, all its headers among them.
@@ -32,7 +32,7 @@ pub struct Form {
     parts: Multipart,
     gauge: Arc<Gauge>,
     fields: usize,
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// A field of a form. Its bytes end with an error if they arrive too slowly.
@@ -58,7 +58,7 @@ impl Gauge {
 
 impl Form {
     /// The form that a request brings.
-    pub async fn of(request: Request, patience: Duration) -> Result<Self, Failure> {
+    pub async fn of(request: Request, timeout: Duration) -> Result<Self, Failure> {
         let gauge = Arc::<Gauge>::default();
         let (parts, body) = request.into_parts();
         let paced = Paced {
@@ -71,7 +71,7 @@ impl Form {
         let parts = Multipart::from_request(request, &())
             .await
             .map_err(|error| invalid(format!("the form cannot be read: {}", error.body_text())))?;
-        Ok(Self { parts, gauge, fields: 0, patience })
+        Ok(Self { parts, gauge, fields: 0, timeout })
     }
 
     /// The next field, once the one before has been read.
@@ -82,19 +82,19 @@ impl Form {
         }
         self.gauge.bytes.store(0, Ordering::Relaxed);
         self.gauge.outside.store(true, Ordering::Relaxed);
-        let next = tokio::time::timeout(self.patience, self.parts.next_field()).await;
+        let next = tokio::time::timeout(self.timeout, self.parts.next_field()).await;
         self.gauge.outside.store(false, Ordering::Relaxed);
         match next {
             Ok(Ok(field)) => Ok(field.map(|field| FormField {
                 name: field.name().unwrap_or_default().to_owned(),
                 file_name: field.file_name().map(str::to_owned),
-                bytes: patient(field, self.patience, |error| broken_off(&error)),
+                bytes: timed(field, self.timeout, |error| broken_off(&error)),
             })),
             _ if self.gauge.is_over() => Err(invalid(format!(
                 "more than {MAX_OUTSIDE} bytes of the form stand outside its fields"
             ))),
             Ok(Err(error)) => Err(broken_off(&error)),
-            Err(_) => Err(too_slow(self.patience)),
+            Err(_) => Err(too_slow(self.timeout)),
         }
     }
 }
@@ -131,7 +131,7 @@ impl Stream for Paced {
         self.gave = true;
         self.gauge.bytes.fetch_add(length, Ordering::Relaxed);
         if self.gauge.is_over() {
-            return Poll::Ready(Some(Err(axum::Error::new("too much stands outside of fields"))));
+            return Poll::Ready(Some(Err(axum::Error::new("too much data outside of fields"))));
         }
         Poll::Ready(Some(Ok(step)))
     }

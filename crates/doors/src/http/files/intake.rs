@@ -1,4 +1,4 @@
-//! Reading a file off the wire, never holding more of it than what has just arrived.
+//! Reads files from requests, without holding more of them than has just arrived.
 
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,11 @@ use super::super::Shared;
 use super::form::{Form, FormField};
 use super::{invalid, media_type, query, seconds};
 
-/// A sender who has had twice its patience must have sent so many bytes for every second since: a file that drips in
-/// holds its connection and its place for ever.
-const LEAST_PER_SECOND: f64 = 1024.0;
+/// After twice the timeout, a sender must have sent this many bytes for every second since: a slow upload would hold its
+/// connection for ever.
+const MIN_BYTES_PER_SECOND: f64 = 1024.0;
 
-/// What stands before the file in a form is small.
+/// The most bytes of a field that is not the file.
 const MAX_FIELD: usize = 4096;
 
 /// Stores the file that a request brings: a form with one file in it, or the body itself.
@@ -30,16 +30,16 @@ pub(super) async fn take(
     request: Request,
 ) -> Result<FileRecord, Failure> {
     let files = shared.strip.files();
-    let patience = shared.bodies.timeout();
+    let timeout = shared.bodies.timeout();
     let query = query(request.uri())?;
     let mut new = NewFile::new(FileKind::File, query.get("name").map_or("", String::as_str));
     new.ttl = seconds(&query, "ttl")?;
     if media_type(request.headers()).as_deref() == Some("multipart/form-data") {
-        return take_form(shared, principal, new, request, patience).await;
+        return take_form(shared, principal, new, request, timeout).await;
     }
     refuse_announced(shared, &request)?;
     let body = request.into_body().into_data_stream();
-    let bytes = patient(body, patience, |error: axum::Error| broken_off(&error));
+    let bytes = timed(body, timeout, |error: axum::Error| broken_off(&error));
     files.put(principal, new, bytes).await
 }
 
@@ -48,10 +48,10 @@ async fn take_form(
     principal: &Principal,
     mut new: NewFile,
     request: Request,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<FileRecord, Failure> {
     let files = shared.strip.files();
-    let mut form = Form::of(request, patience).await?;
+    let mut form = Form::of(request, timeout).await?;
     let mut kept: Option<FileRecord> = None;
     loop {
         let field = match form.next().await {
@@ -67,11 +67,11 @@ async fn take_form(
         let is_file = file_name.is_some() || named == "file";
         let file_name = file_name.unwrap_or_default();
         if is_file {
-            let wanted = NewFile {
+            let file = NewFile {
                 name: if new.name.is_empty() { file_name } else { std::mem::take(&mut new.name) },
                 ..new.clone()
             };
-            kept = Some(files.put(principal, wanted, bytes).await?);
+            kept = Some(files.put(principal, file, bytes).await?);
             continue;
         }
         let mut value = Vec::new();
@@ -88,7 +88,7 @@ async fn take_form(
     kept.ok_or_else(|| invalid("the form has no file in it; its field is called `file`"))
 }
 
-/// A file that came whole in a form that then went wrong is not kept: its sender is told that nothing was.
+/// Deletes a file whose form turned out to be broken: the sender gets an error, so nothing may be stored.
 async fn undone(
     shared: &Shared,
     principal: &Principal,
@@ -103,7 +103,7 @@ async fn undone(
     failure
 }
 
-/// Who announces too much need not send it.
+/// Refuses a body by its announced length, before it is sent.
 pub(super) fn refuse_announced(shared: &Shared, request: &Request) -> Result<(), Failure> {
     let limit = shared.strip.files().rules().max_bytes;
     let announced = request.headers().get(CONTENT_LENGTH);
@@ -115,11 +115,11 @@ pub(super) fn refuse_announced(shared: &Shared, request: &Request) -> Result<(),
     }
 }
 
-/// Chunks as they arrive, as long as the next one does not take too long, and all of them together do not.
-pub(super) fn patient<'a, S, E>(
+/// Chunks as they arrive, with a timeout for each and a minimum rate for all.
+pub(super) fn timed<'a, S, E>(
     bytes: S,
-    patience: Duration,
-    told: impl Fn(E) -> Failure + Send + Copy + 'a,
+    timeout: Duration,
+    to_failure: impl Fn(E) -> Failure + Send + Copy + 'a,
 ) -> BoxStream<'a, Result<Bytes, Failure>>
 where
     S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'a,
@@ -128,18 +128,18 @@ where
     let began = Instant::now();
     Box::pin(stream::unfold(Some((bytes, 0_usize)), move |state| async move {
         let (mut bytes, mut size) = state?;
-        match tokio::time::timeout(patience, bytes.next()).await {
+        match tokio::time::timeout(timeout, bytes.next()).await {
             Ok(None) => None,
             Ok(Some(Ok(chunk))) => {
                 size += chunk.len();
-                let counted = began.elapsed().saturating_sub(2 * patience).as_secs_f64();
-                if (size as f64) < counted * LEAST_PER_SECOND {
+                let counted = began.elapsed().saturating_sub(2 * timeout).as_secs_f64();
+                if (size as f64) < counted * MIN_BYTES_PER_SECOND {
                     return Some((Err(invalid("the upload is too slow")), None));
                 }
                 Some((Ok(chunk), Some((bytes, size))))
             }
-            Ok(Some(Err(error))) => Some((Err(told(error)), None)),
-            Err(_) => Some((Err(too_slow(patience)), None)),
+            Ok(Some(Err(error))) => Some((Err(to_failure(error)), None)),
+            Err(_) => Some((Err(too_slow(timeout)), None)),
         }
     }))
 }
@@ -148,6 +148,6 @@ pub(super) fn broken_off(error: &dyn std::error::Error) -> Failure {
     invalid(format!("the upload broke off: {error}"))
 }
 
-pub(super) fn too_slow(patience: Duration) -> Failure {
-    invalid(format!("nothing more arrived within {} s", patience.as_secs_f32()))
+pub(super) fn too_slow(timeout: Duration) -> Failure {
+    invalid(format!("nothing more arrived within {} s", timeout.as_secs_f32()))
 }

@@ -1,4 +1,4 @@
-//! Uploads in parts. `POST` begins one, `PATCH` with `Upload-Offset` goes on, `HEAD` tells how far it has come.
+//! Uploads in parts. `POST` begins one, `PATCH` with `Upload-Offset` goes on, `HEAD` returns the offset.
 
 use std::sync::Arc;
 
@@ -11,10 +11,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use proto::{Principal, TraceId};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use strip::files::{Progress, Upload, describe};
+use strip::files::operations::FileView;
+use strip::files::{Progress, Upload};
 
-use super::intake::{broken_off, patient, refuse_announced};
-use super::{Asked, id_of, invalid};
+use super::intake::{broken_off, refuse_announced, timed};
+use super::{FileRequest, id_of, invalid};
 use crate::http::{Shared, reply, routes};
 
 /// How many bytes of an upload have arrived.
@@ -28,7 +29,7 @@ const MAX_BODY: usize = 16 << 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct BeginParams {
     #[serde(default)]
     name: String,
     size: u64,
@@ -40,21 +41,21 @@ pub(crate) async fn begin(
     Extension(trace): Extension<TraceId>,
     request: Request,
 ) -> Response {
-    let asked = Asked::new(principal, trace);
+    let caller = FileRequest::new(principal, trace);
     let begun = async {
         let (parts, body) = request.into_parts();
         let bytes = shared.bodies.read(&parts, body, MAX_BODY).await;
-        let wanted: Wanted = serde_json::from_slice(&bytes.map_err(|fault| fault.failure())?)
+        let params: BeginParams = serde_json::from_slice(&bytes.map_err(|fault| fault.failure())?)
             .map_err(|error| {
                 invalid(format!(
                     "the body is like {{\"name\": \"a.pdf\", \"size\": 1234}}: {error}"
                 ))
             })?;
-        shared.strip.files().begin_upload(&asked.principal, &wanted.name, wanted.size).await
+        shared.strip.files().begin_upload(&caller.principal, &params.name, params.size).await
     };
     match begun.await {
         Ok(upload) => {
-            let mut response = asked.answer(StatusCode::CREATED, Ok(shown(&upload)));
+            let mut response = caller.answer(StatusCode::CREATED, Ok(shown(&upload)));
             mark(response.headers_mut(), &upload);
             let place = format!("{}/{}", routes::UPLOADS, upload.id);
             if let Ok(place) = HeaderValue::from_str(&place) {
@@ -72,10 +73,10 @@ pub(crate) async fn progress(
     Extension(trace): Extension<TraceId>,
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let asked = Asked::new(principal, trace);
-    match shared.strip.files().upload(&asked.principal, &id_of(path)).await {
+    let caller = FileRequest::new(principal, trace);
+    match shared.strip.files().upload(&caller.principal, &id_of(path)).await {
         Ok(upload) => {
-            let mut response = asked.answer(StatusCode::OK, Ok(shown(&upload)));
+            let mut response = caller.answer(StatusCode::OK, Ok(shown(&upload)));
             mark(response.headers_mut(), &upload);
             response
         }
@@ -90,30 +91,32 @@ pub(crate) async fn resume(
     path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Response {
-    let asked = Asked::new(principal, trace);
+    let caller = FileRequest::new(principal, trace);
     let id = id_of(path);
     let added = async {
         let offset = request.headers().get(OFFSET).and_then(|offset| offset.to_str().ok());
         let offset = offset.and_then(|offset| offset.parse().ok()).ok_or_else(|| {
-            invalid("the header `Upload-Offset` says at which byte this part begins; HEAD tells it")
+            invalid(
+                "the header `Upload-Offset` says at which byte this part begins; HEAD returns it",
+            )
         })?;
         refuse_announced(&shared, &request)?;
-        let patience = shared.bodies.timeout();
+        let timeout = shared.bodies.timeout();
         let body = request.into_body().into_data_stream();
-        let bytes = patient(body, patience, |error: axum::Error| broken_off(&error));
-        shared.strip.files().add_part(&asked.principal, &id, offset, bytes).await
+        let bytes = timed(body, timeout, |error: axum::Error| broken_off(&error));
+        shared.strip.files().add_part(&caller.principal, &id, offset, bytes).await
     };
     match added.await {
         Ok(Progress::Incomplete(upload)) => {
-            let mut response = asked.answer(StatusCode::OK, Ok(shown(&upload)));
+            let mut response = caller.answer(StatusCode::OK, Ok(shown(&upload)));
             mark(response.headers_mut(), &upload);
             response
         }
         Ok(Progress::Done(file)) => {
             // Only the last part makes a file.
-            let done = std::future::ready(Ok((file.id.to_string(), describe(&file))));
-            let kept = shared.strip.audited(asked.using("upload", &id), done).await;
-            asked.answer(StatusCode::CREATED, kept)
+            let done = std::future::ready(Ok((file.id.to_string(), FileView::from(&*file))));
+            let kept = shared.strip.audited(caller.using("upload", &id), done).await;
+            caller.answer(StatusCode::CREATED, kept)
         }
         Ok(Progress::WrongOffset(upload)) => {
             let message = format!("this upload goes on at byte {}", upload.offset);
@@ -132,9 +135,9 @@ pub(crate) async fn forget(
     Extension(trace): Extension<TraceId>,
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let asked = Asked::new(principal, trace);
-    let forgotten = shared.strip.files().cancel_upload(&asked.principal, &id_of(path)).await;
-    asked.answer(StatusCode::OK, forgotten.map(|()| Value::Null))
+    let caller = FileRequest::new(principal, trace);
+    let forgotten = shared.strip.files().cancel_upload(&caller.principal, &id_of(path)).await;
+    caller.answer(StatusCode::OK, forgotten.map(|()| Value::Null))
 }
 
 fn mark(headers: &mut HeaderMap, upload: &Upload) {

@@ -4,26 +4,6 @@ use serde_json::{Map, Value, json};
 
 use crate::http::routes;
 
-/// What is told of a file.
-pub(super) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["file_id", "kind", "name", "media_type", "size", "sha256", "created_ms", "expires_ms", "uri"],
-        "properties": {
-            "file_id": {"type": "string", "pattern": "^(file|ref)_[0-9a-f]{32}$"},
-            "kind": {"enum": ["file", "artifact", "reference"]},
-            "name": {"type": "string"},
-            "media_type": {"type": "string"},
-            "size": {"type": "integer", "minimum": 0},
-            "sha256": {"type": "string"},
-            "created_ms": {"type": "integer"},
-            "expires_ms": {"type": ["integer", "null"]},
-            "uri": {"type": "string"},
-            "run": {"type": "string"},
-        },
-    })
-}
-
 pub(super) fn paths() -> Map<String, Value> {
     let id = parameter("path", "id", "The id.", json!({"type": "string"}));
     let text =
@@ -33,10 +13,6 @@ pub(super) fn paths() -> Map<String, Value> {
     };
     let ttl = number("ttl", "For how many seconds.");
     let file = || json!({"$ref": "#/components/schemas/File"});
-    let page = json!({"type": "object", "properties": {
-        "files": {"type": "array", "items": file()}, "next_cursor": {"type": ["string", "null"]}}});
-    let link = json!({"type": "object", "properties": {
-        "file_id": {"type": "string"}, "url": {"type": "string", "format": "uri"}}});
     let upload = || {
         json!({"type": "object", "properties": {
             "upload_id": {"type": "string"}, "name": {"type": "string"}, "size": {"type": "integer"},
@@ -47,7 +23,7 @@ pub(super) fn paths() -> Map<String, Value> {
         "multipart/form-data": {"schema": {"type": "object", "required": ["file"], "properties": {
             "name": {"type": "string"}, "file": {"type": "string", "contentMediaType": "application/octet-stream"}}}},
         "*/*": {}}});
-    let wanted = json!({"required": true, "content": {"application/json": {"schema": {
+    let begin_body = json!({"required": true, "content": {"application/json": {"schema": {
         "type": "object", "required": ["size"], "additionalProperties": false,
         "properties": {"name": {"type": "string"}, "size": {"type": "integer", "minimum": 0}}}}}});
     let offset = parameter(
@@ -56,47 +32,30 @@ pub(super) fn paths() -> Map<String, Value> {
         "Where this part begins.",
         json!({"type": "integer", "minimum": 0}),
     );
-    let listing = vec![
-        text("cursor", "Where the last page ended."),
-        number("limit", "How many at most."),
-        parameter(
-            "query",
-            "kind",
-            "Only these.",
-            json!({"enum": ["file", "artifact", "reference"]}),
-        ),
-        text("run", "Only those of a run."),
-    ];
     let storing = vec![text("name", "What the file is called."), ttl.clone()];
-    let mut begin =
-        operation("beginUpload", "Begin an upload in parts", Vec::new(), told("201", upload()));
-    begin["requestBody"] = wanted;
-    let mut put = operation("putFile", "Store a file", storing, told("201", file()));
+    let mut begin = operation(
+        "beginUpload",
+        "Begin an upload in parts",
+        Vec::new(),
+        responses("201", upload()),
+    );
+    begin["requestBody"] = begin_body;
+    let mut put = operation("putFile", "Store a file", storing, responses("201", file()));
     put["requestBody"] = store;
-    let mut answers = told("200", upload());
-    answers["201"] = told("201", file())["201"].clone();
+    let mut answers = responses("200", upload());
+    answers["201"] = responses("201", file())["201"].clone();
     let mut add =
         operation("addPart", "Add a part to an upload", vec![id.clone(), offset], answers);
     add["requestBody"] = json!({"required": true, "content": bytes.clone()});
     let one = || vec![id.clone()];
     let raw = |kind: Value, description: &str| {
-        let mut answers = told("200", json!({}));
+        let mut answers = responses("200", json!({}));
         answers["200"] = json!({"description": description, "content": kind});
         answers
     };
     let plain = json!({"text/plain": {"schema": {"type": "string"}}});
     let paths = [
-        (
-            routes::FILES,
-            json!({"get": operation("listFiles", "The files of your tenant", listing, told("200", page)), "post": put}),
-        ),
-        (
-            routes::FILE,
-            json!({
-                "get": operation("getFile", "What is known of a file", one(), told("200", file())),
-                "delete": operation("deleteFile", "Delete a file", one(), told("200", file())),
-            }),
-        ),
+        (routes::FILES, json!({"post": put})),
         (
             routes::FILE_CONTENT,
             json!({"get": operation("readFile", "A file's bytes", one(), raw(bytes, "The bytes."))}),
@@ -105,17 +64,13 @@ pub(super) fn paths() -> Map<String, Value> {
             routes::FILE_TEXT,
             json!({"get": operation("readText", "A file's text", one(), raw(plain, "The text."))}),
         ),
-        (
-            routes::FILE_LINK,
-            json!({"get": operation("linkFile", "A link that opens a file for a while", vec![id.clone(), ttl], told("200", link))}),
-        ),
         (routes::UPLOADS, json!({"post": begin})),
         (
             routes::UPLOAD,
             json!({
-                "get": operation("getUpload", "How far an upload has come", one(), told("200", upload())),
+                "get": operation("getUpload", "How far an upload has come", one(), responses("200", upload())),
                 "patch": add,
-                "delete": operation("dropUpload", "Give an upload up", one(), told("200", json!({"type": "null"}))),
+                "delete": operation("dropUpload", "Give an upload up", one(), responses("200", json!({"type": "null"}))),
             }),
         ),
     ];
@@ -133,7 +88,7 @@ fn operation(id: &str, summary: &str, parameters: Vec<Value>, responses: Value) 
 }
 
 /// An envelope around the data, and one without for whatever goes wrong.
-fn told(status: &str, data: Value) -> Value {
+fn responses(status: &str, data: Value) -> Value {
     let envelope = json!({"allOf": [{"$ref": "#/components/schemas/Envelope"}, {"properties": {"data": data}}]});
     let mut answers = json!({"default": {"description": "Why not.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}}}});

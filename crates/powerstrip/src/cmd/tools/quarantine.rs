@@ -1,21 +1,22 @@
-//! `tools quarantined`, `tools diff`, `tools approve`: what waits for a person, and the person's word.
+//! `tools quarantined`, `tools diff`, `tools approve`: tools whose definitions wait for approval.
 
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::access::Access;
-use crate::cmd::Usage;
 use crate::context::Context;
-use crate::gateway::{APPROVE, QUARANTINE};
+use crate::exit::Usage;
+use crate::gateway::quarantine::{
+    ApproveDefinitions, ApproveInput, ListQuarantined, QuarantineEntry, QuarantineQuery,
+    ShownDefinition,
+};
 use crate::output::{self, Style};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List tools that are not served until somebody has approved them
+    /// List tools that are not served until they are approved
     Quarantined,
     /// Show what has changed in a quarantined tool
     Diff(Diff),
@@ -38,33 +39,8 @@ pub(crate) struct Approve {
     #[arg(long, value_name = "SERVER", conflicts_with = "ids")]
     all_of: Option<String>,
     /// Approve it only if this is its definition, as `diff` showed it; the first digits are enough.
-    #[arg(long, value_name = "SUM", conflicts_with = "all_of")]
+    #[arg(long, value_name = "DIGEST", conflicts_with = "all_of")]
     definition: Option<String>,
-}
-
-/// A tool that waits.
-#[derive(Deserialize)]
-struct Held {
-    name: String,
-    server: String,
-    reason: String,
-    changed: Vec<String>,
-    definition: String,
-    #[serde(default)]
-    changes: Vec<Change>,
-    #[serde(default, rename = "moreChanges")]
-    more_changes: usize,
-}
-
-#[derive(Deserialize)]
-struct Change {
-    at: String,
-    before: Option<String>,
-    after: Option<String>,
-    #[serde(default)]
-    removed: Vec<String>,
-    #[serde(default)]
-    added: Vec<String>,
 }
 
 impl Action {
@@ -73,80 +49,72 @@ impl Action {
         let as_json = context.global.json;
         match self {
             Self::Quarantined => {
-                let waiting = access.operate(QUARANTINE, json!({})).await?;
-                if as_json {
-                    output::json(&waiting)?;
-                } else {
-                    list(&serde_json::from_value::<Vec<Held>>(waiting)?, style)?;
-                }
+                let entries = access.run::<ListQuarantined>(&QuarantineQuery::default()).await?;
+                if as_json { output::json(&entries)? } else { list(&entries, style)? }
             }
             Self::Diff(Diff { tool }) => {
-                let held = access.operate(QUARANTINE, json!({"tool": tool})).await?;
-                if as_json {
-                    output::json(&held[0])?;
-                } else {
-                    show(&one(held)?, style)?;
-                }
+                let entry = one(access, tool).await?;
+                if as_json { output::json(&entry)? } else { show(&entry, style)? }
             }
-            Self::Approve(approve) => {
-                let approved = approve.run(access, (!as_json).then_some(style)).await?;
-                if as_json {
-                    output::json(&approved)?;
-                }
-            }
+            Self::Approve(approve) => approve.run(access, (!as_json).then_some(style)).await?,
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl Approve {
-    /// What is approved is what was shown, here or by `diff`: a definition that changes in between is refused.
-    async fn run(self, access: &Access, style: Option<Style>) -> anyhow::Result<Value> {
+    /// Approves what was shown, here or by `diff`: a definition that changes in between is refused.
+    async fn run(self, access: &Access, style: Option<Style>) -> anyhow::Result<()> {
         if self.definition.is_some() && self.ids.len() != 1 {
             let why = "--definition goes with one tool".to_owned();
             return Err(Usage(why).into());
         }
-        let tools = match &self.all_of {
+        let ids = match &self.all_of {
             None => self.ids,
             Some(server) => {
-                let waiting = access.operate(QUARANTINE, json!({})).await?;
-                let waiting: Vec<Held> = serde_json::from_value(waiting)?;
-                let theirs = waiting.into_iter().filter(|held| held.server == *server);
-                let tools: Vec<_> = theirs.map(|held| held.name).collect();
-                if tools.is_empty() {
+                let entries = access.run::<ListQuarantined>(&QuarantineQuery::default()).await?;
+                let of_server = entries.into_iter().filter(|entry| entry.server == *server);
+                let ids: Vec<_> = of_server.map(|entry| entry.name).collect();
+                if ids.is_empty() {
                     bail!("no tool of server `{server}` is quarantined");
                 }
-                tools
+                ids
             }
         };
-        let mut seen = Vec::new();
-        for tool in &tools {
-            let held = one(access.operate(QUARANTINE, json!({"tool": tool})).await?)?;
+        let mut tools = Vec::new();
+        for id in ids {
+            let entry = one(access, id.clone()).await?;
+            let definition = entry.definition.to_string();
             if let Some(expected) = &self.definition
-                && (expected.len() < 8 || !held.definition.starts_with(expected.as_str()))
+                && (expected.len() < 8 || !definition.starts_with(expected.as_str()))
             {
-                bail!("`{tool}` is {} now, not {expected}; nothing is approved", held.definition);
+                bail!("`{id}` is {definition} now, not {expected}; nothing is approved");
             }
             if let Some(style) = style {
-                show(&held, style)?;
+                show(&entry, style)?;
             }
-            seen.push(json!({"tool": held.name, "definition": held.definition}));
+            tools.push(ShownDefinition { tool: entry.name, definition: entry.definition });
         }
-        let approved = access.operate(APPROVE, json!({"tools": seen})).await?;
-        if style.is_some() {
-            let count = approved["approved"].as_array().map_or(0, Vec::len);
-            output::line(format_args!("approved: {count} served from now on"))?;
+        let approved = access.run::<ApproveDefinitions>(&ApproveInput { tools }).await?;
+        match style {
+            None => output::json(&approved)?,
+            Some(_) => {
+                let count = approved.approved.len();
+                output::line(format_args!("approved: {count} served from now on"))?;
+            }
         }
-        Ok(approved)
+        Ok(())
     }
 }
 
-fn one(held: Value) -> anyhow::Result<Held> {
-    let [held]: [Held; 1] = serde_json::from_value(held)?;
-    Ok(held)
+/// One tool with its changes.
+async fn one(access: &Access, tool: String) -> anyhow::Result<QuarantineEntry> {
+    let query = QuarantineQuery { tool: Some(tool.clone()) };
+    let found = access.run::<ListQuarantined>(&query).await?.pop();
+    found.ok_or_else(|| anyhow::anyhow!("`{tool}` is not quarantined"))
 }
 
-fn list(waiting: &[Held], style: Style) -> anyhow::Result<()> {
+fn list(waiting: &[QuarantineEntry], style: Style) -> anyhow::Result<()> {
     if waiting.is_empty() {
         output::line("no tool is quarantined")?;
     }
@@ -162,10 +130,10 @@ fn list(waiting: &[Held], style: Style) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show(held: &Held, style: Style) -> anyhow::Result<()> {
+fn show(held: &QuarantineEntry, style: Style) -> anyhow::Result<()> {
     output::line(format_args!("{}  {}", style.bold(&held.name), held.reason))?;
     output::line(style.faint(format_args!("  definition {}", held.definition)))?;
-    for change in &held.changes {
+    for change in held.changes.iter().flatten() {
         output::line(format_args!("  {}", change.at))?;
         for (sign, text) in [('-', &change.before), ('+', &change.after)] {
             for line in text.iter().flat_map(|text| text.lines()) {
@@ -179,8 +147,8 @@ fn show(held: &Held, style: Style) -> anyhow::Result<()> {
             }
         }
     }
-    if held.more_changes > 0 {
-        output::line(format_args!("  … and {} more", held.more_changes))?;
+    if let Some(more @ 1..) = held.more_changes {
+        output::line(format_args!("  … and {more} more"))?;
     }
     Ok(())
 }

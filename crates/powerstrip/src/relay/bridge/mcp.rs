@@ -1,4 +1,4 @@
-//! Newline-framed MCP, passed on to a gateway's `/mcp`: sessions and event streams for clients of the old
+//! Newline-framed MCP, forwarded to a gateway's `/mcp`: sessions and event streams for clients of the old
 //! revisions, single exchanges for those of the new.
 
 use std::collections::HashMap;
@@ -16,9 +16,9 @@ use tokio::sync::RwLock;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::task::TaskTracker;
 
+use super::super::client::MessageWriter;
 use super::super::frame::MAX_MESSAGE;
 use super::super::ledger::Ledger;
-use super::super::line::Mouth;
 use super::super::sse::Events;
 use crate::remote::{Remote, json_headers};
 
@@ -36,13 +36,13 @@ const UNREACHABLE: i64 = -32000;
 /// How long to wait before listening again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long the last word to a gateway may take.
+/// How long ending the session may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// One client's conversation with a gateway.
 pub(super) struct Exchange<W> {
     remote: Remote,
-    mouth: Arc<Mouth<W>>,
+    writer: Arc<MessageWriter<W>>,
     /// Who the client is to the gateway, in the old revisions. Written while a session is opened.
     session: RwLock<Option<Session>>,
     ledger: Ledger,
@@ -59,10 +59,10 @@ struct Session {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
-    pub(super) fn new(remote: Remote, mouth: Arc<Mouth<W>>) -> Self {
+    pub(super) fn new(remote: Remote, writer: Arc<MessageWriter<W>>) -> Self {
         Self {
             remote,
-            mouth,
+            writer,
             session: RwLock::default(),
             ledger: Ledger::default(),
             under_way: TaskTracker::new(),
@@ -71,7 +71,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
         }
     }
 
-    /// Passes one message on. Requests run side by side; what has an order keeps it.
+    /// Forwards one message. Requests run concurrently; notifications keep their order.
     pub(super) async fn take(self: Arc<Self>, message: Bytes) {
         let parsed: Value = match serde_json::from_slice(&message) {
             Ok(parsed) => parsed,
@@ -80,7 +80,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
                 return self.refuse(&Value::Null, -32700, &why).await;
             }
         };
-        self.ledger.asked(&message);
+        self.ledger.record_request(&message);
         let method = parsed["method"].as_str().unwrap_or_default().to_owned();
         let id = parsed.get("id").filter(|_| !method.is_empty()).cloned();
         match (id, method.as_str()) {
@@ -94,7 +94,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
             }
             (None, method) => {
                 if let Err(error) = self.post(&message, &parsed).await {
-                    tracing::warn!(%error, "a message could not be passed on");
+                    tracing::warn!(%error, "a message could not be forwarded");
                 }
                 if method == "notifications/initialized" {
                     let listener = tokio::spawn(Arc::clone(&self).listen());
@@ -106,7 +106,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
         }
     }
 
-    /// Waits for what is under way, and says goodbye.
+    /// Waits for running requests, and ends the session.
     pub(super) async fn finish(&self) {
         self.ledger.settled().await;
         for (_, stream) in lock(&self.streams).drain() {
@@ -128,7 +128,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
         }
     }
 
-    /// Opens a session, and hands the gateway's own answer to the client.
+    /// Opens a session, and forwards the gateway's answer to the client.
     async fn initialize(&self, id: &Value, message: &Bytes) {
         match self.open_session(message).await {
             Ok(answer) => self.tell(&answer).await,
@@ -191,7 +191,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
         Ok(())
     }
 
-    /// Hears what the gateway says of its own accord, for clients of the old revisions.
+    /// Reads the gateway's own messages, for clients of the old revisions.
     async fn listen(self: Arc<Self>) {
         loop {
             let Some(Session { id, version }) = self.session.read().await.clone() else { return };
@@ -253,9 +253,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
 
     async fn tell(&self, message: &[u8]) {
         if Ledger::concerns_client(message) {
-            self.mouth.say(message).await;
+            self.writer.send(message).await;
         }
-        self.ledger.answered(message);
+        self.ledger.record_answer(message);
     }
 
     async fn refuse(&self, id: &Value, code: i64, why: &str) {

@@ -14,13 +14,15 @@ fn bytes(message: &Value) -> Vec<u8> {
 }
 
 fn ask(ledger: &Ledger, id: &Value, method: &str) {
-    ledger.asked(&bytes(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}})));
+    ledger.record_request(&bytes(
+        &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}}),
+    ));
 }
 
 /// Whether the client hears the answer.
 fn answer(ledger: &Ledger, id: &Value) -> bool {
     let message = bytes(&json!({"jsonrpc": "2.0", "id": id, "result": {}}));
-    ledger.answered(&message);
+    ledger.record_answer(&message);
     Ledger::concerns_client(&message)
 }
 
@@ -51,7 +53,7 @@ async fn cancelled_and_endless_requests_are_not_waited_for() {
     ask(&ledger, &json!(2), "subscriptions/listen");
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    ledger.asked(&bytes(&cancelled));
+    ledger.record_request(&bytes(&cancelled));
     assert!(is_settled(&ledger).await);
     assert_eq!(
         abandoned(&ledger),
@@ -66,7 +68,7 @@ fn a_finished_handshake_is_replayed_under_an_id_of_our_own() {
     assert!(ledger.replay().is_empty());
     ask(&ledger, &json!(0), "initialize");
     assert!(answer(&ledger, &json!(0)));
-    ledger.asked(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    ledger.record_request(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     let replay: Vec<Value> =
         ledger.replay().iter().map(|text| serde_json::from_slice(text).unwrap()).collect();
     assert_eq!(replay.len(), 2);
@@ -95,8 +97,8 @@ fn an_unanswered_handshake_is_repeated_not_refused() {
 fn what_cannot_be_read_passes() {
     let ledger = Ledger::default();
     for message in [&b"{"[..], b"[]", b"3", b"{\"id\":1}"] {
-        ledger.asked(message);
-        ledger.answered(message);
+        ledger.record_request(message);
+        ledger.record_answer(message);
         assert!(Ledger::concerns_client(message));
     }
     assert!(abandoned(&ledger).is_empty());
@@ -106,7 +108,7 @@ fn what_cannot_be_read_passes() {
 fn a_refused_handshake_is_not_repeated() {
     let ledger = Ledger::default();
     ask(&ledger, &json!(0), "initialize");
-    ledger.answered(&bytes(
+    ledger.record_answer(&bytes(
         &json!({"jsonrpc": "2.0", "id": 0, "error": {"code": -32602, "message": "no"}}),
     ));
     assert!(ledger.replay().is_empty());

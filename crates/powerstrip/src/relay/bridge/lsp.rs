@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
 use tokio_util::task::TaskTracker;
 
-use super::super::line::Mouth;
+use super::super::client::MessageWriter;
 use crate::invocation::Invocation;
 use crate::remote::Remote;
 
@@ -21,10 +21,10 @@ const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const UNREACHABLE: i64 = -32000;
 
-/// Answers requests side by side.
-pub(super) struct Desk<W> {
+/// Answers requests, concurrently.
+pub(super) struct LspBridge<W> {
     remote: Remote,
-    mouth: Arc<Mouth<W>>,
+    writer: Arc<MessageWriter<W>>,
     under_way: TaskTracker,
 }
 
@@ -55,14 +55,14 @@ struct Prompt {
     major: Option<u64>,
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Desk<W> {
-    pub(super) fn new(remote: Remote, mouth: Arc<Mouth<W>>) -> Self {
-        Self { remote, mouth, under_way: TaskTracker::new() }
+impl<W: AsyncWrite + Send + Unpin + 'static> LspBridge<W> {
+    pub(super) fn new(remote: Remote, writer: Arc<MessageWriter<W>>) -> Self {
+        Self { remote, writer, under_way: TaskTracker::new() }
     }
 
     /// Begins to answer one message.
     pub(super) fn take(self: Arc<Self>, message: Bytes) {
-        let desk = Arc::clone(&self);
+        let bridge = Arc::clone(&self);
         self.under_way.spawn(async move {
             let (id, result) = match serde_json::from_slice::<Value>(&message) {
                 Err(error) => (
@@ -74,17 +74,17 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Desk<W> {
                     let Some(method) = request["method"].as_str().map(str::to_owned) else {
                         let refusal =
                             Refusal(INVALID_REQUEST, "a request names its `method`".to_owned());
-                        return desk.answer(&id, Err(refusal)).await;
+                        return bridge.answer(&id, Err(refusal)).await;
                     };
                     if id.is_null() {
                         return;
                     }
                     let params =
                         request.get_mut("params").map(Value::take).unwrap_or_else(no_input);
-                    (id, desk.handle(&method, params).await)
+                    (id, bridge.handle(&method, params).await)
                 }
             };
-            desk.answer(&id, result).await;
+            bridge.answer(&id, result).await;
         });
     }
 
@@ -100,7 +100,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Desk<W> {
                 json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
             }
         };
-        self.mouth.say(message.to_string().as_bytes()).await;
+        self.writer.send(message.to_string().as_bytes()).await;
     }
 
     async fn handle(&self, method: &str, params: Value) -> Result<Value, Refusal> {

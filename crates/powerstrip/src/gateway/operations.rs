@@ -1,0 +1,38 @@
+//! The one list of all operations of a gateway.
+
+use std::sync::Arc;
+
+use auth::{ApiKeys, key_operations};
+use operations::Table;
+use strip::Strip;
+use strip::files::operations::FileService;
+use upstream::{Registry, Upstreams};
+
+use super::quarantine::{self, Quarantine};
+use super::server_operations::{self, ServerService};
+use crate::files;
+
+/// What the operations work on.
+pub(super) struct Services<'a> {
+    pub(super) strip: &'a Arc<Strip>,
+    pub(super) keys: &'a Arc<ApiKeys>,
+    pub(super) registry: &'a Arc<Registry>,
+    pub(super) upstreams: &'a Arc<Upstreams>,
+    pub(super) quarantine: &'a Arc<Quarantine>,
+}
+
+/// All operations.
+pub(super) fn table(services: &Services<'_>) -> Table {
+    let Services { strip, keys, registry, upstreams, quarantine } = services;
+    let servers = ServerService {
+        upstreams: Arc::clone(upstreams),
+        registry: Arc::clone(registry),
+        strip: Arc::clone(strip),
+    };
+    strip::operations::table(strip)
+        .merge(files::path_table(&Arc::new(FileService::Strip(Arc::clone(strip)))))
+        .merge(key_operations::table(keys))
+        .merge(upstream::operations::table(registry))
+        .merge(server_operations::table(&Arc::new(servers)))
+        .merge(quarantine::table(quarantine))
+}

@@ -1,0 +1,93 @@
+//! Operations on the servers behind the strip: their state, and logins.
+
+use std::sync::Arc;
+
+use operations::scope::METRICS_READ;
+use operations::{
+    Audience, Caller, Method, NoInput, Operation, OperationError, Reply, Route, Table,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use strip::Strip;
+use upstream::{Registry, Upstreams};
+
+use super::servers;
+
+/// What these operations work on.
+pub(crate) struct ServerService {
+    pub(super) upstreams: Arc<Upstreams>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) strip: Arc<Strip>,
+}
+
+/// The operations on servers.
+pub(super) fn table(service: &Arc<ServerService>) -> Table {
+    Table::default().add::<ListServers>(service).add::<LogIn>(service)
+}
+
+/// The state of every server.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ServerList {
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub(crate) servers: Vec<Value>,
+}
+
+pub(crate) struct ListServers;
+
+impl Operation for ListServers {
+    const NAME: &'static str = "powerstrip.servers";
+    const SUMMARY: &'static str = "List the servers and their state";
+    // It shows URLs and errors, which agents must not see.
+    const AUDIENCE: Audience = Audience::LocalUser;
+    const ROUTE: Option<Route> = Some(Route {
+        method: Method::Get,
+        path: "/v1/servers",
+        scope: METRICS_READ,
+        id: "gateway.listServers",
+        reply: Reply::Plain,
+    });
+    type Service = ServerService;
+    type Input = NoInput;
+    type Output = ServerList;
+
+    async fn run(
+        service: Arc<ServerService>,
+        _: Caller,
+        _: NoInput,
+    ) -> Result<ServerList, OperationError> {
+        let ServerService { upstreams, registry, strip } = &*service;
+        let servers = match servers::report(upstreams, registry, strip) {
+            Value::Array(servers) => servers,
+            _ => Vec::new(),
+        };
+        Ok(ServerList { servers })
+    }
+}
+
+/// Names the server to log in to.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogInInput {
+    pub(crate) server: String,
+}
+
+pub(crate) struct LogIn;
+
+impl Operation for LogIn {
+    const NAME: &'static str = "powerstrip.login";
+    const SUMMARY: &'static str =
+        "Return the link for logging in to a server; null if none is needed";
+    const AUDIENCE: Audience = Audience::LocalUser;
+    type Service = ServerService;
+    type Input = LogInInput;
+    type Output = Option<String>;
+
+    async fn run(
+        service: Arc<ServerService>,
+        caller: Caller,
+        LogInInput { server }: LogInInput,
+    ) -> Result<Option<String>, OperationError> {
+        Ok(servers::login(&service.upstreams, &server, &caller.principal).await?)
+    }
+}

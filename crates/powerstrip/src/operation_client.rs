@@ -1,0 +1,77 @@
+//! Runs operations for commands that need no strip: in the process that owns the data folder, or without one here.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use auth::{ApiKeys, LocalAccess, key_operations};
+use config::Loaded;
+use egress::http::{AddressPolicy, Client, OwnListeners};
+use operations::{Caller, Operation, RawInput, Table};
+use proto::Clock;
+use store::{DataFolder, Database};
+use strip::files::Files;
+use strip::files::operations::FileService;
+
+use crate::context::Context;
+use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
+use crate::{files, gateway};
+
+/// Runs an operation in this process, as the operator.
+pub(crate) async fn run_here<O: Operation>(
+    table: &Table,
+    input: &O::Input,
+) -> anyhow::Result<O::Output> {
+    let caller = Caller::operator(LocalAccess::default().user());
+    let input = RawInput::Params(serde_json::to_value(input)?);
+    Ok(serde_json::from_value(table.run(O::NAME, caller, input).await?)?)
+}
+
+/// Access to some operations of a data folder. No tool and no server is started for them.
+pub(crate) enum OperationClient {
+    Owner(Box<OwnerProcess>),
+    Here { table: Table, database: Database, _folder: DataFolder },
+}
+
+impl OperationClient {
+    /// Operations on keys.
+    pub(crate) async fn for_keys(loaded: &Loaded) -> anyhow::Result<Self> {
+        let folder = match claim_or_connect(&loaded.config.data_dir, None).await? {
+            Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
+            Ownership::Ours(folder) => folder,
+        };
+        let database = Database::open(folder.path()).await?;
+        let keys = ApiKeys::open(database.clone(), Clock::default()).await?;
+        Ok(Self::Here { table: key_operations::table(&Arc::new(keys)), database, _folder: folder })
+    }
+
+    /// Operations on files.
+    pub(crate) async fn for_files(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+        let config = &loaded.config;
+        let folder = match claim_or_connect(&config.data_dir, None).await? {
+            Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
+            Ownership::Ours(folder) => folder,
+        };
+        let policy = AddressPolicy::new(config.egress.rules(), OwnListeners::default());
+        let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
+        let database = Database::open(folder.path()).await?;
+        let (environment, path) = (&context.environment, folder.path());
+        let parts = gateway::files::parts(config, environment, path, database.clone(), &client)?;
+        let service = Arc::new(FileService::Folder(Box::new(Files::new(parts))));
+        Ok(Self::Here { table: files::table(&service), database, _folder: folder })
+    }
+
+    /// Runs an operation.
+    pub(crate) async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output> {
+        match self {
+            Self::Owner(owner) => owner.run::<O>(input).await,
+            Self::Here { table, .. } => run_here::<O>(table, input).await,
+        }
+    }
+
+    /// Closes the database and releases the folder.
+    pub(crate) async fn close(self) {
+        if let Self::Here { database, .. } = self {
+            database.close().await;
+        }
+    }
+}

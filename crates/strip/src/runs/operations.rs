@@ -1,0 +1,144 @@
+//! Operations on runs: list them, show one, answer a question.
+
+use std::sync::Arc;
+
+use ::operations::scope::{RUNS_ANSWER, RUNS_READ};
+use ::operations::{Caller, Method, Operation, OperationError, Reply, Route, Table};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::RunFilter;
+
+use super::{QuestionView, RunDetails, RunSummary};
+use crate::Strip;
+
+const STATES: [&str; 4] = ["open", "waiting", "completed", "expired"];
+
+/// The operations on runs.
+pub fn table(strip: &Arc<Strip>) -> Table {
+    Table::default().add::<ListRuns>(strip).add::<ShowRun>(strip).add::<AnswerQuestion>(strip)
+}
+
+/// Which runs to list.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunQuery {
+    /// Only runs in this state.
+    #[schemars(extend("enum" = STATES))]
+    pub state: Option<String>,
+    /// The most runs to list.
+    #[schemars(range(max = 500))]
+    pub limit: Option<u32>,
+    /// How many runs to skip.
+    #[serde(default)]
+    pub offset: u32,
+}
+
+/// Runs, the last touched first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunList {
+    pub runs: Vec<RunSummary>,
+}
+
+pub struct ListRuns;
+
+impl Operation for ListRuns {
+    const NAME: &'static str = "powerstrip.runs.list";
+    const SUMMARY: &'static str = "List the runs of the caller's tenant, the last touched first";
+    const ROUTE: Option<Route> = Some(Route {
+        method: Method::Get,
+        path: "/v1/runs",
+        scope: RUNS_READ,
+        id: "gateway.listRuns",
+        reply: Reply::Plain,
+    });
+    type Service = Strip;
+    type Input = RunQuery;
+    type Output = RunList;
+
+    async fn run(
+        strip: Arc<Strip>,
+        caller: Caller,
+        query: RunQuery,
+    ) -> Result<RunList, OperationError> {
+        let RunQuery { state, limit, offset } = query;
+        if state.as_deref().is_some_and(|state| !STATES.contains(&state)) {
+            let states = STATES.join(", ");
+            return Err(OperationError::invalid(format!("`state` is one of {states}")));
+        }
+        let tenant = caller.tenant().map(str::to_owned);
+        let runs = strip.runs().list(&RunFilter { tenant, state, limit, offset }).await?;
+        Ok(RunList { runs })
+    }
+}
+
+/// Names one run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunId {
+    /// The run's id.
+    pub id: String,
+}
+
+pub struct ShowRun;
+
+impl Operation for ShowRun {
+    const NAME: &'static str = "powerstrip.runs.show";
+    const SUMMARY: &'static str = "Show a run with its questions and calls";
+    const ROUTE: Option<Route> = Some(Route {
+        method: Method::Get,
+        path: "/v1/runs/{id}",
+        scope: RUNS_READ,
+        id: "gateway.getRun",
+        reply: Reply::Plain,
+    });
+    type Service = Strip;
+    type Input = RunId;
+    type Output = RunDetails;
+
+    async fn run(
+        strip: Arc<Strip>,
+        caller: Caller,
+        RunId { id }: RunId,
+    ) -> Result<RunDetails, OperationError> {
+        Ok(strip.runs().show(caller.tenant(), &id).await?)
+    }
+}
+
+/// An answer to a question of a run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerInput {
+    /// The run's id.
+    pub id: String,
+    pub slot_id: String,
+    /// A value of the slot's type: a text, a number, true or false, or a list of options.
+    pub value: Value,
+}
+
+pub struct AnswerQuestion;
+
+impl Operation for AnswerQuestion {
+    const NAME: &'static str = "powerstrip.runs.answer";
+    const SUMMARY: &'static str = "Answer a question of a run";
+    const ROUTE: Option<Route> = Some(Route {
+        method: Method::Post,
+        path: "/v1/runs/{id}/answers",
+        scope: RUNS_ANSWER,
+        id: "gateway.answerRun",
+        reply: Reply::Plain,
+    });
+    type Service = Strip;
+    type Input = AnswerInput;
+    type Output = QuestionView;
+
+    async fn run(
+        strip: Arc<Strip>,
+        caller: Caller,
+        input: AnswerInput,
+    ) -> Result<QuestionView, OperationError> {
+        let question = (input.id.as_str(), input.slot_id.as_str());
+        let runs = strip.runs();
+        Ok(runs.answer(&caller.principal, caller.tenant(), question, &input.value).await?)
+    }
+}

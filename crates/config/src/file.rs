@@ -207,7 +207,9 @@ impl Validator<'_> {
         if faults.iter().any(|fault| fault.key.starts_with("storage")) {
             return;
         }
-        for (keys, message) in config.storage.bucket(self.environment).err().into_iter().flatten() {
+        let database = config.storage.database_url(self.environment).err();
+        let bucket = config.storage.bucket(self.environment).err().into_iter().flatten();
+        for (keys, message) in database.into_iter().chain(bucket) {
             let path: Vec<_> = ["storage"].into_iter().chain(keys).collect();
             faults.push(self.fault(&path, message));
         }

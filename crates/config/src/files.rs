@@ -1,4 +1,4 @@
-//! `files` and `storage`: limits and lifetimes of stored files, and where they are stored.
+//! `files` and `storage`: limits and lifetimes of stored files, and where files and records are stored.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::environment::Environment;
 use crate::file_strategies::References;
-use crate::secret::SecretSource;
+use crate::secret::{HeaderSource, Secret, SecretSource};
 use crate::units::{Size, Span};
 
 /// Limits of stored files.
@@ -54,10 +54,13 @@ impl Files {
     }
 }
 
-/// Where files are stored.
+/// Where files and records are stored.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Storage {
+    /// A PostgreSQL database, as in `postgres://user@host:5432/name`; if unset, a SQLite file in the data folder. A URL
+    /// with a password is written `{env: NAME}` or `{file: PATH}`.
+    pub database: Option<HeaderSource>,
     /// A bucket, as in `s3://bucket/prefix`; if unset, the folder `objects` in the data folder.
     pub objects: Option<String>,
     /// Endpoint and credentials of the bucket.
@@ -96,14 +99,39 @@ pub(crate) type StorageFault = (Vec<&'static str>, String);
 impl Storage {
     /// Makes relative paths relative to the folder of the config file.
     pub(super) fn anchor(&mut self, base: &Path) {
-        let Some(s3) = &mut self.s3 else { return };
-        let secrets =
-            [&mut s3.access_key, &mut s3.secret_key].into_iter().chain(&mut s3.session_token);
-        for secret in secrets {
+        let s3 = self.s3.iter_mut().flat_map(|s3| {
+            [&mut s3.access_key, &mut s3.secret_key].into_iter().chain(&mut s3.session_token)
+        });
+        let database = self.database.iter_mut().filter_map(|database| match database {
+            HeaderSource::Plain(_) => None,
+            HeaderSource::Secret(secret) => Some(secret),
+        });
+        for secret in s3.chain(database) {
             if let SecretSource::File { file } = secret {
                 *file = base.join(&*file);
             }
         }
+    }
+
+    /// The URL of the PostgreSQL database, if one is configured.
+    pub fn database_url(&self, environment: &Environment) -> Result<Option<Secret>, StorageFault> {
+        let Some(database) = &self.database else { return Ok(None) };
+        let fault = |why: String| (vec!["database"], why);
+        let secret =
+            database.fetch(environment, Path::new("")).map_err(|why| fault(why.to_string()))?;
+        let url: Option<Url> = secret.expose().parse().ok();
+        let url = url.filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));
+        let Some(url) = url.filter(Url::has_host) else {
+            return Err(fault("is a URL of the form `postgres://user@host:5432/name`".to_owned()));
+        };
+        let has_password =
+            url.password().is_some() || url.query_pairs().any(|(key, _)| key == "password");
+        if has_password && matches!(database, HeaderSource::Plain(_)) {
+            let why = "has a password: write the whole URL to an environment variable or a file, and here \
+                       `{env: NAME}` or `{file: PATH}`";
+            return Err(fault(why.to_owned()));
+        }
+        Ok(Some(secret))
     }
 
     /// The bucket with its secrets fetched, if one is configured.
@@ -201,6 +229,27 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
+
+    #[test]
+    fn a_password_is_not_written_in_the_config() {
+        let url = |text: &str| {
+            let database = Some(HeaderSource::Plain(text.to_owned()));
+            let storage = Storage { database, ..Storage::default() };
+            let url = storage.database_url(&Environment::default());
+            url.map(|url| url.unwrap().expose().to_owned()).map_err(|(_, why)| why)
+        };
+        for good in ["postgres://me@db.example.com/x", "postgresql://db:5433/x?sslmode=require"] {
+            assert_eq!(url(good).as_deref(), Ok(good));
+        }
+        for bad in ["postgres://me:geheim@db/x", "postgres://db/x?password=geheim"] {
+            let why = url(bad).unwrap_err();
+            assert!(why.contains("{env: NAME}") && !why.contains("geheim"), "{why}");
+        }
+        for bad in ["mysql://db/x", "db", "postgres:x", "/var/lib/x.db"] {
+            assert!(url(bad).unwrap_err().contains("postgres://"), "{bad}");
+        }
+        assert!(Storage::default().database_url(&Environment::default()).unwrap().is_none());
+    }
 
     #[test]
     fn a_location_is_a_bucket_and_a_prefix() {

@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 mod board;
+pub(crate) mod database;
 pub(crate) mod files;
 mod names;
 mod operations;
@@ -108,7 +109,8 @@ impl Gateway {
         folder: DataFolder,
         freshness: Freshness,
     ) -> anyhow::Result<Self> {
-        let (runner, database) = tokio::join!(Runner::new(), Database::open(folder.path()));
+        let database = database::open(config, environment, folder.path());
+        let (runner, database) = tokio::join!(Runner::new(), database);
         let runner = runner.context("processes cannot be started on this host")?;
         // `check` runs on a temporary folder; the configured one stays hidden from tools as well.
         let runner = Arc::new(runner.hiding(folder.path()).hiding(&config.data_dir));

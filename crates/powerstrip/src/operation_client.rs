@@ -13,6 +13,7 @@ use strip::files::Files;
 use strip::files::operations::FileService;
 
 use crate::context::Context;
+use crate::gateway::database;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 use crate::{files, gateway};
 
@@ -34,12 +35,13 @@ pub(crate) enum OperationClient {
 
 impl OperationClient {
     /// Operations on keys.
-    pub(crate) async fn for_keys(loaded: &Loaded) -> anyhow::Result<Self> {
-        let folder = match claim_or_connect(&loaded.config.data_dir, None).await? {
+    pub(crate) async fn for_keys(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+        let config = &loaded.config;
+        let folder = match claim_or_connect(&config.data_dir, None).await? {
             Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
             Ownership::Ours(folder) => folder,
         };
-        let database = Database::open(folder.path()).await?;
+        let database = database::open(config, &context.environment, folder.path()).await?;
         let keys = ApiKeys::open(database.clone(), Clock::default()).await?;
         Ok(Self::Here { table: key_operations::table(&Arc::new(keys)), database, _folder: folder })
     }
@@ -53,8 +55,8 @@ impl OperationClient {
         };
         let policy = AddressPolicy::new(config.egress.rules(), OwnListeners::default());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
-        let database = Database::open(folder.path()).await?;
         let (environment, path) = (&context.environment, folder.path());
+        let database = database::open(config, environment, path).await?;
         let parts = gateway::files::parts(config, environment, path, database.clone(), &client)?;
         let service = Arc::new(FileService::Folder(Box::new(Files::new(parts))));
         Ok(Self::Here { table: files::table(&service), database, _folder: folder })

@@ -18,7 +18,7 @@ pub struct DataFolder {
     _lock: File,
 }
 
-/// What came of the wish to own a data folder.
+/// The result of claiming a data folder.
 #[derive(Debug)]
 pub enum Claim {
     Owner(DataFolder),

@@ -35,8 +35,8 @@ pub use keys::KeyRow;
 pub use names::ServerNameRow;
 pub use objects::{
     Appended, BucketOptions, Drafts, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
-    HttpResponse, HttpResponseBody, HttpService, LinkHeaders, Met, ObjectKey, ObjectStream,
-    Objects, PutFault, Spooled, Stored,
+    HttpResponse, HttpResponseBody, HttpService, LinkHeaders, ListedObject, ObjectKey,
+    ObjectStream, Objects, PutFault, Spooled, Stored,
 };
 pub use pins::{Pin, PinnedDefinition};
 pub use references::ForeignReference;

@@ -28,7 +28,7 @@ impl Database {
     /// Stores pairs of tool key and wire name, all or none; other tools keep the names they have.
     pub async fn save_wire_names(&self, pairs: &[(String, String)]) -> Result<(), StoreError> {
         in_transaction!(self.sql, |transaction| {
-            // All old names are deleted first, so that two tools may swap theirs.
+            // All old names are deleted first, so that two tools may swap names.
             for some in pairs.chunks(CHUNK) {
                 query("DELETE FROM wire_names WHERE tool_key IN ")
                     .push(&value_rows(1, some.len()))

@@ -93,9 +93,9 @@ impl<E> From<StoreError> for PutFault<E> {
     }
 }
 
-/// An object that a walk over the storage has met.
+/// An object in the listing of the storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Met {
+pub struct ListedObject {
     pub key: ObjectKey,
     /// When it was written, in milliseconds since 1970.
     pub at_ms: u64,
@@ -170,7 +170,7 @@ impl Objects {
         }
     }
 
-    /// A link by which anybody may read an object for a while, if the storage gives such links.
+    /// A link that lets any holder read an object for a while, if the storage supports links.
     pub async fn link(
         &self,
         key: &ObjectKey,
@@ -189,7 +189,7 @@ impl Objects {
     }
 
     /// The objects of one shard.
-    pub async fn shard(&self, shard: &str) -> Result<Vec<Met>, StoreError> {
+    pub async fn shard(&self, shard: &str) -> Result<Vec<ListedObject>, StoreError> {
         match &self.0 {
             Place::Folder(folder) => folder.shard(shard).await,
             Place::Bucket(bucket) => bucket.shard(shard).await,
@@ -197,7 +197,7 @@ impl Objects {
     }
 }
 
-/// What a browser that follows a link is told about the object.
+/// Headers of the object for a browser that follows a link.
 #[derive(Clone, Debug)]
 pub struct LinkHeaders {
     pub content_type: String,

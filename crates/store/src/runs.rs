@@ -91,7 +91,7 @@ pub struct Settlement<'a> {
     pub at_unix_ms: u64,
 }
 
-/// Runs and calls of theirs to be stored together.
+/// Runs and their calls, to be stored together.
 #[derive(Clone, Debug, Default)]
 pub struct RunChanges {
     pub runs: Vec<RunRow>,
@@ -100,7 +100,7 @@ pub struct RunChanges {
 }
 
 impl Database {
-    /// Stores runs and calls of theirs that have ended, all or none. A completed run stays completed, and counts only
+    /// Stores runs and those of their calls that have ended, all or none. A completed run stays completed, and counts only
     /// grow: what is stored here may be older than what another statement stored meanwhile.
     pub async fn save_runs(&self, runs: &[RunRow], calls: &[RunCallRow]) -> Result<(), StoreError> {
         let dialect = self.sql.dialect();

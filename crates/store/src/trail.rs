@@ -160,9 +160,9 @@ impl AuditTrail {
         self.submit(Change::Call(Box::new(change))).await
     }
 
-    /// Submits runs and calls of theirs; see `Database::save_runs`.
-    pub async fn save_runs(&self, changes: RunChanges) -> Result<Receipt, StoreError> {
-        self.submit(Change::Runs(Box::new(changes))).await
+    /// Submits runs and their calls; see `Database::save_runs`.
+    pub async fn save_runs(&self, changes: &Arc<RunChanges>) -> Result<Receipt, StoreError> {
+        self.submit(Change::Runs(Arc::clone(changes))).await
     }
 
     async fn submit(&self, change: Change) -> Result<Receipt, StoreError> {

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use proto::{Blame, Clock, Code, Principal};
-use store::{Database, RunCallRow, RunName, RunRow, StoreError};
+use store::{AuditTrail, Database, RunCallRow, RunName, RunRow, StoreError};
 use tokio::sync::{Notify, broadcast};
 
 use crate::Failure;
@@ -98,6 +98,8 @@ pub struct Runs(Arc<Shared>);
 
 struct Shared {
     database: Database,
+    /// Writes runs in groups, together with audit rows.
+    trail: AuditTrail,
     clock: Clock,
     known: Mutex<RunIndex>,
     unwritten: Mutex<Unwritten>,
@@ -116,9 +118,10 @@ struct Unwritten {
 
 impl Runs {
     /// The runs of this database.
-    pub fn new(database: Database, clock: Clock) -> Self {
+    pub fn new(database: Database, trail: AuditTrail, clock: Clock) -> Self {
         Self(Arc::new(Shared {
             database,
+            trail,
             clock,
             known: Mutex::default(),
             unwritten: Mutex::default(),

@@ -56,7 +56,7 @@ impl Strip {
         let (catalog, views) = (Arc::new(catalog), Arc::<Views>::default());
         let records =
             Records::new(parts.audit.clone(), parts.database.clone(), parts.clock.clone());
-        let audit = Arc::new(Audit::new(parts.audit, parts.clock.clone()));
+        let audit = Arc::new(Audit::new(parts.audit.clone(), parts.clock.clone()));
         let resolver = Arc::new(FileResolver {
             servers: Arc::clone(&servers),
             views: Arc::clone(&views),
@@ -64,7 +64,7 @@ impl Strip {
             audit: Arc::clone(&audit),
         });
         let prompts = Arc::new(Prompts::empty());
-        let runs = Runs::new(parts.database, parts.clock);
+        let runs = Runs::new(parts.database, parts.audit, parts.clock);
         let control = control::Context {
             runs: runs.clone(),
             files: Arc::clone(&files),

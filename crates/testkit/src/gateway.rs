@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-use crate::{ReservedPort, powerstrip_binary};
+use crate::{ReservedPort, postgres, powerstrip_binary};
 
 /// The settings that a gateway under test is started with.
 pub struct GatewayBuilder {
@@ -70,7 +70,7 @@ impl GatewayBuilder {
     pub async fn start(self) -> Gateway {
         let folder = self.home.path();
         std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
-        let config = format!("listen: {}\n{}", self.listen, self.config);
+        let config = format!("listen: {}\n{}", self.listen, postgres::configured(self.config));
         write(&folder.join("powerstrip.yaml"), &config);
         Gateway::launch(self.home, self.environment).await
     }

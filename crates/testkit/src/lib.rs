@@ -10,6 +10,7 @@ mod issuer;
 mod mcp;
 mod mcp_server;
 mod oauth;
+mod postgres;
 mod process;
 mod provider;
 mod service;
@@ -28,6 +29,7 @@ pub use mcp::{
 };
 pub use mcp_server::McpServer;
 pub use oauth::{CANARY, Misbehaviour, ProtectedServer, TokenRequest};
+pub use postgres::PostgresServer;
 pub use process::{CommandOutput, ServerProcess, sibling_program};
 pub use provider::OidcProvider;
 pub use service::Service;

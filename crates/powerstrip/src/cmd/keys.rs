@@ -70,7 +70,7 @@ impl KeysCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let client = OperationClient::for_keys(&loaded).await?;
+        let client = OperationClient::for_keys(context, &loaded).await?;
         let done = self.action.run(&client, context).await;
         client.close().await;
         telemetry.flush().await;

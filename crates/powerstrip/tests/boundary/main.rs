@@ -5,6 +5,7 @@ mod guardrails;
 mod large_inputs;
 mod packs;
 mod parity;
+mod postgres;
 mod reload;
 mod tool_attacks;
 mod unserved;

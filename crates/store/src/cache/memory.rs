@@ -11,7 +11,7 @@ use proto::{Clock, Digest, Principal};
 
 use super::Recorded;
 
-/// What an entry costs besides its answer: key, expiry, and the tables' own records.
+/// The size of an entry without its answer: key, expiry, and the overhead of the tables.
 const ENTRY_OVERHEAD: u64 = 384;
 
 /// Callers of different keys rarely meet.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Recorded;
 
-/// A map keeps about this much per entry, besides the characters of the key.
+/// The overhead of a map entry, without the characters of the key.
 const MAP_ENTRY: usize = (size_of::<String>() + size_of::<Value>()) * 3 / 2;
 
 impl Recorded {

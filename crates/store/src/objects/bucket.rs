@@ -19,7 +19,7 @@ use object_store::{
 use url::Url;
 
 use super::folder::sum;
-use super::{LinkHeaders, Met, ObjectKey, ObjectStream, PutFault, Stored};
+use super::{LinkHeaders, ListedObject, ObjectKey, ObjectStream, PutFault, Stored};
 use crate::StoreError;
 
 /// The size of a part. S3 takes ten thousand of them, and none but the last below 5 MiB.
@@ -30,18 +30,18 @@ const PARTS_AT_ONCE: usize = 2;
 
 /// How often, and for how long, a request is tried again.
 const RETRIES: usize = 3;
-const PATIENCE: Duration = Duration::from_secs(30);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Which bucket, and how it is entered.
 #[derive(Clone)]
 pub struct BucketOptions {
     pub bucket: String,
-    /// What stands before every key, without slashes at its ends; may be empty.
+    /// The prefix of every key, without slashes at its ends; may be empty.
     pub prefix: String,
     pub region: String,
     /// Where the service is, if it is not Amazon's.
     pub endpoint: Option<Url>,
-    /// Whether the bucket's name stands in the path and not in the host's name.
+    /// Whether the bucket's name is part of the path instead of the host.
     pub path_style: bool,
     pub access_key: String,
     pub secret_key: String,
@@ -77,7 +77,7 @@ impl Bucket {
             .with_secret_access_key(options.secret_key)
             .with_retry(RetryConfig {
                 max_retries: RETRIES,
-                retry_timeout: PATIENCE,
+                retry_timeout: RETRY_TIMEOUT,
                 ..RetryConfig::default()
             })
             .with_http_connector(Given(HttpClient::new(client)));
@@ -174,13 +174,13 @@ impl Bucket {
         signed.await.map_err(fault)
     }
 
-    pub(super) async fn shard(&self, shard: &str) -> Result<Vec<Met>, StoreError> {
+    pub(super) async fn shard(&self, shard: &str) -> Result<Vec<ListedObject>, StoreError> {
         let listed = self.store.list(Some(&self.place([shard])));
         let met = listed.try_filter_map(|object| async move {
             let rest = object.location.filename().unwrap_or_default();
             let at_ms = u64::try_from(object.last_modified.timestamp_millis()).unwrap_or(0);
             // What is not ours is left alone.
-            Ok(format!("{shard}{rest}").parse().ok().map(|key| Met { key, at_ms }))
+            Ok(format!("{shard}{rest}").parse().ok().map(|key| ListedObject { key, at_ms }))
         });
         met.try_collect().await.map_err(fault)
     }
@@ -194,7 +194,7 @@ impl Bucket {
     }
 }
 
-/// An upload in parts. Parts cost money until somebody puts them together or takes them back: what is dropped is.
+/// An upload in parts. Parts cost money until they are completed or aborted, so dropping it aborts them.
 struct Parts(Option<WriteMultipart>);
 
 impl Parts {

@@ -1,4 +1,4 @@
-//! Objects as files: written beside, brought to the disk, and put in place by a rename.
+//! Objects as files: written to a temporary file, synced to the disk, and renamed.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio_util::io::ReaderStream;
 use uuid::Uuid;
 
-use super::{Met, ObjectKey, ObjectStream, PutFault, Stored};
+use super::{ListedObject, ObjectKey, ObjectStream, PutFault, Stored};
 use crate::StoreError;
 
 /// Where files are written before they are put in place.
@@ -55,14 +55,14 @@ impl Folder {
     ) -> Result<Stored, PutFault<E>> {
         let mut bytes = pin!(bytes);
         let path = self.root.join(DRAFTS).join(Uuid::new_v4().simple().to_string());
-        // The disk and the sums are busy with one batch while the next one arrives.
+        // One batch is written and hashed while the next one arrives.
         let mut writing = blocking(move || Draft::create(path));
         let (mut batch, mut size) = (Vec::new(), 0);
         while let Some(chunk) = bytes.next().await {
             let chunk = match chunk {
                 Ok(chunk) => chunk,
                 Err(fault) => {
-                    // Who hears of it can rely on it: nothing is left.
+                    // The caller can rely on the error: nothing is left.
                     if let Ok(draft) = done(key, writing).await {
                         let _ = tokio::task::spawn_blocking(move || drop(draft)).await;
                     }
@@ -133,7 +133,7 @@ impl Folder {
         done(key, removed).await
     }
 
-    pub(super) async fn shard(&self, shard: &str) -> Result<Vec<Met>, StoreError> {
+    pub(super) async fn shard(&self, shard: &str) -> Result<Vec<ListedObject>, StoreError> {
         let (path, shard) = (self.root.join(shard), shard.to_owned());
         let shown = path.clone();
         let walked = tokio::task::spawn_blocking(move || {
@@ -150,7 +150,7 @@ impl Folder {
                 // A copy is a second name of an old file; when it got that name is the time of its last change.
                 let seconds = u64::try_from(entry.metadata()?.ctime()).unwrap_or(0);
                 let at_ms = seconds.saturating_mul(1000);
-                met.push(Met { key, at_ms });
+                met.push(ListedObject { key, at_ms });
             }
             Ok::<_, io::Error>(met)
         });

@@ -24,15 +24,15 @@ pub(super) const LOST: [&str; 6] = ["57P01", "57P02", "57P03", "25P03", "53300",
 const ESCAPE: char = '\u{fdd0}';
 
 /// The engine of a connection.
-pub(super) trait Speaks: sqlx::Connection {
+pub(super) trait Engine: sqlx::Connection {
     const DIALECT: Dialect;
 }
 
-impl Speaks for sqlx::SqliteConnection {
+impl Engine for sqlx::SqliteConnection {
     const DIALECT: Dialect = Dialect::Sqlite;
 }
 
-impl Speaks for sqlx::PgConnection {
+impl Engine for sqlx::PgConnection {
     const DIALECT: Dialect = Dialect::Postgres;
 }
 

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use proto::Digest;
 use sqlx::{Arguments as _, AssertSqlSafe, Encode, Type};
 
-use super::dialect::Speaks;
+use super::dialect::Engine;
 use super::{Connection, Row, dispatch};
 use crate::StoreError;
 
@@ -131,7 +131,7 @@ fn failed(connection: &mut Connection, error: sqlx::Error) -> StoreError {
 }
 
 /// The values in the form of one engine.
-fn arguments<C: Speaks>(
+fn arguments<C: Engine>(
     _: &C,
     values: &[Value<'_>],
 ) -> Result<<C::Database as sqlx::Database>::Arguments, sqlx::Error>

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::{AuditRow, CallChange, RunChanges};
 
 /// So many bytes of an answer take as much memory as a row.
@@ -18,7 +20,7 @@ pub(crate) enum Change {
     },
     /// Boxed to keep rows small.
     Call(Box<CallChange>),
-    Runs(Box<RunChanges>),
+    Runs(Arc<RunChanges>),
 }
 
 impl Change {

@@ -48,8 +48,8 @@ fn a_killed_owner_leaves_the_folder_free() {
     assert_eq!(child.says().as_deref(), Some("true"));
     assert_eq!(owned_by(folder.path()), Some(child.pid()));
     child.kill();
-    let mine = owner(folder.path());
-    assert_eq!(owned_by(mine.path()), Some(std::process::id()), "not the pid of the dead one");
+    let owned = owner(folder.path());
+    assert_eq!(owned_by(owned.path()), Some(std::process::id()), "not the pid of the dead one");
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn an_odd_lock_file_is_no_obstacle() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("lock"), "not a pid, and longer than any pid could ever be")
         .unwrap();
-    let mine = owner(folder.path());
-    assert_eq!(owned_by(mine.path()), Some(std::process::id()));
+    let owned = owner(folder.path());
+    assert_eq!(owned_by(owned.path()), Some(std::process::id()));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Tables that other suites do not cover: keys, vault, files, uploads, references, runs and questions.
 
+use std::sync::Arc;
+
 use proto::{FileId, FileKind, TenantId, TraceId, UploadId, digest};
 use serde_json::json;
 use store::{
@@ -200,12 +202,12 @@ on_both_engines! {
             made: vec!["\u{0}odd".to_owned()],
             used: Vec::new(),
         };
-        let changes = |run, calls| RunChanges { runs: vec![run], calls };
-        trail.save_runs(changes(run("r1", "completed", 5), vec![call.clone()])).await.unwrap();
+        let changes = |run, calls| Arc::new(RunChanges { runs: vec![run], calls });
+        trail.save_runs(&changes(run("r1", "completed", 5), vec![call.clone()])).await.unwrap();
         trail.record(row(1)).await.unwrap().committed().await.unwrap();
         assert_eq!(database.run_calls("r1").await.unwrap(), [call]);
         let stale = RunRow { artifacts: Vec::new(), ..run("r1", "active", 3) };
-        trail.save_runs(changes(stale, Vec::new())).await.unwrap().committed().await.unwrap();
+        trail.save_runs(&changes(stale, Vec::new())).await.unwrap().committed().await.unwrap();
         assert_eq!(database.run("r1").await.unwrap(), Some(run("r1", "completed", 5)));
 
         database.save_runs(&[run("r2", "active", 4)], &[]).await.unwrap();

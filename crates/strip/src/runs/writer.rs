@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use store::{RunCallRow, StoreError};
+use store::{RunCallRow, RunChanges, StoreError};
 
 use super::run::Run;
 use super::{IDLE, Runs, Unwritten};
@@ -94,17 +94,20 @@ impl Runs {
         }
         let now = self.now();
         let rows: Vec<_> = runs.iter().map(|run| run.take_row(now, IDLE)).collect();
-        let written = self.0.database.save_runs(&rows, &calls).await;
-        if written.is_err() {
-            let mut unwritten = self.unwritten();
-            unwritten.calls.splice(..0, calls);
-            drop(unwritten);
-            for run in &runs {
-                if run.changed() {
-                    self.unwritten().runs.push(Arc::clone(run));
+        let changes = Arc::new(RunChanges { runs: rows, calls });
+        match self.0.trail.save_runs(&changes).await {
+            // Once submitted, the writer keeps trying by itself.
+            Ok(receipt) => receipt.committed().await,
+            Err(error) => {
+                let calls = Arc::unwrap_or_clone(changes).calls;
+                self.unwritten().calls.splice(..0, calls);
+                for run in &runs {
+                    if run.changed() {
+                        self.unwritten().runs.push(Arc::clone(run));
+                    }
                 }
+                Err(error)
             }
         }
-        written
     }
 }

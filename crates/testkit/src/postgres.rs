@@ -1,0 +1,69 @@
+//! Gateways on PostgreSQL. `scripts/postgres run` starts a server and names it in `POWERSTRIP_TEST_POSTGRES`; with
+//! `POWERSTRIP_TEST_ENGINE=postgres` every gateway under test gets a database of its own there.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The config of a gateway, with a new database if tests run on PostgreSQL.
+pub(crate) fn configured(config: String) -> String {
+    if std::env::var("POWERSTRIP_TEST_ENGINE").as_deref() != Ok("postgres")
+        || config.contains("database:")
+    {
+        return config;
+    }
+    let server = std::env::var("POWERSTRIP_TEST_POSTGRES").expect("the URL of a server");
+    let database = format!("  database: {}\n", create_database(&server));
+    match config.split_once("storage:\n") {
+        Some((before, after)) => format!("{before}storage:\n{database}{after}"),
+        None => format!("{config}storage:\n{database}"),
+    }
+}
+
+/// Creates an empty database; returns its URL.
+fn create_database(server: &str) -> String {
+    let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+    let sql = format!("CREATE DATABASE {name}");
+    let status = Command::new("psql").args([server, "-qc", &sql]).status();
+    assert!(status.expect("psql starts").success(), "the database cannot be created");
+    let (server, _) = server.rsplit_once('/').expect("a URL with a database");
+    format!("{server}/{name}")
+}
+
+/// A PostgreSQL server that a test may restart; stopped on drop.
+pub struct PostgresServer {
+    folder: PathBuf,
+    url: String,
+}
+
+impl PostgresServer {
+    /// Starts a server; returns None if tests do not use PostgreSQL.
+    pub fn start() -> Option<Self> {
+        std::env::var_os("POWERSTRIP_TEST_POSTGRES")?;
+        let folder = std::env::temp_dir().join(format!("postgres.{}", uuid::Uuid::new_v4()));
+        let started = script().arg("start").arg(&folder).output().expect("the script starts");
+        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+        let url = String::from_utf8_lossy(&started.stdout).trim().to_owned();
+        Some(Self { folder, url })
+    }
+
+    /// The URL of a new, empty database.
+    pub fn database(&self) -> String {
+        create_database(&self.url)
+    }
+
+    /// Stops the server in a mode of `pg_ctl` and starts it again.
+    pub fn restart(&self, mode: &str) {
+        let status = script().arg("restart").arg(&self.folder).arg(mode).status();
+        assert!(status.expect("the script starts").success(), "the server did not restart");
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        let _ = script().arg("stop").arg(&self.folder).status();
+    }
+}
+
+fn script() -> Command {
+    Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres"))
+}

@@ -1,17 +1,15 @@
-//! Gateways on PostgreSQL. `scripts/postgres run` starts a server and names it in `POWERSTRIP_TEST_POSTGRES`; with
-//! `POWERSTRIP_TEST_ENGINE=postgres` every gateway under test gets a database of its own there.
+//! Gateways on PostgreSQL. `scripts/postgres run` starts a server and names it in `TEST_POSTGRES`; with
+//! `TEST_ENGINE=postgres` every gateway under test gets a database of its own there.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 /// The config of a gateway, with a new database if tests run on PostgreSQL.
 pub(crate) fn configured(config: String) -> String {
-    if std::env::var("POWERSTRIP_TEST_ENGINE").as_deref() != Ok("postgres")
-        || config.contains("database:")
-    {
+    if std::env::var("TEST_ENGINE").as_deref() != Ok("postgres") || config.contains("database:") {
         return config;
     }
-    let server = std::env::var("POWERSTRIP_TEST_POSTGRES").expect("the URL of a server");
+    let server = std::env::var("TEST_POSTGRES").expect("the URL of a server");
     let database = format!("  database: {}\n", create_database(&server));
     match config.split_once("storage:\n") {
         Some((before, after)) => format!("{before}storage:\n{database}{after}"),
@@ -38,7 +36,7 @@ pub struct PostgresServer {
 impl PostgresServer {
     /// Starts a server; returns None if tests do not use PostgreSQL.
     pub fn start() -> Option<Self> {
-        std::env::var_os("POWERSTRIP_TEST_POSTGRES")?;
+        std::env::var_os("TEST_POSTGRES")?;
         let folder = std::env::temp_dir().join(format!("postgres.{}", uuid::Uuid::new_v4()));
         let started = script().arg("start").arg(&folder).output().expect("the script starts");
         assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));

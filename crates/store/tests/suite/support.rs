@@ -10,7 +10,7 @@ use store::{AuditFilter, AuditRow, AuditTrail, Database};
 use tempfile::TempDir;
 
 /// The URL of a PostgreSQL server on which tests may create databases; `scripts/postgres run` sets it.
-const SERVER: &str = "POWERSTRIP_TEST_POSTGRES";
+const SERVER: &str = "TEST_POSTGRES";
 
 /// An empty database on one of the two engines.
 pub(crate) struct TestDatabase {

@@ -21,7 +21,7 @@ const MAX_BODY: u64 = 64 << 20;
 /// The variable that holds a token or a key for gateways that ask for one; a flag would show it to every process.
 const TOKEN: &str = "POWERSTRIP_TOKEN";
 
-/// The revision of MCP in which one request stands by itself.
+/// The revision of MCP in which a request needs no session.
 pub(crate) const MODERN: &str = "2026-07-28";
 
 /// A gateway at a URL.

@@ -10,7 +10,7 @@ pub(crate) const MAX_MESSAGE: usize = 32 << 20;
 
 const MAX_HEADERS: usize = 8 << 10;
 
-/// How messages are told apart.
+/// How messages are framed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// One message a line.

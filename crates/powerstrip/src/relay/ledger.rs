@@ -154,7 +154,7 @@ impl Ledger {
         refusals
     }
 
-    /// What a new session must hear first, to stand where the old one stood.
+    /// The messages that bring a new session to the state of the old one.
     pub(super) fn replay(&self) -> Vec<Bytes> {
         let state = self.state();
         let Some(hello) = &state.hello else { return Vec::new() };
@@ -174,7 +174,7 @@ impl Ledger {
         messages
     }
 
-    /// What a client that listens should be told: another process may offer other things.
+    /// Notifications for a listening client: another process may offer other tools.
     pub(super) fn notices(&self) -> Vec<Vec<u8>> {
         let state = self.state();
         if !state.hello.as_ref().is_some_and(|hello| hello.answered && hello.confirmed) {

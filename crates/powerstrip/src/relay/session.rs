@@ -20,7 +20,7 @@ use crate::handover::{self, HandoverListener};
 use crate::owner;
 use crate::reload::Reload;
 
-/// How long it may take until somebody holds the strip; far more than a start or a hand-over needs.
+/// How long it may take until a process runs the strip; far more than a start or a hand-over needs.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
 
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);

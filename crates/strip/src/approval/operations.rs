@@ -154,7 +154,7 @@ impl Operation for ShowApproval {
 pub struct DecideInput {
     pub id: String,
     pub decision: Verdict,
-    /// What the caller is told.
+    /// The reason that the caller gets.
     pub reason: Option<String>,
     /// Makes an approval hold for later calls as well.
     pub standing: Option<Standing>,

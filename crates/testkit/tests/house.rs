@@ -1,4 +1,9 @@
-//! The rules that ARCHITECTURE.md states, checked against Cargo's metadata and the tree.
+//! The rules that ARCHITECTURE.md and the style guide state, checked against Cargo's metadata and the source tree.
+
+#[path = "house/imports.rs"]
+mod imports;
+#[path = "house/words.rs"]
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -92,6 +97,11 @@ const LICENCES: [&str; 14] = [
     "Unlicense",
     "Zlib",
 ];
+
+/// The path from the root of the repository, for messages.
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -200,24 +210,86 @@ fn shippable(expression: &str) -> bool {
 fn files_stay_small_and_flat() {
     let mut faults = Vec::new();
     for file in sources(&root()) {
-        let lines = std::fs::read_to_string(&file).expect("a source file").lines().count();
+        let lines = lines_of(&file);
         if lines > 500 {
-            faults.push(format!("{} has {lines} lines", file.display()));
+            faults.push(format!("{} has {lines} lines", shown(&file)));
         }
         if file.file_name().is_some_and(|name| name == "mod.rs") {
-            faults.push(format!("{}: use `foo.rs` beside `foo/`", file.display()));
+            faults.push(format!("{}: use `foo.rs` and `foo/`", shown(&file)));
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
+/// A change that needs more room than this moves something into a crate of its own.
+const MOST_LINES_OF_A_CRATE: usize = 12_000;
+
+#[test]
+fn crates_stay_small() {
+    for folder in crate_folders() {
+        let tests =
+            |file: &PathBuf| file.ends_with("tests.rs") || file.iter().any(|part| part == "tests");
+        let files = sources(&folder.join("src")).into_iter().filter(|file| !tests(file));
+        let lines: usize = files.map(|file| lines_of(&file)).sum();
+        assert!(lines <= MOST_LINES_OF_A_CRATE, "{} has {lines} lines", shown(&folder));
+    }
+}
+
+#[test]
+fn no_import_circle_has_more_than_three_files() {
+    let mut circles = Vec::new();
+    for folder in crate_folders() {
+        for circle in imports::circles(&folder.join("src"), 3) {
+            circles.push(format!("{}: {}", shown(&folder), circle.join(", ")));
+        }
+    }
+    assert!(circles.is_empty(), "move what these files share into a file of its own: {circles:#?}");
+}
+
+#[test]
+fn code_and_docs_use_plain_words() {
+    let (mut lines, mut found) = (0, Vec::new());
+    for file in files(&root()).into_iter().filter(|file| words::is_ours(file)) {
+        let text = std::fs::read_to_string(&file).expect("a text file");
+        lines += text.lines().count();
+        for (line, word) in words::occurrences(&text) {
+            found.push(format!("{}:{line}: {word}", shown(&file)));
+        }
+    }
+    let per_thousand = found.len() as f64 * 1000.0 / lines as f64;
+    assert!(
+        per_thousand < 1.0,
+        "{per_thousand:.2} per 1,000 lines; see docs/src/reference/glossary.md: {found:#?}"
+    );
+}
+
+fn crate_folders() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("bench")];
+    for group in ["crates", "servers"] {
+        let entries = std::fs::read_dir(root().join(group)).expect("a folder of crates").flatten();
+        folders.extend(entries.map(|entry| entry.path()).filter(|path| path.join("src").is_dir()));
+    }
+    folders
+}
+
+fn lines_of(file: &Path) -> usize {
+    std::fs::read_to_string(file).expect("a source file").lines().count()
+}
+
 fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = files(folder);
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    files
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let (path, name) = (entry.path(), entry.file_name());
-        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        let skipped = ["target", "node_modules", "book"].iter().any(|skipped| name == *skipped);
+        if path.is_dir() && !skipped && !name.to_string_lossy().starts_with('.') {
+            found.extend(files(&path));
+        } else if path.is_file() {
             found.push(path);
         }
     }
@@ -225,10 +297,10 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_house_is_drawn_as_it_stands() {
-    let drawn = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+fn the_architecture_page_names_every_crate() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     for (name, _) in ARROWS {
-        assert!(drawn.contains(&format!("`{name}`")), "ARCHITECTURE.md does not name `{name}`");
+        assert!(page.contains(&format!("`{name}`")), "ARCHITECTURE.md does not name `{name}`");
     }
 }
 

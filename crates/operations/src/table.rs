@@ -57,7 +57,7 @@ impl RawInput {
 
 impl Table {
     /// Adds an operation that works on this service.
-    pub fn add<O: Operation>(mut self, service: &Arc<O::Service>) -> Self {
+    pub fn with<O: Operation>(mut self, service: &Arc<O::Service>) -> Self {
         let service = Arc::clone(service);
         let run = move |caller, input: RawInput| {
             let service = Arc::clone(&service);

@@ -26,7 +26,7 @@ pub(crate) fn table(files: &Arc<FileService>) -> Table {
 
 /// The operations that name paths.
 pub(crate) fn path_table(files: &Arc<FileService>) -> Table {
-    Table::default().add::<PutFile>(files).add::<GetFile>(files)
+    Table::default().with::<PutFile>(files).with::<GetFile>(files)
 }
 
 /// The file to store.

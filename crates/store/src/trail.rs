@@ -19,10 +19,7 @@ mod change;
 mod commit;
 mod writer;
 
-use change::Change;
-
-/// The most changes in memory, those being committed included; further callers wait.
-const MAX_ROWS: usize = 32_768;
+use change::{Change, MAX_ROWS};
 
 /// The most changes in one transaction: enough to make the commit cheap, and few enough to hold in memory.
 const BATCH_ROWS: usize = 1024;

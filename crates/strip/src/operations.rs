@@ -13,7 +13,7 @@ pub fn table(strip: &Arc<Strip>) -> Table {
     approval::operations::table(strip)
         .merge(runs::operations::table(strip))
         .merge(files::operations::table(&Arc::new(FileService::of_strip(strip))))
-        .add::<ListAgents>(strip)
+        .with::<ListAgents>(strip)
 }
 
 pub struct ListAgents;

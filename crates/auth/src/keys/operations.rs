@@ -14,7 +14,7 @@ use super::{ApiKeys, KeyFault, KeyKind, NewKey};
 
 /// The operations on keys.
 pub fn table(keys: &Arc<ApiKeys>) -> Table {
-    Table::default().add::<AddKey>(keys).add::<ListKeys>(keys).add::<RevokeKey>(keys)
+    Table::default().with::<AddKey>(keys).with::<ListKeys>(keys).with::<RevokeKey>(keys)
 }
 
 /// A key as it is shown.

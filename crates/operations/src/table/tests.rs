@@ -49,7 +49,7 @@ fn caller() -> Caller {
 
 #[tokio::test]
 async fn every_form_of_input_reaches_the_same_operation() {
-    let table = Table::default().add::<Count>(&Arc::default());
+    let table = Table::default().with::<Count>(&Arc::default());
     let fields = vec![("id".to_owned(), "a".to_owned()), ("by".to_owned(), "2".to_owned())];
     for (input, expected) in [
         (RawInput::Fields(fields), 2),
@@ -63,7 +63,7 @@ async fn every_form_of_input_reaches_the_same_operation() {
 
 #[tokio::test]
 async fn bad_input_and_unknown_names_are_refused() {
-    let table = Table::default().add::<Count>(&Arc::default());
+    let table = Table::default().with::<Count>(&Arc::default());
     let twice = vec![("id".to_owned(), "a".to_owned()), ("id".to_owned(), "b".to_owned())];
     for input in [
         RawInput::Fields(twice),
@@ -84,7 +84,7 @@ async fn bad_input_and_unknown_names_are_refused() {
 
 #[test]
 fn a_row_says_what_the_operation_takes_and_returns() {
-    let table = Table::default().add::<Count>(&Arc::default());
+    let table = Table::default().with::<Count>(&Arc::default());
     let row = table.row("test.count").expect("the row");
     assert_eq!((row.input)()["required"], json!(["id"]));
     assert_eq!((row.output)()["type"], json!("integer"));

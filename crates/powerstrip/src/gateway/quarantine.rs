@@ -15,7 +15,7 @@ use strip::catalog::{Change, Quarantined, changes};
 
 /// The operations on tools in quarantine.
 pub(super) fn table(quarantine: &Arc<Quarantine>) -> Table {
-    Table::default().add::<ListQuarantined>(quarantine).add::<ApproveDefinitions>(quarantine)
+    Table::default().with::<ListQuarantined>(quarantine).with::<ApproveDefinitions>(quarantine)
 }
 
 /// The tools whose definitions wait for the operator's approval.

@@ -23,7 +23,7 @@ pub(crate) struct ServerService {
 
 /// The operations on servers.
 pub(super) fn table(service: &Arc<ServerService>) -> Table {
-    Table::default().add::<ListServers>(service).add::<LogIn>(service)
+    Table::default().with::<ListServers>(service).with::<LogIn>(service)
 }
 
 /// The state of every server.

@@ -2,6 +2,9 @@ use std::sync::Arc;
 
 use crate::{AuditRow, CallChange, RunChanges};
 
+/// The most changes in memory, those being committed included; further callers wait.
+pub(super) const MAX_ROWS: usize = 32_768;
+
 /// So many bytes of an answer take as much memory as a row.
 const BYTES_OF_ROW: usize = 1024;
 
@@ -47,6 +50,6 @@ impl Change {
             Self::Call(_) => self.answer_bytes() / BYTES_OF_ROW,
             Self::Runs(changes) => changes.runs.len() + changes.calls.len(),
         };
-        u32::try_from((1 + more).min(super::MAX_ROWS)).unwrap_or(u32::MAX)
+        u32::try_from((1 + more).min(MAX_ROWS)).unwrap_or(u32::MAX)
     }
 }

@@ -30,12 +30,12 @@ const SEARCHED: u32 = 1_000;
 /// The operations on approvals.
 pub fn table(strip: &Arc<Strip>) -> Table {
     Table::default()
-        .add::<ListApprovals>(strip)
-        .add::<ShowApproval>(strip)
-        .add::<Decide>(strip)
-        .add::<ListRules>(strip)
-        .add::<RemoveRule>(strip)
-        .add::<WaitForChange>(strip)
+        .with::<ListApprovals>(strip)
+        .with::<ShowApproval>(strip)
+        .with::<Decide>(strip)
+        .with::<ListRules>(strip)
+        .with::<RemoveRule>(strip)
+        .with::<WaitForChange>(strip)
 }
 
 const fn route(

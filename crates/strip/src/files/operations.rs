@@ -16,10 +16,10 @@ use crate::{Door, Failure, Strip};
 /// The operations on files.
 pub fn table(files: &Arc<FileService>) -> Table {
     Table::default()
-        .add::<ListFiles>(files)
-        .add::<ShowFile>(files)
-        .add::<DeleteFile>(files)
-        .add::<LinkFile>(files)
+        .with::<ListFiles>(files)
+        .with::<ShowFile>(files)
+        .with::<DeleteFile>(files)
+        .with::<LinkFile>(files)
 }
 
 /// The files of a strip, or of a data folder that no strip runs on.

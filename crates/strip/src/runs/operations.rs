@@ -16,7 +16,7 @@ const STATES: [&str; 4] = ["open", "waiting", "completed", "expired"];
 
 /// The operations on runs.
 pub fn table(strip: &Arc<Strip>) -> Table {
-    Table::default().add::<ListRuns>(strip).add::<ShowRun>(strip).add::<AnswerQuestion>(strip)
+    Table::default().with::<ListRuns>(strip).with::<ShowRun>(strip).with::<AnswerQuestion>(strip)
 }
 
 /// Which runs to list.

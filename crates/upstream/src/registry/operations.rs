@@ -11,7 +11,7 @@ use super::{Registry, RegistryFault};
 
 /// The operations on names.
 pub fn table(registry: &Arc<Registry>) -> Table {
-    Table::default().add::<ListNames>(registry).add::<ReleaseName>(registry)
+    Table::default().with::<ListNames>(registry).with::<ReleaseName>(registry)
 }
 
 /// A name and its holder.

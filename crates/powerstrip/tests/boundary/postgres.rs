@@ -1,6 +1,7 @@
 //! A gateway on PostgreSQL: a second one is refused, and a restart of the server loses nothing.
+#![expect(clippy::disallowed_methods, reason = "a test starts the gateway itself")]
 
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,16 +12,20 @@ fn storage(url: &str) -> String {
     format!("storage:\n  database: {url}\n")
 }
 
+/// Runs `serve` with this config until it ends.
+fn serve(config: &str) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("powerstrip.yaml"), config).expect("a config file");
+    let mut command = Command::new(powerstrip_binary());
+    command.arg("serve").current_dir(folder.path()).output().expect("the gateway runs")
+}
+
 #[tokio::test]
 async fn a_second_gateway_on_the_same_database_is_refused() {
     let Some(server) = PostgresServer::start() else { return };
     let config = storage(&server.database());
     let gateway = Gateway::with().config(&config).start().await;
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("powerstrip.yaml"), format!("listen: 127.0.0.1:0\n{config}"))
-        .unwrap();
-    let second =
-        Command::new(powerstrip_binary()).arg("serve").current_dir(folder.path()).output().unwrap();
+    let second = serve(&format!("listen: 127.0.0.1:0\n{config}"));
     let said = String::from_utf8_lossy(&second.stderr);
     assert!(!second.status.success(), "{said}");
     assert!(said.contains("another gateway is using the database"), "{said}");
@@ -29,11 +34,7 @@ async fn a_second_gateway_on_the_same_database_is_refused() {
 
 #[test]
 fn a_password_in_the_config_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let config = storage("postgres://me:geheim@127.0.0.1/x");
-    std::fs::write(folder.path().join("powerstrip.yaml"), config).unwrap();
-    let refused =
-        Command::new(powerstrip_binary()).arg("serve").current_dir(folder.path()).output().unwrap();
+    let refused = serve(&storage("postgres://me:geheim@127.0.0.1/x"));
     let said = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("storage.database") && said.contains("{env: NAME}"), "{said}");
@@ -54,7 +55,7 @@ async fn a_restart_of_postgresql_is_survived() {
             assert!(matches!(answer.status, 200 | 503), "{answer:?}");
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
-        restarted.await.unwrap();
+        restarted.await.expect("PostgreSQL restarts");
         eventually("calls work again", async || (echo().await.status == 200).then_some(())).await;
         let ready = async || (gateway.get("/readyz").await.status == 200).then_some(());
         eventually("the gateway is ready again", ready).await;

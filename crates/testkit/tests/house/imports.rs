@@ -2,7 +2,7 @@
 //! and a `mod` or `pub use` alone is no import.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The path of a module inside its crate; empty for the root.
 type Module = Vec<String>;
@@ -50,7 +50,7 @@ fn is_test(file: &Path) -> bool {
         || file.file_name().is_some_and(|name| name == "tests.rs" || name == "build.rs")
 }
 
-fn module(folder: &Path, file: &PathBuf) -> Module {
+fn module(folder: &Path, file: &Path) -> Module {
     let inside = file.strip_prefix(folder).expect("a file of the folder").with_extension("");
     let parts: Module = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     if parts == ["lib"] || parts == ["main"] { Vec::new() } else { parts }

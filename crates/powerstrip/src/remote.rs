@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::invocation::Invocation;
 
-/// Answers of a gateway are bounded by its own limits; this only keeps a stranger from filling our memory.
+/// Answers of a gateway are bounded by its own limits; this only keeps another server from filling our memory.
 const MAX_BODY: u64 = 64 << 20;
 
 /// The variable that holds a token or a key for gateways that ask for one; a flag would show it to every process.

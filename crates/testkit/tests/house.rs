@@ -172,7 +172,7 @@ fn big_libraries_come_once_and_banned_ones_never() {
     }
 }
 
-/// Names and versions of all that is built on any platform. The lock file also holds what nobody enables.
+/// Names and versions of all that is built on any platform. The lock file also holds what no feature enables.
 fn built() -> BTreeMap<String, BTreeSet<String>> {
     let tree =
         cargo(&["tree", "--workspace", "--target", "all", "--prefix", "none", "--format", "{p}"]);

@@ -16,10 +16,10 @@ use super::state::Shared;
 pub(super) fn find(shared: &Shared, pattern: &str, method: &Method) -> Option<Route> {
     let mut routes = all(shared).filter(|route| route.pattern == pattern);
     // HEAD is served by the handlers of GET.
-    let wanted = if method == Method::HEAD { Method::GET } else { method.clone() };
+    let sought = if method == Method::HEAD { Method::GET } else { method.clone() };
     let takes = |route: &Route| {
         let mut taken = route.methods.split(", ");
-        taken.any(|taken| taken == wanted.as_str() || taken == method.as_str())
+        taken.any(|taken| taken == sought.as_str() || taken == method.as_str())
     };
     routes.clone().find(takes).or_else(|| routes.next())
 }

@@ -92,7 +92,7 @@ impl Session {
         agent: Option<&str>,
     ) -> anyhow::Result<Self> {
         let handover_listener = HandoverListener::open(folder.path())
-            .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be handed over"))
+            .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be released"))
             .ok();
         // What is in force may have changed since this process started.
         let loaded = context.load().unwrap_or_else(|_| loaded.clone());
@@ -104,7 +104,7 @@ impl Session {
         let flags = context.global.overrides();
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, ending.clone()));
-        let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+        let (ours, other) = tokio::io::duplex(PIPE_BYTES);
         let door = match agent {
             None => gateway.door().clone(),
             Some(agent) => gateway
@@ -113,7 +113,7 @@ impl Session {
                 .with_context(|| format!("there is no agent `{agent}`"))?,
         };
         let serving = tokio::spawn(async move {
-            let (read, write) = tokio::io::split(theirs);
+            let (read, write) = tokio::io::split(other);
             if let Err(error) = door.serve(read, write).await {
                 tracing::debug!(%error, "the session ended");
             }

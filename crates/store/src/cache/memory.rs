@@ -117,7 +117,7 @@ impl Memory {
     }
 
     /// Lets go of what has expired, and of what was not used lately while there is too much: first of this caller's, then
-    /// of anybody's. Keys are digests, so each shard holds its fair part and pays for its own.
+    /// of any owner. Keys are digests, so each shard holds its fair part and pays for its own.
     fn make_room(&self, shard: &mut Shard, now: u64, account: usize) {
         let of_caller = &self.accounts[account];
         let too_much = || of_caller.load(Ordering::Relaxed) > self.max_bytes / PARTS;

@@ -179,6 +179,7 @@ async fn a_question_that_only_the_database_has_is_answered() {
     let answer = json!("plain");
     let settled =
         setup.strip.runs().answer(&boss, Some("acme"), (&id, "other"), &answer).await.unwrap();
+    let settled = json!(settled);
     assert_eq!((&settled["question_id"], &settled["value"]), (&json!("another"), &answer));
 }
 

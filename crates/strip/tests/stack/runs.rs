@@ -54,7 +54,7 @@ async fn refused(setup: &Setup, call: Request, completed: u64) {
 async fn only_run(setup: &Setup) -> Value {
     let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
     assert_eq!(runs.len(), 1, "{runs:?}");
-    setup.strip.runs().show(Some("acme"), &runs[0].id).await.unwrap()
+    json!(setup.strip.runs().show(Some("acme"), &runs[0].id).await.unwrap())
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_question_is_answered_once_and_rightly_also_after_a_restart() {
         runs.answer(&person, Some("acme"), slot, &first),
         runs.answer(&person, Some("acme"), slot, &second),
     );
-    let won = both.0.as_ref().or(both.1.as_ref()).unwrap()["value"].clone();
+    let won = json!(both.0.as_ref().or(both.1.as_ref()).unwrap())["value"].clone();
     let lost = both.0.err().or(both.1.err()).expect("one of two is first");
     assert_eq!(lost.code, Code::InvalidInput, "{lost}");
     let answered = waits.await.unwrap();
@@ -235,7 +235,7 @@ async fn answers_fit_what_was_asked_for() {
         }
         for value in good {
             let answered = runs.answer(&person, Some("acme"), (&id, slot), &value).await.unwrap();
-            assert_eq!(answered["value"], value);
+            assert_eq!(json!(answered)["value"], value);
         }
     }
 }
@@ -360,7 +360,7 @@ async fn who_names_no_run_has_one_until_thirty_idle_minutes_or_its_end() {
     assert_eq!(data(&setup.strip.call(asks()).await)["value"], json!(true));
     setup.clock.advance(minutes(31));
     refused(&setup, asks(), 0).await;
-    let shown = setup.strip.runs().show(Some("acme"), &id).await.unwrap();
+    let shown = json!(setup.strip.runs().show(Some("acme"), &id).await.unwrap());
     assert_eq!(shown["state"], json!("expired"));
 
     // Such a caller cannot name another run: after the end the next call begins a new one.

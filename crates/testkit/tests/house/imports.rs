@@ -186,10 +186,10 @@ fn string(rest: &str) -> Option<usize> {
 
 /// The length of the character literal or the quote of a lifetime at the start.
 fn quoted(rest: &str) -> usize {
-    let mut letters = rest.char_indices().skip(1);
-    match letters.next() {
+    let mut characters = rest.char_indices().skip(1);
+    match characters.next() {
         Some((_, '\\')) => rest[2..].find('\'').map_or(rest.len(), |end| end + 3).max(4),
-        Some(_) => match letters.next() {
+        Some(_) => match characters.next() {
             Some((at, '\'')) => at + 1,
             _ => 1,
         },

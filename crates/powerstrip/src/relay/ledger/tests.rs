@@ -19,7 +19,7 @@ fn ask(ledger: &Ledger, id: &Value, method: &str) {
     ));
 }
 
-/// Whether the client hears the answer.
+/// Whether the client receives the answer.
 fn answer(ledger: &Ledger, id: &Value) -> bool {
     let message = bytes(&json!({"jsonrpc": "2.0", "id": id, "result": {}}));
     ledger.record_answer(&message);
@@ -58,7 +58,7 @@ async fn cancelled_and_endless_requests_are_not_waited_for() {
     assert_eq!(
         abandoned(&ledger),
         [json!(2)],
-        "but a listener must hear that it hears nothing any more"
+        "but a listener must learn that it receives nothing any more"
     );
 }
 

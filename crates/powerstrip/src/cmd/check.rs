@@ -111,7 +111,7 @@ async fn served(data: &Path, config: &Path) -> Vec<Finding> {
         message: format!("servers.{}: {what}", server["name"].as_str().unwrap_or_default()),
     };
     let mut findings = Vec::new();
-    for server in servers.as_array().into_iter().flatten() {
+    for server in servers["servers"].as_array().into_iter().flatten() {
         let listed = |key: &str| server[key].as_array().cloned().unwrap_or_default();
         let name = |of: &Value| of["tool"].as_str().unwrap_or_default().to_owned();
         findings.extend(listed("hiddenCharacters").iter().map(|hiding| {

@@ -6,7 +6,7 @@ use reqwest::{StatusCode, Url};
 use serde_json::{Value, json};
 use testkit::{Gateway, Issuer, Signer, eventually};
 
-use crate::support::{Page, Person, encoded, gateway};
+use crate::support::{Page, Person, assert_refused, encoded, gateway, session};
 
 const CLIENT: &str = "sign_in: { client_id: board, client_secret: { env: BOARD_SECRET } }";
 const SECRET: &str = "canary-secret";
@@ -113,19 +113,6 @@ impl PendingSignIn {
         assert!(cookie.contains("HttpOnly; SameSite=Lax; Max-Age=600"), "{cookie}");
         Self { to: to.collect(), cookie: cookie.split(';').next().unwrap().to_owned() }
     }
-}
-
-/// The session cookie that a page sets, if any.
-fn session(page: &Page) -> Option<String> {
-    let cookies = page.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
-    cookies.map(str::to_owned).find(|cookie| cookie.contains("SameSite=Strict"))
-}
-
-fn assert_refused(page: &Page, status: u16, part: &str, why: &str) {
-    assert_eq!(page.status.as_u16(), status, "{why}: {}", page.text);
-    assert!(page.text.contains(part), "{why}: {}", page.text);
-    assert_eq!(session(page), None, "{why}: no session is opened");
-    assert!(page.header("refresh").is_empty(), "{why}: it leads nowhere by itself");
 }
 
 #[tokio::test]

@@ -190,3 +190,16 @@ pub(crate) fn encoded(text: &str) -> String {
     };
     text.bytes().map(step).collect()
 }
+
+/// The session cookie that a page sets, if any.
+pub(crate) fn session(page: &Page) -> Option<String> {
+    let cookies = page.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
+    cookies.map(str::to_owned).find(|cookie| cookie.contains("SameSite=Strict"))
+}
+
+pub(crate) fn assert_refused(page: &Page, status: u16, part: &str, why: &str) {
+    assert_eq!(page.status.as_u16(), status, "{why}: {}", page.text);
+    assert!(page.text.contains(part), "{why}: {}", page.text);
+    assert_eq!(session(page), None, "{why}: no session is opened");
+    assert!(page.header("refresh").is_empty(), "{why}: it leads nowhere by itself");
+}

@@ -118,7 +118,7 @@ on_both_engines! {
             limit: 10,
             now_ms: 50,
         };
-        let listed = database.files(&filter(Some((5, files[2].id.clone())))).await.unwrap();
+        let listed = database.files(&filter(Some((4, files[2].id.clone())))).await.unwrap();
         assert_eq!(listed, [files[1].clone(), files[0].clone()], "one has expired");
         assert_eq!(database.file(&acme, &files[2].id, 49).await.unwrap(), Some(files[2].clone()));
         assert_eq!(database.expired_files(50).await.unwrap(), [files[2].clone()]);

@@ -1,5 +1,5 @@
 //! The store as others use it, on real files and with real processes.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod approvals;
 mod calls;

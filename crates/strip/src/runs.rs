@@ -104,7 +104,7 @@ struct Shared {
     known: Mutex<RunIndex>,
     unwritten: Mutex<Unwritten>,
     wake: Arc<Notify>,
-    /// Held while writing, so that a flush waits for earlier writes.
+    /// Held while runs or questions are written, so that writes are committed in the order of what they saw.
     writing: tokio::sync::Mutex<()>,
     writer: OnceLock<()>,
     events: broadcast::Sender<RunEvent>,

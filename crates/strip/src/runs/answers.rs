@@ -112,10 +112,13 @@ impl Runs {
             asked_unix_ms: self.now(),
             settled_unix_ms: None,
         };
+        // A flush that read the run before the question must not be committed after it: the run would be listed as open.
+        let no_flush = self.0.writing.lock().await;
         let mut row = run.row(self.now(), IDLE);
         State::Waiting.as_str().clone_into(&mut row.state);
         self.0.database.ask_question(&row, &question).await.map_err(unwritable)?;
         run.add_question(question.clone());
+        drop(no_flush);
         self.notify(run, RunChange::Asked);
         Ok(question)
     }

@@ -85,6 +85,28 @@ pub struct Route {
     pub reply: Reply,
 }
 
+impl Route {
+    /// A route that reads.
+    pub const fn get(path: &'static str, scope: &'static str, id: &'static str) -> Self {
+        Self { method: Method::Get, path, scope, id, reply: Reply::Plain }
+    }
+
+    /// A route that changes something.
+    pub const fn post(path: &'static str, scope: &'static str, id: &'static str) -> Self {
+        Self { method: Method::Post, ..Self::get(path, scope, id) }
+    }
+
+    /// A route that removes something.
+    pub const fn delete(path: &'static str, scope: &'static str, id: &'static str) -> Self {
+        Self { method: Method::Delete, ..Self::get(path, scope, id) }
+    }
+
+    /// The same route, with its output in an envelope.
+    pub const fn enveloped(self) -> Self {
+        Self { reply: Reply::Envelope, ..self }
+    }
+}
+
 /// An operation's facts, without its types.
 #[derive(Debug)]
 pub struct Row {

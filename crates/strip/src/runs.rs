@@ -257,3 +257,6 @@ fn unwritable(error: StoreError) -> Failure {
     Failure::new(Code::Unavailable, "the gateway's record of runs cannot be written")
         .caused_by(error)
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,7 @@ pub use mcp::{
 };
 pub use mcp_server::McpServer;
 pub use oauth::{CANARY, Misbehaviour, ProtectedServer, TokenRequest};
-pub use postgres::PostgresServer;
+pub use postgres::{PostgresServer, on_postgres};
 pub use process::{CommandOutput, ServerProcess, sibling_program};
 pub use provider::OidcProvider;
 pub use service::Service;

@@ -4,9 +4,14 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+/// Whether gateways under test use PostgreSQL.
+pub fn on_postgres() -> bool {
+    std::env::var("TEST_ENGINE").as_deref() == Ok("postgres")
+}
+
 /// The config of a gateway, with a new database if tests run on PostgreSQL.
 pub(crate) fn configured(config: String) -> String {
-    if std::env::var("TEST_ENGINE").as_deref() != Ok("postgres") || config.contains("database:") {
+    if !on_postgres() || config.contains("database:") {
         return config;
     }
     let server = std::env::var("TEST_POSTGRES").expect("the URL of a server");

@@ -324,3 +324,19 @@ fn every_error_code_has_its_page() {
         assert!(summary.contains(&format!("errors/{code}.md")), "{code} is not in the summary");
     }
 }
+
+#[test]
+fn the_files_that_pages_name_exist() {
+    for page in ["ARCHITECTURE.md", "bench/README.md"] {
+        let text = std::fs::read_to_string(root().join(page)).expect("a page");
+        for quoted in text.split('`').skip(1).step_by(2) {
+            let starts = ["crates/", "scripts/", "servers/", "docs/"];
+            let path = quoted.split_whitespace().next().unwrap_or_default();
+            // `NAME` is for the reader to fill in, braces hold several names.
+            if !starts.iter().any(|start| path.starts_with(start)) || path.contains(['{', 'N']) {
+                continue;
+            }
+            assert!(root().join(path).exists(), "{page} names {path}, which does not exist");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::*;
-use crate::{Method, Reply, Route};
+use crate::Route;
 
 struct Count;
 
@@ -20,13 +20,8 @@ struct Step {
 impl Operation for Count {
     const NAME: &'static str = "test.count";
     const SUMMARY: &'static str = "Add to a counter";
-    const ROUTE: Option<Route> = Some(Route {
-        method: Method::Post,
-        path: "/v1/counters/{id}",
-        scope: "counters:write",
-        id: "counters.count",
-        reply: Reply::Plain,
-    });
+    const ROUTE: Option<Route> =
+        Some(Route::post("/v1/counters/{id}", "counters:write", "counters.count"));
     type Service = AtomicU32;
     type Input = Step;
     type Output = u32;

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use operations::scope::METRICS_READ;
-use operations::{
-    Audience, Caller, Method, NoInput, Operation, OperationError, Reply, Route, Table,
-};
+use operations::{Audience, Caller, NoInput, Operation, OperationError, Route, Table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -40,13 +38,8 @@ impl Operation for ListServers {
     const SUMMARY: &'static str = "List the servers and their state";
     // It shows URLs and errors, which agents must not see.
     const AUDIENCE: Audience = Audience::LocalUser;
-    const ROUTE: Option<Route> = Some(Route {
-        method: Method::Get,
-        path: "/v1/servers",
-        scope: METRICS_READ,
-        id: "gateway.listServers",
-        reply: Reply::Plain,
-    });
+    const ROUTE: Option<Route> =
+        Some(Route::get("/v1/servers", METRICS_READ, "gateway.listServers"));
     type Service = ServerService;
     type Input = NoInput;
     type Output = ServerList;

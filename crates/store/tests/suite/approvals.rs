@@ -131,8 +131,8 @@ on_both_engines! {
             }
             assert_eq!(seen.len(), expected);
             times.sort();
-            // The usual page: a busy machine delays single ones.
-            let time = times[times.len() / 2];
+            // Of PostgreSQL, which other tests use at the same time, the usual page; of SQLite, the slowest.
+            let time = if test.url().is_some() { times[times.len() / 2] } else { times[times.len() - 1] };
             assert!(seen.is_sorted() && time < Duration::from_millis(50), "{time:?}");
         }
         assert_eq!(database.pending_approvals().await.unwrap().len(), 10_000);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::operations::scope::{APPROVALS_DECIDE, APPROVALS_READ};
-use ::operations::{Caller, Method, NoInput, Operation, OperationError, Reply, Route, Table};
+use ::operations::{Caller, NoInput, Operation, OperationError, Route, Table};
 use proto::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,15 +36,6 @@ pub fn table(strip: &Arc<Strip>) -> Table {
         .with::<ListRules>(strip)
         .with::<RemoveRule>(strip)
         .with::<WaitForChange>(strip)
-}
-
-const fn route(
-    method: Method,
-    path: &'static str,
-    scope: &'static str,
-    id: &'static str,
-) -> Option<Route> {
-    Some(Route { method, path, scope, id, reply: Reply::Plain })
 }
 
 /// Which approvals to list.
@@ -107,7 +98,7 @@ impl Operation for ListApprovals {
     const NAME: &'static str = "powerstrip.approvals.list";
     const SUMMARY: &'static str = "List calls that wait for approval";
     const ROUTE: Option<Route> =
-        route(Method::Get, "/v1/approvals", APPROVALS_READ, "approvals.list");
+        Some(Route::get("/v1/approvals", APPROVALS_READ, "approvals.list"));
     type Service = Strip;
     type Input = ApprovalQuery;
     type Output = ApprovalPage;
@@ -131,7 +122,7 @@ impl Operation for ShowApproval {
     const NAME: &'static str = "powerstrip.approvals.show";
     const SUMMARY: &'static str = "Show one approval with its whole arguments";
     const ROUTE: Option<Route> =
-        route(Method::Get, "/v1/approvals/{id}", APPROVALS_READ, "approvals.show");
+        Some(Route::get("/v1/approvals/{id}", APPROVALS_READ, "approvals.show"));
     type Service = Strip;
     type Input = ById;
     type Output = ApprovalView;
@@ -167,7 +158,7 @@ impl Operation for Decide {
     const SUMMARY: &'static str =
         "Approve or reject a waiting call; needs `approvals:decide` or the admin token";
     const ROUTE: Option<Route> =
-        route(Method::Post, "/v1/approvals/{id}", APPROVALS_DECIDE, "approvals.decide");
+        Some(Route::post("/v1/approvals/{id}", APPROVALS_DECIDE, "approvals.decide"));
     type Service = Strip;
     type Input = DecideInput;
     type Output = ApprovalView;
@@ -203,7 +194,7 @@ impl Operation for ListRules {
     const NAME: &'static str = "powerstrip.approvals.rules";
     const SUMMARY: &'static str = "List standing approval rules";
     const ROUTE: Option<Route> =
-        route(Method::Get, "/v1/approvals/rules", APPROVALS_READ, "approvals.rules");
+        Some(Route::get("/v1/approvals/rules", APPROVALS_READ, "approvals.rules"));
     type Service = Strip;
     type Input = NoInput;
     type Output = Rules;
@@ -225,7 +216,7 @@ impl Operation for RemoveRule {
     const NAME: &'static str = "powerstrip.approvals.rules.remove";
     const SUMMARY: &'static str = "Remove a standing approval rule";
     const ROUTE: Option<Route> =
-        route(Method::Delete, "/v1/approvals/rules/{id}", APPROVALS_DECIDE, "approvals.removeRule");
+        Some(Route::delete("/v1/approvals/rules/{id}", APPROVALS_DECIDE, "approvals.removeRule"));
     type Service = Strip;
     type Input = ById;
     type Output = Removed;

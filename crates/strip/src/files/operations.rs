@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::operations::scope::{FILES_READ, FILES_WRITE};
-use ::operations::{Caller, Method, Operation, OperationError, Reply, Route, Table};
+use ::operations::{Caller, Operation, OperationError, Route, Table};
 use proto::{FileId, FileKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,15 +93,6 @@ impl From<&FileRecord> for FileView {
     }
 }
 
-const fn route(
-    method: Method,
-    path: &'static str,
-    scope: &'static str,
-    id: &'static str,
-) -> Option<Route> {
-    Some(Route { method, path, scope, id, reply: Reply::Envelope })
-}
-
 /// Which files to list.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FileQuery {
@@ -129,7 +120,8 @@ pub struct ListFiles;
 impl Operation for ListFiles {
     const NAME: &'static str = "powerstrip.files.list";
     const SUMMARY: &'static str = "List the files of the caller's tenant";
-    const ROUTE: Option<Route> = route(Method::Get, "/v1/files", FILES_READ, "gateway.listFiles");
+    const ROUTE: Option<Route> =
+        Some(Route::get("/v1/files", FILES_READ, "gateway.listFiles").enveloped());
     type Service = FileService;
     type Input = FileQuery;
     type Output = FilePage;
@@ -160,7 +152,7 @@ impl Operation for ShowFile {
     const NAME: &'static str = "powerstrip.files.show";
     const SUMMARY: &'static str = "Show the metadata of a file";
     const ROUTE: Option<Route> =
-        route(Method::Get, "/v1/files/{id}", FILES_READ, "gateway.getFile");
+        Some(Route::get("/v1/files/{id}", FILES_READ, "gateway.getFile").enveloped());
     type Service = FileService;
     type Input = FileInput;
     type Output = FileView;
@@ -180,7 +172,7 @@ impl Operation for DeleteFile {
     const NAME: &'static str = "powerstrip.files.remove";
     const SUMMARY: &'static str = "Delete a file";
     const ROUTE: Option<Route> =
-        route(Method::Delete, "/v1/files/{id}", FILES_WRITE, "gateway.deleteFile");
+        Some(Route::delete("/v1/files/{id}", FILES_WRITE, "gateway.deleteFile").enveloped());
     type Service = FileService;
     type Input = FileInput;
     type Output = FileView;
@@ -221,7 +213,7 @@ impl Operation for LinkFile {
     const NAME: &'static str = "powerstrip.files.link";
     const SUMMARY: &'static str = "Make a link that opens a file for a while";
     const ROUTE: Option<Route> =
-        route(Method::Get, "/v1/files/{id}/link", FILES_READ, "gateway.linkFile");
+        Some(Route::get("/v1/files/{id}/link", FILES_READ, "gateway.linkFile").enveloped());
     type Service = FileService;
     type Input = LinkInput;
     type Output = FileLink;

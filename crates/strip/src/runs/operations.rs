@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::operations::scope::{RUNS_ANSWER, RUNS_READ};
-use ::operations::{Caller, Method, Operation, OperationError, Reply, Route, Table};
+use ::operations::{Caller, Operation, OperationError, Route, Table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -45,13 +45,7 @@ pub struct ListRuns;
 impl Operation for ListRuns {
     const NAME: &'static str = "powerstrip.runs.list";
     const SUMMARY: &'static str = "List the runs of the caller's tenant, the last touched first";
-    const ROUTE: Option<Route> = Some(Route {
-        method: Method::Get,
-        path: "/v1/runs",
-        scope: RUNS_READ,
-        id: "gateway.listRuns",
-        reply: Reply::Plain,
-    });
+    const ROUTE: Option<Route> = Some(Route::get("/v1/runs", RUNS_READ, "gateway.listRuns"));
     type Service = Strip;
     type Input = RunQuery;
     type Output = RunList;
@@ -85,13 +79,7 @@ pub struct ShowRun;
 impl Operation for ShowRun {
     const NAME: &'static str = "powerstrip.runs.show";
     const SUMMARY: &'static str = "Show a run with its questions and calls";
-    const ROUTE: Option<Route> = Some(Route {
-        method: Method::Get,
-        path: "/v1/runs/{id}",
-        scope: RUNS_READ,
-        id: "gateway.getRun",
-        reply: Reply::Plain,
-    });
+    const ROUTE: Option<Route> = Some(Route::get("/v1/runs/{id}", RUNS_READ, "gateway.getRun"));
     type Service = Strip;
     type Input = RunId;
     type Output = RunDetails;
@@ -121,13 +109,8 @@ pub struct AnswerQuestion;
 impl Operation for AnswerQuestion {
     const NAME: &'static str = "powerstrip.runs.answer";
     const SUMMARY: &'static str = "Answer a question of a run";
-    const ROUTE: Option<Route> = Some(Route {
-        method: Method::Post,
-        path: "/v1/runs/{id}/answers",
-        scope: RUNS_ANSWER,
-        id: "gateway.answerRun",
-        reply: Reply::Plain,
-    });
+    const ROUTE: Option<Route> =
+        Some(Route::post("/v1/runs/{id}/answers", RUNS_ANSWER, "gateway.answerRun"));
     type Service = Strip;
     type Input = AnswerInput;
     type Output = QuestionView;

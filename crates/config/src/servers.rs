@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-use upstream::{Instances, Kind, Pin, SandboxMode, ServerConfig, Start};
+use upstream::{EraChoice, Instances, Kind, Pin, SandboxMode, ServerConfig, Start, UrlTransport};
 
 use crate::environment::Environment;
 use crate::secret::{HeaderSource, SecretFault};
@@ -33,14 +33,23 @@ pub struct Server {
     pub args: Vec<String>,
     /// Environment variables of the program, as text, `{env: NAME}` or `{file: PATH}`. Few others are passed on.
     pub env: BTreeMap<String, HeaderSource>,
-    /// The working directory of the program.
+    /// The working directory of the program, relative to this file. By default it is the folder of this file.
     pub cwd: Option<PathBuf>,
+    /// The folder of the file that has this entry.
+    #[serde(skip)]
+    pub(crate) folder: Option<PathBuf>,
     /// Whether the program is started with the gateway or at the first call.
     pub start: StartWhen,
     /// The URL of a streamable HTTP server. Its host and port need no entry in `egress.allow`.
     pub url: Option<String>,
     /// The URLs of its replicas, in addition to `url` if that is set.
     pub urls: Vec<String>,
+    /// The transport of a server with a URL: `streamable` HTTP, the older `sse` (HTTP+SSE of 2024-11-05), or `auto`,
+    /// which tries streamable HTTP first.
+    pub transport: TransportOf,
+    /// The protocol era to speak with the server: `legacy` (2025-11-25 and before, with sessions), `modern`
+    /// (2026-07-28), or `auto`: each caller's own era where the server speaks both.
+    pub era: EraOf,
     /// Headers of every request, as text, `{env: NAME}` or `{file: PATH}`.
     pub headers: BTreeMap<String, HeaderSource>,
     /// How the gateway obtains tokens, if the server requires them.
@@ -122,9 +131,12 @@ impl Default for Server {
             args: Vec::new(),
             env: BTreeMap::new(),
             cwd: None,
+            folder: None,
             start: StartWhen::default(),
             url: None,
             urls: Vec::new(),
+            transport: TransportOf::default(),
+            era: EraOf::default(),
             headers: BTreeMap::new(),
             auth: None,
             disabled: false,
@@ -160,6 +172,32 @@ pub enum ServerKind {
     Mcp,
     /// A service that an OpenAPI document describes.
     Openapi,
+}
+
+/// The transport of a server with a URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TransportOf {
+    /// Streamable HTTP, or HTTP+SSE if the server does not know it.
+    #[default]
+    Auto,
+    /// Streamable HTTP only.
+    Streamable,
+    /// HTTP+SSE, the transport of 2024-11-05.
+    Sse,
+}
+
+/// The protocol era to speak with a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EraOf {
+    /// What the server speaks; if it speaks both, the era of each caller.
+    #[default]
+    Auto,
+    /// 2025-11-25 and before: `initialize`, sessions, questions during a call.
+    Legacy,
+    /// 2026-07-28: requests without sessions.
+    Modern,
 }
 
 /// When a program is started.
@@ -248,6 +286,7 @@ impl Server {
         {
             *document = absolute(Path::new(&*document)).to_string_lossy().into_owned();
         }
+        self.folder = Some(absolute(Path::new(".")));
         let sandbox = &mut self.sandbox;
         for path in self.cwd.iter_mut().chain(&mut sandbox.read).chain(&mut sandbox.write) {
             *path = absolute(path);
@@ -316,12 +355,23 @@ impl Server {
             args: self.args.clone(),
             env,
             cwd: self.cwd.clone(),
+            folder: self.folder.clone(),
             start: match self.start {
                 StartWhen::Eager => Start::Eager,
                 StartWhen::Lazy => Start::Lazy,
             },
             url: self.url.clone(),
             urls: self.urls.clone(),
+            transport: match self.transport {
+                TransportOf::Auto => UrlTransport::Auto,
+                TransportOf::Streamable => UrlTransport::Streamable,
+                TransportOf::Sse => UrlTransport::Sse,
+            },
+            era: match self.era {
+                EraOf::Auto => EraChoice::Auto,
+                EraOf::Legacy => EraChoice::Legacy,
+                EraOf::Modern => EraChoice::Modern,
+            },
             headers,
             auth: None,
             disabled: self.disabled,

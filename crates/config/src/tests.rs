@@ -392,7 +392,8 @@ fn servers_are_read_with_their_secrets() {
              env: { TOKEN: { env: FILES_TOKEN }, MODE: plain }\n    timeout: 90s\n    rename: { a: b }\n    \
              sandbox: { mode: auto, network: false, read: [data] }\n  \
            crm:\n    url: http://127.0.0.1:7101/mcp\n    urls: ['http://127.0.0.1:7102/mcp']\n    \
-             headers: { X-Api-Key: { file: key.txt } }\n    only: ['read_*']\n    shared: true\n  \
+             headers: { X-Api-Key: { file: key.txt } }\n    only: ['read_*']\n    shared: true\n    \
+             transport: sse\n    era: legacy\n  \
            later: { command: npx, disabled: true }\n",
     );
     std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
@@ -402,6 +403,10 @@ fn servers_are_read_with_their_secrets() {
     let (base, files) = (fixture.folder.path(), server("files"));
     assert_eq!(files.command.as_deref(), base.join("bin/files").to_str());
     assert_eq!(files.cwd, Some(base.join("data")));
+    assert_eq!(server("later").cwd, None);
+    assert_eq!(server("later").folder.as_deref(), Some(base), "the folder of the config file");
+    assert_eq!(server("crm").transport, upstream::UrlTransport::Sse);
+    assert_eq!(server("crm").era, upstream::EraChoice::Legacy);
     assert_eq!(files.env["TOKEN"], "t0ken");
     assert_eq!(files.env["MODE"], "plain");
     assert_eq!(files.start, upstream::Start::Lazy);

@@ -1,3 +1,4 @@
+mod protocol;
 mod secrets;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
 
+pub use protocol::{EraChoice, UrlTransport};
+
 /// One server of `servers:`. Either `command` or at least one URL is set, or a document for `kind: openapi`.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -27,12 +30,19 @@ pub struct ServerConfig {
     pub args: Vec<String>,
     /// Variables added to the few that every child gets.
     pub env: BTreeMap<String, String>,
+    /// The working folder of the program, which it may read even if it is confined.
     pub cwd: Option<PathBuf>,
+    /// The working folder where `cwd` is not set: the folder of the config file. A confined program may not read it
+    /// for that. Not a key of the config file.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
     pub start: Start,
-    /// Where a streamable HTTP server is.
+    /// Where an HTTP server is.
     pub url: Option<String>,
     /// Its replicas, in addition to `url`.
     pub urls: Vec<String>,
+    pub transport: UrlTransport,
+    pub era: EraChoice,
     /// Sent with every request; secrets among them are never shown.
     pub headers: BTreeMap<String, String>,
     /// How tokens are obtained, where the server requires them.
@@ -179,9 +189,12 @@ impl Default for ServerConfig {
             args: Vec::new(),
             env: BTreeMap::new(),
             cwd: None,
+            folder: None,
             start: Start::default(),
             url: None,
             urls: Vec::new(),
+            transport: UrlTransport::default(),
+            era: EraChoice::default(),
             headers: BTreeMap::new(),
             auth: None,
             disabled: false,
@@ -329,6 +342,7 @@ impl ServerConfig {
             }
             _ => {}
         }
+        self.check_protocol().map_err(|(key, why)| fault(key, why))?;
         for url in self.all_urls() {
             Rule::for_url(url).map_err(|why| fault("url", &why.to_string()))?;
         }

@@ -38,7 +38,8 @@ mod upstream;
 mod upstreams;
 
 pub use config::{
-    ConfigFault, Instances, Kind, Pin, Reach, Sandbox, SandboxMode, ServerConfig, Start,
+    ConfigFault, EraChoice, Instances, Kind, Pin, Reach, Sandbox, SandboxMode, ServerConfig, Start,
+    UrlTransport,
 };
 pub use deps::{Deps, ListStore, OtherOfferings, Publish, ToolList};
 pub use era::Era;

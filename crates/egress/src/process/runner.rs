@@ -164,7 +164,7 @@ impl Runner {
                 }
                 confinement.read.extend(installation);
             }
-            confinement.read.extend(folder.clone());
+            confinement.read.extend(folder.clone().filter(|_| spec.reads_folder));
             self.hide(confinement, tier)?;
         }
         let scratch = Scratch::create(&self.scratch).map_err(RunError::Scratch)?;

@@ -21,6 +21,8 @@ pub struct Spec {
     pub(super) arguments: Vec<OsString>,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) folder: Option<PathBuf>,
+    /// Whether a confined program may read its working folder.
+    pub(super) reads_folder: bool,
     pub(super) stdin: Input,
     pub(super) stdout_cap: u64,
     pub(super) stderr_cap: usize,
@@ -41,6 +43,7 @@ impl Spec {
             arguments: Vec::new(),
             environment: Vec::new(),
             folder: None,
+            reads_folder: true,
             stdin: Input::Bytes(Vec::new()),
             stdout_cap: 262_144,
             stderr_cap: 65_536,
@@ -74,6 +77,14 @@ impl Spec {
     /// Without one it starts in a private folder that is its own to write and vanishes with the run.
     pub fn folder(mut self, path: impl Into<PathBuf>) -> Self {
         self.folder = Some(path.into());
+        self.reads_folder = true;
+        self
+    }
+
+    /// Starts the program in this folder. A confined program may use nothing of it but what its policy says.
+    pub fn start_in(mut self, path: impl Into<PathBuf>) -> Self {
+        self.folder = Some(path.into());
+        self.reads_folder = false;
         self
     }
 

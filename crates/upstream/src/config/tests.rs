@@ -20,7 +20,17 @@ fn a_bad_entry_names_its_key() {
     let renamed =
         ServerConfig { rename: [("a".to_owned(), "two words".to_owned())].into(), ..stdio("x") };
     let hasty = ServerConfig { timeout: Some(Duration::ZERO), ..stdio("x") };
+    let sse = |config: ServerConfig| ServerConfig { transport: UrlTransport::Sse, ..config };
+    let modern = |config: ServerConfig| ServerConfig { era: EraChoice::Modern, ..config };
+    let document = ServerConfig {
+        kind: Kind::Openapi,
+        document: Some("pets.json".to_owned()),
+        ..ServerConfig::default()
+    };
     for (server, config, key) in [
+        ("a", sse(stdio("x")), "transport"),
+        ("a", modern(sse(at("http://a.test/mcp"))), "era"),
+        ("a", modern(document), "era"),
         ("a__b", stdio("x"), "name"),
         ("a b", stdio("x"), "name"),
         ("a:b", stdio("x"), "name"),

@@ -187,9 +187,11 @@ fn spec(config: &ServerConfig, deps: &Deps) -> Spec {
     for (name, value) in &config.env {
         spec = spec.env(name, value);
     }
-    match &config.cwd {
-        Some(folder) => spec.folder(folder),
-        None => spec,
+    match (&config.cwd, &config.folder) {
+        (Some(folder), _) => spec.folder(folder),
+        // The folder holds the config file and its secrets: a confined program reads what `sandbox` names.
+        (None, Some(folder)) => spec.start_in(folder),
+        (None, None) => spec,
     }
 }
 

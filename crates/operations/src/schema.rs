@@ -1,6 +1,6 @@
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The JSON schema of a type as it is read, without references.
 pub fn input_schema<T: JsonSchema>() -> Value {
@@ -9,7 +9,27 @@ pub fn input_schema<T: JsonSchema>() -> Value {
 
 /// The JSON schema of a type as it is written, without references.
 pub fn output_schema<T: JsonSchema>() -> Value {
-    schema::<T>(settings().for_serialize().into_generator())
+    let mut schema = schema::<T>(settings().for_serialize().into_generator());
+    describe_timestamps(&mut schema);
+    schema
+}
+
+/// Adds the times that every answer gets beside its fields of milliseconds.
+fn describe_timestamps(schema: &mut Value) {
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(describe_timestamps),
+        Value::Object(members) => {
+            members.values_mut().for_each(describe_timestamps);
+            let Some(Value::Object(properties)) = members.get_mut("properties") else { return };
+            let times: Vec<_> =
+                properties.keys().filter_map(|key| proto::time::timestamp_name(key)).collect();
+            for name in times {
+                let time = json!({"type": ["string", "null"], "format": "date-time"});
+                properties.entry(name).or_insert(time);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn settings() -> SchemaSettings {

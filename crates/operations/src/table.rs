@@ -63,7 +63,9 @@ impl Table {
             let service = Arc::clone(&service);
             async move {
                 let output = O::run(service, caller, input.read()?).await?;
-                serde_json::to_value(output).map_err(unwritable)
+                let mut output = serde_json::to_value(output).map_err(unwritable)?;
+                proto::time::add_timestamps(&mut output);
+                Ok(output)
             }
             .boxed()
         };

@@ -1,10 +1,15 @@
-//! Printing to standard output and standard error, in colour only on terminals.
+//! Printing to standard output and standard error: colours and line breaks are for terminals, never for pipes.
+
+pub(crate) mod progress;
+pub(crate) mod table;
+pub(crate) mod time;
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
 use config::Environment;
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
 /// Prints one line to standard output. A closed pipe (`| head`) is no error.
 pub(crate) fn line(text: impl Display) -> io::Result<()> {
@@ -17,9 +22,25 @@ pub(crate) fn text(text: impl Display) -> io::Result<()> {
     ignore_closed_pipe(write!(stdout, "{text}").and_then(|()| stdout.flush()))
 }
 
-/// Prints a value as indented JSON to standard output.
+/// Prints a value as indented JSON to standard output, as it is.
 pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     line(serde_json::to_string_pretty(value)?)
+}
+
+/// Prints rows or one record as JSON to standard output: beside each `…UnixMs` stands an `…_at` in RFC 3339.
+pub(crate) fn record(value: &impl Serialize) -> io::Result<()> {
+    json(&with_timestamps(value)?)
+}
+
+/// As [`record`], on one line.
+pub(crate) fn record_line(value: &impl Serialize) -> io::Result<()> {
+    line(with_timestamps(value)?)
+}
+
+fn with_timestamps(value: &impl Serialize) -> io::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(value)?;
+    proto::time::add_timestamps(&mut value);
+    Ok(value)
 }
 
 /// Prints one line to standard error, for everything that is not the result.
@@ -35,21 +56,34 @@ fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Colours for text, if they are on.
+/// How an output shows text: in colour or not, and how wide a line may be.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     coloured: bool,
+    width: Option<usize>,
 }
 
 impl Style {
     /// For standard output.
     pub(crate) fn stdout(environment: &Environment) -> Self {
-        Self { coloured: io::stdout().is_terminal() && wants_colour(environment) }
+        let width = terminal_size_of(io::stdout());
+        Self::of(io::stdout().is_terminal(), width, environment)
     }
 
     /// For standard error.
     pub(crate) fn stderr(environment: &Environment) -> Self {
-        Self { coloured: io::stderr().is_terminal() && wants_colour(environment) }
+        let width = terminal_size_of(io::stderr());
+        Self::of(io::stderr().is_terminal(), width, environment)
+    }
+
+    fn of(
+        terminal: bool,
+        size: Option<(terminal_size::Width, terminal_size::Height)>,
+        environment: &Environment,
+    ) -> Self {
+        // A size of zero is what a terminal says that does not know its size.
+        let width = size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0);
+        Self { coloured: wants_colour(terminal, |name| environment.text(name)), width }
     }
 
     /// Whether colours are on.
@@ -57,42 +91,106 @@ impl Style {
         self.coloured
     }
 
+    /// The width of the terminal, or `None` if the output is no terminal: then nothing is cut or wrapped.
+    pub(crate) fn width(self) -> Option<usize> {
+        self.width
+    }
+
+    /// Text in a tone.
+    pub(crate) fn paint(self, tone: Tone, text: impl Display) -> String {
+        match tone.code().filter(|_| self.coloured) {
+            Some(code) => format!("\x1b[{code}m{text}\x1b[0m"),
+            None => text.to_string(),
+        }
+    }
+
     /// Names of things.
     pub(crate) fn bold(self, text: impl Display) -> String {
-        self.paint("1", text)
+        self.paint(Tone::Strong, text)
     }
 
     /// Good states.
     pub(crate) fn good(self, text: impl Display) -> String {
-        self.paint("32", text)
+        self.paint(Tone::Good, text)
     }
 
     /// Bad states.
     pub(crate) fn bad(self, text: impl Display) -> String {
-        self.paint("31", text)
+        self.paint(Tone::Bad, text)
     }
 
     /// States that need attention.
     pub(crate) fn doubtful(self, text: impl Display) -> String {
-        self.paint("33", text)
+        self.paint(Tone::Doubtful, text)
     }
 
     /// Details.
     pub(crate) fn faint(self, text: impl Display) -> String {
-        self.paint("2", text)
-    }
-
-    fn paint(self, code: &str, text: impl Display) -> String {
-        if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+        self.paint(Tone::Faint, text)
     }
 }
 
-fn wants_colour(environment: &Environment) -> bool {
-    environment.text("NO_COLOR").is_none()
-        && environment.text("TERM").is_none_or(|term| term != "dumb")
+/// What a text means, from which its colour follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    /// Names of things.
+    Strong,
+    /// Good states.
+    Good,
+    /// States that need attention.
+    Doubtful,
+    /// Bad states.
+    Bad,
+    /// Details.
+    Faint,
+}
+
+impl Tone {
+    /// The tone of a state of a server, run, approval or call, by its name in our JSON.
+    pub(crate) fn of_state(state: &str) -> Self {
+        match state {
+            "ready" | "ok" | "good" | "open" | "approved" | "consumed" | "completed" | "set" => {
+                Self::Good
+            }
+            "starting" | "degraded" | "waiting" | "pending" | "needs_sign_in" | "needs sign-in"
+            | "needs_secret" | "needs secret" | "quarantined" => Self::Doubtful,
+            "down" | "failed" | "error" | "rejected" | "revoked" | "missing" => Self::Bad,
+            "stopped" | "idle" | "disabled" | "expired" | "cancelled" => Self::Faint,
+            _ => Self::Plain,
+        }
+    }
+
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Strong => Some("1"),
+            Self::Faint => Some("2"),
+            Self::Bad => Some("31"),
+            Self::Good => Some("32"),
+            Self::Doubtful => Some("33"),
+        }
+    }
+}
+
+/// `NO_COLOR` beats `CLICOLOR_FORCE`, which beats whether the output is a terminal (<https://no-color.org>,
+/// <https://bixense.com/clicolors>).
+fn wants_colour(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let is = |name: &str, value: &str| variable(name).is_some_and(|text| text == value);
+    if variable("NO_COLOR").is_some() {
+        return false;
+    }
+    if variable("CLICOLOR_FORCE").is_some() && !is("CLICOLOR_FORCE", "0") {
+        return true;
+    }
+    terminal && !is("TERM", "dumb") && !is("CLICOLOR", "0")
 }
 
 /// Untrusted text as one line: no character acts on the terminal, and none is invisible.
 pub(crate) fn shown(text: &str) -> String {
     proto::clean::visible(text).replace(['\n', '\t'], " ")
 }
+
+#[cfg(test)]
+mod tests;

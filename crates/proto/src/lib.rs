@@ -16,6 +16,7 @@ mod finding;
 mod id;
 mod principal;
 mod scrub;
+pub mod time;
 pub mod wire;
 
 pub use canonical::{Digest, InvalidDigest, digest, digest_of_parts};

@@ -1,13 +1,14 @@
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use operations::NoInput;
 use strip::agents::AgentReport;
 use strip::operations::ListAgents;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::{self, Style};
+use crate::output::table::{Cell, Table};
+use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -20,19 +21,30 @@ It asks the gateway that runs on this data folder; where none runs, the servers 
 /// Show the agents, their skills and what each may call
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct AgentsCommand {}
+pub(crate) struct AgentsCommand {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the agents
+    #[command(visible_alias = "list")]
+    Ls,
+}
 
 impl AgentsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, None).await?;
+        let Action::Ls = self.action.unwrap_or(Action::Ls);
         let agents = access.run::<ListAgents>(&NoInput {}).await;
         access.close().await;
         telemetry.flush().await;
         let agents = agents?;
         if context.global.json {
-            output::json(&agents)?;
+            output::record(&agents)?;
         } else {
             list(&agents, Style::stdout(&context.environment))?;
         }
@@ -42,19 +54,21 @@ impl AgentsCommand {
 
 fn list(agents: &[AgentReport], style: Style) -> anyhow::Result<()> {
     if agents.is_empty() {
-        output::line("no agents: name some under `agents` in powerstrip.yaml")?;
+        let advice = "no agents: name some under `agents` in powerstrip.yaml";
+        return Ok(output::line(advice)?);
     }
+    let mut table = Table::new(["AGENT", "DISCOVERY", "TOOLS", "SKILLS"]).right(["TOOLS"]);
     for agent in agents {
-        let skills = match agent.skills.is_empty() {
-            true => "no skills".to_owned(),
-            false => agent.skills.join(", "),
-        };
-        let facts = format!("{}  {skills}  {} tools", agent.discovery, agent.tools.len());
-        output::line(format_args!("{}  {}", style.bold(&agent.name), style.faint(facts)))?;
+        table.row([
+            Cell::new(&agent.name).tone(Tone::Strong),
+            Cell::new(&agent.discovery),
+            Cell::new(agent.tools.len()),
+            Cell::maybe((!agent.skills.is_empty()).then(|| agent.skills.join(", "))),
+        ]);
         for tool in &agent.tools {
             let gated = if agent.approval.contains(tool) { "  (approval)" } else { "" };
-            output::line(format_args!("  {tool}{gated}"))?;
+            table.detail(Cell::new(format_args!("{tool}{gated}")));
         }
     }
-    Ok(())
+    Ok(table.print(style)?)
 }

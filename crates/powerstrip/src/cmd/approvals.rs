@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use config::Span;
@@ -15,7 +14,8 @@ use strip::approval::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Stan
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::{self, Style, shown};
+use crate::output::table::{Cell, Record, Table};
+use crate::output::{self, Style, Tone, shown, time};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -44,6 +44,7 @@ pub(crate) struct ApprovalsCommand {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List waiting calls
+    #[command(visible_alias = "list")]
     Ls {
         /// Include decided calls, newest first.
         #[arg(long)]
@@ -88,6 +89,9 @@ struct Approve {
 
 #[derive(Debug, Subcommand)]
 enum RulesAction {
+    /// List standing rules
+    #[command(visible_alias = "list")]
+    Ls,
     /// Remove a standing rule
     Rm { id: String },
 }
@@ -122,16 +126,15 @@ impl Action {
                 let input = DecideInput { id, decision: Verdict::Reject, reason, standing: None };
                 printer.one(&access.run::<Decide>(&input).await?)
             }
-            Self::Rules { action: None } => {
+            Self::Rules { action: None | Some(RulesAction::Ls) } => {
                 printer.rules(&access.run::<ListRules>(&NoInput {}).await?.rules)
             }
             Self::Rules { action: Some(RulesAction::Rm { id }) } => {
                 let removed = access.run::<RemoveRule>(&ById { id }).await?;
                 match printer.as_json {
-                    true => output::json(&removed)?,
-                    false => output::line("the rule is removed")?,
+                    true => Ok(output::record(&removed)?),
+                    false => Ok(output::line("the rule is removed")?),
                 }
-                Ok(())
             }
             Self::Watch => watch(access, printer).await,
         }
@@ -196,113 +199,122 @@ struct Printer {
 impl Printer {
     fn list(self, approvals: &[ApprovalView]) -> anyhow::Result<()> {
         if self.as_json {
-            return Ok(output::json(&approvals)?);
+            return Ok(output::record(&approvals)?);
         }
         if approvals.is_empty() {
-            output::line("no call waits for a decision")?;
+            return Ok(output::line("no call waits for a decision")?);
         }
-        approvals.iter().try_for_each(|approval| self.brief(approval))
+        let mut table =
+            Table::new(["ID", "TOOL", "STATE", "CALLER", "ARGUMENTS"]).cut(["CALLER", "ARGUMENTS"]);
+        for approval in approvals {
+            table.row([
+                Cell::new(&approval.id),
+                Cell::new(&approval.tool).tone(Tone::Strong),
+                state(approval),
+                Cell::new(caller(&approval.tenant, &approval.owner, approval.agent.as_deref())),
+                Cell::new(arguments(approval)).tone(Tone::Faint),
+            ]);
+        }
+        Ok(table.print(self.style)?)
     }
 
     fn one(self, approval: &ApprovalView) -> anyhow::Result<()> {
-        if self.as_json { Ok(output::json(approval)?) } else { self.brief(approval) }
+        if self.as_json { Ok(output::record(approval)?) } else { self.brief(approval) }
     }
 
     /// One line, also as JSON.
     fn event(self, approval: &ApprovalView) -> anyhow::Result<()> {
-        if self.as_json { Ok(output::line(json!(approval))?) } else { self.brief(approval) }
+        if self.as_json { Ok(output::record_line(approval)?) } else { self.brief(approval) }
     }
 
     fn brief(self, approval: &ApprovalView) -> anyhow::Result<()> {
-        let state = match approval.state {
-            ApprovalState::Pending => {
-                let left = time_left(approval.deadline_unix_ms);
-                self.style.doubtful(format_args!("waits, {left} left"))
-            }
-            state @ (ApprovalState::Approved | ApprovalState::Consumed) => self.style.good(state),
-            state => self.style.bad(state),
-        };
-        let arguments = approval.shown.as_deref().map(one_line);
-        let arguments =
-            arguments.unwrap_or_else(|| format!("{} bytes of arguments", approval.arguments_bytes));
         output::line(format_args!(
             "{}  {}  {}  {}  {}",
             shown(&approval.id),
             self.style.bold(shown(&approval.tool)),
-            caller(&approval.tenant, &approval.owner, approval.agent.as_deref()),
-            state,
-            self.style.faint(arguments)
+            shown(&caller(&approval.tenant, &approval.owner, approval.agent.as_deref())),
+            state(approval).painted(self.style),
+            self.style.faint(shown(&arguments(approval)))
         ))?;
         Ok(())
     }
 
     fn whole(self, approval: &ApprovalView) -> anyhow::Result<()> {
         if self.as_json {
-            return Ok(output::json(approval)?);
+            return Ok(output::record(approval)?);
         }
-        let head = |name: &str, value: String| output::line(format_args!("{name:<12}{value}"));
-        let title = format!("{} {}", shown(&approval.tool), shown(&approval.version));
-        output::line(self.style.bold(title))?;
-        head("id", shown(&approval.id))?;
-        head("state", approval.state.to_string())?;
-        head("caller", caller(&approval.tenant, &approval.owner, approval.agent.as_deref()))?;
-        head("door", shown(&approval.door))?;
-        head("trace", shown(&approval.trace))?;
-        head("definition", approval.definition.to_string())?;
-        if let Some(code) = &approval.code {
-            head("code", format!("sha256 {code}"))?;
-        }
-        if let Some(key) = &approval.idempotency_key {
-            head("key", clean::visible_json(&json!(key).to_string()))?;
-        }
-        if approval.state == ApprovalState::Pending {
-            head("time left", time_left(approval.deadline_unix_ms))?;
-        }
-        for (name, value) in [
-            ("run", &approval.run),
-            ("decided by", &approval.decided_by),
-            ("via", &approval.decided_via),
-            ("reason", &approval.reason),
-        ] {
-            if let Some(value) = value {
-                head(name, shown(value))?;
-            }
-        }
+        let mut record = Record::new();
+        let tool = format!("{} {}", approval.tool, approval.version);
+        record.field("tool", Cell::new(tool).tone(Tone::Strong));
+        record.field("id", Cell::new(&approval.id));
+        record.field("state", state(approval));
+        let caller = caller(&approval.tenant, &approval.owner, approval.agent.as_deref());
+        record.field("caller", Cell::new(caller));
+        record.field("door", Cell::new(&approval.door));
+        record.field("trace", Cell::new(&approval.trace));
+        record.field("definition", Cell::new(&approval.definition));
+        record.maybe("code", approval.code.as_ref().map(|code| format!("sha256 {code}")));
+        let key = approval.idempotency_key.as_ref();
+        record.maybe("key", key.map(|key| clean::visible_json(&json!(key).to_string())));
+        record.maybe("run", approval.run.as_ref());
+        record.maybe("decided by", approval.decided_by.as_ref());
+        record.maybe("via", approval.decided_via.as_ref());
+        record.maybe("reason", approval.reason.as_ref());
         for file in &approval.files {
-            let (name, digest) = (shown(&file.name), shown(&file.sha256));
-            head("file", format!("{name}, {} bytes, sha256 {digest}", file.size))?;
+            let text = format!("{}, {} bytes, sha256 {}", file.name, file.size, file.sha256);
+            record.field("file", Cell::new(text));
         }
-        head("arguments", format!("sha256 {}", approval.arguments_sum))?;
+        record.field("arguments", Cell::new(format_args!("sha256 {}", approval.arguments_sum)));
+        record.print(self.style)?;
         output::line(approval.shown.as_deref().unwrap_or_default())?;
         Ok(())
     }
 
     fn rules(self, rules: &[ApprovalRuleRow]) -> anyhow::Result<()> {
         if self.as_json {
-            return Ok(output::json(&rules)?);
+            return Ok(output::record(&rules)?);
         }
         if rules.is_empty() {
-            output::line("no standing rules: every gated call is asked about")?;
+            return Ok(output::line("no standing rules: every gated call is asked about")?);
         }
+        let headers = ["ID", "TOOL", "CALLER", "ENDS IN", "USED", "BY", "RUN", "ARGUMENTS"];
+        let mut table = Table::new(headers).right(["USED"]).cut(["CALLER", "BY", "ARGUMENTS"]);
         for rule in rules {
             let arguments = match &rule.arguments {
-                Some(arguments) => one_line(&clean::visible_json(arguments)),
-                None => self.style.doubtful("any arguments"),
+                Some(arguments) => Cell::new(one_line(&clean::visible_json(arguments))),
+                None => Cell::new("any arguments").tone(Tone::Doubtful),
             };
-            let run = rule.run.as_deref().map(|run| format!(", run {}", shown(run)));
-            output::line(format_args!(
-                "{}  {}  {}{}  {arguments}  by {}, used {} times, ends in {}",
-                shown(&rule.id),
-                self.style.bold(shown(&rule.tool)),
-                caller(&rule.tenant, &rule.owner, rule.agent.as_deref()),
-                run.unwrap_or_default(),
-                shown(&rule.created_by),
-                rule.uses,
-                time_left(rule.expires_unix_ms),
-            ))?;
+            table.row([
+                Cell::new(&rule.id),
+                Cell::new(&rule.tool).tone(Tone::Strong),
+                Cell::new(caller(&rule.tenant, &rule.owner, rule.agent.as_deref())),
+                Cell::new(time::left(rule.expires_unix_ms)),
+                Cell::new(rule.uses),
+                Cell::new(&rule.created_by),
+                Cell::maybe(rule.run.as_deref()),
+                arguments,
+            ]);
         }
-        Ok(())
+        Ok(table.print(self.style)?)
     }
+}
+
+fn state(approval: &ApprovalView) -> Cell {
+    match approval.state {
+        ApprovalState::Pending => {
+            let left = time::left(approval.deadline_unix_ms);
+            Cell::new(format_args!("waits, {left} left")).tone(Tone::Doubtful)
+        }
+        state @ (ApprovalState::Approved | ApprovalState::Consumed) => {
+            Cell::new(state).tone(Tone::Good)
+        }
+        state => Cell::new(state).tone(Tone::Bad),
+    }
+}
+
+fn arguments(approval: &ApprovalView) -> String {
+    let arguments = approval.shown.as_deref().map(one_line);
+    arguments.unwrap_or_else(|| format!("{} bytes of arguments", approval.arguments_bytes))
 }
 
 /// Enough of the arguments to recognise the call; `show` has all.
@@ -316,16 +328,6 @@ fn one_line(arguments: &str) -> String {
 }
 
 fn caller(tenant: &str, owner: &str, agent: Option<&str>) -> String {
-    let agent = agent.map(|agent| format!(" as {}", shown(agent))).unwrap_or_default();
-    format!("{}/{}{agent}", shown(tenant), shown(owner))
-}
-
-fn time_left(until_unix_ms: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let seconds = Duration::from_millis(until_unix_ms).saturating_sub(now).as_secs();
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        _ => format!("{} h", seconds / 3_600),
-    }
+    let agent = agent.map(|agent| format!(" as {agent}")).unwrap_or_default();
+    format!("{tenant}/{owner}{agent}")
 }

@@ -2,7 +2,6 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
@@ -16,7 +15,9 @@ use crate::context::Context;
 use crate::exit::Usage;
 use crate::files::{GetFile, GetFileInput, PutFile, PutFileInput};
 use crate::operation_client::OperationClient;
-use crate::output::{self, Style};
+use crate::output::progress::Progress;
+use crate::output::table::{Cell, Table};
+use crate::output::{self, Style, Tone, time};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -36,7 +37,7 @@ themselves. They act as this machine's user; over HTTP, `/v1/files` does the sam
 #[command(after_help = EXAMPLES)]
 pub(crate) struct FilesCommand {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,6 +60,7 @@ enum Action {
         output: Option<PathBuf>,
     },
     /// List files, newest first
+    #[command(visible_alias = "list")]
     Ls,
     /// Delete files
     Rm {
@@ -81,7 +83,7 @@ impl FilesCommand {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let client = OperationClient::for_files(context, &loaded).await?;
-        let done = self.action.run(context, &loaded, &client).await;
+        let done = self.action.unwrap_or(Action::Ls).run(context, &loaded, &client).await;
         client.close().await;
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
@@ -112,7 +114,7 @@ impl Action {
                     ttl.map(|span| NonZeroU64::new(span.0.as_secs()).unwrap_or(NonZeroU64::MIN));
                 let link = client.run::<LinkFile>(&LinkInput { id, ttl }).await?;
                 match context.global.json {
-                    true => Ok(output::json(&link)?),
+                    true => Ok(output::record(&link)?),
                     false => Ok(output::line(link.url)?),
                 }
             }
@@ -132,7 +134,7 @@ async fn put(
         let path = std::path::absolute(file)?;
         let size = std::fs::metadata(&path).with_context(|| file.display().to_string())?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let progress = Progress::start(&format!("storing {name}, {}", about(size)));
+        let progress = Progress::start(format!("storing {name}, {}", about(size)));
         let stored_one = client.run::<PutFile>(&PutFileInput { path, name, ttl_ms }).await;
         progress.end().await;
         stored.push(stored_one?);
@@ -162,7 +164,7 @@ async fn get(
     };
     let draft = NamedTempFile::new_in(&folder).with_context(|| folder.display().to_string())?;
     let path = std::path::absolute(draft.path())?;
-    let progress = Progress::start(&format!("fetching {id}"));
+    let progress = Progress::start(format!("fetching {id}"));
     let fetched = client.run::<GetFile>(&GetFileInput { id: id.to_owned(), path }).await;
     progress.end().await;
     let fetched = fetched?;
@@ -193,15 +195,25 @@ async fn list(context: &Context, client: &OperationClient) -> anyhow::Result<()>
             break;
         }
     }
-    if files.is_empty() && !context.global.json {
-        output::note("no files: `powerstrip files put FILE` stores one");
+    if context.global.json {
+        return Ok(output::record(&files)?);
     }
-    let style = Style::stdout(&context.environment);
-    print(context, &files, |file| {
-        let FileView { file_id, media_type, name, .. } = file;
-        let (kind, size) = (file.kind.as_str(), about(file.size));
-        format!("{}  {kind:9}  {size:>8}  {media_type:24}  {name}", style.bold(file_id))
-    })
+    if files.is_empty() {
+        return Ok(output::line("no files: `powerstrip files put FILE` stores one")?);
+    }
+    let headers = ["ID", "KIND", "SIZE", "CREATED", "TYPE", "NAME"];
+    let mut table = Table::new(headers).right(["SIZE"]).cut(["TYPE", "NAME"]);
+    for file in &files {
+        table.row([
+            Cell::new(&file.file_id).tone(Tone::Strong),
+            Cell::new(file.kind.as_str()),
+            Cell::new(about(file.size)),
+            Cell::new(time::ago(file.created_ms)),
+            Cell::new(&file.media_type),
+            Cell::new(&file.name),
+        ]);
+    }
+    Ok(table.print(Style::stdout(&context.environment))?)
 }
 
 /// Prints a line for each file, or all of them as JSON.
@@ -211,44 +223,13 @@ fn print(
     line: impl Fn(&FileView) -> String,
 ) -> anyhow::Result<()> {
     if context.global.json {
-        output::json(&files)?;
+        output::record(&files)?;
     } else {
         for file in files {
             output::line(line(file))?;
         }
     }
     Ok(())
-}
-
-/// Shows on a terminal that a transfer is running, and for how long.
-struct Progress(Option<tokio::task::JoinHandle<()>>);
-
-impl Progress {
-    fn start(what: &str) -> Self {
-        if !io::stderr().is_terminal() {
-            return Self(None);
-        }
-        let what = what.to_owned();
-        Self(Some(tokio::spawn(async move {
-            let began = tokio::time::Instant::now();
-            let mut ticks = tokio::time::interval(Duration::from_millis(500));
-            // Most transfers end before the first tick.
-            ticks.tick().await;
-            loop {
-                ticks.tick().await;
-                let seconds = began.elapsed().as_secs_f32();
-                let _ = write!(io::stderr().lock(), "\r\x1b[K{what} … {seconds:.0}s");
-            }
-        })))
-    }
-
-    async fn end(self) {
-        if let Some(shown) = self.0 {
-            shown.abort();
-            let _ = shown.await;
-            let _ = write!(io::stderr().lock(), "\r\x1b[K");
-        }
-    }
 }
 
 /// A size in one unit.

@@ -1,5 +1,4 @@
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use auth::key_operations::{AddKey, AddKeyInput, KeyView, ListKeys, RevokeKey, RevokeKeyInput};
 use clap::{Args, Subcommand};
@@ -8,14 +7,15 @@ use operations::NoInput;
 
 use crate::context::Context;
 use crate::operation_client::OperationClient;
-use crate::output::{self, Style};
+use crate::output::table::{Cell, Table};
+use crate::output::{self, Style, Tone, time};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip keys add ci --scope tools:read --scope tools:call --expires 90d
   powerstrip keys add weather --registration            for a server that announces itself
-  powerstrip keys list
+  powerstrip keys ls
   powerstrip keys revoke ci
 
 A key is shown once, when it is made; send it as `Authorization: Bearer ps_…`. A running gateway takes changes at once.
@@ -26,7 +26,7 @@ Keys matter where the config has `auth:`; without it, the doors serve this machi
 #[command(after_help = EXAMPLES)]
 pub(crate) struct KeysCommand {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -34,7 +34,8 @@ enum Action {
     /// Make a key and show it, once
     Add(Add),
     /// List all keys, without their secrets
-    List,
+    #[command(visible_alias = "list")]
+    Ls,
     /// Revoke a key
     Revoke {
         /// The key's name or id.
@@ -71,7 +72,7 @@ impl KeysCommand {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let client = OperationClient::for_keys(context, &loaded).await?;
-        let done = self.action.run(&client, context).await;
+        let done = self.action.unwrap_or(Action::Ls).run(&client, context).await;
         client.close().await;
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
@@ -85,21 +86,22 @@ impl Action {
             Self::Add(add) => {
                 let key = client.run::<AddKey>(&add.into_input()).await?;
                 if as_json {
-                    return Ok(output::json(&key)?);
+                    return Ok(output::record(&key)?);
                 }
                 output::line(key.secret.as_deref().unwrap_or_default())?;
                 output::note("The key is shown only once; the gateway stores a hash of it.");
             }
-            Self::List => {
+            Self::Ls => {
                 let keys = client.run::<ListKeys>(&NoInput {}).await?;
                 let style = Style::stdout(&context.environment);
-                if as_json { output::json(&keys)? } else { list(&keys, style)? }
+                if as_json { output::record(&keys)? } else { list(&keys, style)? }
             }
             Self::Revoke { key } => {
                 let key = client.run::<RevokeKey>(&RevokeKeyInput { key }).await?;
-                match as_json {
-                    true => output::json(&key)?,
-                    false => output::line(format_args!("{} is revoked", key.name))?,
+                if as_json {
+                    output::record(&key)?;
+                } else {
+                    output::line(format_args!("{} is revoked", key.name))?;
                 }
             }
         }
@@ -124,52 +126,37 @@ impl Add {
 
 fn list(keys: &[KeyView], style: Style) -> anyhow::Result<()> {
     if keys.is_empty() {
-        output::line("no keys: `powerstrip keys add NAME` makes one")?;
+        return Ok(output::line("no keys: `powerstrip keys add NAME` makes one")?);
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let width = keys.iter().map(|key| key.name.chars().count()).max().unwrap_or(0);
+    let headers = ["NAME", "ID", "KIND", "STATE", "USED", "BEARER", "SCOPES"];
+    let mut table = Table::new(headers).cut(["NAME", "BEARER", "SCOPES"]);
     for key in keys {
-        let name = format!("{:width$}", key.name);
         let agent = key.agent.as_ref().map(|agent| format!(" as {agent}")).unwrap_or_default();
-        let used = key.used_unix_ms.map(|used| now.saturating_sub(Duration::from_millis(used)));
-        output::line(format_args!(
-            "{}  {}  {:12}  {}/{}{agent}  {}  {}, {}",
-            style.bold(name),
-            key.id,
-            key.kind,
-            key.tenant,
-            key.subject,
-            key.scopes.join(" "),
-            validity(key, now, style),
-            used.map_or_else(
-                || "never used".to_owned(),
-                |used| format!("used {} ago", about(used))
+        table.row([
+            Cell::new(&key.name).tone(Tone::Strong),
+            Cell::new(&key.id),
+            Cell::new(&key.kind),
+            validity(key),
+            key.used_unix_ms.map_or_else(
+                || Cell::new("never").tone(Tone::Faint),
+                |at| Cell::new(time::ago(at)),
             ),
-        ))?;
+            Cell::new(format_args!("{}/{}{agent}", key.tenant, key.subject)),
+            Cell::new(key.scopes.join(" ")),
+        ]);
     }
-    Ok(())
+    Ok(table.print(style)?)
 }
 
-fn validity(key: &KeyView, now: Duration, style: Style) -> String {
+fn validity(key: &KeyView) -> Cell {
     if key.revoked_unix_ms.is_some() {
-        return style.bad("revoked");
+        return Cell::new("revoked").tone(Tone::Bad);
     }
-    match key.expires_unix_ms.map(Duration::from_millis) {
-        None => style.good("good"),
-        Some(expires) if expires <= now => style.bad("expired"),
+    match key.expires_unix_ms {
+        None => Cell::new("good").tone(Tone::Good),
+        Some(expires) if time::is_past(expires) => Cell::new("expired").tone(Tone::Bad),
         Some(expires) => {
-            style.good(format_args!("good for {}", about(expires.saturating_sub(now))))
+            Cell::new(format_args!("good for {}", time::left(expires))).tone(Tone::Good)
         }
-    }
-}
-
-/// A duration in one unit.
-fn about(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..120 => format!("{seconds}s"),
-        120..7_200 => format!("{}m", seconds / 60),
-        7_200..172_800 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
     }
 }

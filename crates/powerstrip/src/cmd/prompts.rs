@@ -10,7 +10,8 @@ use url::Url;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::{FAILED, Usage};
-use crate::output::{self, Style};
+use crate::output::table::{Cell, Table};
+use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -34,7 +35,8 @@ pub(crate) struct PromptsCommand {
 #[derive(Debug, Subcommand)]
 enum What {
     /// List prompts with their versions
-    List,
+    #[command(visible_alias = "list")]
+    Ls,
     /// Print a prompt's body; with --json also its spec
     Get {
         /// The prompt: `domain/name`, with `@N` for a certain version.
@@ -55,7 +57,7 @@ enum What {
 impl PromptsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
-        let what = self.what.unwrap_or(What::List);
+        let what = self.what.unwrap_or(What::Ls);
         if let What::Pin = what {
             return pin(context, &loaded);
         }
@@ -71,7 +73,7 @@ impl PromptsCommand {
 async fn answer(access: &Access, what: What, context: &Context) -> anyhow::Result<()> {
     let as_json = context.global.json;
     match what {
-        What::List => {
+        What::Ls => {
             let prompts = access.discovery().await?.prompts;
             match as_json {
                 true => output::json(&prompts)?,
@@ -107,20 +109,23 @@ fn with_newline(mut text: String) -> String {
 }
 
 pub(super) fn list(prompts: &[ListedPrompt], style: Style) -> anyhow::Result<()> {
+    if prompts.is_empty() {
+        return Ok(output::line("no prompts: `powerstrip new prompt DOMAIN/NAME` begins one")?);
+    }
+    let mut table = Table::new(["PROMPT", "VERSIONS", "DESCRIPTION"]);
     for prompt in prompts {
         let mut majors: Vec<_> =
             prompt.versions.iter().map(|version| format!("v{}", version.major)).collect();
         majors.sort();
         let newest = prompt.versions.iter().max_by_key(|version| version.major);
         let description = newest.map_or("", |version| version.description.as_str());
-        output::line(format_args!(
-            "{} {}  {}",
-            style.bold(prompt.id.trim_start_matches("mcp.prompt:")),
-            style.faint(majors.join(" ")),
-            super::tools::first_sentence(description)
-        ))?;
+        table.row([
+            Cell::new(prompt.id.trim_start_matches("mcp.prompt:")).tone(Tone::Strong),
+            Cell::new(majors.join(" ")).tone(Tone::Faint),
+            Cell::new(super::tools::first_sentence(description)),
+        ]);
     }
-    Ok(())
+    Ok(table.print(style)?)
 }
 
 fn pin(context: &Context, loaded: &Loaded) -> anyhow::Result<ExitCode> {

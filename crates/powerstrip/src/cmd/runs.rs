@@ -5,12 +5,13 @@ use clap::{Args, Subcommand};
 use proto::clean;
 use serde_json::Value;
 use strip::runs::operations::{AnswerInput, AnswerQuestion, ListRuns, RunId, RunQuery, ShowRun};
-use strip::runs::{QuestionView, RunDetails, RunSummary};
+use strip::runs::{QuestionView, RunCall, RunDetails, RunSummary};
 
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::Usage;
-use crate::output::{self, Style, shown};
+use crate::output::table::{Cell, Record, Table};
+use crate::output::{self, Style, Tone, shown, time};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -34,6 +35,7 @@ pub(crate) struct RunsCommand {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List the last runs
+    #[command(visible_alias = "list")]
     Ls(Ls),
     /// Show one run with its questions and calls
     Show(Show),
@@ -94,17 +96,17 @@ impl Action {
             Self::Ls(Ls { state, limit }) => {
                 let query = RunQuery { state, limit: Some(limit), offset: 0 };
                 let runs = access.run::<ListRuns>(&query).await?.runs;
-                if as_json { Ok(output::json(&runs)?) } else { list(&runs, style) }
+                if as_json { Ok(output::record(&runs)?) } else { list(&runs, style) }
             }
             Self::Show(Show { run }) => {
                 let id = resolve(access, run).await?;
                 let run = access.run::<ShowRun>(&RunId { id }).await?;
-                if as_json { Ok(output::json(&run)?) } else { show(&run, style) }
+                if as_json { Ok(output::record(&run)?) } else { show(&run, style) }
             }
             Self::Answer(answer) => {
                 let question = answer.run(access).await?;
                 if as_json {
-                    return Ok(output::json(&question)?);
+                    return Ok(output::record(&question)?);
                 }
                 let (slot, value) = (shown(&question.slot_id), question.value.unwrap_or_default());
                 Ok(output::line(format_args!("{slot}: {}", visible(&value)))?)
@@ -168,60 +170,92 @@ fn visible(value: &Value) -> String {
 
 fn list(runs: &[RunSummary], style: Style) -> anyhow::Result<()> {
     if runs.is_empty() {
-        output::line("no runs")?;
+        return Ok(output::line("no runs: a run begins with a call, such as `powerstrip call`")?);
     }
-    runs.iter().try_for_each(|run| brief(run, style))
+    let headers = ["ID", "STATE", "KIND", "LAST CALL", "TOOLS", "CALLER", "NAME"];
+    let mut table = Table::new(headers).right(["TOOLS"]).cut(["CALLER", "NAME"]);
+    for run in runs {
+        table.row([
+            Cell::new(&run.id).tone(Tone::Strong),
+            Cell::state(&run.state),
+            Cell::new(&run.kind),
+            Cell::new(time::ago(run.touched_unix_ms)),
+            Cell::new(run.data_tools),
+            Cell::new(caller(run)),
+            Cell::maybe(run.name.as_deref()),
+        ]);
+    }
+    Ok(table.print(style)?)
 }
 
-fn brief(run: &RunSummary, style: Style) -> anyhow::Result<()> {
-    let state = match run.state.as_str() {
-        "waiting" => style.doubtful(format_args!("{:9}", "waiting")),
-        state => format!("{:9}", shown(state)),
-    };
-    let caller = match &run.agent {
-        Some(agent) => format!("{} as {}", shown(&run.owner), shown(agent)),
-        None => shown(&run.owner),
-    };
-    output::line(format_args!(
-        "{}  {state}  {:7}  {caller}  {} data tools  {}",
-        style.bold(shown(&run.id)),
-        shown(&run.kind),
-        run.data_tools,
-        shown(run.name.as_deref().unwrap_or_default()),
-    ))?;
-    Ok(())
+fn caller(run: &RunSummary) -> String {
+    match &run.agent {
+        Some(agent) => format!("{} as {agent}", run.owner),
+        None => run.owner.clone(),
+    }
 }
 
 fn show(details: &RunDetails, style: Style) -> anyhow::Result<()> {
-    brief(&details.run, style)?;
-    if let Some(summary) = &details.run.summary {
-        output::line(format_args!("  summary: {}", shown(summary)))?;
+    let run = &details.run;
+    let mut record = Record::new();
+    record.field("id", Cell::new(&run.id).tone(Tone::Strong));
+    record.field("state", Cell::state(&run.state));
+    record.field("kind", Cell::new(&run.kind));
+    record.maybe("name", run.name.as_deref());
+    record.field("caller", Cell::new(caller(run)));
+    record.field("data tools", Cell::new(run.data_tools));
+    record.field("started", Cell::new(time::ago(run.created_unix_ms)));
+    record.field("last call", Cell::new(time::ago(run.touched_unix_ms)));
+    record.maybe("summary", run.summary.as_deref());
+    for artifact in &run.artifacts {
+        record.field("artifact", Cell::new(artifact));
     }
-    for artifact in &details.run.artifacts {
-        output::line(format_args!("  artifact: {}", shown(artifact)))?;
+    record.print(style)?;
+    if !details.questions.is_empty() {
+        output::line("")?;
+        questions(&details.questions).print(style)?;
     }
-    for question in &details.questions {
+    if !details.calls.is_empty() {
+        output::line("")?;
+        calls(&details.calls).print(style)?;
+    }
+    Ok(())
+}
+
+fn questions(questions: &[QuestionView]) -> Table {
+    let mut table = Table::new(["SLOT", "STATE", "TYPE", "QUESTION"]);
+    for question in questions {
         let options = match question.options.is_empty() {
             true => String::new(),
             false => format!(" {}", visible(&question.options.clone().into())),
         };
-        output::line(format_args!(
-            "  {} {} ({}{options}): {}",
-            style.bold(shown(&question.slot_id)),
-            shown(&question.state),
-            shown(&question.slot_type),
-            shown(&question.prompt),
-        ))?;
+        let tone = if question.state == "open" { Tone::Doubtful } else { Tone::Plain };
+        table.row([
+            Cell::new(&question.slot_id).tone(Tone::Strong),
+            Cell::new(&question.state).tone(tone),
+            Cell::new(format_args!("{}{options}", question.slot_type)),
+            Cell::new(&question.prompt),
+        ]);
         if let (Some(value), Some(by)) = (&question.value, &question.answered_by) {
-            output::line(format_args!("    {} by {}", visible(value), shown(by)))?;
+            table.detail(Cell::new(format_args!("{} by {by}", visible(value))));
         }
     }
-    for call in &details.calls {
+    table
+}
+
+fn calls(calls: &[RunCall]) -> Table {
+    let mut table =
+        Table::new(["TOOL", "OUTCOME", "TOOK", "STARTED", "TRACE"]).right(["TOOK"]).cut(["TOOL"]);
+    for call in calls {
         let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
-        let (tool, outcome) = (shown(&call.tool), shown(&call.outcome));
-        output::line(
-            style.faint(format_args!("  {tool}  {outcome}  {took} ms  {}", call.trace_id)),
-        )?;
+        let tone = if call.outcome == "OK" { Tone::Good } else { Tone::Bad };
+        table.row([
+            Cell::new(&call.tool).tone(Tone::Strong),
+            Cell::new(&call.outcome).tone(tone),
+            Cell::new(format_args!("{took} ms")),
+            Cell::new(time::ago(call.started_unix_ms)),
+            Cell::new(call.trace_id),
+        ]);
     }
-    Ok(())
+    table
 }

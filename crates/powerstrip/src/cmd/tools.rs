@@ -1,37 +1,51 @@
 mod quarantine;
+mod show;
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use proto::Discovery;
 use url::Url;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::{self, Style};
+use crate::output::progress::Progress;
+use crate::output::table::{Cell, Table};
+use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
-use quarantine::Action;
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip tools                    what can be called
+  powerstrip tools show demo.echo     one tool: its input, its limits, an example call
   powerstrip tools --json             the same as GET /mcp/discover
   powerstrip tools quarantined        tools of servers that have changed and wait for your word
   powerstrip tools diff crm:search    what has changed in one of them
   powerstrip tools approve crm:search serve it as it is now";
 
-/// List what can be called
+/// List and show what can be called
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ToolsCommand {
     #[command(subcommand)]
     action: Option<Action>,
-    /// List the tools of the gateway at this URL.
-    #[arg(long, value_name = "URL")]
+    /// Ask the gateway at this URL.
+    #[arg(long, value_name = "URL", global = true)]
     url: Option<Url>,
     /// List what this agent of the config is shown.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", global = true)]
     agent: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List what can be called
+    #[command(visible_alias = "list")]
+    Ls,
+    /// Show one tool with its input and output
+    Show(show::Show),
+    #[command(flatten)]
+    Quarantine(quarantine::Action),
 }
 
 impl ToolsCommand {
@@ -40,44 +54,48 @@ impl ToolsCommand {
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let (url, agent) = (self.url.as_ref(), self.agent.as_deref());
         let access = Access::open_as(context, &loaded, url, agent).await?;
-        if let Some(action) = self.action {
-            let ended = action.run(&access, context).await;
-            access.close().await;
-            telemetry.flush().await;
-            return ended;
-        }
-        let discovery = access.discovery().await;
+        let ended = match self.action.unwrap_or(Action::Ls) {
+            Action::Ls => ls(&access, context).await,
+            Action::Show(show) => show.run(&access, context).await,
+            Action::Quarantine(action) => action.run(&access, context).await,
+        };
         access.close().await;
         telemetry.flush().await;
-        let discovery = discovery?;
-        if context.global.json {
-            output::json(&discovery)?;
-        } else {
-            list(&discovery, Style::stdout(&context.environment))?;
-        }
-        Ok(ExitCode::SUCCESS)
+        ended
     }
 }
 
+async fn ls(access: &Access, context: &Context) -> anyhow::Result<ExitCode> {
+    let progress = Progress::start("waiting for the servers");
+    let discovery = access.discovery().await;
+    progress.end().await;
+    let discovery = discovery?;
+    if context.global.json {
+        output::json(&discovery)?;
+    } else {
+        list(&discovery, Style::stdout(&context.environment))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn list(discovery: &Discovery, style: Style) -> anyhow::Result<()> {
-    let width = discovery.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0);
+    let mut table = Table::new(["TOOL", "VERSION", "DESCRIPTION"]);
     for tool in &discovery.tools {
-        let name = format!("{:width$}", tool.name);
-        let deprecated = if tool.deprecated { " (deprecated)" } else { "" };
-        let version = style.faint(format_args!("{:>8}{deprecated}", tool.version));
-        output::line(format_args!(
-            "{} {version}  {}",
-            style.bold(name),
-            first_sentence(&tool.description)
-        ))?;
+        let version = match tool.deprecated {
+            true => Cell::new(format_args!("{} (deprecated)", tool.version)).tone(Tone::Doubtful),
+            false => Cell::new(&tool.version).tone(Tone::Faint),
+        };
+        let name = Cell::new(&tool.name).tone(Tone::Strong);
+        table.row([name, version, Cell::new(first_sentence(&tool.description))]);
     }
     for held in &discovery.quarantined {
-        let advice = format!("see `powerstrip tools diff {}`", held.name);
-        output::line(format_args!(
-            "{} {}",
-            style.bold(format_args!("{:width$}", held.name)),
-            style.faint(format_args!("quarantined: {}; {advice}", held.reason)),
-        ))?;
+        let advice = format!("{}; see `powerstrip tools diff {}`", held.reason, held.name);
+        let name = Cell::new(&held.name).tone(Tone::Strong);
+        table.row([name, Cell::state("quarantined"), Cell::new(advice)]);
+    }
+    match table.is_empty() {
+        true => output::line("no tools: `powerstrip new tool NAME` begins one")?,
+        false => table.print(style)?,
     }
     if !discovery.prompts.is_empty() {
         output::line("")?;

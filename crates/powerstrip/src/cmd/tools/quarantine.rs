@@ -12,7 +12,8 @@ use crate::gateway::quarantine::{
     ApproveDefinitions, ApproveInput, ListQuarantined, QuarantineEntry, QuarantineQuery,
     ShownDefinition,
 };
-use crate::output::{self, Style};
+use crate::output::table::{Cell, Table};
+use crate::output::{self, Style, Tone};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
@@ -50,11 +51,11 @@ impl Action {
         match self {
             Self::Quarantined => {
                 let entries = access.run::<ListQuarantined>(&QuarantineQuery::default()).await?;
-                if as_json { output::json(&entries)? } else { list(&entries, style)? }
+                if as_json { output::record(&entries)? } else { list(&entries, style)? }
             }
             Self::Diff(Diff { tool }) => {
                 let entry = one(access, tool).await?;
-                if as_json { output::json(&entry)? } else { show(&entry, style)? }
+                if as_json { output::record(&entry)? } else { show(&entry, style)? }
             }
             Self::Approve(approve) => approve.run(access, (!as_json).then_some(style)).await?,
         }
@@ -116,18 +117,17 @@ async fn one(access: &Access, tool: String) -> anyhow::Result<QuarantineEntry> {
 
 fn list(waiting: &[QuarantineEntry], style: Style) -> anyhow::Result<()> {
     if waiting.is_empty() {
-        output::line("no tool is quarantined")?;
+        return Ok(output::line("no tool is quarantined")?);
     }
-    let width = waiting.iter().map(|held| held.name.chars().count()).max().unwrap_or(0);
+    let mut table = Table::new(["TOOL", "CHANGED", "REASON"]);
     for held in waiting {
-        let name = format!("{:width$}", held.name);
-        let changed = match held.changed.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", held.changed.join(", ")),
-        };
-        output::line(format_args!("{}  {}{changed}", style.bold(name), held.reason))?;
+        table.row([
+            Cell::new(&held.name).tone(Tone::Strong),
+            Cell::maybe((!held.changed.is_empty()).then(|| held.changed.join(", "))),
+            Cell::new(&held.reason),
+        ]);
     }
-    Ok(())
+    Ok(table.print(style)?)
 }
 
 fn show(held: &QuarantineEntry, style: Style) -> anyhow::Result<()> {

@@ -1,0 +1,155 @@
+//! `tools show`: everything about one tool.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+use strip::agents::DESCRIBE_TOOL;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::Access;
+use crate::context::Context;
+use crate::exit::FAILED;
+use crate::invocation::Invocation;
+use crate::output::table::{Cell, Record, Table};
+use crate::output::{self, Style, Tone, shown};
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The tool: an id (`demo.echo`), pinned (`demo.echo@1`) or a wire name.
+    #[arg(value_name = "ID")]
+    tool: String,
+}
+
+impl Show {
+    pub(super) async fn run(self, access: &Access, context: &Context) -> anyhow::Result<ExitCode> {
+        let discovery = access.discovery().await?;
+        let listed = discovery.tools.iter().find(|tool| tool.name == self.tool);
+        let invocation = Invocation {
+            tool: DESCRIBE_TOOL.to_owned(),
+            input: json!({"id": self.tool}),
+            verify: false,
+            idempotency_key: None,
+            timeout: None,
+            run: None,
+        };
+        let envelope = access.invoke(&invocation, CancellationToken::new()).await?;
+        if !envelope.ok {
+            for error in &envelope.errors {
+                output::note(format_args!("powerstrip: {}", error.message));
+            }
+            output::note("`powerstrip tools` lists what can be called.");
+            return Ok(FAILED);
+        }
+        let mut tool = (*envelope.data).clone();
+        if let (Value::Object(tool), Some(listed)) = (&mut tool, listed) {
+            tool.insert("caps".to_owned(), serde_json::to_value(&listed.caps)?);
+        }
+        if context.global.json {
+            output::json(&tool)?;
+        } else {
+            print(&tool, Style::stdout(&context.environment))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn print(tool: &Value, style: Style) -> anyhow::Result<()> {
+    let text = |key: &str| tool[key].as_str();
+    let id = text("id").unwrap_or_default();
+    let mut record = Record::new();
+    record.field("id", Cell::new(id).tone(Tone::Strong));
+    record.maybe("name", text("name").filter(|name| *name != id));
+    record.maybe("title", text("title"));
+    record.maybe("version", text("version"));
+    if tool["deprecated"] == true {
+        record.field(
+            "deprecated",
+            Cell::new("yes: a newer major version exists").tone(Tone::Doubtful),
+        );
+    }
+    record.maybe("server", text("server"));
+    if let Some(state) = text("health").filter(|_| text("server").is_some()) {
+        record.field("state", Cell::state(state));
+    }
+    let hints = tool["annotations"].as_object().into_iter().flatten();
+    let hints: Vec<_> =
+        hints.filter(|(_, value)| **value == true).map(|(name, _)| name.as_str()).collect();
+    record.maybe("hints", (!hints.is_empty()).then(|| hints.join(", ")));
+    if let Some(ms) = tool["caps"]["timeoutMs"].as_u64() {
+        record.field("timeout", Cell::new(format_args!("{ms} ms")));
+    }
+    record.maybe("description", text("description"));
+    record.print(style)?;
+    fields("INPUT", &tool["inputSchema"], style)?;
+    fields("OUTPUT", &tool["outputSchema"], style)?;
+    output::line("")?;
+    let input = Value::Object(example(&tool["inputSchema"])).to_string();
+    // A server chooses these values; the quotes must hold when the line is pasted into a shell.
+    let input = shown(&input).replace('\'', "'\\''");
+    output::line(style.faint(format_args!("powerstrip call {id} --input '{input}'")))?;
+    output::line(style.faint(format_args!("powerstrip tools show {id} --json   its schemas")))?;
+    Ok(())
+}
+
+/// A table of an object's fields; nothing if the schema names none.
+fn fields(title: &'static str, schema: &Value, style: Style) -> anyhow::Result<()> {
+    let Some(properties) = schema["properties"].as_object().filter(|all| !all.is_empty()) else {
+        return Ok(());
+    };
+    let mut table = Table::new([title, "TYPE", "REQUIRED", "DESCRIPTION"]);
+    for (name, property) in properties {
+        let required = match is_required(schema, name) {
+            true => Cell::new("yes"),
+            false => Cell::new("no").tone(Tone::Faint),
+        };
+        let description = property["description"].as_str().unwrap_or_default();
+        table.row([
+            Cell::new(name).tone(Tone::Strong),
+            Cell::new(kind(property)),
+            required,
+            Cell::new(description),
+        ]);
+    }
+    output::line("")?;
+    Ok(table.print(style)?)
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    schema["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name))
+}
+
+/// The type of a property in a few words.
+fn kind(property: &Value) -> String {
+    if let Some(values) = property["enum"].as_array() {
+        return values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ");
+    }
+    match &property["type"] {
+        Value::String(name) if name == "array" => format!("array of {}", kind(&property["items"])),
+        Value::String(name) => name.clone(),
+        Value::Array(names) => {
+            names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ")
+        }
+        _ => "any".to_owned(),
+    }
+}
+
+/// An input with a value of the right type for each required field.
+fn example(schema: &Value) -> Map<String, Value> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let required = properties.filter(|(name, _)| is_required(schema, name));
+    required.map(|(name, property)| (name.clone(), example_value(property))).collect()
+}
+
+fn example_value(property: &Value) -> Value {
+    if let Some(value) = property["examples"].get(0).or_else(|| property["enum"].get(0)) {
+        return value.clone();
+    }
+    match property["type"].as_str() {
+        Some("integer" | "number") => json!(property["minimum"].as_i64().unwrap_or(1)),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => json!("…"),
+    }
+}

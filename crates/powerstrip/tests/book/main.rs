@@ -1,6 +1,7 @@
 //! Checks the book: its examples run with the real binary, and its links have targets.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
 
+mod deploy;
 mod links;
 mod pages;
 

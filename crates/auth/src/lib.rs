@@ -17,6 +17,7 @@ mod random;
 pub mod scope;
 mod secret;
 mod sessions;
+mod sign_in_codes;
 mod signing;
 pub mod vault;
 mod verdicts;
@@ -35,4 +36,5 @@ pub use options::{
 };
 pub use secret::Secret;
 pub use sessions::{Credential, NoRandomness, Session, Sessions};
+pub use sign_in_codes::SignInCodes;
 pub use signing::{ApprovalLinks, sign_webhook};

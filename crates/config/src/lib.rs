@@ -3,6 +3,7 @@
 mod agents;
 mod approvals;
 mod auth;
+pub mod clients;
 mod docs;
 mod environment;
 mod fault;

@@ -52,6 +52,7 @@ impl FromRequestParts<Dashboard> for Viewer {
             theme: Theme::of(&parts.headers),
             here: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
             now_ms: dashboard.clock.unix_ms(),
+            base_url: dashboard.base_url(&parts.headers),
             secure: dashboard.is_secure(),
             pending,
             session,

@@ -17,6 +17,7 @@ use strip::files::{FileRecord, FileUse, Listing, NewFile, disposition, hex};
 
 use strip::{Door, Failure};
 
+use crate::images::{image_url, is_image, sniff};
 use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::posted::{self, PostedForm, see_other};
 use crate::state::Dashboard;
@@ -149,8 +150,13 @@ pub(super) async fn one(
             @if let Some(run) = &file.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
             @if let Some(expires) = file.expires_ms { div { dt { "Expires" } dd { (time::exact(expires)) } } }
         }
-        h2 { "Text" }
-        (preview(text))
+        @if is_image(&file.media_type) && file.size <= PREVIEW_BYTES {
+            h2 { "Image" }
+            div.gallery { img src=(image_url(file.id.as_str())) alt=(inert(&file.name)); }
+        } @else {
+            h2 { "Text" }
+            (preview(text))
+        }
         @if viewer.may(scope::FILES_WRITE) {
             details.block {
                 summary { "Delete" }
@@ -204,6 +210,28 @@ pub(super) async fn content(
     headers.insert(CONTENT_LENGTH, HeaderValue::from(file.size));
     let saved = HeaderValue::from_str(&disposition(&file));
     headers.insert(CONTENT_DISPOSITION, saved.unwrap_or(HeaderValue::from_static("attachment")));
+    Ok(response)
+}
+
+/// A file that is an image, for a page to show.
+pub(super) async fn image(
+    State(dashboard): State<Dashboard>,
+    Path(id): Path<String>,
+    viewer: Viewer,
+) -> PageResult {
+    viewer.require(scope::FILES_READ)?;
+    let files = dashboard.parts.strip.files();
+    let bytes = async {
+        let file = files.find(viewer.principal(), &id).await?;
+        files.bytes(&file, PREVIEW_BYTES).await
+    };
+    let bytes = bytes.await.map_err(|failure| viewer.missing(&failure.message))?;
+    // The bytes decide, not the name or the type that somebody gave the file.
+    let Some(media_type) = sniff(&bytes) else {
+        return Err(viewer.missing("This file is not an image that can be shown."));
+    };
+    let mut response = Response::new(Body::from(bytes));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     Ok(response)
 }
 

@@ -91,7 +91,8 @@ pub(super) fn set_cookie(
     HeaderValue::from_str(&text).ok()
 }
 
-fn host(headers: &HeaderMap) -> Option<Authority> {
+/// The host that a request was sent to.
+pub(super) fn host(headers: &HeaderMap) -> Option<Authority> {
     headers.get(HOST)?.to_str().ok()?.parse().ok()
 }
 

@@ -16,17 +16,20 @@ use crate::words::inert;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Overview,
+    Servers,
     Catalog,
+    Calls,
     Approvals,
     Runs,
     Files,
-    Calls,
     Prompts,
+    Agents,
+    Connect,
     Settings,
 }
 
 /// Each section: its name, its path, its keyboard shortcut after `g`, and its icon.
-pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 8] = [
+pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 11] = [
     (
         Section::Overview,
         "Overview",
@@ -34,7 +37,15 @@ pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 8] = [
         "o",
         "M3 3h7v9H3zM14 3h7v5h-7zM14 12h7v9h-7zM3 16h7v5H3z",
     ),
+    (
+        Section::Servers,
+        "Servers",
+        "/dashboard/servers",
+        "v",
+        "M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01",
+    ),
     (Section::Catalog, "Catalog", "/dashboard/catalog", "c", "M4 5h16M4 12h16M4 19h10"),
+    (Section::Calls, "Calls", "/dashboard/calls", "l", "M3 12h4l3-8 4 16 3-8h4"),
     (
         Section::Approvals,
         "Approvals",
@@ -50,8 +61,21 @@ pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 8] = [
         "M4 6h5v5H4zM15 4h5v5h-5zM15 15h5v5h-5zM9 8h6M9 9l6 8",
     ),
     (Section::Files, "Files", "/dashboard/files", "f", "M6 3h8l5 5v13H6zM14 3v5h5"),
-    (Section::Calls, "Calls", "/dashboard/calls", "l", "M3 12h4l3-8 4 16 3-8h4"),
     (Section::Prompts, "Prompts", "/dashboard/prompts", "p", "M4 5h16v11H9l-5 4z"),
+    (
+        Section::Agents,
+        "Agents and skills",
+        "/dashboard/agents",
+        "k",
+        "M12 4v3M6 7h12v11H6zM9 12h.01M15 12h.01M3 12v3M21 12v3M10 15h4",
+    ),
+    (
+        Section::Connect,
+        "Connect",
+        "/dashboard/connect",
+        "n",
+        "M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4",
+    ),
     (
         Section::Settings,
         "Settings check",
@@ -108,6 +132,8 @@ impl<'a> Page<'a> {
                     (navigation(viewer, self.section))
                     main #main tabindex="-1" { (self.body) }
                     (keys())
+                    // What the script says to screen readers.
+                    div.hidden #said role="status" {}
                 }
             }
         };
@@ -136,6 +162,19 @@ pub(super) fn bare_page(title: &str, status: StatusCode, body: Markup) -> Respon
         }
     };
     respond(status, markup)
+}
+
+/// A page without navigation, for something that does not exist or that the browser may not see.
+pub(super) fn bare_refusal(status: StatusCode, text: &str) -> Response {
+    let title = if status == StatusCode::NOT_FOUND { "Not found" } else { "Access denied" };
+    let body = html! {
+        h1 { (title) }
+        p { (inert(text)) }
+        div.buttons { a.button href="/dashboard" { "Open the dashboard" } }
+    };
+    let mut response = bare_page(title, status, body);
+    headers::guard(response.headers_mut());
+    response
 }
 
 /// A page without navigation, with an error message.

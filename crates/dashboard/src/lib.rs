@@ -4,15 +4,19 @@
 #![expect(clippy::result_large_err, reason = "the error of a page is another page")]
 
 mod admitted;
+mod agents;
 mod approvals;
 mod assets;
 mod calls;
 mod catalog;
 mod chart;
+mod connect;
+mod curl;
 mod diff;
 mod files;
 mod form;
 mod headers;
+mod images;
 mod layout;
 mod live;
 mod overview;
@@ -25,6 +29,7 @@ mod runs;
 mod service;
 mod settings;
 mod sign_in;
+mod snippet;
 mod state;
 mod theme;
 mod time;
@@ -34,7 +39,7 @@ mod viewer;
 mod words;
 
 pub use routes::ROUTES;
-pub use service::{Checkup, DashboardService, QuarantinedTool};
+pub use service::{Checkup, ClientSetup, DashboardService, QuarantinedTool};
 pub use state::Parts;
 
 use std::sync::Arc;

@@ -2,11 +2,14 @@
 
 use auth::scope;
 use axum::extract::State;
+use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 use strip::{AuditCount, AuditFilter, AuditRow};
 
 use crate::layout::{Page, PageResult, Section, heading};
+use crate::paths::HOME;
+use crate::posted::see_other;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark, short};
@@ -18,6 +21,11 @@ const STRETCH_MS: u64 = 10_000;
 
 /// Rates are of the last minute.
 const MINUTE_STRETCHES: u64 = 6;
+
+/// Leads from the address that people type to this page.
+pub(super) async fn redirect() -> Response {
+    see_other(HOME)
+}
 
 pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
     let strip = &dashboard.parts.strip;

@@ -1,5 +1,7 @@
 //! The paths of the pages.
 
+/// The address that people type; it leads to the overview.
+pub(crate) const ROOT: &str = "/";
 pub(crate) const HOME: &str = "/dashboard";
 pub(crate) const SIGN_IN: &str = "/dashboard/sign-in";
 pub(crate) const START: &str = "/dashboard/sign-in/start";
@@ -8,6 +10,8 @@ pub(crate) const SIGN_OUT: &str = "/dashboard/sign-out";
 pub(crate) const THEME: &str = "/dashboard/theme";
 pub(crate) const ASSET: &str = "/dashboard/assets/{name}";
 pub(crate) const LIVE: &str = "/dashboard/live";
+pub(crate) const AGENTS: &str = "/dashboard/agents";
+pub(crate) const CONNECT: &str = "/dashboard/connect";
 pub(crate) const CATALOG: &str = "/dashboard/catalog";
 pub(crate) const TOOL: &str = "/dashboard/tools/{*tool}";
 pub(crate) const TRUST: &str = "/dashboard/trust";
@@ -22,6 +26,7 @@ pub(crate) const RUN: &str = "/dashboard/runs/{id}";
 pub(crate) const FILES: &str = "/dashboard/files";
 pub(crate) const FILE: &str = "/dashboard/files/{id}";
 pub(crate) const FILE_CONTENT: &str = "/dashboard/files/{id}/content";
+pub(crate) const FILE_IMAGE: &str = "/dashboard/files/{id}/image";
 pub(crate) const PROMPTS: &str = "/dashboard/prompts";
 pub(crate) const PROMPT: &str = "/dashboard/prompts/{domain}/{name}/{major}";
 pub(crate) const SETTINGS: &str = "/dashboard/settings";

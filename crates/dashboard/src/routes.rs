@@ -9,12 +9,13 @@ use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::{get, post};
 use doors::{Needs, Pages, Route};
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri};
 
+use crate::layout::bare_refusal;
 use crate::state::Dashboard;
 use crate::{
-    approvals, assets, calls, catalog, files, headers, live, overview, paths, posted, prompts,
-    provider, runs, settings, sign_in, theme, tool, tries,
+    agents, approvals, assets, calls, catalog, connect, files, headers, live, overview, paths,
+    posted, prompts, provider, runs, settings, sign_in, theme, tool, tries,
 };
 
 /// A page that needs a signed-in browser.
@@ -29,6 +30,7 @@ const fn public(methods: &'static str, pattern: &'static str, purpose: &'static 
 
 /// All pages.
 pub const ROUTES: &[Route] = &[
+    public("GET", paths::ROOT, "redirects to the dashboard"),
     page("GET", paths::HOME, "the dashboard: an overview"),
     public("GET, POST", paths::SIGN_IN, "sign in to the dashboard"),
     // No session exists yet: the handlers check that the same browser begins and ends the sign-in.
@@ -38,6 +40,8 @@ pub const ROUTES: &[Route] = &[
     page("POST", paths::SIGN_OUT, "sign out of the dashboard"),
     page("POST", paths::THEME, "choose its colours"),
     page("GET", paths::LIVE, "changes, as server-sent events for open pages"),
+    page("GET", paths::AGENTS, "agents, their skills and their tools"),
+    page("GET", paths::CONNECT, "how to connect clients"),
     page("GET", paths::CATALOG, "the tools, with a search"),
     page("GET, POST", paths::TOOL, "one tool, and a form to try it"),
     page("POST", paths::TRUST, "trust a tool in quarantine"),
@@ -52,6 +56,7 @@ pub const ROUTES: &[Route] = &[
     page("GET, POST", paths::FILES, "files and artifacts, and a form to upload one"),
     page("GET, POST", paths::FILE, "one file, and a form to delete it"),
     page("GET", paths::FILE_CONTENT, "the bytes of a file"),
+    page("GET", paths::FILE_IMAGE, "a file that is an image, as an image"),
     page("GET", paths::PROMPTS, "the prompts"),
     page("GET, POST", paths::PROMPT, "one prompt, and a form to render it"),
     page("GET", paths::SETTINGS, "findings about the settings"),
@@ -65,6 +70,7 @@ impl Pages for Dashboard {
 
     fn router(&self) -> Router {
         Router::new()
+            .route(paths::ROOT, get(overview::redirect))
             .route(paths::HOME, get(overview::page))
             .route(paths::SIGN_IN, get(sign_in::page).post(sign_in::sign_in))
             .route(paths::START, post(provider::start))
@@ -73,6 +79,8 @@ impl Pages for Dashboard {
             .route(paths::THEME, post(theme::choose))
             .route(paths::ASSET, get(assets::serve))
             .route(paths::LIVE, get(live::events))
+            .route(paths::AGENTS, get(agents::page))
+            .route(paths::CONNECT, get(connect::page))
             .route(paths::CATALOG, get(catalog::page))
             .route(paths::TOOL, get(tool::page).post(tool::attempt))
             .route(paths::TRUST, post(tool::trust))
@@ -91,6 +99,7 @@ impl Pages for Dashboard {
             )
             .route(paths::FILE, get(files::one).post(files::delete))
             .route(paths::FILE_CONTENT, get(files::content))
+            .route(paths::FILE_IMAGE, get(files::image))
             .route(paths::PROMPTS, get(prompts::list))
             .route(paths::PROMPT, get(prompts::page).post(prompts::render))
             .route(paths::SETTINGS, get(settings::page))
@@ -112,5 +121,9 @@ impl Pages for Dashboard {
 
     fn foreign_form(&self) -> Response {
         posted::foreign()
+    }
+
+    fn refusal(&self, status: StatusCode, message: &str) -> Response {
+        bare_refusal(status, message)
     }
 }

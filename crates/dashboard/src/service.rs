@@ -29,11 +29,30 @@ pub struct QuarantinedTool {
     pub left_out: usize,
 }
 
+/// How one client is connected to this gateway.
+#[derive(Clone, Debug)]
+pub struct ClientSetup {
+    /// The name in commands, such as `claude-code`.
+    pub id: String,
+    pub title: String,
+    /// The client's own command that connects it, if it has one.
+    pub command: Option<String>,
+    /// The configuration file of the client.
+    pub file: String,
+    /// Where the file is on other systems or for one project.
+    pub file_elsewhere: Option<String>,
+    /// What belongs into the file.
+    pub snippet: String,
+}
+
 /// What only the process knows: its settings and the quarantine.
 #[async_trait]
 pub trait DashboardService: Send + Sync {
     /// Checks the settings and this machine.
     async fn checkup(&self) -> Checkup;
+
+    /// How clients are connected to the gateway at this address, which may need a key.
+    fn client_setups(&self, base_url: &str, needs_key: bool) -> Vec<ClientSetup>;
 
     /// A tool in quarantine, compared with the definition that was trusted.
     async fn quarantined(&self, tool: &str) -> Result<QuarantinedTool, String>;

@@ -7,7 +7,7 @@ use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use doors::Peer;
 use http::header::{RETRY_AFTER, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use maud::{Markup, html};
 use proto::Principal;
 use serde::Deserialize;
@@ -18,6 +18,9 @@ use crate::posted::{MAX_SIGN_IN_BYTES, PostedForm, fields, foreign, see_other};
 use crate::state::Dashboard;
 use crate::{headers, words};
 
+/// Browsers send it with requests for pages that nobody has opened yet.
+const SEC_PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
+
 /// The longest token.
 const MAX_TOKEN: usize = 16 * 1024;
 
@@ -27,6 +30,8 @@ pub(super) struct Params {
     next: String,
     /// Present if a signed-in viewer wants to sign in again.
     again: Option<String>,
+    /// The one-time code of the link that `serve` prints.
+    code: Option<String>,
 }
 
 pub(super) async fn page(
@@ -35,9 +40,31 @@ pub(super) async fn page(
     request: Request,
 ) -> Response {
     let next = headers::safe_next(&params.next).unwrap_or(HOME);
+    if let Some(code) = params.code.as_deref() {
+        return redeem(&dashboard, &request, code, next);
+    }
     match dashboard.find_session(request.headers()) {
         Some(_) if params.again.is_none() => see_other(next),
         _ => form(&dashboard, StatusCode::OK, next, None),
+    }
+}
+
+/// Signs the operator in by a one-time code.
+fn redeem(dashboard: &Dashboard, request: &Request, code: &str, next: &str) -> Response {
+    let admin = dashboard.parts.admin.as_ref().zip(dashboard.parts.sign_in_codes.as_ref());
+    // Only a person who opens the link uses the code up, not a program that looks ahead.
+    let opened = *request.method() == Method::GET && !request.headers().contains_key(SEC_PURPOSE);
+    match admin.filter(|(_, codes)| opened && codes.redeem(code)) {
+        Some((admin, _)) => {
+            let identity = Identity { principal: Arc::clone(admin.principal()), credential: None };
+            begin(dashboard, request.headers(), identity, next, see_other(next))
+        }
+        // A reload of the link, for example.
+        None if dashboard.find_session(request.headers()).is_some() => see_other(next),
+        None => {
+            let text = "This sign-in link was used before or has expired. Restart the gateway for a new one, or enter the admin token.";
+            form(dashboard, StatusCode::UNAUTHORIZED, next, Some(text))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth::{Access, AdminToken, Attempts, Session, Sessions};
+use auth::{Access, AdminToken, Attempts, Session, Sessions, SignInCodes};
 use doors::{BodyReader, ServerRegistration, is_own_origin};
 use http::HeaderMap;
 use proto::Clock;
@@ -18,6 +18,8 @@ pub struct Parts {
     pub strip: Arc<Strip>,
     pub access: Access,
     pub admin: Option<Arc<AdminToken>>,
+    /// The codes of sign-in links for the operator.
+    pub sign_in_codes: Option<Arc<SignInCodes>>,
     pub servers: Option<Arc<dyn ServerRegistration>>,
     pub service: Option<Arc<dyn DashboardService>>,
     /// Cancelled when the process begins to stop.
@@ -82,6 +84,17 @@ impl Dashboard {
             self.sessions.end(session);
         }
         valid
+    }
+
+    /// The address of this gateway as the browser knows it, without a slash at the end.
+    pub(crate) fn base_url(&self, headers: &HeaderMap) -> String {
+        match self.parts.access.origin() {
+            Some(origin) => origin.to_owned(),
+            // Admission has checked the host.
+            None => {
+                headers::host(headers).map_or_else(String::new, |host| format!("http://{host}"))
+            }
+        }
     }
 
     /// Whether browsers reach us over https.

@@ -1,5 +1,6 @@
 //! One tool: its description, its rules, and a form to try it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use auth::scope;
@@ -16,10 +17,11 @@ use crate::form::{Draft, Faults, Form};
 use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::service::QuarantinedTool;
+use crate::snippet::snippet;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{inert, json, size, tool_page};
-use crate::{time, tries};
+use crate::{curl, time, tries};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -44,7 +46,29 @@ pub(super) async fn page(
         Some(input) => Draft::of_value(&form, &input),
         None => Draft::fresh(&form),
     };
-    show(&dashboard, &viewer, &entry, &form, &draft, &Faults::default(), StatusCode::OK)
+    show(&dashboard, &viewer, &entry, &form, &Attempt::of(&draft))
+}
+
+/// What somebody has entered into the form, and what is wrong with it.
+struct Attempt<'a> {
+    draft: &'a Draft,
+    faults: Cow<'a, Faults>,
+    /// Whether the call is shown as a `curl` command.
+    as_curl: bool,
+}
+
+impl<'a> Attempt<'a> {
+    fn of(draft: &'a Draft) -> Self {
+        Self { draft, faults: Cow::Owned(Faults::default()), as_curl: false }
+    }
+
+    fn faulty(draft: &'a Draft, faults: &'a Faults) -> Self {
+        Self { draft, faults: Cow::Borrowed(faults), as_curl: false }
+    }
+
+    fn status(&self) -> StatusCode {
+        if self.faults.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY }
+    }
 }
 
 fn resolve(dashboard: &Dashboard, viewer: &Viewer, name: &str) -> Result<Arc<Entry>, String> {
@@ -124,33 +148,32 @@ pub(super) async fn attempt(
     let form = Form::of(&entry.descriptor.input_schema);
     let mut draft = Draft::of_fields(posted.fields());
     let action = posted.text("do");
-    let again = |draft: &Draft, faults: &Faults, status| {
-        show(&dashboard, viewer, &entry, &form, draft, faults, status)
-    };
+    let again = |attempt: &Attempt<'_>| show(&dashboard, viewer, &entry, &form, attempt);
     if draft.change(&form, action) {
-        return again(&draft, &Faults::default(), StatusCode::OK);
+        return again(&Attempt::of(&draft));
     }
     let (value, mut faults) = draft.value(&form);
     let value = match action {
-        "raw" | "form" => {
+        "raw" | "form" | "curl" => {
             // Text that cannot be parsed stays as it was typed.
             if faults.is_unreadable() {
-                return again(&draft, &faults, StatusCode::UNPROCESSABLE_ENTITY);
+                return again(&Attempt::faulty(&draft, &faults));
             }
-            let draft = match action {
+            let changed = match action {
                 "raw" => Draft::raw(&value.unwrap_or_default()),
-                _ => Draft::of_value(&form, &value.unwrap_or_default()),
+                "form" => Draft::of_value(&form, &value.unwrap_or_default()),
+                _ => draft,
             };
-            return again(&draft, &Faults::default(), StatusCode::OK);
+            return again(&Attempt { as_curl: action == "curl", ..Attempt::of(&changed) });
         }
         _ => value,
     };
     let Some(value) = value.filter(|_| !faults.is_unreadable()) else {
-        return again(&draft, &faults, StatusCode::UNPROCESSABLE_ENTITY);
+        return again(&Attempt::faulty(&draft, &faults));
     };
     faults.add_violations(entry.input.violations(&value));
     if !faults.is_empty() {
-        return again(&draft, &faults, StatusCode::UNPROCESSABLE_ENTITY);
+        return again(&Attempt::faulty(&draft, &faults));
     }
     Ok(tries::begin(&dashboard, viewer, entry.descriptor.id.as_str(), value).await)
 }
@@ -160,9 +183,7 @@ fn show(
     viewer: &Viewer,
     entry: &Entry,
     form: &Form<'_>,
-    draft: &Draft,
-    faults: &Faults,
-    status: StatusCode,
+    attempt: &Attempt<'_>,
 ) -> PageResult {
     let descriptor = &entry.descriptor;
     let id = descriptor.id.as_str();
@@ -178,7 +199,7 @@ fn show(
             section aria-labelledby="try-it" {
                 h2 #try-it { "Try it" }
                 @if viewer.may(scope::TOOLS_CALL) {
-                    (try_form(dashboard, viewer, entry, form, draft, faults))
+                    (try_form(dashboard, viewer, entry, form, attempt))
                 } @else {
                     p.soft { "You need the scope " code { (scope::TOOLS_CALL) } "." }
                 }
@@ -190,13 +211,13 @@ fn show(
         }
         details.block {
             summary { "Input schema" }
-            pre.code tabindex="0" { (json(&descriptor.input_schema)) }
+            (snippet("input-schema", &json(&descriptor.input_schema), "the input schema"))
         }
         @if let Some(output) = &descriptor.output_schema {
-            details.block { summary { "Output schema" } pre.code tabindex="0" { (json(output)) } }
+            details.block { summary { "Output schema" } (snippet("output-schema", &json(output), "the output schema")) }
         }
     };
-    Page::new(id, Section::Catalog, body).show_as(viewer, status)
+    Page::new(id, Section::Catalog, body).show_as(viewer, attempt.status())
 }
 
 fn try_form(
@@ -204,12 +225,12 @@ fn try_form(
     viewer: &Viewer,
     entry: &Entry,
     form: &Form<'_>,
-    draft: &Draft,
-    faults: &Faults,
+    Attempt { draft, faults, as_curl }: &Attempt<'_>,
 ) -> Markup {
+    let id = entry.descriptor.id.as_str();
     let rule = dashboard.parts.strip.approval_rule(&entry.descriptor.id);
     html! {
-        form.try #try data-swap method="post" action=(tool_page(entry.descriptor.id.as_str())) {
+        form.try #try data-swap method="post" action=(tool_page(id)) {
             (csrf(viewer))
             // Enter presses the first button of a form.
             button.hidden type="submit" name="do" value="run" tabindex="-1" aria-hidden="true" { "Run" }
@@ -230,6 +251,11 @@ fn try_form(
                 } @else {
                     button type="submit" name="do" value="raw" formnovalidate data-soft { "Edit as JSON" }
                 }
+                button type="submit" name="do" value="curl" formnovalidate data-soft { "As curl" }
+            }
+            @if *as_curl {
+                @let input = draft.value(form).0.unwrap_or_default();
+                (snippet("curl", &curl::command(&viewer.base_url, id, &input, dashboard.parts.access.is_guarded()), "the curl command"))
             }
         }
     }

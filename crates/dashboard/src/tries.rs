@@ -16,10 +16,11 @@ use tokio::sync::watch;
 use crate::approvals::pending_approvals;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::posted::{PostedForm, see_other};
+use crate::snippet::snippet;
 use crate::state::Dashboard;
-use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, approval_page, inert, json, mark, tool_page};
+use crate::{curl, images, time};
 use table::{Ended, Try};
 
 pub(crate) use table::Tries;
@@ -56,9 +57,10 @@ pub(super) async fn begin(
             ok: failure.is_none(),
             code: failure.map_or("OK", |failure| failure.code.as_str()),
             message: failure.map(|failure| failure.message.clone()),
+            took_us,
+            images: images::of_answer(&answer).into(),
             // An envelope always serialises.
             envelope: Arc::new(serde_json::to_value(answer.envelope()).unwrap_or_default()),
-            took_us,
         };
         trying.ended.send_replace(Some(ended));
     });
@@ -79,6 +81,7 @@ pub(super) async fn page(
     let again = html! { a.button href=(format!("{}?again={}", tool_page(&one.tool), one.trace)) { "Try again" } };
     let below = html! { "Tried " (time::ago(one.began_ms, viewer.now_ms)) " · trace " code { (one.trace) } };
     let running = ended.is_none();
+    let needs_key = dashboard.parts.access.is_guarded();
     let pending = if running {
         waiting(&dashboard, &one, &viewer).await
     } else {
@@ -94,7 +97,11 @@ pub(super) async fn page(
         }
         details.block {
             summary { "Input" }
-            pre.code tabindex="0" { (json(&one.input)) }
+            (snippet("input", &json(&one.input), "the input"))
+        }
+        details.block {
+            summary { "As curl" }
+            (snippet("curl", &curl::command(&viewer.base_url, &one.tool, &one.input, needs_key), "the curl command"))
         }
     };
     let page = Page::new("Try", Section::Catalog, body);
@@ -110,8 +117,10 @@ fn shown(ended: &Ended, one: &Try) -> Markup {
             a href=(format!("/dashboard/calls/{}", one.trace)) { "Trace" }
         }
         @if let Some(message) = &ended.message { p.fault { (inert(message)) } }
+        (images::gallery(&ended.images))
         h2 { "Answer" }
-        pre.code tabindex="0" { (json(&ended.envelope)) }
+        @if ended.images.is_empty() { (snippet("envelope", &json(&ended.envelope), "the answer")) }
+        @else { (snippet("envelope", &json(&images::without_data(&ended.envelope)), "the answer")) }
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Viewer {
     /// The address of the page, to return to.
     pub(super) here: String,
     pub(super) now_ms: u64,
+    /// The address of this gateway, without a slash at the end.
+    pub(super) base_url: String,
     /// Whether the browser uses https, so that it sends its cookies only to us.
     pub(super) secure: bool,
     /// How many approvals are pending.

@@ -29,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("documents", &[]),
     ("doors", &["proto", "auth", "strip", "operations"]),
     ("config", &["proto", "store", "egress", "auth", "schema", "strip", "upstream"]),
-    ("dashboard", &["proto", "auth", "strip", "doors"]),
+    ("dashboard", &["proto", "auth", "strip", "operations", "doors"]),
     (
         "powerstrip",
         &[

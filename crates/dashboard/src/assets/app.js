@@ -5,6 +5,9 @@
 (() => {
   const all = (query, root = document) => Array.from(root.querySelectorAll(query));
 
+  // Buttons that need this script are shown.
+  document.documentElement.dataset.script = "yes";
+
   // -- The CSRF token. Browsers send cookies to every port of a host, so it is stored where only pages of our own origin
   // can read it.
   const TOKEN_KEY = "powerstrip-forms";
@@ -160,6 +163,44 @@
     } else {
       now.querySelector("input:not([type=hidden]), textarea, select")?.focus();
     }
+  });
+
+  // -- Copying. Over plain HTTP to another host there is no clipboard API, so the text is selected and copied.
+  const copyText = async (element) => {
+    if (navigator.clipboard) {
+      await navigator.clipboard.writeText(element.textContent);
+      return;
+    }
+    const selection = getSelection();
+    selection.selectAllChildren(element);
+    const done = document.execCommand("copy");
+    selection.removeAllRanges();
+    if (!done) throw new Error("the browser refused");
+  };
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("button[data-copy]");
+    const source = button && document.getElementById(button.dataset.copy);
+    if (!source) {
+      return;
+    }
+    let said = "Copied";
+    try {
+      await copyText(source);
+    } catch {
+      said = "Not copied";
+      getSelection().selectAllChildren(source);
+    }
+    button.textContent = said;
+    const status = document.getElementById("said");
+    if (status) {
+      status.textContent = said;
+    }
+    setTimeout(() => {
+      button.textContent = "Copy";
+      if (status) {
+        status.textContent = "";
+      }
+    }, 2000);
   });
 
   // -- Search while typing.

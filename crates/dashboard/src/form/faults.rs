@@ -5,9 +5,10 @@ use strip::Violation;
 use crate::words::short;
 
 /// What is wrong with a draft, and where.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Faults(Vec<Fault>);
 
+#[derive(Clone)]
 struct Fault {
     /// A JSON pointer into the value.
     at: String,

@@ -9,6 +9,8 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::images::Image;
+
 /// How many tries are kept; the oldest are removed first.
 const MAX_TRIES: usize = 100;
 
@@ -30,6 +32,7 @@ pub(super) struct Ended {
     pub(super) code: &'static str,
     pub(super) message: Option<String>,
     pub(super) envelope: Arc<Value>,
+    pub(super) images: Arc<[Image]>,
     pub(super) took_us: u64,
 }
 

@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use http::header::{CONNECTION, CONTENT_TYPE, ORIGIN};
+use http::header::{CONNECTION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -19,7 +19,7 @@ use serde_json::json;
 use strip::{Door, Failure, RefusedRequest};
 use tracing::{Instrument as _, debug_span, field};
 
-use super::pages::{Pages, is_own_origin};
+use super::pages::{Pages, is_own_origin, wants_page};
 use super::routes::{Needs, Route};
 use super::state::Shared;
 use super::{reply, routes, scopes, unrouted};
@@ -147,11 +147,16 @@ impl Refused {
     fn response(&self, shared: &Shared, request: &Request, trace: TraceId) -> Response {
         match self {
             Self::ByAccess(refusal, scope) => {
-                scopes::refuse(&shared.access, request.uri().path(), refusal, *scope, trace)
+                let path = request.uri().path();
+                let response = scopes::refuse(&shared.access, path, refusal, *scope, trace);
+                as_page(shared, request, response, &refusal.to_string())
             }
             Self::SignedOut(pages) => pages.signed_out(request.method(), request.uri()),
             Self::ForeignForm(pages) => pages.foreign_form(),
-            Self::Unlisted => unrouted::missing(shared, request.method(), request.uri(), trace),
+            Self::Unlisted => {
+                let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+                unrouted::missing(shared, method, uri, headers, trace)
+            }
             Self::TooManyConnections(failure) => {
                 let mut response = reply::refuse_as_usual(failure, trace);
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -169,6 +174,17 @@ impl Refused {
             }
         }
     }
+}
+
+/// A refusal as a page, if a browser asked; status and challenge stay the same.
+fn as_page(shared: &Shared, request: &Request, refused: Response, message: &str) -> Response {
+    let wanted = wants_page(request.method(), request.headers());
+    let Some(pages) = shared.options.pages.as_ref().filter(|_| wanted) else { return refused };
+    let mut page = pages.refusal(refused.status(), message);
+    if let Some(challenge) = refused.headers().get(WWW_AUTHENTICATE) {
+        page.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
+    }
+    page
 }
 
 async fn check(

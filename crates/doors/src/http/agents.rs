@@ -30,7 +30,7 @@ pub(super) async fn serve(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let Some((agent, route)) = split(&parts.uri) else {
-        return unrouted::missing(&agents.shared, &parts.method, &parts.uri, trace);
+        return unrouted::missing(&agents.shared, &parts.method, &parts.uri, &parts.headers, trace);
     };
     // The same answer for an agent that does not exist and one that the caller may not act as.
     let known = agents.shared.strip.agents().agents.contains_key(agent);

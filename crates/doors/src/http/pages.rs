@@ -5,9 +5,9 @@ use std::sync::Arc;
 use auth::Session;
 use axum::Router;
 use axum::response::Response;
-use http::header::{HOST, ORIGIN};
+use http::header::{ACCEPT, HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri};
 
 use super::routes::Route;
 
@@ -28,6 +28,21 @@ pub trait Pages: Send + Sync {
 
     /// The answer to a form that was not sent by one of these pages.
     fn foreign_form(&self) -> Response;
+
+    /// The page for a browser that asks for something which does not exist or which it may not see.
+    fn refusal(&self, status: StatusCode, message: &str) -> Response;
+}
+
+/// Whether a request comes from a browser that opens a page, and not from a program that reads JSON.
+pub(super) fn wants_page(method: &Method, headers: &HeaderMap) -> bool {
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut types = accepted.flat_map(|value| value.split(','));
+    reads && types.any(|kind| kind.split(';').next().is_some_and(is_html))
+}
+
+fn is_html(kind: &str) -> bool {
+    kind.trim().eq_ignore_ascii_case("text/html")
 }
 
 /// Whether a request has exactly one `Origin`, which is the host that it was sent to or the public origin.
@@ -58,6 +73,18 @@ mod tests {
             headers.append(name, HeaderValue::from_str(value).expect("a header value"));
         }
         headers
+    }
+
+    #[test]
+    fn browsers_want_pages_and_programs_do_not() {
+        let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+        assert!(wants_page(&Method::GET, &headers(&[(ACCEPT, browser)])));
+        assert!(wants_page(&Method::HEAD, &headers(&[(ACCEPT, "Text/HTML; q=0.5")])));
+        assert!(!wants_page(&Method::POST, &headers(&[(ACCEPT, browser)])));
+        for program in ["*/*", "application/json", "application/json, text/event-stream", ""] {
+            assert!(!wants_page(&Method::GET, &headers(&[(ACCEPT, program)])), "{program}");
+        }
+        assert!(!wants_page(&Method::GET, &headers(&[])));
     }
 
     #[test]

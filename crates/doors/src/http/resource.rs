@@ -3,7 +3,7 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use http::{Method, StatusCode, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use proto::TraceId;
 
 use super::state::Shared;
@@ -14,12 +14,13 @@ pub(super) async fn metadata(
     State(shared): State<Shared>,
     Extension(trace): Extension<TraceId>,
     uri: Uri,
+    headers: HeaderMap,
 ) -> Response {
     let door = uri.path().strip_prefix(routes::RESOURCE).unwrap_or_default();
     let metadata = is_door(door).then(|| shared.access.metadata(door)).flatten();
     match metadata {
         Some(metadata) => reply::json(StatusCode::OK, &metadata),
-        None => unrouted::missing(&shared, &Method::GET, &uri, trace),
+        None => unrouted::missing(&shared, &Method::GET, &uri, &headers, trace),
     }
 }
 

@@ -3,11 +3,12 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use http::{Method, StatusCode, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use proto::{Code, TraceId};
 use serde_json::{Value, json};
 use strip::Failure;
 
+use super::pages::wants_page;
 use super::reply;
 use super::routes::{ROUTES, Route};
 use super::state::Shared;
@@ -35,13 +36,24 @@ pub(super) async fn unknown(
     State(shared): State<Shared>,
     method: Method,
     uri: Uri,
+    headers: HeaderMap,
     Extension(trace): Extension<TraceId>,
 ) -> Response {
-    missing(&shared, &method, &uri, trace)
+    missing(&shared, &method, &uri, &headers, trace)
 }
 
-/// The answer to a path without a route.
-pub(super) fn missing(shared: &Shared, method: &Method, uri: &Uri, trace: TraceId) -> Response {
+/// The answer to a path without a route: a page for browsers, the list of routes for programs.
+pub(super) fn missing(
+    shared: &Shared,
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+    trace: TraceId,
+) -> Response {
+    if let Some(pages) = shared.options.pages.as_ref().filter(|_| wants_page(method, headers)) {
+        let message = format!("There is no page at {}.", shown(uri));
+        return pages.refusal(StatusCode::NOT_FOUND, &message);
+    }
     let failure = Failure::new(
         Code::NotFound,
         format!("there is no {method} {}; `details.routes` lists what there is", shown(uri)),

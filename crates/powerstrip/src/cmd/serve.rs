@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use auth::AdminToken;
+use auth::{AdminToken, SignInCodes};
 use clap::Args;
 use config::{Limits, Listen, Overrides};
 use doors::{BodyReader, HttpDoor, Metrics, Options};
+use proto::Clock;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -90,10 +91,12 @@ impl Serve {
         let access = gateway.access(loaded.access.clone(), &public);
         let servers = gateway.server_registration(loaded.access.is_some())?;
         let limited = limited(&loaded.config.limits);
+        let codes = Arc::new(SignInCodes::new(Clock::default()));
         let pages = dashboard::pages(dashboard::Parts {
             strip: Arc::clone(gateway.strip()),
             access: access.clone(),
             admin: Some(Arc::clone(&admin)),
+            sign_in_codes: Some(Arc::clone(&codes)),
             servers: Some(Arc::clone(&servers)),
             service: Some(gateway.dashboard(&context, flags.clone())),
             shutdown: shutdown.clone(),
@@ -127,7 +130,8 @@ impl Serve {
         let door = HttpDoor::new(Arc::clone(gateway.strip()), access, options);
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
-        announce(&context, &gateway, &admin, &url)?;
+        let sign_in = SignIn { admin: &admin, codes: &codes, public: &public };
+        announce(&context, &gateway, &sign_in, &url)?;
 
         let serving = doors::serve(listener, door, shutdown.clone(), DRAIN);
         let refusing = async {
@@ -184,7 +188,21 @@ async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
     })
 }
 
-fn announce(context: &Context, gateway: &Gateway, admin: &AdminToken, url: &str) -> io::Result<()> {
+/// How the operator signs in to the dashboard.
+struct SignIn<'a> {
+    admin: &'a AdminToken,
+    codes: &'a SignInCodes,
+    /// The address of the gateway for browsers.
+    public: &'a str,
+}
+
+fn announce(
+    context: &Context,
+    gateway: &Gateway,
+    sign_in: &SignIn<'_>,
+    url: &str,
+) -> io::Result<()> {
+    let admin = sign_in.admin;
     let discovery = gateway.strip().discovery(&auth::LocalAccess::default().user());
     let (tools, prompts, tier) = (discovery.tools.len(), discovery.prompts.len(), gateway.tier());
     if context.global.json {
@@ -218,6 +236,14 @@ fn announce(context: &Context, gateway: &Gateway, admin: &AdminToken, url: &str)
     ));
     // A file or a pipe keeps what it is given; a terminal shows it to the person who started this.
     if io::stderr().is_terminal() {
+        if let Ok(code) = sign_in.codes.issue() {
+            output::note(format_args!(
+                "  Sign in      {}/dashboard/sign-in?code={}  (once, within {} minutes)",
+                sign_in.public,
+                code.expose(),
+                SignInCodes::LIFETIME.as_secs() / 60
+            ));
+        }
         output::note(format_args!("  Admin token  {}", admin.text().expose()));
     }
     output::note(format_args!(

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use config::clients::{Client, Endpoint};
 use config::{BadConfig, Overrides};
-use dashboard::{Checkup, DashboardService, QuarantinedTool};
+use dashboard::{Checkup, ClientSetup, DashboardService, QuarantinedTool};
 use egress::process::Runner;
 use tokio::sync::OnceCell;
 
@@ -68,6 +69,25 @@ impl DashboardService for Board {
             findings,
             config,
         }
+    }
+
+    fn client_setups(&self, base_url: &str, needs_key: bool) -> Vec<ClientSetup> {
+        let program = std::env::current_exe().ok();
+        let program = program.and_then(|path| path.to_str().map(str::to_owned));
+        let endpoint = Endpoint {
+            base_url: base_url.to_owned(),
+            needs_key,
+            program: program.unwrap_or_else(|| "powerstrip".to_owned()),
+        };
+        let setup = |client: Client| ClientSetup {
+            id: client.id().to_owned(),
+            title: client.title().to_owned(),
+            command: client.command(&endpoint),
+            file: client.file().to_owned(),
+            file_elsewhere: client.file_elsewhere().map(str::to_owned),
+            snippet: client.snippet(&endpoint),
+        };
+        Client::ALL.into_iter().map(setup).collect()
     }
 
     async fn quarantined(&self, tool: &str) -> Result<QuarantinedTool, String> {

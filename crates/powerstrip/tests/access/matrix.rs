@@ -76,6 +76,7 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             "/mcp/schema/{*reference}" => {
                 assert_same_for_all(&callers, "/mcp/schema/demo.echo@1/input").await
             }
+            "/" => assert_same_for_all(&callers, "/").await,
             "/openapi.json" => assert_same_for_all(&callers, "/openapi.json").await,
             "/healthz" | "/readyz" => assert_same_for_all(&callers, route.pattern).await,
             "/.well-known/oauth-protected-resource" => {

@@ -125,6 +125,18 @@ impl Files {
         new: NewFile,
         bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
     ) -> Result<FileRecord, Failure> {
+        let id = FileId::from_random(new.kind, random()?);
+        self.put_as(id, principal, new, bytes).await
+    }
+
+    /// Stores a file under an id that was chosen before.
+    pub(crate) async fn put_as(
+        &self,
+        id: FileId,
+        principal: &Principal,
+        new: NewFile,
+        bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
+    ) -> Result<FileRecord, Failure> {
         let rules = self.rules();
         let room = self.room(&principal.tenant, &rules).await?;
         let head = Mutex::new(BytesMut::new());
@@ -152,7 +164,7 @@ impl Files {
         let name = name::clean(&new.name);
         let created_ms = self.clock.unix_ms();
         let record = FileRecord {
-            id: FileId::from_random(new.kind, random()?),
+            id,
             tenant: principal.tenant.clone(),
             owner: principal.subject.clone(),
             kind: new.kind,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
-use proto::{Code, Failure, FileKind, Principal, UploadId};
+use proto::{Code, FILE_ID_BYTES, Failure, FileId, FileKind, Principal, UploadId, digest};
 use serde_json::json;
 use store::{Appended, FileRecord, PutFault, UploadRow};
 
@@ -29,8 +29,10 @@ pub struct Upload {
     pub size: u64,
     /// How many have arrived.
     pub offset: u64,
-    /// The time of expiry, in milliseconds since 1970.
-    pub expires_ms: u64,
+    /// The time of expiry, in milliseconds since 1970; none for a finished upload whose file is kept for ever.
+    pub expires_ms: Option<u64>,
+    /// The file that it became, if it is finished.
+    pub file: Option<FileId>,
 }
 
 /// The state of an upload after a part.
@@ -77,9 +79,13 @@ impl Files {
         Err(Failure::new(Code::RateLimit, message))
     }
 
-    /// The caller's upload.
+    /// The caller's upload. A finished one is known for as long as its file: a client that lost the last answer must
+    /// learn that nothing is missing.
     pub async fn upload(&self, principal: &Principal, id: &str) -> Result<Upload, Failure> {
-        let row = self.upload_row(principal, id).await?;
+        let row = match self.upload_row(principal, id).await {
+            Ok(row) => row,
+            Err(missing) => return self.finished_upload(principal, id).await?.ok_or(missing),
+        };
         let offset = self.drafts.length(&row.id).await.map_err(storage_failed)?;
         Ok(view(row, offset))
     }
@@ -136,9 +142,16 @@ impl Files {
         principal: &Principal,
         row: UploadRow,
     ) -> Result<FileRecord, Failure> {
+        let id = file_of(&row.id);
+        if let Ok(file) = self.find(principal, id.as_str()).await {
+            // The gateway ended between storing the file and removing the upload.
+            self.remove_upload(&row.id).await?;
+            return Ok(file);
+        }
         let whole =
             self.drafts.read(&row.id).await.map_err(storage_failed)?.map_err(storage_failed);
-        let file = self.put(principal, NewFile::new(FileKind::File, row.name), whole).await?;
+        let new = NewFile::new(FileKind::File, row.name);
+        let file = self.put_as(id, principal, new, whole).await?;
         if file.size != row.size {
             self.delete(principal, file.id.as_str()).await?;
             let message = "the parts of the upload are lost; begin it again";
@@ -146,6 +159,26 @@ impl Files {
         }
         self.remove_upload(&row.id).await?;
         Ok(file)
+    }
+
+    async fn finished_upload(
+        &self,
+        principal: &Principal,
+        id: &str,
+    ) -> Result<Option<Upload>, Failure> {
+        let Ok(id) = id.parse::<UploadId>() else { return Ok(None) };
+        let (file, now) = (file_of(&id), self.clock.unix_ms());
+        let found =
+            self.database.file(&principal.tenant, &file, now).await.map_err(storage_failed)?;
+        let own = found.filter(|file| file.owner == principal.subject);
+        Ok(own.map(|file| Upload {
+            id,
+            name: file.name,
+            size: file.size,
+            offset: file.size,
+            expires_ms: file.expires_ms,
+            file: Some(file.id),
+        }))
     }
 
     /// Removes the row first: drafts without a row are swept.
@@ -166,7 +199,22 @@ impl Files {
 }
 
 fn view(row: UploadRow, offset: u64) -> Upload {
-    Upload { id: row.id, name: row.name, size: row.size, offset, expires_ms: row.expires_ms }
+    Upload {
+        id: row.id,
+        name: row.name,
+        size: row.size,
+        offset,
+        expires_ms: Some(row.expires_ms),
+        file: None,
+    }
+}
+
+/// The id of the file that an upload becomes. It follows from the upload's id, which is as hard to guess.
+fn file_of(upload: &UploadId) -> FileId {
+    let sum = digest(format!("file of {}", upload.as_str()).as_bytes());
+    let mut bytes = [0; FILE_ID_BYTES];
+    bytes.copy_from_slice(&sum.as_bytes()[..FILE_ID_BYTES]);
+    FileId::from_random(FileKind::File, bytes)
 }
 
 fn put_failed(fault: PutFault<Failure>) -> Failure {

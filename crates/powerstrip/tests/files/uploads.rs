@@ -54,10 +54,29 @@ async fn an_upload_in_parts_survives_a_restart() {
             let file = &added.body["data"];
             assert_eq!((&file["name"], &file["size"]), (&json!("big.bin"), &json!(3_000_000)));
             assert!(content(&gateway, id(file)).await.1 == bytes);
+            let head = request(&gateway, "HEAD", &place).send().await.unwrap();
+            assert_eq!(
+                head.status(),
+                200,
+                "a client that lost the last answer learns that all arrived"
+            );
+            let headers = [&head.headers()["upload-offset"], &head.headers()["upload-length"]];
+            assert_eq!(headers, ["3000000", "3000000"]);
+            assert_eq!(gateway.get(&place).await.body["data"]["file_id"], file["id"]);
+            let late = add(&gateway, &place, 3_000_000, b"x").await;
+            assert_eq!(late.status, 404, "what is finished takes no more: {late:?}");
+            assert_eq!(
+                send(request(&gateway, "DELETE", &format!("/v1/files/{}", id(file)))).await.status,
+                200
+            );
         }
     }
-    assert_eq!(gateway.get(&place).await.status, 404, "what is finished is no upload any more");
-    assert_eq!(objects(&gateway), 1);
+    assert_eq!(
+        gateway.get(&place).await.status,
+        404,
+        "a finished upload is known as long as its file"
+    );
+    assert_eq!(objects(&gateway), 0);
 }
 
 #[tokio::test]

@@ -146,11 +146,15 @@ fn mark(headers: &mut HeaderMap, upload: &Upload) {
 }
 
 fn shown(upload: &Upload) -> Value {
-    json!({
+    let mut shown = json!({
         "upload_id": upload.id,
         "name": upload.name,
         "size": upload.size,
         "offset": upload.offset,
         "expires_ms": upload.expires_ms,
-    })
+    });
+    if let Some(file) = &upload.file {
+        shown["file_id"] = json!(file);
+    }
+    shown
 }

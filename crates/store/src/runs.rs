@@ -184,6 +184,20 @@ impl Database {
         self.sql.first(select).await?.as_ref().map(read_run).transpose()
     }
 
+    /// The newest runs that callers gave this name, of one tenant or of all.
+    pub async fn runs_named(
+        &self,
+        tenant: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let select = query(format!("SELECT {RUN} FROM runs WHERE kind = 'named'"))
+            .and("name = ", Some(name))
+            .and("tenant = ", tenant)
+            .push(" ORDER BY created_ms DESC, seq DESC LIMIT ")
+            .push_bind(MAX_LISTED);
+        self.sql.all(select).await?.iter().map(read_run).collect()
+    }
+
     /// The run of this id.
     pub async fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
         let select = query(format!("SELECT {RUN} FROM runs WHERE id = $1")).bind(id);

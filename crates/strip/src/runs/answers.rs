@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use proto::{Code, FileId, Principal, TenantId, TraceId};
 use serde_json::{Value, json};
-use store::{QuestionRow, RunFilter, Settlement};
+use store::{QuestionRow, RunFilter, RunRow, Settlement};
 
-use super::kind::{Kind, State};
+use super::kind::{Kind, State, is_id};
 use super::run::Run;
 use super::{
     IDLE, QuestionView, RunCall, RunChange, RunDetails, RunSummary, Runs, SlotType, no_such_run,
@@ -36,6 +36,31 @@ impl Runs {
         self.flush().await.map_err(unwritable)?;
         let rows = self.0.database.runs(filter).await.map_err(unreadable)?;
         Ok(rows.into_iter().map(|row| RunSummary::of(row, self.now())).collect())
+    }
+
+    /// The id of a run that is named by its id or by the name that a caller gave it, the caller's own run first. Control
+    /// tools and batches tell callers the name.
+    pub(super) async fn id_of(
+        &self,
+        by: &Principal,
+        tenant: Option<&str>,
+        run: &str,
+    ) -> Result<String, Failure> {
+        if is_id(run) {
+            return Ok(run.to_owned());
+        }
+        self.flush().await.map_err(unwritable)?;
+        let named = self.0.database.runs_named(tenant, run).await.map_err(unreadable)?;
+        let owner = |row: &RunRow| (row.tenant.clone(), row.subject.clone());
+        let own = (by.tenant.to_string(), by.subject.clone());
+        let found = named.iter().find(|row| owner(row) == own).or(named.first());
+        let found = found.ok_or_else(|| no_such_run(run))?;
+        let is_only = owner(found) == own || named.iter().all(|row| owner(row) == owner(found));
+        if !is_only {
+            let message = format!("several callers have a run `{run}`; name it by its id");
+            return Err(Failure::new(Code::NotFound, message));
+        }
+        Ok(found.id.clone())
     }
 
     /// A run of this tenant (of any, for the operator) with its questions and calls.

@@ -70,7 +70,7 @@ impl Operation for ListRuns {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunId {
-    /// The run's id.
+    /// The run's id, or the name that its caller gave it.
     pub id: String,
 }
 
@@ -89,7 +89,9 @@ impl Operation for ShowRun {
         caller: Caller,
         RunId { id }: RunId,
     ) -> Result<RunDetails, OperationError> {
-        Ok(strip.runs().show(caller.tenant(), &id).await?)
+        let (runs, tenant) = (strip.runs(), caller.tenant());
+        let id = runs.id_of(&caller.principal, tenant, &id).await?;
+        Ok(runs.show(tenant, &id).await?)
     }
 }
 
@@ -97,7 +99,7 @@ impl Operation for ShowRun {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerInput {
-    /// The run's id.
+    /// The run's id, or the name that its caller gave it.
     pub id: String,
     pub slot_id: String,
     /// A value of the slot's type: a text, a number, true or false, or a list of options.
@@ -120,8 +122,9 @@ impl Operation for AnswerQuestion {
         caller: Caller,
         input: AnswerInput,
     ) -> Result<QuestionView, OperationError> {
-        let question = (input.id.as_str(), input.slot_id.as_str());
         let runs = strip.runs();
+        let id = runs.id_of(&caller.principal, caller.tenant(), &input.id).await?;
+        let question = (id.as_str(), input.slot_id.as_str());
         Ok(runs.answer(&caller.principal, caller.tenant(), question, &input.value).await?)
     }
 }

@@ -42,7 +42,8 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     }
     let validator = Validator { file: file.as_deref(), tree: tree.as_ref(), environment };
     let otlp_headers = validator.otlp_headers(&config, &mut faults);
-    let servers = validator.servers(&config, &mut faults);
+    let mut servers = validator.servers(&config, &mut faults);
+    sort_as_written(&mut servers, tree.as_ref());
     validator.limits(&config, &mut faults);
     validator.storage(&config, &mut faults);
     validator.agents(&config, &mut faults);
@@ -55,6 +56,14 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     } else {
         Err(BadConfig(faults))
     }
+}
+
+/// Sorts servers into the order of the file, by which contested names are given. Servers of other files come last.
+fn sort_as_written(servers: &mut Servers, tree: Option<&Node>) {
+    let written: Vec<&str> =
+        tree.and_then(|tree| tree.get("servers")).into_iter().flat_map(Node::keys).collect();
+    let place = |name: &str| written.iter().position(|known| *known == name);
+    servers.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
 }
 
 fn apply(config: &mut Config, overrides: &Overrides) {

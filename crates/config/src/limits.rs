@@ -19,6 +19,8 @@ pub struct Limits {
     pub timeout: Span,
     /// The largest input of a call, in bytes.
     pub max_input_bytes: Size,
+    /// The largest input of a call of a server's tool, where that is more than `max_input_bytes`.
+    pub max_server_input_bytes: Size,
     /// The largest answer of a call, in bytes.
     pub max_output_bytes: Size,
     /// How long answers are reused: of deterministic tools for the same input, of any tool for the same idempotency
@@ -41,6 +43,7 @@ impl Default for Limits {
         Self {
             timeout: Span(limits.timeout),
             max_input_bytes: Size(limits.max_input_bytes),
+            max_server_input_bytes: SERVER_INPUT,
             max_output_bytes: Size(limits.max_output_bytes),
             idempotency: Span(Duration::from_secs(600)),
             rate: RateLimits::default(),
@@ -101,6 +104,9 @@ pub struct MaxLimits {
     pub max_output_bytes: Option<Size>,
 }
 
+/// Servers take whole documents as arguments: the content of a file to write, a page to convert.
+const SERVER_INPUT: Size = Size(1 << 20);
+
 const CEILING_TIMEOUT: Span = Span(Duration::from_secs(600));
 const CEILING_BYTES: Size = Size(16 << 20);
 
@@ -114,6 +120,7 @@ impl Limits {
                 max_input_bytes: input.0,
                 max_output_bytes: output.0,
             },
+            server_input: self.max_server_input_bytes.0,
             max: proto::Limits {
                 timeout: max.timeout.unwrap_or(CEILING_TIMEOUT.max(*timeout)).0,
                 max_input_bytes: max.max_input_bytes.unwrap_or(CEILING_BYTES.max(*input)).0,

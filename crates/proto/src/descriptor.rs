@@ -2,10 +2,17 @@ use std::time::Duration;
 
 use semver::Version;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::canonical::{self, Digest, digest};
 use crate::{FileRule, ToolId, clean};
+
+/// The key of MCP Apps in a tool's `_meta`, and the key of the app's URI in it.
+pub const UI_META: &str = "ui";
+pub const UI_RESOURCE: &str = "resourceUri";
+
+/// The older key of the app's URI in a tool's `_meta`.
+pub const UI_RESOURCE_META: &str = "ui/resourceUri";
 
 /// The definition of a tool.
 #[derive(Clone, Debug)]
@@ -27,6 +34,8 @@ pub struct Descriptor {
     pub implementation: Option<Digest>,
     /// How it takes files, if declared.
     pub files: Option<FileRule>,
+    /// The `_meta` of a server's tool, for MCP clients.
+    pub meta: Option<Map<String, Value>>,
 }
 
 /// Limits that a tool requests, within the operator's bounds.
@@ -111,6 +120,29 @@ impl Descriptor {
         !self.deterministic && self.annotations.read_only_hint != Some(true)
     }
 
+    /// The URI of the app in which hosts with MCP Apps show the tool's results.
+    pub fn ui_resource(&self) -> Option<&str> {
+        let meta = self.meta.as_ref()?;
+        let nested = meta.get(UI_META).and_then(|ui| ui.get(UI_RESOURCE));
+        nested.or_else(|| meta.get(UI_RESOURCE_META))?.as_str()
+    }
+
+    /// Whether models may call the tool; some tools are only for the apps of their server.
+    pub fn is_for_models(&self) -> bool {
+        self.is_visible_to("model")
+    }
+
+    /// Whether the apps of its server may call the tool.
+    pub fn is_for_apps(&self) -> bool {
+        self.is_visible_to("app")
+    }
+
+    fn is_visible_to(&self, who: &str) -> bool {
+        let ui = self.meta.as_ref().and_then(|meta| meta.get(UI_META));
+        let visibility = ui.and_then(|ui| ui.get("visibility")?.as_array());
+        visibility.is_none_or(|visibility| visibility.iter().any(|one| one == who))
+    }
+
     /// The digest of the definition that a model or a reviewer sees, and of the tool's code.
     pub fn definition_hash(&self) -> Digest {
         let mut definition = json!({
@@ -137,6 +169,9 @@ impl Descriptor {
         }
         removed += clean::json_in_place(&mut self.input_schema);
         removed += self.output_schema.as_mut().map_or(0, clean::json_in_place);
+        for value in self.meta.iter_mut().flat_map(Map::values_mut) {
+            removed += clean::json_in_place(value);
+        }
         removed
     }
 }

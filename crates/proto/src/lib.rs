@@ -22,7 +22,10 @@ pub mod wire;
 pub use canonical::{Digest, InvalidDigest, digest, digest_of_parts};
 pub use clock::Clock;
 pub use code::{Blame, Code};
-pub use descriptor::{Annotations, Caps, Descriptor, FileCaps, Limits, RequestedLimits};
+pub use descriptor::{
+    Annotations, Caps, Descriptor, FileCaps, Limits, RequestedLimits, UI_META, UI_RESOURCE,
+    UI_RESOURCE_META,
+};
 pub use discovery::{
     Discovery, Health, ListedCaps, ListedPrompt, ListedPromptVersion, ListedQuarantine, ListedTool,
     ServerInfo,

@@ -4,6 +4,7 @@
 mod cost;
 mod document;
 mod graph;
+mod nulls;
 mod pattern;
 pub mod yaml;
 
@@ -15,6 +16,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use cost::{Cost, Detail};
+
+pub use nulls::without_optional_nulls;
 
 /// The most violations that are reported; a value may have thousands.
 const MAX_VIOLATIONS: usize = 100;

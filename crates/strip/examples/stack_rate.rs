@@ -42,6 +42,7 @@ fn echo(id: &str, deterministic: bool) -> Arc<dyn Tool> {
         caps: Caps::default(),
         annotations: Annotations { read_only_hint: Some(true), ..Annotations::default() },
         implementation: None,
+        meta: None,
         files: None,
     }))
 }
@@ -51,7 +52,8 @@ async fn main() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     let clock = Clock::default();
-    let limits = LimitBounds { default: Limits::default(), max: Limits::default() };
+    let limits =
+        LimitBounds { default: Limits::default(), server_input: 1 << 20, max: Limits::default() };
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let strip = Strip::new(
         Settings {

@@ -1,6 +1,7 @@
 //! The tools: an immutable snapshot, swapped as a whole, so that a call takes no lock to find its tool.
 
 mod admission;
+mod bare;
 mod diff;
 mod names;
 mod pins;
@@ -73,7 +74,20 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug)]
 pub struct LimitBounds {
     pub default: Limits,
+    /// The largest input of a server's tool, where that is more than the default.
+    pub server_input: usize,
     pub max: Limits,
+}
+
+impl LimitBounds {
+    /// The limits in force for a tool.
+    fn of(&self, tool: &Descriptor) -> Limits {
+        let mut default = self.default;
+        if tool.id.server().is_some() {
+            default.max_input_bytes = default.max_input_bytes.max(self.server_input);
+        }
+        tool.limits.within(default, self.max)
+    }
 }
 
 /// The live catalog. Readers take snapshots; sources publish their whole list at a time.
@@ -133,6 +147,23 @@ impl Catalog {
             offers.order.push(source.to_owned());
         }
         offers.tools.insert(source.to_owned(), tools);
+        offers.names.arrived(source);
+        self.rebuild(&mut offers);
+    }
+
+    /// Sets the order in which sources with unprefixed tools get contested names. While one of them has not published
+    /// yet, later ones have such names provisionally; [`settle_names`](Self::settle_names) ends the wait.
+    pub fn set_name_order(&self, sources: Vec<String>) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let Offers { names, tools, .. } = &mut *offers;
+        names.set_order(sources, |source| tools.contains_key(source));
+        self.rebuild(&mut offers);
+    }
+
+    /// Makes provisional names final. A source that publishes later gets the names that are left.
+    pub fn settle_names(&self) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        offers.names.settle();
         self.rebuild(&mut offers);
     }
 

@@ -1,6 +1,6 @@
 //! The state that the guards share. Their order is in `stack.rs`.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -8,6 +8,7 @@ use proto::{Code, Limits, Principal, ToolId};
 
 use crate::agents::{ApprovalRule, View, Views};
 use crate::approval::Approvals;
+use crate::apps::OpenApps;
 use crate::execution::Executor;
 use crate::files::KeepRules;
 use crate::guard::audit::Audit;
@@ -16,6 +17,7 @@ use crate::guard::rate::RateGuard;
 use crate::history::History;
 use crate::metrics::CallMetrics;
 use crate::runs::Runs;
+use crate::servers::Outages;
 use crate::settings::Settings;
 use crate::stop::Stop;
 use crate::{Catalog, Failure};
@@ -29,6 +31,9 @@ pub(crate) struct Guards {
     pub(crate) runs: Runs,
     pub(crate) metrics: CallMetrics,
     pub(crate) history: History,
+    pub(crate) apps: OpenApps,
+    /// Without it, a tool that is not in the catalog is unknown.
+    pub(crate) outages: OnceLock<Weak<dyn Outages>>,
     pub(crate) executor: Executor,
     pub(crate) stop: Stop,
     /// Without it, a call that needs to be approved is refused.

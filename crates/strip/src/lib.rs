@@ -3,6 +3,7 @@
 pub mod agents;
 mod answer;
 pub mod approval;
+mod apps;
 mod audit;
 pub mod batch;
 mod blocking;
@@ -22,6 +23,7 @@ mod metrics;
 pub mod operations;
 mod output;
 mod request;
+mod resolve;
 pub mod runs;
 pub mod servers;
 mod settings;

@@ -2,6 +2,7 @@
 //! when a server publishes, so that reading them never waits for a server.
 
 mod listing;
+mod outages;
 mod owners;
 mod template;
 mod watch;
@@ -18,6 +19,7 @@ use tokio::sync::{broadcast, watch as revisions};
 use crate::{Failure, Job, Output};
 
 pub use listing::{Listing, Offered};
+pub use outages::Outages;
 pub use owners::Claims;
 pub use watch::{Update, Watch};
 
@@ -69,6 +71,8 @@ pub struct Offering {
 pub struct Servers {
     listing: ArcSwap<Listing>,
     servers: Mutex<BTreeMap<String, Arc<dyn Server>>>,
+    /// The servers of the config, in its order: of those that offered a name at the same time, the first one owns it.
+    order: ArcSwap<Vec<String>>,
     prompts: revisions::Sender<u64>,
     resources: revisions::Sender<u64>,
     updates: broadcast::Sender<Update>,
@@ -80,6 +84,7 @@ impl Default for Servers {
         Self {
             listing: ArcSwap::from_pointee(Listing::default()),
             servers: Mutex::default(),
+            order: ArcSwap::default(),
             prompts: revisions::channel(0).0,
             resources: revisions::channel(0).0,
             updates: broadcast::channel(UPDATES).0,
@@ -89,6 +94,12 @@ impl Default for Servers {
 }
 
 impl Servers {
+    /// Sets the order of the servers in the config.
+    pub fn set_order(&self, order: Vec<String>) {
+        self.order.store(Arc::new(order));
+        self.change(|_| {});
+    }
+
     /// Replaces what a server offers.
     pub fn publish(&self, server: Arc<dyn Server>) {
         self.change(|servers| {
@@ -106,9 +117,14 @@ impl Servers {
     fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Arc<dyn Server>>)) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut servers);
-        let (own, announced): (Vec<_>, Vec<_>) =
-            servers.values().partition(|server| !server.offering().announced);
-        let next = Listing::new(own.into_iter().chain(announced));
+        let order = self.order.load();
+        let place = |server: &dyn Server| {
+            let place = order.iter().position(|name| name == server.name());
+            (server.offering().announced, place.unwrap_or(usize::MAX))
+        };
+        let mut sorted: Vec<_> = servers.values().collect();
+        sorted.sort_by_cached_key(|server| place(&***server));
+        let next = Listing::new(sorted.into_iter());
         let before = self.listing.load_full();
         let prompts = !next.same_prompts(&before);
         let resources = !next.same_resources(&before);

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agents::ApprovalRule;
 use crate::approval::Grant;
-use crate::catalog::{Entry, Snapshot};
+use crate::catalog::Entry;
 use crate::client::{Client, ToolClient};
 use crate::guard::approval::{Gate, Passage};
 use crate::guard::arguments::Arguments;
@@ -18,6 +18,7 @@ use crate::guard::audit::{Begin, Decision, OpenRow};
 use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::guards::Guards;
+use crate::resolve::Resolved;
 use crate::runs::Ticket;
 use crate::stop::Stop;
 use crate::{Answer, Failure, Job, Output, Reply, Request};
@@ -44,10 +45,10 @@ impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
     pub(crate) async fn answer(&self, mut job: Job) -> Answer {
-        let (forwarder, found) = {
-            let view = self.view(&job.request.principal);
-            resolve(view.tools(), &mut job.request)
-        };
+        let Resolved { forwarder, found } = self.resolve(&mut job.request);
+        if let Ok(entry) = &found {
+            shape::drop_optional_nulls(entry, &mut job.request.input);
+        }
         let arguments = Arguments::of(&job.request.input);
         let entry = found.as_ref().ok().map(Arc::clone);
         let mut row = self.audit.open(&job.request, &arguments, entry.as_ref());
@@ -94,7 +95,13 @@ impl Guards {
                 ticket.close(&job.request, entry, decision, key, &result);
             }
             if result.is_ok() {
-                self.history.note(&job.request.principal, &entry.descriptor.id);
+                let descriptor = &entry.descriptor;
+                self.history.note(&job.request.principal, &descriptor.id);
+                if descriptor.ui_resource().is_some()
+                    && let Some(server) = descriptor.id.server()
+                {
+                    self.apps.note(&job.request, server);
+                }
             }
         }
         self.finish(&job.request, entry, forwarder, began, result)
@@ -326,24 +333,6 @@ impl Guards {
 fn ran(result: ToolResult) -> Result<(Output, Decision), CallError> {
     let (output, _) = result.map_err(CallError::Failed)?;
     Ok((output, Decision::Ran))
-}
-
-/// Finds the tool of a call, and the tool that forwarded to it if there is one. A call is forwarded once: the guards of
-/// the tool that runs apply.
-fn resolve(
-    tools: &Snapshot,
-    request: &mut Request,
-) -> (Option<Arc<Entry>>, Result<Arc<Entry>, Failure>) {
-    let entry = match tools.resolve(&request.tool) {
-        Ok(entry) => entry,
-        Err(unknown) => return (None, Err(unknown)),
-    };
-    let Some((tool, input)) = entry.tool.forwards_to(&request.input) else {
-        return (None, Ok(Arc::clone(entry)));
-    };
-    request.tool = tool;
-    request.input = Arc::new(input);
-    (Some(Arc::clone(entry)), tools.resolve(&request.tool).map(Arc::clone))
 }
 
 /// The digest of the code that the call would run, computed within the tool's timeout.

@@ -1,4 +1,4 @@
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::approval::Approvals;
+use crate::apps::OpenApps;
 use crate::catalog::{NameStyle, Pins, WireNames};
 use crate::control;
 use crate::execution::Executor;
@@ -21,7 +22,7 @@ use crate::guards::Guards;
 use crate::history::History;
 use crate::metrics::CallMetrics;
 use crate::runs::Runs;
-use crate::servers::{Server, Servers};
+use crate::servers::{Outages, Server, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
 use crate::{Answer, Catalog, Failure, Health, Job, Output, Request, Tool, discovery};
@@ -83,6 +84,8 @@ impl Strip {
                 idempotency: Idempotency::new(parts.cache, records),
                 metrics: CallMetrics::default(),
                 history: History::default(),
+                apps: OpenApps::default(),
+                outages: OnceLock::new(),
                 executor: Executor { files, resolver },
                 stop: Stop::default(),
                 approvals: OnceLock::new(),
@@ -144,6 +147,11 @@ impl Strip {
     /// The prompts and resources of MCP servers.
     pub fn servers(&self) -> &Arc<Servers> {
         &self.servers
+    }
+
+    /// Sets who knows which servers cannot be used. Only the first call has an effect.
+    pub fn set_outages(&self, outages: Weak<dyn Outages>) {
+        let _ = self.guards.outages.set(outages);
     }
 
     /// Whether a caller may use a server's prompts and resources. An agent may if one of its skills has the whole server.

@@ -74,6 +74,7 @@ impl About {
                 open_world_hint: Some(false),
             },
             implementation: None,
+            meta: None,
         }
     }
 }

@@ -84,6 +84,7 @@ impl Pack {
             caps: manifest.caps.clone(),
             annotations: manifest.annotations.clone(),
             implementation: Some(implementation(&manifest, code_digest)),
+            meta: None,
             files: manifest.files.clone(),
         };
         Ok(Self { manifest, descriptor, folder: own_folder, code, readable, files })

@@ -9,7 +9,7 @@ use proto::{
 };
 use semver::Version;
 use serde::Deserialize as _;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::rpc::HeaderParam;
 use crate::selection::Selection;
@@ -78,6 +78,7 @@ impl Definition {
             caps: Caps::default(),
             annotations,
             implementation: None,
+            meta: meta(&tool["_meta"]),
             files: files(&tool["_meta"])?,
         };
         let header_params = header_params(&descriptor.input_schema)?;
@@ -99,6 +100,13 @@ fn annotations(value: &Value) -> Annotations {
         idempotent_hint: hint("idempotentHint"),
         open_world_hint: hint("openWorldHint"),
     }
+}
+
+/// What the server tells clients about the tool, without keys that only the gateway writes.
+fn meta(meta: &Value) -> Option<Map<String, Value>> {
+    let mut meta = meta.as_object()?.clone();
+    meta.retain(|key, _| !key.starts_with("powerstrip/"));
+    (!meta.is_empty()).then_some(meta)
 }
 
 /// How the tool takes files, where its server says so.

@@ -30,9 +30,23 @@ pub struct Deps {
     pub servers: Arc<Servers>,
     pub lists: Arc<dyn ListStore>,
     pub clock: Clock,
+    /// When the gateway started: servers that list their offerings shortly after it offered them at the same time.
+    pub began_unix_ms: u64,
     /// The gateway's environment, of which child processes get a few harmless variables.
     pub environment: BTreeMap<String, String>,
     pub timing: Timing,
+}
+
+/// What a server lists this soon after the gateway's start, it offered from the start.
+const START: u64 = 30_000;
+
+impl Deps {
+    /// The time of a claim on names that are offered now. Those of the start are equal, so that the order of the config
+    /// decides between servers and not which of them starts faster.
+    pub(crate) fn claim_time(&self) -> u64 {
+        let now = self.clock.unix_ms();
+        if now.saturating_sub(self.began_unix_ms) < START { self.began_unix_ms } else { now }
+    }
 }
 
 /// A server's tools as it listed them, including fields that the gateway does not know.

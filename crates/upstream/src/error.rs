@@ -1,5 +1,6 @@
 //! Why a server gave no answer, and the failure that its caller receives: the one mapping of this crate.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,8 +24,8 @@ const BUSY_RETRY: Duration = Duration::from_secs(1);
 /// The outcome of a request.
 pub(crate) type AskResult = Result<Answer, TransportError>;
 
-/// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, so callers never see
-/// them.
+/// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, which callers are not
+/// told.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum TransportError {
     /// It is known to be down, so nothing was sent.
@@ -108,7 +109,7 @@ impl TransportError {
     /// The failure for the caller: it names the server and what to do, never hosts or programs.
     pub(crate) fn failure(self, server: &str) -> Failure {
         let failure = match &self {
-            Self::Down { until, .. } => {
+            Self::Down { why, until } => {
                 let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
                 let when = match wait {
                     Some(wait) if wait.as_millis() >= 100 => {
@@ -116,13 +117,17 @@ impl TransportError {
                     }
                     _ => "it is being tried again".to_owned(),
                 };
-                let failure = unavailable(format!("server `{server}` is down; {when}"));
+                let failure =
+                    unavailable(format!("server `{server}` is down{}; {when}", said(why)));
                 wait.map_or(failure.clone(), |wait| failure.retry_after(wait))
             }
-            Self::Unreachable(_) => unavailable(format!("server `{server}` cannot be reached")),
-            Self::Lost(_) => {
-                unavailable(format!("the connection to server `{server}` ended before its answer"))
+            Self::Unreachable(why) => {
+                unavailable(format!("server `{server}` cannot be reached{}", said(why)))
             }
+            Self::Lost(why) => unavailable(format!(
+                "the connection to server `{server}` ended before its answer{}",
+                said(why)
+            )),
             Self::TimedOut(after) => Failure::new(
                 Code::Timeout,
                 format!("server `{server}` did not answer within {} ms", after.as_millis()),
@@ -199,7 +204,15 @@ impl TransportError {
     }
 }
 
-fn unavailable(message: String) -> Failure {
+/// The reason behind a colon, without hosts, addresses and paths; nothing if there is none.
+fn said(why: &str) -> String {
+    match without_places(why) {
+        why if why.is_empty() => why,
+        why => format!(": {why}"),
+    }
+}
+
+pub(crate) fn unavailable(message: String) -> Failure {
     Failure::new(Code::Unavailable, message).blame(Blame::Tool)
 }
 
@@ -247,11 +260,88 @@ pub(crate) fn rpc_failure(server: &str, error: RpcError) -> Failure {
     failure.details(json!({"server": server, "code": error.code, "data": data}))
 }
 
+/// An error in one line, with `…` for every URL, host, address and absolute path: callers do not learn where a server is.
+pub(crate) fn without_places(error: &str) -> String {
+    let line = clean::line(error);
+    let mut told = String::new();
+    for word in line.split_whitespace() {
+        if told.len() > MAX_TOLD_BYTES {
+            told.push_str(" …");
+            break;
+        }
+        if !told.is_empty() {
+            told.push(' ');
+        }
+        let start = word.find(|c: char| !PUNCTUATION.contains(c)).unwrap_or(word.len());
+        let core = word[start..].trim_end_matches(|c: char| PUNCTUATION.contains(c));
+        if is_place(core) {
+            let end = start + core.len();
+            told.extend([&word[..start], "…", &word[end..]]);
+        } else {
+            told.push_str(word);
+        }
+    }
+    told
+}
+
+/// Characters that may stand around a name.
+const PUNCTUATION: &str = "\"'`()[]{}<>,;:.!?";
+
+/// How much of an error a caller is told.
+const MAX_TOLD_BYTES: usize = 400;
+
+fn is_place(word: &str) -> bool {
+    let host = word.rsplit_once(':').map_or(word, |(host, _)| host);
+    let labels = || host.split('.');
+    let is_name = host.contains('.')
+        && labels().all(|label| !label.is_empty() && label.bytes().all(is_of_host))
+        && labels().next_back().is_some_and(|last| last.bytes().any(|b| b.is_ascii_alphabetic()));
+    word.contains("://")
+        || (word.starts_with('/') && word.len() > 1)
+        || word.contains(":\\")
+        || host == "localhost"
+        || host.parse::<IpAddr>().is_ok()
+        || word.parse::<IpAddr>().is_ok()
+        || is_name
+}
+
+fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-'
+}
+
 /// A text of a server, without invisible characters, and shortened.
 pub(crate) fn shown(text: &str) -> String {
     let (clean, _) = clean::text(text);
     match clean.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &clean[..end]),
         None => clean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_places;
+
+    #[test]
+    fn callers_do_not_learn_where_a_server_is() {
+        for (error, told) in [
+            (
+                "cannot connect to 10.1.2.3: Connection refused",
+                "cannot connect to …: Connection refused",
+            ),
+            ("cannot connect to [::1]:7101: refused", "cannot connect to […]:7101: refused"),
+            ("cannot resolve mcp.corp.example: no", "cannot resolve …: no"),
+            ("GET https://a.example/mcp?k=1 failed", "GET … failed"),
+            ("localhost:7101 (/srv/app/server.js)", "… (…)"),
+            (
+                "it ended with exit code 1: Error: CRM_KEY is not set.",
+                "it ended with exit code 1: Error: CRM_KEY is not set.",
+            ),
+            ("No such file or directory (os error 2)", "No such file or directory (os error 2)"),
+            ("", ""),
+        ] {
+            assert_eq!(without_places(error), told, "{error}");
+        }
+        assert!(without_places(&"word ".repeat(1_000)).len() < 500);
     }
 }

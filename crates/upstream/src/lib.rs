@@ -17,6 +17,7 @@ mod listing;
 mod message_buffer;
 mod notifications;
 mod openapi;
+mod outage;
 mod outcome;
 mod questions;
 mod random;

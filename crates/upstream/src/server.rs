@@ -41,12 +41,12 @@ impl Server {
         }
     }
 
-    /// Notes why a call got no answer; the failure for the caller does not name hosts.
+    /// Notes why a call got no answer; the failure for the caller names neither hosts nor secrets.
     pub(crate) fn fail(&self, error: TransportError) -> Failure {
         if !matches!(error, TransportError::Down { .. }) {
             self.note_error(error.to_string());
         }
-        error.failure(&self.name)
+        error.failure(&self.name).scrub(&self.context.scrubber)
     }
 
     pub(crate) fn note_error(&self, error: String) {

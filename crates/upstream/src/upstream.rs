@@ -208,7 +208,7 @@ impl Upstream {
             };
         }
         let OtherOfferings { prompts, resources, templates, claims, .. } = &other;
-        let claims = claims.renew(prompts, resources, templates, self.deps.clock.unix_ms());
+        let claims = claims.renew(prompts, resources, templates, self.deps.claim_time());
         OtherOfferings { claims, ..other }
     }
 

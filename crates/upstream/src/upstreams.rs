@@ -150,6 +150,10 @@ impl Upstreams {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
     /// The state of every server, by name.
     pub fn statuses(&self) -> Vec<Status> {
         self.servers().values().map(|upstream| upstream.status()).collect()

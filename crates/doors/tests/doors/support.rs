@@ -71,6 +71,7 @@ where
             caps: Caps::default(),
             annotations: Annotations::default(),
             implementation: None,
+            meta: None,
             files: None,
         },
         work: Box::new(move |call| Box::pin(work(call))),
@@ -189,7 +190,7 @@ pub(crate) fn settings() -> Settings {
         max_output_bytes: 1 << 20,
     };
     Settings {
-        limits: LimitBounds { default: Limits::default(), max },
+        limits: LimitBounds { default: Limits::default(), server_input: 1 << 20, max },
         idempotency: Duration::from_secs(600),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,

@@ -47,6 +47,7 @@ fn named(id: &str, description: &str) -> Arc<dyn Tool> {
         caps: Caps::default(),
         annotations: Annotations::default(),
         implementation: None,
+        meta: None,
         files: None,
     }))
 }
@@ -63,7 +64,11 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> Setup {
     let database = Database::open(folder.path()).await.unwrap();
     let clock = Clock::default();
     let settings = Settings {
-        limits: LimitBounds { default: Limits::default(), max: Limits::default() },
+        limits: LimitBounds {
+            default: Limits::default(),
+            server_input: 1 << 20,
+            max: Limits::default(),
+        },
         idempotency: Duration::from_secs(60),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,

@@ -12,6 +12,7 @@ use proto::{Clock, Code, Principal};
 use serde_json::{Value, json};
 use store::Database;
 use strip::catalog::Snapshot;
+use strip::servers::Outages;
 use strip::{Failure, Strip};
 use tokio::time::Instant;
 use upstream::{
@@ -20,6 +21,9 @@ use upstream::{
 
 /// How long a short-lived command waits for servers to start.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long contested names are kept for servers that come earlier in the config and have not listed their tools yet.
+const NAME_WAIT: Duration = Duration::from_secs(30);
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -37,6 +41,7 @@ pub(super) struct ServerDeps<'a> {
 /// Starts connecting the servers and returns at once.
 pub(super) fn start(servers: Servers, deps: ServerDeps<'_>) -> Arc<Upstreams> {
     let catalog = Arc::clone(deps.strip.catalog());
+    order_names(deps.strip, &servers);
     let upstream_deps = Deps {
         runner: Arc::clone(deps.runner),
         http: deps.client,
@@ -44,11 +49,39 @@ pub(super) fn start(servers: Servers, deps: ServerDeps<'_>) -> Arc<Upstreams> {
         keyring: Some(Arc::clone(deps.keyring)),
         servers: Arc::clone(deps.strip.servers()),
         lists: Arc::new(StoredLists(deps.database.clone())),
+        began_unix_ms: deps.clock.unix_ms(),
         clock: deps.clock,
         environment: deps.environment.texts(),
         timing: Timing::default(),
     };
-    Arc::new(Upstreams::start(servers, upstream_deps))
+    let upstreams = Arc::new(Upstreams::start(servers, upstream_deps));
+    let outages: Arc<dyn Outages> = Arc::clone(&upstreams) as _;
+    deps.strip.set_outages(Arc::downgrade(&outages));
+    upstreams
+}
+
+/// Applies a new config; servers whose entry has not changed keep running.
+pub(super) async fn apply(upstreams: &Upstreams, servers: Servers, strip: &Arc<Strip>) {
+    order_names(strip, &servers);
+    upstreams.apply(servers).await;
+}
+
+/// Lets servers get contested names in the order of the config, not in the order in which they happen to start.
+fn order_names(strip: &Arc<Strip>, servers: &Servers) {
+    strip.servers().set_order(servers.iter().map(|(name, _)| name.clone()).collect());
+    let unprefixed = servers.iter().filter(|(_, config)| !config.prefix && !config.disabled);
+    let sources: Vec<_> = unprefixed.map(|(name, _)| source(name)).collect();
+    if sources.is_empty() {
+        return;
+    }
+    strip.catalog().set_name_order(sources);
+    let catalog = Arc::downgrade(strip.catalog());
+    tokio::spawn(async move {
+        tokio::time::sleep(NAME_WAIT).await;
+        if let Some(catalog) = catalog.upgrade() {
+            catalog.settle_names();
+        }
+    });
 }
 
 /// Waits, up to a timeout, until every server is ready or known to be down.

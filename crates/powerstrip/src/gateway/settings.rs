@@ -5,7 +5,7 @@ use config::{Config, Servers};
 use proto::{Clock, TraceId, digest};
 use store::AuditRow;
 
-use super::Gateway;
+use super::{Gateway, servers};
 
 impl Gateway {
     /// Writes an audit row for a protection that a changed config removes.
@@ -30,9 +30,9 @@ impl Gateway {
     }
 
     /// Applies a changed config, as far as that is possible without a restart.
-    pub(crate) async fn reconfigure(&self, before: &Config, now: &Config, servers: Servers) {
+    pub(crate) async fn reconfigure(&self, before: &Config, now: &Config, configured: Servers) {
         // Unchanged servers keep running.
-        self.upstreams.apply(servers).await;
+        servers::apply(&self.upstreams, configured, &self.strip).await;
         let mut sources = self.sources.lock().await;
         self.strip.reconfigure(now.settings());
         self.strip.files().set_rules(now.file_rules());

@@ -46,6 +46,23 @@ impl Node {
         Ok(node.filter(|node| node.content != Content::Null))
     }
 
+    /// The value of a key; none if there is no such key.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
+    /// The keys in the order of the text; none if it is no mapping.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries().iter().map(|entry| entry.key.as_str())
+    }
+
+    fn entries(&self) -> &[Entry] {
+        match &self.content {
+            Content::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
     /// The line of the value at a path, or of the nearest value above it that exists.
     pub fn line_of(&self, path: &[Step]) -> usize {
         let Some((step, rest)) = path.split_first() else { return self.line };

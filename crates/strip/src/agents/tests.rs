@@ -53,12 +53,14 @@ fn named(id: &str) -> Arc<dyn Tool> {
         caps: Caps::default(),
         annotations: Annotations::default(),
         implementation: None,
+        meta: None,
         files: None,
     }))
 }
 
 fn catalog<'a>(ids: impl IntoIterator<Item = &'a str>) -> Catalog {
-    let bounds = LimitBounds { default: Limits::default(), max: Limits::default() };
+    let bounds =
+        LimitBounds { default: Limits::default(), server_input: 1 << 20, max: Limits::default() };
     let catalog = Catalog::new(bounds, WireNames::default());
     catalog.publish("tests", ids.into_iter().map(named).collect());
     catalog

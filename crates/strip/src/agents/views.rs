@@ -56,6 +56,14 @@ impl Views {
         }
     }
 
+    /// Whether a tool of this id would be in the caller's view.
+    pub(crate) fn may_hold(&self, principal: &Principal, tool: &ToolId) -> bool {
+        let Some(name) = &principal.agent else { return true };
+        let profiles = self.profiles.load();
+        let agent = profiles.agents.get(name);
+        agent.is_some_and(|agent| profiles.skills_of(agent).iter().any(|skill| skill.holds(tool)))
+    }
+
     /// A report about every agent.
     pub(crate) fn reports(&self, catalog: &Arc<Snapshot>) -> Vec<AgentReport> {
         let profiles = self.profiles();

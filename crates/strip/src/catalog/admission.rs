@@ -123,7 +123,7 @@ impl Offer<'_> {
         known: Option<&Arc<Entry>>,
     ) -> Result<Admitted, NotAdmitted> {
         let offered = self.tool.descriptor();
-        let limits = offered.limits.within(terms.bounds.default, terms.bounds.max);
+        let limits = terms.bounds.of(offered);
         let rule = terms.files.of(&offered.id).or(offered.files.as_ref());
         if let Some(known) = known
             && known.superseded_by == self.superseded_by

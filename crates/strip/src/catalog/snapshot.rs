@@ -1,10 +1,12 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use proto::{Code, ToolId, ToolRef};
 use serde_json::json;
 
 use super::admission::{self, Admitted, NotAdmitted, address};
+use super::bare::{self, BareNames};
+use super::names::Unnamed;
 use super::{Entry, Fault, Pins, Quarantined, Terms, WireNames};
 use crate::{Failure, Tool};
 
@@ -14,6 +16,8 @@ pub struct Snapshot {
     entries: Vec<Arc<Entry>>,
     by_id: HashMap<ToolId, Vec<Arc<Entry>>>,
     by_wire: HashMap<String, Arc<Entry>>,
+    /// Made when a caller first uses a name that is neither an id nor a wire name.
+    bare: OnceLock<BareNames>,
     faults: Vec<Fault>,
     quarantined: Vec<Arc<Quarantined>>,
     /// The quarantined, by id and by wire name.
@@ -100,7 +104,7 @@ impl Snapshot {
         self.quarantined.iter().filter(move |held| !known(held))
     }
 
-    /// Finds a tool by wire name, canonical id or short URI, pinned or not.
+    /// Finds a tool by wire name, canonical id or short URI, pinned or not, or by a bare name that only one tool has.
     pub fn resolve(&self, name: &str) -> Result<&Arc<Entry>, Failure> {
         if let Some(entry) = self.by_wire.get(name) {
             return Ok(entry);
@@ -109,10 +113,10 @@ impl Snapshot {
             return Err(held.failure());
         }
         let reference: ToolRef = name.parse().map_err(|_| self.unknown(name))?;
-        let majors = self.by_id.get(&reference.id).ok_or_else(|| {
-            let held = self.waiting(reference.id.as_str());
-            held.map_or_else(|| self.unknown(name), |held| held.failure())
-        })?;
+        let majors = match self.by_id.get(&reference.id) {
+            Some(majors) => majors,
+            None => self.majors_of_bare(name, &reference)?,
+        };
         match reference.major {
             None => Ok(&majors[0]),
             Some(major) => majors
@@ -120,6 +124,23 @@ impl Snapshot {
                 .find(|entry| entry.descriptor.version.major == major)
                 .ok_or_else(|| no_such_major(&reference, majors)),
         }
+    }
+
+    fn majors_of_bare(&self, name: &str, reference: &ToolRef) -> Result<&Vec<Arc<Entry>>, Failure> {
+        if let Some(held) = self.waiting(reference.id.as_str()) {
+            return Err(held.failure());
+        }
+        let only = match self.bare(reference.id.as_str()) {
+            [] => return Err(self.unknown(name)),
+            [only] => only,
+            several => return Err(bare::ambiguous(reference.id.as_str(), several)),
+        };
+        self.by_id.get(&only.descriptor.id).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The tools of servers that have this name behind the server's.
+    pub(crate) fn bare(&self, name: &str) -> &[Arc<Entry>] {
+        self.bare.get_or_init(|| BareNames::of(&self.entries)).get(name)
     }
 
     fn unknown(&self, name: &str) -> Failure {
@@ -137,7 +158,10 @@ impl Snapshot {
         let mut scored: Vec<_> = self
             .by_id
             .keys()
-            .map(|id| (strsim::jaro_winkler(name, id.as_str()), id.as_str()))
+            .map(|id| {
+                let whole = strsim::jaro_winkler(name, id.as_str());
+                (whole.max(strsim::jaro_winkler(name, id.name())), id.as_str())
+            })
             .filter(|(score, _)| *score > 0.8)
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
@@ -152,37 +176,40 @@ impl Snapshot {
         previous: &Snapshot,
         revision: u64,
     ) -> Self {
-        let known = previous.entries.iter().map(|entry| (address(&entry.tool), entry)).collect();
+        // Tools with a provisional name are named again.
+        let provisional = names.take_provisional();
+        let known = previous.entries.iter().filter(|entry| !provisional.contains(&entry.wire));
+        let known = known.map(|entry| (address(&entry.tool), entry)).collect();
         let (chosen, mut faults) = admission::choose(offers);
-        let mut snapshot = Self { revision, ..Self::default() };
+        let mut found = Vec::with_capacity(chosen.len());
         for admitted in admission::admit(&chosen, terms, pins, &known) {
-            let entry = match admitted {
-                Ok(Admitted::Known(entry)) => entry,
-                Ok(Admitted::New(mut entry, pin)) => {
+            match admitted {
+                Ok(Admitted::Known(entry)) => found.push(Found::Known(entry)),
+                Ok(Admitted::New(entry, pin)) => {
                     let announced = || entry.tool.pinning().is_some_and(|pins| pins.announced);
                     if pin.is_some_and(|pin| !pins.add(*pin, announced())) {
                         faults.push(admission::crowded(&entry.source, &entry.descriptor.id));
-                        continue;
+                    } else {
+                        found.push(Found::New(entry));
                     }
-                    let major = entry.descriptor.version.major;
-                    let older = entry.superseded_by.map(|_| major);
-                    entry.wire =
-                        names.assign(&entry.descriptor.id, older, entry.descriptor.unprefixed);
-                    Arc::from(entry)
                 }
-                Err(NotAdmitted::Fault(fault)) => {
-                    faults.push(fault);
-                    continue;
-                }
-                Err(NotAdmitted::Quarantined(mut held)) => {
-                    held.wire = names.assign(&held.id, None, held.unprefixed());
-                    snapshot.hold(Arc::from(held));
-                    continue;
-                }
-            };
-            snapshot.add(entry);
+                Err(NotAdmitted::Fault(fault)) => faults.push(fault),
+                Err(NotAdmitted::Quarantined(held)) => found.push(Found::Held(held)),
+            }
         }
-        snapshot.faults = faults;
+        let mut unnamed: Vec<_> = found.iter_mut().filter_map(Found::unnamed).collect();
+        unnamed.sort_by_key(|tool| tool.unprefixed.then(|| names.place(tool.source)));
+        for tool in unnamed {
+            *tool.wire = names.assign(&tool);
+        }
+        let mut snapshot = Self { revision, faults, ..Self::default() };
+        for found in found {
+            match found {
+                Found::Known(entry) => snapshot.add(entry),
+                Found::New(entry) => snapshot.add(Arc::from(entry)),
+                Found::Held(held) => snapshot.hold(Arc::from(held)),
+            }
+        }
         snapshot
     }
 
@@ -191,6 +218,36 @@ impl Snapshot {
             self.waiting.insert(name, Arc::clone(&held));
         }
         self.quarantined.push(held);
+    }
+}
+
+/// A tool of the next snapshot.
+enum Found {
+    /// Nothing about it has changed.
+    Known(Arc<Entry>),
+    New(Box<Entry>),
+    Held(Box<Quarantined>),
+}
+
+impl Found {
+    fn unnamed(&mut self) -> Option<Unnamed<'_>> {
+        match self {
+            Self::Known(_) => None,
+            Self::New(entry) => Some(Unnamed {
+                id: &entry.descriptor.id,
+                older_major: entry.superseded_by.map(|_| entry.descriptor.version.major),
+                unprefixed: entry.descriptor.unprefixed,
+                source: &entry.source,
+                wire: &mut entry.wire,
+            }),
+            Self::Held(held) => Some(Unnamed {
+                unprefixed: held.unprefixed(),
+                id: &held.id,
+                older_major: None,
+                source: &held.source,
+                wire: &mut held.wire,
+            }),
+        }
     }
 }
 

@@ -28,6 +28,9 @@ const LONGEST: Duration = Duration::from_secs(600);
 const WITHOUT_PROGRESS: Duration = Duration::from_secs(25);
 const WITH_PROGRESS: Duration = Duration::from_secs(50);
 
+/// How long before the end of the caller's timeout it answers that nobody has answered.
+const ANSWERING: Duration = Duration::from_secs(1);
+
 /// How often a caller who wants progress is notified that the question is still open.
 const BEAT: Duration = Duration::from_secs(5);
 
@@ -223,10 +226,10 @@ impl OpenQuestion<'_> {
             (false, true) => WITH_PROGRESS,
             (false, false) => WITHOUT_PROGRESS,
         };
-        // The guards give up at the end of the caller's timeout; an answer must be on its way before that.
+        // The caller gives up at the end of its timeout; an answer must be on its way before that.
         match self.request.timeout {
-            Some(timeout) if timeout < LONGEST => usual.min(timeout.mul_f32(0.9)),
-            _ => usual,
+            Some(timeout) => timeout.saturating_sub(ANSWERING.min(timeout / 10)).min(LONGEST),
+            None => usual,
         }
     }
 
@@ -318,7 +321,7 @@ impl OpenQuestion<'_> {
             }
         }
         // Other people may still answer, for as long as a caller without elicitation would wait.
-        tokio::time::sleep(WITHOUT_PROGRESS).await;
+        tokio::time::sleep(self.longest_wait(false)).await;
     }
 
     /// Asks a client of MCP 2026-07-28 or later, which repeats the call with the answer.

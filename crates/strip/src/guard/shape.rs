@@ -1,5 +1,7 @@
 //! Input and output must fit the schemas that the tool declares; all violations are reported at once.
 
+use std::sync::Arc;
+
 use proto::Code;
 use serde_json::{Value, json};
 
@@ -15,6 +17,14 @@ enum Misfit {
 pub(crate) fn check_input(entry: &Entry, input: &Value) -> Result<(), Failure> {
     let violations = entry.input.violations(input);
     if violations.is_empty() { Ok(()) } else { Err(unfit(violations)) }
+}
+
+/// Drops `null` where a property may be left out and its schema does not allow `null`: many clients send it for every
+/// argument that they do not use.
+pub(crate) fn drop_optional_nulls(entry: &Entry, input: &mut Arc<Value>) {
+    if let Some(without) = schema::without_optional_nulls(&entry.descriptor.input_schema, input) {
+        *input = Arc::new(without);
+    }
 }
 
 /// The refusal of an input that breaks a schema.

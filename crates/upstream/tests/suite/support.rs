@@ -91,7 +91,11 @@ impl Setup {
         lists: Arc<Lists>,
         policy: AddressPolicy,
     ) -> Self {
-        let bounds = LimitBounds { default: Limits::default(), max: Limits::default() };
+        let bounds = LimitBounds {
+            default: Limits::default(),
+            server_input: 1 << 20,
+            max: Limits::default(),
+        };
         let catalog = Arc::new(Catalog::new(bounds, WireNames::default()));
         let clock = Clock::manual(1_000_000);
         let offered = Arc::new(Servers::default());
@@ -106,6 +110,7 @@ impl Setup {
             servers: Arc::clone(&offered),
             lists: Arc::clone(&lists) as Arc<dyn ListStore>,
             clock: clock.clone(),
+            began_unix_ms: clock.unix_ms(),
             environment: [("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())].into(),
             timing,
         };

@@ -21,6 +21,7 @@ fn search() -> Descriptor {
         caps: Caps::default(),
         annotations: Annotations::default(),
         implementation: None,
+        meta: None,
         files: None,
     }
 }

@@ -1,9 +1,11 @@
 //! The command line.
 
+mod help;
+
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::cmd;
 use crate::context::{Context, Global};
@@ -17,19 +19,29 @@ Examples:
   powerstrip check                                  find mistakes in tools, prompts and config
   powerstrip stdio                                  speak MCP over stdin and stdout
 
-Environment: POWERSTRIP_CONFIG, POWERSTRIP_DATA_DIR, POWERSTRIP_TOOLS (separated by `:`), POWERSTRIP_PROMPTS,
+Environment: POWERSTRIP_CONFIG, POWERSTRIP_DATA_DIR, POWERSTRIP_TOOLS (separated by `:`), POWERSTRIP_PROMPTS, \
 POWERSTRIP_LISTEN, POWERSTRIP_LOG, POWERSTRIP_KEY. A flag beats its variable, which beats the config file.
+
+Colours are for terminals; NO_COLOR turns them off, CLICOLOR_FORCE=1 on.
 
 Exit codes: 0 all went well, 1 something failed, 2 wrong usage or a config that cannot be used.";
 
 /// A gateway between AI agents and tools: drop a YAML file into a folder, and call it, guarded, from every door.
 #[derive(Debug, Parser)]
-#[command(name = "powerstrip", version, after_help = EXAMPLES, max_term_width = 120)]
+#[command(name = "powerstrip", version, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the arguments of this process; ends it with a message if they are wrong, or with the help asked for.
+    pub(crate) fn read() -> Self {
+        let matches = help::arrange(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,9 +8,12 @@ use clap::Args;
 use config::{BadConfig, Environment, Loaded, Overrides, load};
 use proto::Scrubber;
 
+/// The heading of the flags of every command.
+pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
+
 /// Flags of every command.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Global options")]
+#[command(next_help_heading = GLOBAL_OPTIONS)]
 pub(crate) struct Global {
     /// The config file [default: `powerstrip.yaml` in this folder, if it exists].
     #[arg(long, global = true, value_name = "FILE")]

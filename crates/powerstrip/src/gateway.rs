@@ -37,7 +37,7 @@ use strip::files::Files;
 use strip::{Parts, Strip, control};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use upstream::{Registry, Upstreams};
+use upstream::{Registry, Status, Upstreams};
 
 use crate::builtin;
 use crate::context::Context;
@@ -294,6 +294,11 @@ impl Gateway {
     /// Waits, up to a timeout, until every server is ready or known to be down.
     pub(crate) async fn settle(&self) {
         servers::settle(&self.upstreams).await;
+    }
+
+    /// The state of every server.
+    pub(crate) fn server_statuses(&self) -> Vec<Status> {
+        self.upstreams.statuses()
     }
 
     /// What the dashboard shows about this process.

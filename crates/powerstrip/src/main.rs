@@ -17,6 +17,7 @@ mod memory;
 mod operation_client;
 mod output;
 mod owner;
+mod port;
 mod programs;
 mod relay;
 mod reload;
@@ -28,7 +29,6 @@ mod watch;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Parser;
 use config::{BadConfig, BadVariable, Environment};
 
 use crate::cli::Cli;
@@ -44,7 +44,7 @@ const MISCONFIGURED: u8 = 2;
 fn main() -> ExitCode {
     // Must be first: as the sandbox's launcher this process must stay single-threaded.
     egress::sandbox::maybe_run_launcher();
-    let Cli { global, command } = Cli::parse();
+    let Cli { global, command } = Cli::read();
     // The TLS provider of the process. The error only says that one is installed already.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     if let Err(error) = egress::process::become_subreaper() {

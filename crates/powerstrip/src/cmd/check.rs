@@ -1,12 +1,12 @@
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
-use config::{BadConfig, Config, FILE_NAME, Overrides};
-use proto::{Finding, Severity, ToolId};
+use config::{BadConfig, Config, FILE_NAME, Loaded, Overrides};
+use proto::{Finding, Severity};
+use serde::Serialize;
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
 use strip::{Door, Request, Strip};
@@ -52,10 +52,14 @@ impl Check {
             }
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
+        let mut checked = Checked::default();
         if let Some(loaded) = &loaded {
             findings.extend(check_config(loaded));
+            checked = Checked::of(loaded);
             if self.run {
-                findings.extend(run_examples(&loaded.config, &reserved_ids(), context).await?);
+                let calls = toolpack::canned_calls(&loaded.config.tools, &reserved_ids());
+                checked.examples_run = calls.len();
+                findings.extend(run_examples(&loaded.config, &calls, context).await?);
             }
         }
         let fails = |finding: &Finding| match finding.severity {
@@ -65,9 +69,9 @@ impl Check {
         };
         let failed = findings.iter().any(fails);
         if context.global.json {
-            output::json(&json!({"ok": !failed, "findings": findings}))?;
+            output::json(&json!({"ok": !failed, "findings": findings, "checked": checked}))?;
         } else {
-            print(&findings, Style::stdout(&context.environment))?;
+            print(&findings, &checked, Style::stdout(&context.environment))?;
         }
         Ok(if failed { FAILED } else { ExitCode::SUCCESS })
     }
@@ -94,6 +98,62 @@ impl Check {
             flags.tools = vec![dir.clone()];
         }
         Ok(flags)
+    }
+}
+
+/// What was looked at.
+#[derive(Default, Serialize)]
+struct Checked {
+    /// The config file; none if there is none, or if it cannot be used.
+    config: Option<PathBuf>,
+    tools: usize,
+    prompts: usize,
+    servers: usize,
+    agents: usize,
+    /// The examples that the toolpacks contain.
+    examples: usize,
+    /// How many of them were run.
+    examples_run: usize,
+}
+
+impl Checked {
+    fn of(loaded: &Loaded) -> Self {
+        let (config, reserved) = (&loaded.config, reserved_ids());
+        Self {
+            config: loaded.file.clone(),
+            tools: toolpack::pack_ids(&config.tools, &reserved).len(),
+            prompts: prompts::Snapshot::load(&config.prompts).0.prompts().len(),
+            servers: config.servers.len(),
+            agents: config.agents.len(),
+            examples: toolpack::canned_calls(&config.tools, &reserved).len(),
+            examples_run: 0,
+        }
+    }
+
+    /// What was checked and what was run, in a sentence each.
+    fn summary(&self) -> String {
+        let config = match &self.config {
+            Some(file) => file.display().to_string(),
+            None => "the defaults (no config file)".to_owned(),
+        };
+        let counts = [
+            (self.tools, "tool", "tools"),
+            (self.prompts, "prompt", "prompts"),
+            (self.servers, "server's settings", "servers' settings"),
+            (self.agents, "agent", "agents"),
+        ];
+        let counts = counts.iter().filter(|(count, ..)| *count > 0);
+        let counts = counts.map(|(count, one, many)| {
+            format!(", {count} {}", if *count == 1 { one } else { many })
+        });
+        let checked = format!("checked {config}{}", counts.collect::<String>());
+        let examples = match (self.examples, self.examples_run) {
+            (0, 0) => "no examples to run".to_owned(),
+            (there, 0) => format!("ran none of {there} examples (`--run` runs them)"),
+            (_, 1) => "ran 1 example".to_owned(),
+            (_, run) => format!("ran {run} examples"),
+        };
+        format!("{checked}; {examples}")
     }
 }
 
@@ -129,10 +189,9 @@ async fn served(data: &Path, config: &Path) -> Vec<Finding> {
 /// Runs the canned calls of all packs on a data folder that goes away again.
 async fn run_examples(
     config: &Config,
-    taken: &HashSet<ToolId>,
+    calls: &[CannedCall],
     context: &Context,
 ) -> anyhow::Result<Vec<Finding>> {
-    let calls = toolpack::canned_calls(&config.tools, taken);
     let scratch = tempfile::tempdir().context("no folder for the run")?;
     let Claim::Owner(folder) = DataFolder::claim(scratch.path())? else {
         bail!("the folder for the run is in use");
@@ -140,7 +199,7 @@ async fn run_examples(
     let environment = &context.environment;
     let gateway = Gateway::open(config, Vec::new(), environment, folder, Freshness::Once).await?;
     let mut findings = Vec::new();
-    for call in &calls {
+    for call in calls {
         findings.extend(try_example(gateway.strip(), call).await);
     }
     gateway.close().await;
@@ -171,7 +230,7 @@ async fn try_example(strip: &Strip, canned: &CannedCall) -> Option<Finding> {
     Some(Finding { severity: Severity::Error, file: canned.file.clone(), line: None, message })
 }
 
-fn print(findings: &[Finding], style: Style) -> anyhow::Result<()> {
+fn print(findings: &[Finding], checked: &Checked, style: Style) -> anyhow::Result<()> {
     let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
     for finding in findings {
         let place = match (finding.file.as_os_str().is_empty(), finding.line) {
@@ -186,6 +245,7 @@ fn print(findings: &[Finding], style: Style) -> anyhow::Result<()> {
         };
         output::line(format_args!("{}{word}: {}", style.bold(place), finding.message))?;
     }
+    output::line(style.faint(checked.summary()))?;
     let (errors, warnings, advice) =
         (count(Severity::Error), count(Severity::Warning), count(Severity::Advice));
     let verdict = match findings.is_empty() {

@@ -11,7 +11,9 @@ use store::{Claim, DataFolder};
 
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::output::{self, Style};
+use crate::output::table::wrap;
+use crate::output::{self, Style, shown};
+use crate::port::find_holder;
 use crate::programs::{Program, describe_tier, find_programs};
 
 /// See what this machine offers, and what each optional program unlocks
@@ -57,8 +59,9 @@ impl Doctor {
                     .as_ref()
                     .map_or("none: defaults".to_owned(), |file| file.display().to_string());
                 checks.push(Found { what: "config", ok: true, detail });
-                checks.push(data_folder(&loaded.config.data_dir));
-                checks.push(port(loaded.config.listen));
+                let (found, owner) = data_folder(&loaded.config.data_dir);
+                checks.push(found);
+                checks.push(address(loaded.config.listen, owner));
             }
             Err(faults) => {
                 checks.push(Found { what: "config", ok: false, detail: faults.to_string() })
@@ -82,8 +85,10 @@ impl Doctor {
     }
 }
 
-fn data_folder(path: &Path) -> Found {
+/// Whether the data folder can be used, and the process that uses it now.
+fn data_folder(path: &Path) -> (Found, Option<u32>) {
     let existed = path.exists();
+    let mut owner = None;
     let (ok, detail) = match DataFolder::claim(path) {
         Ok(Claim::Owner(folder)) => {
             drop(folder);
@@ -94,53 +99,79 @@ fn data_folder(path: &Path) -> Found {
             (true, format!("{} can be written", path.display()))
         }
         Ok(Claim::OwnedBy { pid }) => {
+            owner = pid;
             let who = pid.map_or("another process".to_owned(), |pid| format!("process {pid}"));
             (true, format!("{} is in use by {who}", path.display()))
         }
         Err(error) => (false, error.to_string()),
     };
-    Found { what: "data folder", ok, detail }
+    (Found { what: "data folder", ok, detail }, owner)
 }
 
-fn port(listen: Listen) -> Found {
+/// Whether the gateway can listen, or already does.
+fn address(listen: Listen, owner: Option<u32>) -> Found {
     let (ok, detail) = match TcpListener::bind(listen.0) {
         Ok(_) => (true, format!("{listen} is free")),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-            (true, format!("{listen} is in use, by a running gateway or something else"))
+            let advice = format!(
+                "stop it, or choose another address: `listen:` in the config or `serve --listen {}:0`",
+                listen.0.ip()
+            );
+            match find_holder(listen.0) {
+                Some(holder) if Some(holder.pid) == owner => {
+                    (true, format!("{listen} is held by the gateway of this data folder"))
+                }
+                Some(holder) if holder.program == "powerstrip" => (
+                    false,
+                    format!(
+                        "{listen} is held by a gateway on another data folder, {holder}: {advice}"
+                    ),
+                ),
+                Some(holder) => (false, format!("{listen} is held by {holder}: {advice}")),
+                None => (
+                    false,
+                    format!("{listen} is held by a process that this user may not see: {advice}"),
+                ),
+            }
         }
         Err(error) => (false, format!("{listen}: {error}")),
     };
     Found { what: "address", ok, detail }
 }
 
+/// The width of the column of names.
+const NAMES: usize = 13;
+
 fn print(report: &Report, style: Style) -> anyhow::Result<()> {
     output::line(format_args!("powerstrip {}", report.version))?;
     for found in &report.checks {
         let mark = if found.ok { style.good("ok  ") } else { style.bad("FAIL") };
-        output::line(format_args!("{mark} {}: {}", found.what, found.detail))?;
+        row(&mark, found.what, &found.detail, style)?;
     }
     let sandbox = &report.sandbox;
-    output::line(format_args!(
-        "{} sandbox {}: {}",
-        style.good("ok  "),
-        sandbox.tier,
-        sandbox.meaning
-    ))?;
+    let meaning = format!("{}: {}", sandbox.tier, sandbox.meaning);
+    row(&style.good("ok  "), "sandbox", &meaning, style)?;
     output::line("")?;
     for program in &report.programs {
         match &program.version {
-            Some(version) => {
-                output::line(format_args!("{} {:12} {version}", style.good("yes "), program.name))?;
-            }
+            Some(version) => row(&style.good("yes "), program.name, version, style)?,
             None => {
-                let unlocks = style.faint(format_args!("would unlock {}", program.unlocks));
-                output::line(format_args!(
-                    "{} {:12} {unlocks}",
-                    style.doubtful("no  "),
-                    program.name
-                ))?;
+                let unlocks = format!("would unlock {}", program.unlocks);
+                row(&style.doubtful("no  "), program.name, &unlocks, style)?;
             }
         }
+    }
+    Ok(())
+}
+
+/// A mark, a name, and a detail that is wrapped on a terminal.
+fn row(mark: &str, name: &str, detail: &str, style: Style) -> anyhow::Result<()> {
+    let indent = "ok  ".len() + 1 + NAMES;
+    let lines = wrap(&shown(detail), style.width().map(|width| width.saturating_sub(indent)));
+    let mut head = format!("{mark} {name:NAMES$}");
+    for line in lines {
+        output::line(format_args!("{head}{line}"))?;
+        head = " ".repeat(indent);
     }
     Ok(())
 }

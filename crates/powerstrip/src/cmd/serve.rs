@@ -1,3 +1,5 @@
+mod startup;
+
 use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -19,6 +21,7 @@ use crate::gateway::{Freshness, Gateway, approvals};
 use crate::handover::{self, HandoverListener};
 use crate::memory;
 use crate::output::{self, Style};
+use crate::port::find_holder;
 use crate::programs::describe_tier;
 use crate::reload::Reload;
 use crate::signals;
@@ -132,6 +135,10 @@ impl Serve {
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
         let sign_in = SignIn { admin: &admin, codes: &codes, public: &public };
         announce(&context, &gateway, &sign_in, &url)?;
+        if io::stderr().is_terminal() && !context.global.json {
+            let style = Style::stderr(&context.environment);
+            tokio::spawn(startup::report_servers(Arc::clone(&gateway), style, shutdown.clone()));
+        }
 
         let serving = doors::serve(listener, door, shutdown.clone(), DRAIN);
         let refusing = async {
@@ -176,11 +183,21 @@ fn body_memory() -> usize {
 
 async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
     TcpListener::bind(listen.0).await.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => anyhow!(
-            "{listen} is already in use. If another gateway runs there, `powerstrip tools --url http://{listen}` shows \
-             what it offers; otherwise choose another address with --listen, such as --listen {}:0 for a free port",
-            listen.0.ip()
-        ),
+        io::ErrorKind::AddrInUse => {
+            let holder = find_holder(listen.0);
+            let by = holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default();
+            let other = match holder.is_none_or(|holder| holder.program == "powerstrip") {
+                true => format!(
+                    " If another gateway runs there, `powerstrip tools --url http://{listen}` shows what it offers."
+                ),
+                false => String::new(),
+            };
+            anyhow!(
+                "{listen} is already in use{by}.{other} Choose another address with --listen, such as --listen {}:0 \
+                 for a free port",
+                listen.0.ip()
+            )
+        }
         io::ErrorKind::PermissionDenied => {
             anyhow!("{listen} may not be used: ports below 1024 need special rights; choose another with --listen")
         }

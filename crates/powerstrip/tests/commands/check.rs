@@ -20,6 +20,28 @@ fn an_empty_folder_passes() {
 }
 
 #[test]
+fn check_says_what_it_ran() {
+    let project = Project::new();
+    assert!(
+        project
+            .run(&["check"])
+            .ok()
+            .contains("checked the defaults (no config file); no examples to run")
+    );
+    project
+        .write("tools/good.tool.yaml", GOOD)
+        .write("powerstrip.yaml", "servers: {crm: {command: [crm]}}\n");
+    let checked = project.run(&["check"]);
+    let summary =
+        "powerstrip.yaml, 1 tool, 1 server's settings; ran none of 1 examples (`--run` runs them)";
+    assert!(checked.ok().contains(summary), "{checked:?}");
+    assert!(project.run(&["check", "--run"]).ok().contains("; ran 1 example\n"));
+    let report = project.run(&["check", "--run", "--json"]).json_of(0);
+    assert_eq!(report["checked"]["tools"], 1, "{report}");
+    assert_eq!(report["checked"]["examples_run"], 1, "{report}");
+}
+
+#[test]
 fn check_runs_examples() {
     let project = Project::new();
     project.write("tools/good.tool.yaml", GOOD);

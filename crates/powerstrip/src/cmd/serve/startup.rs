@@ -1,0 +1,70 @@
+//! What a person at a terminal sees while the servers start: a line for each once it is up, or known to be down.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use upstream::{State, Status};
+
+use crate::gateway::Gateway;
+use crate::output::{self, Style, Tone, shown};
+
+/// How often the servers are looked at.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long servers that are still starting are waited for.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Prints how each server of the config starts, and then how many are ready.
+pub(super) async fn report_servers(
+    gateway: Arc<Gateway>,
+    style: Style,
+    shutdown: CancellationToken,
+) {
+    let began = Instant::now();
+    let mut reported = HashSet::new();
+    let count = gateway.server_statuses().len();
+    if count > 0 {
+        output::note(style.faint(format_args!("  starting {count} servers")));
+    }
+    while !shutdown.is_cancelled() {
+        let statuses = gateway.server_statuses();
+        let (starting, settled): (Vec<_>, Vec<_>) =
+            statuses.iter().partition(|status| status.state == State::Starting);
+        for status in settled {
+            if reported.insert(status.name.clone()) {
+                output::note(describe(status, began.elapsed(), style));
+            }
+        }
+        if starting.is_empty() {
+            break;
+        }
+        if began.elapsed() > TIMEOUT {
+            let names: Vec<_> = starting.iter().map(|status| shown(&status.name)).collect();
+            let names = names.join(", ");
+            output::note(format_args!("  {} {names}", style.doubtful("still starting:")));
+            break;
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+    let statuses = gateway.server_statuses();
+    let ready = statuses.iter().filter(|status| status.state == State::Ready).count();
+    if !statuses.is_empty() {
+        let advice = if ready < statuses.len() { "; `powerstrip servers` tells more" } else { "" };
+        let text = format!("  {ready} of {} servers ready{advice}", statuses.len());
+        output::note(style.faint(text));
+    }
+}
+
+fn describe(status: &Status, after: Duration, style: Style) -> String {
+    let state = serde_json::to_value(status.state).unwrap_or_default();
+    let state = state.as_str().unwrap_or_default().replace('_', " ");
+    let tone = Tone::of_state(&state);
+    let detail = match (&status.last_error, status.state) {
+        (Some(error), state) if state != State::Ready => format!(": {}", shown(error)),
+        _ => format!(", {} tools, after {:.1}s", status.tools, after.as_secs_f32()),
+    };
+    format!("  {}  {}{detail}", style.bold(shown(&status.name)), style.paint(tone, state))
+}

@@ -17,7 +17,8 @@ use crate::settings::{Config, FILE_NAME};
 use crate::{agents, mcp_json, reader};
 
 /// How a config file is read.
-const YAML_LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: true, custom_tags: true };
+pub(crate) const YAML_LIMITS: Limits =
+    Limits { max_bytes: 1 << 20, merge_keys: true, custom_tags: true };
 
 const EMPTY: &str =
     "is empty: write `{}` into it to run with the defaults, or remove it and restart";

@@ -5,6 +5,7 @@ mod approvals;
 mod auth;
 pub mod clients;
 mod docs;
+pub mod edit;
 mod environment;
 mod fault;
 mod file;

@@ -1,5 +1,6 @@
 //! The one YAML reader: untrusted files cost bounded time and memory, and errors name their line.
 
+mod outline;
 mod tree;
 
 use serde::de::DeserializeOwned;
@@ -8,6 +9,7 @@ use serde_saphyr::{
     DuplicateKeyPolicy, Error, MergeKeyPolicy, NonFiniteFloatPolicy, Options, UserMessageFormatter,
 };
 
+pub use outline::{Field, Outline, Shape};
 pub use serde_saphyr::{Location, Spanned, to_string};
 pub use tree::{Content, Entry, Node, Step, show_path};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Limits, Node, parse};
+use super::{Limits, Node, Outline, parse};
 
 const LIMITS: Limits = Limits { max_bytes: 64 * 1024, merge_keys: false, custom_tags: false };
 
@@ -31,4 +31,45 @@ fn errors_name_their_line() {
         assert_eq!(error.line, line, "{text:.40}: {error}");
         assert!(error.message.contains(word), "{text:.40}: {error}");
     }
+}
+
+/// The text of every field's value, by path.
+fn ranges(text: &str) -> Vec<(String, String)> {
+    fn walk(text: &str, outline: &Outline, path: &str, found: &mut Vec<(String, String)>) {
+        for field in outline.fields() {
+            let path = format!("{path}/{}", field.name.as_deref().unwrap_or("?"));
+            found.push((path.clone(), text[field.value.range.clone()].to_owned()));
+            walk(text, &field.value, &path, found);
+        }
+    }
+    let outline = Outline::parse(text).expect("YAML").expect("a document");
+    let mut found = Vec::new();
+    walk(text, &outline, "", &mut found);
+    found
+}
+
+#[test]
+fn an_outline_names_the_bytes_of_every_value() {
+    let text = "# top\n---\na: 1 # one\n\"b\" : 'ü\n  two'\nc:\n  d: |\n    text\n\n    more\n\n  # after\n  e:\n  f: {g: [1, 2], h: x}  # end\ni:\n- 1\n- x: y\nj: &anchor\n  k: !!str 5\nl: *anchor\n";
+    let found = ranges(text);
+    let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            ("/a", "1"),
+            ("/b", "'ü\n  two'"),
+            ("/c", "d: |\n    text\n\n    more\n\n  # after\n  e:\n  f: {g: [1, 2], h: x}"),
+            ("/c/d", "text\n\n    more\n\n"),
+            ("/c/e", ""),
+            ("/c/f", "{g: [1, 2], h: x}"),
+            ("/c/f/g", "[1, 2]"),
+            ("/c/f/h", "x"),
+            ("/i", "1\n- x: y"),
+            ("/j", "k: !!str 5"),
+            ("/j/k", "5"),
+            ("/l", "*anchor"),
+        ]
+    );
+    assert_eq!(Outline::parse("# nothing\n"), Ok(None));
+    assert!(Outline::parse("a: [1").is_err());
 }

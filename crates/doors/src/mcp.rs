@@ -4,6 +4,7 @@
     reason = "logging is forwarded for the clients and servers that still use it"
 )]
 
+mod apps;
 mod call;
 mod caller;
 mod changes;

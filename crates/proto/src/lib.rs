@@ -7,6 +7,7 @@ pub mod clean;
 mod clock;
 mod code;
 mod descriptor;
+pub mod diff;
 mod discovery;
 mod envelope;
 mod failure;
@@ -14,9 +15,11 @@ mod file;
 mod file_rule;
 mod finding;
 mod id;
+mod pattern;
 mod principal;
 mod scrub;
 pub mod time;
+mod uri_template;
 pub mod wire;
 
 pub use canonical::{Digest, InvalidDigest, digest, digest_of_parts};
@@ -38,5 +41,7 @@ pub use file_rule::{
 };
 pub use finding::{Finding, Severity};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
+pub use pattern::{InvalidPattern, Pattern};
 pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};
 pub use scrub::{MASK, Scrubber, secrets_of};
+pub use uri_template::UriTemplate;

@@ -1,13 +1,12 @@
 //! Agents and their skills: which tools each agent sees and may call, and which tools a person must approve.
 
-mod pattern;
 mod profiles;
 mod report;
 mod view;
 mod views;
 
-pub use pattern::{InvalidPattern, Pattern};
 pub use profiles::{Agent, ApprovalRule, Approve, Listing, Profiles, Skill};
+pub use proto::{InvalidPattern, Pattern};
 pub use report::AgentReport;
 pub use view::View;
 pub(crate) use views::Views;

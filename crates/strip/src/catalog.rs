@@ -2,7 +2,6 @@
 
 mod admission;
 mod bare;
-mod diff;
 mod names;
 mod pins;
 mod quarantine;
@@ -23,9 +22,10 @@ use crate::Tool;
 use crate::files::Strategies;
 
 pub use admission::{MAJORS_SERVED, takes_objects};
-pub use diff::{Change, changes};
+
 pub use names::{NameStyle, WireNames};
 pub use pins::{Pinning, Pins, QuarantineReason};
+pub use proto::diff::{Change, changes};
 pub use quarantine::Quarantined;
 pub use snapshot::Snapshot;
 

@@ -4,7 +4,6 @@
 mod listing;
 mod outages;
 mod owners;
-mod template;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +56,8 @@ pub struct Offering {
     pub prompts: Vec<Arc<Value>>,
     pub resources: Vec<Arc<Value>>,
     pub templates: Vec<Arc<Value>>,
+    /// The URIs of the apps that its tools name; servers need not list them.
+    pub apps: Vec<String>,
     /// The server's capabilities, as it states them.
     pub capabilities: Value,
     /// When it first offered what it lists, and what it listed before.

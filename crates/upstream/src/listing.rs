@@ -1,9 +1,9 @@
 //! Fetches a server's lists, page by page and within limits, and makes tools of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use proto::{ToolId, clean};
+use proto::{ToolId, UI_META, UI_RESOURCE, UI_RESOURCE_META, clean};
 use serde_json::{Map, Value};
 
 use crate::definition::Definition;
@@ -18,6 +18,9 @@ use crate::transport::Transport;
 
 /// More tools than this of one server are left out.
 const MAX_TOOLS: usize = 10_000;
+
+/// The longest URI of an app.
+const MAX_URI: usize = 2_000;
 
 const MAX_PAGES: usize = 1_000;
 
@@ -58,6 +61,18 @@ pub(crate) async fn fetch_other(
         capabilities: stated.clone(),
         claims: before.claims.clone(),
     }
+}
+
+/// The URIs of the apps that a list of tools names (MCP Apps).
+pub(crate) fn apps(tools: &[Arc<Value>]) -> Vec<String> {
+    let named = |tool: &Arc<Value>| {
+        let meta = &tool["_meta"];
+        let uri =
+            meta[UI_META][UI_RESOURCE].as_str().or_else(|| meta[UI_RESOURCE_META].as_str())?;
+        (uri.len() <= MAX_URI).then(|| uri.to_owned())
+    };
+    let apps: BTreeSet<String> = tools.iter().filter_map(named).collect();
+    apps.into_iter().collect()
 }
 
 async fn pages(

@@ -176,7 +176,8 @@ impl Upstream {
                 pauses.tick().await;
                 let tools = timeout(limit, listing::fetch(&self.server.transport)).await;
                 let tools = tools.unwrap_or(Err(TransportError::TimedOut(limit)))?;
-                Ok::<_, TransportError>((tools, self.list_other().await))
+                let other = self.list_other(&tools).await;
+                Ok::<_, TransportError>((tools, other))
             };
             let Some(fetched) = self.stop.run_until_cancelled(fetching).await else { return };
             match fetched {
@@ -195,7 +196,7 @@ impl Upstream {
     }
 
     /// Lists what the server offers in addition to tools; what does not arrive in time stays as it was.
-    async fn list_other(&self) -> OtherOfferings {
+    async fn list_other(&self, tools: &[Arc<Value>]) -> OtherOfferings {
         let before = self.listed().raw.as_ref().map(|list| list.other.clone()).unwrap_or_default();
         let stated = self.status().capabilities.unwrap_or_default();
         let fetching = listing::fetch_other(&self.server.transport, &stated, &before);
@@ -208,7 +209,8 @@ impl Upstream {
             };
         }
         let OtherOfferings { prompts, resources, templates, claims, .. } = &other;
-        let claims = claims.renew(prompts, resources, templates, self.deps.claim_time());
+        let (apps, now) = (listing::apps(tools), self.deps.claim_time());
+        let claims = claims.renew(prompts, resources, templates, &apps, now);
         OtherOfferings { claims, ..other }
     }
 
@@ -234,7 +236,7 @@ impl Upstream {
         });
         let same = self.listed().raw.as_ref().is_some_and(|known| known.tools == list.tools);
         if same {
-            self.offer_other(&list.other);
+            self.offer_other(&list);
             self.listed().raw = Some(Arc::clone(&list));
         } else {
             self.offer(Arc::clone(&list)).await;
@@ -243,11 +245,13 @@ impl Upstream {
     }
 
     /// Publishes what the server offers in addition to tools.
-    fn offer_other(&self, other: &OtherOfferings) {
+    fn offer_other(&self, list: &ToolList) {
+        let other = &list.other;
         let offering = Offering {
             prompts: other.prompts.clone(),
             resources: other.resources.clone(),
             templates: other.templates.clone(),
+            apps: listing::apps(&list.tools),
             capabilities: other.capabilities.clone(),
             claims: other.claims.clone(),
             prefix: self.server.config.prefix,
@@ -274,7 +278,7 @@ impl Upstream {
             );
         }
         // Published before the tools, so that a client that sees the tools finds the rest too.
-        self.offer_other(&list.other);
+        self.offer_other(&list);
         let offered = tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).collect();
         let (server, publish) = (Arc::clone(&self.server), Arc::clone(&self.deps.publish));
         // The only error is a panic of the catalog, which the panic hook has reported.

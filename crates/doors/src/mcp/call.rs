@@ -1,5 +1,7 @@
 //! `tools/call`, for the direct path and for rmcp.
 
+use std::sync::Arc;
+
 use http::HeaderMap;
 use proto::Code;
 use rmcp::model::{
@@ -8,6 +10,7 @@ use rmcp::model::{
 use serde_json::Value;
 use strip::{Reply, Request};
 
+use super::apps::Links;
 use super::state::McpState;
 use super::{render, results};
 use crate::call_options::{CallOptions, InvalidOption, RUN_HEADER};
@@ -39,7 +42,7 @@ pub(super) async fn answer(
     call: Request,
     modern: bool,
 ) -> Result<CallToolResponse, ErrorData> {
-    let resumed = call.resume.is_some();
+    let (resumed, principal) = (call.resume.is_some(), Arc::clone(&call.principal));
     let answer = state.strip.call(call).await;
     match (answer.reply, &answer.native) {
         (Reply::NeedsInput, Some(native)) => {
@@ -55,7 +58,14 @@ pub(super) async fn answer(
         let schema = entry.as_ref().and_then(|entry| entry.descriptor.output_schema.as_ref());
         !modern && schema::wraps_result(schema, data)
     };
-    let native = answer.native.and_then(render::Native::of);
+    let mut native = answer.native.and_then(render::Native::of);
+    if let Some(native) = &mut native
+        && let Some((server, _)) = answer.meta.tool.split_once(':')
+    {
+        let (listing, readable) =
+            (state.strip.servers().listing(), state.strip.may_use_server(&principal, server));
+        native.translate(&Links { listing: &listing, server, readable });
+    }
     match answer.result {
         Ok(data) => {
             let mut result = match native {

@@ -13,6 +13,7 @@ use strip::runs::RunOf;
 use strip::{Door, LogLevel, Request};
 
 use super::call::{answer, call_options, run_of_header};
+use super::caller::CALLER;
 use super::context::{is_modern, session_of, trace};
 use super::notices::{ChangeNotifier, ResourceSubscriptions};
 use super::state::McpState;
@@ -66,6 +67,14 @@ impl Handler {
         match self.identity {
             Identity::Fixed(_) => Door::McpStdio,
             Identity::OfRequest => Door::McpHttp,
+        }
+    }
+
+    /// The caller, where rmcp gives no context of the request; none if it is not known.
+    pub(super) fn caller(&self) -> Option<Arc<Principal>> {
+        match &self.identity {
+            Identity::Fixed(principal) => Some(Arc::clone(principal)),
+            Identity::OfRequest => CALLER.try_with(Arc::clone).ok(),
         }
     }
 
@@ -123,7 +132,7 @@ impl Handler {
         call.run = self.run_of(&context, modern);
         options.apply(&mut call);
         let mut notices = None;
-        if self.state.may_ask(&call.tool) {
+        if self.state.may_ask(&call.principal, &call.tool) {
             let resume = results::resume(request.input_responses, request.request_state);
             (call.client, notices) =
                 client::of(&context, self.log_level(), resume.is_some()).unzip();

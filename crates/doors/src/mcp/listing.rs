@@ -8,12 +8,13 @@ use proto::{Annotations, Principal};
 use rmcp::model::{
     CacheScope, ErrorData, JsonObject, ListToolsResult, MetaObject, Tool, ToolAnnotations,
 };
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use strip::Strip;
 use strip::agents::View;
 use strip::catalog::{Entry, NameStyle};
 
+use super::apps::Links;
 use crate::schema;
 
 /// The size of a page; large, because many clients read only the first one.
@@ -40,6 +41,8 @@ struct Slot {
 struct Prepared {
     view: View,
     style: NameStyle,
+    /// By which the links of tools to their apps were translated.
+    servers: Arc<strip::servers::Listing>,
     /// By name.
     tools: Vec<Listed>,
     /// From wire name to the index in `tools`.
@@ -142,8 +145,12 @@ impl Listing {
 
 impl Slot {
     fn current(&self, view: &View, strip: &Strip) -> Arc<Prepared> {
-        let style = strip.name_style();
-        let fresh = |prepared: &Arc<Prepared>| prepared.view.is(view) && prepared.style == style;
+        let (style, servers) = (strip.name_style(), strip.servers().listing());
+        let fresh = |prepared: &Arc<Prepared>| {
+            prepared.view.is(view)
+                && prepared.style == style
+                && Arc::ptr_eq(&prepared.servers, &servers)
+        };
         if let Some(prepared) = self.prepared.load_full().filter(fresh) {
             return prepared;
         }
@@ -152,26 +159,37 @@ impl Slot {
         if let Some(prepared) = previous.clone().filter(fresh) {
             return prepared;
         }
-        let prepared = Arc::new(Prepared::new(view, style, previous.as_deref()));
+        let prepared = Arc::new(Prepared::new(view, style, servers, previous.as_deref()));
         self.prepared.store(Some(Arc::clone(&prepared)));
         prepared
     }
 }
 
 impl Prepared {
-    fn new(view: &View, style: NameStyle, previous: Option<&Self>) -> Self {
+    fn new(
+        view: &View,
+        style: NameStyle,
+        servers: Arc<strip::servers::Listing>,
+        previous: Option<&Self>,
+    ) -> Self {
         // The catalog keeps the entries of unchanged tools, so what was prepared for them is still valid.
         let known: HashMap<*const Entry, &Listed> = previous
             .filter(|previous| previous.style == style)
             .iter()
             .flat_map(|previous| &previous.tools)
+            // A link to an app depends on the lists of all servers and on the view.
+            .filter(|listed| listed.entry.descriptor.ui_resource().is_none())
             .map(|listed| (Arc::as_ptr(&listed.entry), listed))
             .collect();
         let mut tools: Vec<_> = view
             .listed()
             .map(|entry| match known.get(&Arc::as_ptr(entry)) {
                 Some(listed) => (*listed).clone(),
-                None => Listed::new(entry, style),
+                None => {
+                    let mut listed = Listed::new(entry, style);
+                    listed.translate(&servers, view);
+                    listed
+                }
             })
             .collect();
         tools.sort_by(|a, b| a.tool.name.cmp(&b.tool.name));
@@ -183,7 +201,7 @@ impl Prepared {
         // Without any tool there is one empty page.
         let pages = tools.len().div_ceil(PAGE).max(1);
         let serialised = (0..pages).map(|_| OnceLock::new()).collect();
-        Self { view: view.clone(), style, tools, by_wire, serialised }
+        Self { view: view.clone(), style, servers, tools, by_wire, serialised }
     }
 
     /// The index of the first tool after a cursor.
@@ -235,6 +253,15 @@ impl Listed {
         Self { entry: Arc::clone(entry), tool, object_output, takes_headers }
     }
 
+    /// Translates the tool's link to its app.
+    fn translate(&mut self, listing: &strip::servers::Listing, view: &View) {
+        let Some(server) = self.entry.descriptor.id.server() else { return };
+        let links = Links { listing, server, readable: view.holds_server(server) };
+        if let Some(MetaObject(meta)) = &mut self.tool.meta {
+            links.translate_meta(meta);
+        }
+    }
+
     fn shown(&self, modern: bool) -> Tool {
         let mut tool = self.tool.clone();
         if !modern && let Some(output) = &self.object_output {
@@ -277,7 +304,7 @@ fn annotations(annotations: &Annotations) -> Option<ToolAnnotations> {
 
 fn meta(entry: &Entry) -> MetaObject {
     let descriptor = &entry.descriptor;
-    let mut meta = Map::new();
+    let mut meta = descriptor.meta.clone().unwrap_or_default();
     meta.insert("powerstrip/tool".to_owned(), descriptor.id.to_string().into());
     meta.insert("powerstrip/version".to_owned(), descriptor.version.to_string().into());
     if entry.superseded_by.is_some() {

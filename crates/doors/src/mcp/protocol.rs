@@ -11,18 +11,17 @@ use rmcp::model::{
     GetTaskResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
     ResourcesCapability, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
-    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
-use super::caller::CALLER;
 use super::changes::ListVersions;
 use super::context::{is_modern, keep_worker, log_level, session_of, trace};
-use super::handler::{Handler, Identity};
+use super::handler::Handler;
 use super::notices::{self, ChangeNotifier};
-use super::{files, prompts, results, servers};
+use super::{apps, files, prompts, results, servers};
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
@@ -39,9 +38,9 @@ impl ServerHandler for Handler {
         if listing.has("logging") {
             capabilities.logging = Some(JsonObject::new());
         }
-        if listing.extends(TASKS_EXTENSION_ID) {
-            let extensions = capabilities.extensions.get_or_insert_default();
-            extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        let extensions = apps::extensions(&self.state.strip, self.caller().as_deref());
+        if !extensions.is_empty() {
+            capabilities.extensions = Some(extensions);
         }
         info
     }
@@ -58,10 +57,7 @@ impl ServerHandler for Handler {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let principal = match &self.identity {
-            Identity::Fixed(principal) => Arc::clone(principal),
-            Identity::OfRequest => CALLER.try_with(Arc::clone).ok()?,
-        };
+        let principal = self.caller()?;
         let schema = self.state.listing.input_schema(&self.state.strip, &principal, name)?;
         Some(Tool::new_with_raw(name.to_owned(), None, schema))
     }

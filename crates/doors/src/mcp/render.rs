@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 use strip::Failure;
 use strip::files::Reference;
 
+use super::apps::Links;
+
 /// In a request: the idempotency key of a call that must run once.
 pub(super) const IDEMPOTENCY_KEY: &str = "powerstrip/idempotency-key";
 /// In a request: run a recorded call again and compare.
@@ -79,6 +81,11 @@ impl Native {
             Value::Object(fields) => Some(Self(fields)),
             _ => None,
         }
+    }
+
+    /// Translates the server's links to its resources.
+    pub(super) fn translate(&mut self, links: &Links<'_>) {
+        links.translate_result(&mut self.0);
     }
 
     /// Content, structured content and `_meta` of the server, with the facts of the call added.

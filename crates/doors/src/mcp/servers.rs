@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use strip::servers::{Offered, Server};
 use strip::{Output, Reply, Request, Resume, Strip};
 
+use super::apps::Links;
 use super::call::call_options;
 use super::client;
 use super::context::{is_modern, session_of, trace};
@@ -93,9 +94,8 @@ impl Handler {
         if output.reply == Reply::NeedsInput {
             return typed::<InputRequiredResult>(&output.data).map(Into::into);
         }
-        if found.remote != request.uri {
-            rename(Arc::make_mut(&mut output.data), &found.remote, &request.uri);
-        }
+        let links = Links { listing: &listing, server: found.server.name(), readable: true };
+        rename(&mut output.data, &links, (&found.remote, &request.uri));
         Ok(ReadResourceResponse::Complete(typed(&output.data)?))
     }
 
@@ -115,10 +115,13 @@ impl Handler {
             params,
             resume: resume(request.input_responses, request.request_state),
         };
-        let output = self.forward(forwarded, context).await?;
+        let mut output = self.forward(forwarded, context).await?;
         if output.reply == Reply::NeedsInput {
             return typed::<InputRequiredResult>(&output.data).map(Into::into);
         }
+        let listing = self.state.strip.servers().listing();
+        let links = Links { listing: &listing, server: found.server.name(), readable: true };
+        links.translate_prompt(Arc::make_mut(&mut output.data));
         Ok(GetPromptResponse::Complete(typed(&output.data)?))
     }
 
@@ -207,12 +210,20 @@ impl Handler {
     }
 }
 
-/// Replaces the URI of a server by the one that the caller requested.
-fn rename(result: &mut Value, remote: &str, shown: &str) {
-    let contents = result.get_mut("contents").and_then(Value::as_array_mut);
+/// Replaces the URIs of a server by those that callers use, and the one that was read by the one that was requested.
+fn rename(result: &mut Arc<Value>, links: &Links<'_>, (remote, shown): (&str, &str)) {
+    let contents = result.get("contents").and_then(Value::as_array);
+    let is_same = |content: &Value| remote == shown && content["uri"].as_str() == Some(remote);
+    if contents.is_none_or(|contents| contents.iter().all(is_same)) {
+        // Not copied where nothing changes: a resource may be large.
+        return;
+    }
+    let contents = Arc::make_mut(result).get_mut("contents").and_then(Value::as_array_mut);
     for content in contents.into_iter().flatten() {
         if content["uri"].as_str() == Some(remote) {
             content["uri"] = shown.into();
+        } else if let Some(uri) = content.get_mut("uri") {
+            links.translate_uri(uri);
         }
     }
 }

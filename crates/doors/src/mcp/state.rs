@@ -56,12 +56,16 @@ impl McpState {
     }
 
     /// Whether a call may send its caller notices or questions: those of servers do, and those that need approval.
-    pub(crate) fn may_ask(&self, name: &str) -> bool {
-        let snapshot = self.strip.catalog().snapshot();
-        snapshot.resolve(name).is_ok_and(|entry| {
-            let id = &entry.descriptor.id;
-            id.server().is_some() || self.strip.approval_rule(id) != ApprovalRule::Free
-        })
+    pub(crate) fn may_ask(&self, principal: &Principal, name: &str) -> bool {
+        let view = self.strip.view(principal);
+        match view.tools().resolve(name) {
+            Ok(entry) => {
+                let id = &entry.descriptor.id;
+                id.server().is_some() || self.strip.approval_rule(id) != ApprovalRule::Free
+            }
+            // The bare name of a tool may still resolve to that of an open app.
+            Err(_) => view.tools().is_bare(name),
+        }
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.

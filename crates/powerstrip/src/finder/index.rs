@@ -58,9 +58,12 @@ impl Index {
     }
 }
 
-/// Search leaves out old major versions, and the search and control-flow tools, which agents know already.
+/// Search leaves out old major versions, the search and control-flow tools, which agents know already, and tools that only
+/// the apps of their server may call.
 fn is_searchable(entry: &Entry) -> bool {
-    entry.superseded_by.is_none() && entry.tool.part() == strip::Part::Data
+    entry.superseded_by.is_none()
+        && entry.tool.part() == strip::Part::Data
+        && entry.descriptor.is_for_models()
 }
 
 /// The name and description of each parameter.

@@ -1,9 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use proto::ToolId;
-
-use super::pattern::Pattern;
+use proto::{Pattern, ToolId};
 
 /// A set of tools, and whether a person must approve their calls.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -138,6 +138,11 @@ impl Snapshot {
         self.by_id.get(&only.descriptor.id).ok_or_else(|| self.unknown(name))
     }
 
+    /// Whether a tool of any server has this name behind the server's.
+    pub fn is_bare(&self, name: &str) -> bool {
+        !self.bare(name).is_empty()
+    }
+
     /// The tools of servers that have this name behind the server's.
     pub(crate) fn bare(&self, name: &str) -> &[Arc<Entry>] {
         self.bare.get_or_init(|| BareNames::of(&self.entries)).get(name)

@@ -1,13 +1,13 @@
 //! What all servers offer at one moment, by the names that callers use.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use proto::{ToolId, canonical, clean, digest, wire};
-use serde_json::Value;
+use proto::{ToolId, UriTemplate, canonical, clean, digest, wire};
+use serde_json::{Map, Value};
 
-use super::owners::{self, Listed, Schemes};
-use super::template::Template;
+use super::owners::{self, Listed, Schemes, UI};
 use super::{Offering, Server};
 
 /// More entries than this of one list of one server are left out.
@@ -32,11 +32,13 @@ pub struct Listing {
     prompt_names: HashMap<String, usize>,
     resources: Vec<Entry>,
     uris: HashMap<String, usize>,
-    /// The owners of URIs that are not listed at the moment.
-    unlisted: HashMap<String, usize>,
+    /// URIs that are not listed at the moment: their servers, and the servers' own URIs for them.
+    unlisted: HashMap<String, (usize, String)>,
+    /// By server, its own URIs that callers use another URI for.
+    renamed: Vec<HashMap<String, String>>,
     templates: Vec<Entry>,
     /// In the order in which they are tried.
-    matchers: Vec<(Template, usize)>,
+    matchers: Vec<(UriTemplate, usize)>,
     schemes: Schemes,
     servers: Vec<Listed>,
 }
@@ -50,30 +52,70 @@ impl Listing {
     pub(super) fn new<'a>(servers: impl Iterator<Item = &'a Arc<dyn Server>>) -> Self {
         let servers: Vec<Listed> =
             servers.map(|server| (Arc::clone(server), server.offering())).collect();
-        let mut listing = Self { schemes: Schemes::new(&servers), ..Self::default() };
+        let renamed = vec![HashMap::new(); servers.len()];
+        let mut listing = Self { schemes: Schemes::new(&servers), renamed, ..Self::default() };
         listing.add_prompts(&servers);
         let owners = owners::of_resources(&servers);
         for (place, (server, offering)) in servers.iter().enumerate() {
             for resource in offering.resources.iter().take(MAX_ENTRIES) {
                 let Some(entry) = Entry::read(server, resource, "uri") else { continue };
-                let remote = &entry.offered.remote;
-                let is_owner = owners.get(remote.as_str()) == Some(&place);
-                let uri = listing.shown_uri(&servers, place, remote, is_owner);
-                // Listed twice by the same server.
-                if !listing.uris.contains_key(&uri) {
-                    listing.uris.insert(uri.clone(), listing.resources.len());
-                    listing.resources.push(entry.named("uri", &uri));
+                let Some(uri) = listing.add_uri(&servers, &owners, place, &entry.offered.remote)
+                else {
+                    continue;
+                };
+                listing.uris.insert(uri.clone(), listing.resources.len());
+                listing.resources.push(entry.named("uri", &uri));
+            }
+        }
+        for (place, (_, offering)) in servers.iter().enumerate() {
+            for app in offering.apps.iter().take(MAX_ENTRIES) {
+                if let Some(uri) = listing.add_uri(&servers, &owners, place, app) {
+                    listing.unlisted.insert(uri, (place, app.clone()));
                 }
             }
         }
         for (uri, place) in owners {
-            if !listing.uris.contains_key(uri) && !listing.is_of_another(&servers, place, uri) {
-                listing.unlisted.insert(uri.to_owned(), place);
+            if !listing.is_known(uri) && !listing.is_of_another(&servers, place, uri) {
+                listing.unlisted.insert(uri.to_owned(), (place, uri.to_owned()));
             }
         }
         listing.add_templates(&servers);
         listing.servers = servers;
         listing
+    }
+
+    fn is_known(&self, uri: &str) -> bool {
+        self.uris.contains_key(uri) || self.unlisted.contains_key(uri)
+    }
+
+    /// The URI that callers use for a server's own; none if it has one already, because the server lists it twice.
+    fn add_uri(
+        &mut self,
+        servers: &[Listed],
+        owners: &HashMap<&str, usize>,
+        place: usize,
+        remote: &str,
+    ) -> Option<String> {
+        let is_owner = owners.get(remote) == Some(&place);
+        let mut uri = self.shown_uri(servers, place, remote, is_owner);
+        if uri == remote {
+            return (!self.is_known(remote)).then_some(uri);
+        }
+        if self.renamed[place].contains_key(remote) {
+            return None;
+        }
+        if remote.starts_with(UI) && owners.contains_key(uri.as_str()) {
+            // A server may itself have the URI that another one of its apps would get.
+            let sum = digest(remote.as_bytes()).to_string();
+            uri = self
+                .schemes
+                .qualify(place, &remote.replacen(UI, &format!("{UI}{}/", &sum[..16]), 1));
+        }
+        if self.is_known(&uri) {
+            return None;
+        }
+        self.renamed[place].insert(remote.to_owned(), uri.clone());
+        Some(uri)
     }
 
     /// Assigns the prefixed names of all prompts first, so that an unprefixed prompt cannot take the name of another
@@ -153,7 +195,7 @@ impl Listing {
             }
             // A template that fits any scheme would let a self-registered server see requests for other servers.
             let bounded = remote.split('{').next().is_some_and(|literal| literal.contains(':'));
-            if let Some(matcher) = Template::new(&remote) {
+            if let Some(matcher) = UriTemplate::new(&remote) {
                 if bounded {
                     self.matchers.push((matcher, index));
                 } else if !servers[place].1.announced {
@@ -208,17 +250,38 @@ impl Listing {
         let of = |server: &Arc<dyn Server>, remote: &str| {
             Some(Offered { server: Arc::clone(server), remote: remote.to_owned() })
         };
-        if let Some(place) = self.unlisted.get(uri) {
-            return of(&self.servers[*place].0, uri);
+        if let Some((place, remote)) = self.unlisted.get(uri) {
+            return of(&self.servers[*place].0, remote);
         }
         if let Some((place, remote)) = self.schemes.split(uri) {
-            return if remote.is_empty() { None } else { of(&self.servers[place].0, remote) };
+            return if remote.is_empty() { None } else { of(&self.servers[place].0, &remote) };
         }
         let fitting = self.matchers.iter().find(|(matcher, _)| matcher.matches(uri));
         match fitting {
             Some((_, place)) => of(&self.templates[*place].offered.server, uri),
             None => of(&self.likely(uri)?, uri),
         }
+    }
+
+    /// The URI that callers use for a resource that a server names by its own. Other links of a server stay as they are.
+    pub fn shown<'a>(&self, server: &str, remote: &'a str) -> Cow<'a, str> {
+        let place = self.servers.iter().position(|(known, _)| known.name() == server);
+        let Some(place) = place else { return remote.into() };
+        if let Some(shown) = self.renamed[place].get(remote) {
+            return shown.clone().into();
+        }
+        let leads_there = |found: Offered| found.server.name() == server && found.remote == remote;
+        let of_template = || {
+            self.matchers.iter().any(|(matcher, at)| {
+                self.templates[*at].offered.server.name() == server && matcher.matches(remote)
+            })
+        };
+        if self.resource(remote).is_some_and(leads_there)
+            || !(remote.starts_with(UI) || of_template())
+        {
+            return remote.into();
+        }
+        self.schemes.qualify(place, remote).into()
     }
 
     fn likely(&self, uri: &str) -> Option<Arc<dyn Server>> {
@@ -252,11 +315,11 @@ impl Listing {
         self.servers.iter().any(|(_, offering)| offering.has(capability))
     }
 
-    /// Whether any server states an extension.
-    pub fn extends(&self, extension: &str) -> bool {
-        self.servers
-            .iter()
-            .any(|(_, offering)| offering.capabilities["extensions"].get(extension).is_some())
+    /// The extensions that each server states, by the server's name.
+    pub fn extensions(&self) -> impl Iterator<Item = (&str, &Map<String, Value>)> {
+        self.servers.iter().filter_map(|(server, offering)| {
+            Some((server.name(), offering.capabilities.get("extensions")?.as_object()?))
+        })
     }
 
     pub(super) fn same_prompts(&self, other: &Self) -> bool {

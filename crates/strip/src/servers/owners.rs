@@ -1,6 +1,7 @@
 //! The owner of a name that several servers offer: the first to offer it. A URI with a server's name in front belongs to
 //! that server only.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -9,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Offering, Server};
+
+/// The scheme of apps (MCP Apps).
+pub(super) const UI: &str = "ui://";
 
 /// How many claims on unlisted entries are kept for each list of a server.
 const MAX_UNLISTED: usize = 10_000;
@@ -30,9 +34,11 @@ impl Claims {
         prompts: &[Arc<Value>],
         resources: &[Arc<Value>],
         templates: &[Arc<Value>],
+        apps: &[String],
         now_ms: u64,
     ) -> Self {
         let uris = names(resources, "uri").chain(names(templates, "uriTemplate"));
+        let uris = uris.chain(apps.iter().map(String::as_str));
         Self {
             prompts: renewed(&self.prompts, names(prompts, "name"), now_ms),
             resources: renewed(&self.resources, uris, now_ms),
@@ -73,7 +79,8 @@ pub(super) fn of_resources(servers: &[Listed]) -> HashMap<&str, usize> {
     for (place, (_, offering)) in servers.iter().enumerate() {
         let claims = &offering.claims.resources;
         let claimed = claims.keys().map(String::as_str);
-        for uri in claimed.chain(names(&offering.resources, "uri")) {
+        let apps = offering.apps.iter().map(String::as_str);
+        for uri in claimed.chain(names(&offering.resources, "uri")).chain(apps) {
             let rank = precedence(offering, claims.get(uri));
             let owner = owners.entry(uri).or_insert((rank, place));
             if rank < owner.0 {
@@ -116,14 +123,25 @@ impl Schemes {
         schemes
     }
 
-    /// A URI with its server's scheme in front, which is still a URI.
+    /// A URI with its server's scheme in front, which is still a URI. The URI of an app keeps its own scheme, because hosts
+    /// show nothing else as an app.
     pub(super) fn qualify(&self, place: usize, uri: &str) -> String {
-        format!("{}+{uri}", self.by_place[place])
+        let scheme = &self.by_place[place];
+        match uri.strip_prefix(UI) {
+            Some(rest) => format!("{UI}{scheme}/{rest}"),
+            None => format!("{scheme}+{uri}"),
+        }
     }
 
     /// The server that a qualified URI names, and its own URI.
-    pub(super) fn split<'a>(&self, uri: &'a str) -> Option<(usize, &'a str)> {
-        let (scheme, remote) = uri.split_once('+')?;
+    pub(super) fn split<'a>(&self, uri: &'a str) -> Option<(usize, Cow<'a, str>)> {
+        let (scheme, remote) = match uri.strip_prefix(UI) {
+            Some(rest) => {
+                let (scheme, rest) = rest.split_once('/').filter(|(_, rest)| !rest.is_empty())?;
+                (scheme, Cow::Owned(format!("{UI}{rest}")))
+            }
+            None => uri.split_once('+').map(|(scheme, remote)| (scheme, remote.into()))?,
+        };
         self.places.get(scheme).map(|place| (*place, remote))
     }
 }

@@ -83,7 +83,7 @@ fn offerer(
     };
     let (resources, templates) = (list("uri", uris), list("uriTemplate", templates));
     let prompts = list("name", prompts);
-    let claims = Claims::default().renew(&prompts, &resources, &templates, since);
+    let claims = Claims::default().renew(&prompts, &resources, &templates, &[], since);
     let capabilities = json!({"resources": {}});
     let offering =
         Offering { prompts, resources, templates, capabilities, claims, ..Offering::default() };
@@ -150,8 +150,8 @@ fn a_qualified_uri_is_its_servers_only() {
 #[test]
 fn a_uri_stays_with_its_server_while_that_does_not_list_it() {
     let servers = Servers::default();
-    let claims = Claims::default().renew(&[], &[Arc::new(json!({"uri": "crm://a"}))], &[], 1);
-    let gone = Offering { claims: claims.renew(&[], &[], &[], 2), ..Offering::default() };
+    let claims = Claims::default().renew(&[], &[Arc::new(json!({"uri": "crm://a"}))], &[], &[], 1);
+    let gone = Offering { claims: claims.renew(&[], &[], &[], &[], 2), ..Offering::default() };
     assert_eq!(gone.claims, claims);
     servers.publish(Arc::new(Lister { name: "crm", offering: Arc::new(gone) }));
     servers.publish(offerer("aa", 2, (&["crm://a"], &[], &[])));
@@ -196,4 +196,42 @@ fn a_prompt_takes_no_other_servers_name() {
     assert_eq!(owner("greet").as_deref(), Some("crm"));
     assert_eq!(owner("crm:greet").as_deref(), Some("crm"));
     assert_eq!(owner("aa__greet").as_deref(), Some("aa"));
+}
+
+/// A server whose tools name these apps, and that lists none of them.
+fn app_server(name: &'static str, apps: &[&str]) -> Arc<dyn Server> {
+    let apps: Vec<String> = apps.iter().map(|&app| app.to_owned()).collect();
+    let claims = Claims::default().renew(&[], &[], &[], &apps, 1);
+    let capabilities = json!({"resources": {}});
+    let offering = Offering { apps, claims, capabilities, prefix: true, ..Offering::default() };
+    Arc::new(Lister { name, offering: Arc::new(offering) })
+}
+
+#[test]
+fn apps_keep_their_scheme() {
+    let servers = Servers::default();
+    servers.set_order(["two", "one", "clock"].map(str::to_owned).into());
+    servers.publish(app_server("one", &["ui://time/app.html", "ui://one/own.html"]));
+    servers.publish(app_server("two", &["ui://time/app.html", "ui://clock/app.html"]));
+    servers.publish(app_server("clock", &["ui://time/app.html", "ui://clock/time/app.html"]));
+    let listing = servers.listing();
+    for (server, remote, shown) in [
+        ("two", "ui://time/app.html", "ui://time/app.html"),
+        ("one", "ui://time/app.html", "ui://one/time/app.html"),
+        ("one", "ui://one/own.html", "ui://one/own.html"),
+        ("two", "ui://clock/app.html", "ui://two/clock/app.html"),
+        ("clock", "ui://clock/time/app.html", "ui://clock/time/app.html"),
+        // It is in no list: a tool's result named it.
+        ("one", "ui://made/up.html", "ui://one/made/up.html"),
+        ("one", "https://example.com/", "https://example.com/"),
+    ] {
+        assert_eq!(listing.shown(server, remote), shown, "{server} {remote}");
+        let found = listing.resource(shown);
+        let found = found.as_ref().map(|found| (found.server.name(), found.remote.as_str()));
+        assert!(shown.starts_with("https:") || found == Some((server, remote)), "{shown}");
+    }
+    let third = listing.shown("clock", "ui://time/app.html");
+    assert!(third.starts_with("ui://clock/"), "{third}");
+    let found = listing.resource(&third).unwrap();
+    assert_eq!((found.server.name(), found.remote.as_str()), ("clock", "ui://time/app.html"));
 }

@@ -75,7 +75,7 @@ async fn call(
     let capabilities = params.meta.capabilities.as_ref()?;
     if !plain
         || only(&parts.headers, "mcp-name") != Some(name)
-        || (!capabilities.is_empty() && state.may_ask(name))
+        || (!capabilities.is_empty() && state.may_ask(principal, name))
         || state.takes_headers(principal, name)
     {
         return None;

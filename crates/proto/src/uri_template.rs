@@ -1,8 +1,8 @@
 //! Matches URIs against templates (RFC 6570, as far as it can be done without the variables).
 
-/// A template, taken apart.
+/// A template, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Part>);
+pub struct UriTemplate(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
@@ -19,8 +19,9 @@ const MAX_PARTS: usize = 64;
 /// A longer URI is of no template; a caller chooses its length.
 const MAX_URI: usize = 8 * 1024;
 
-impl Template {
-    pub(super) fn new(text: &str) -> Option<Self> {
+impl UriTemplate {
+    /// Parses a template; none if it is malformed or has too many parts.
+    pub fn new(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
@@ -41,7 +42,7 @@ impl Template {
     }
 
     /// Whether a URI can be of this template. Never exponential: each part moves a set of places.
-    pub(super) fn matches(&self, uri: &str) -> bool {
+    pub fn matches(&self, uri: &str) -> bool {
         let bytes = uri.as_bytes();
         if bytes.len() > MAX_URI {
             return false;
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     fn matches(template: &str, uri: &str) -> bool {
-        Template::new(template).is_some_and(|template| template.matches(uri))
+        UriTemplate::new(template).is_some_and(|template| template.matches(uri))
     }
 
     #[test]
@@ -104,8 +105,8 @@ mod tests {
 
     #[test]
     fn broken_and_hostile_templates_cost_little() {
-        assert!(Template::new("a://{x").is_none());
-        assert!(Template::new(&"{a}".repeat(65)).is_none());
+        assert!(UriTemplate::new("a://{x").is_none());
+        assert!(UriTemplate::new(&"{a}".repeat(65)).is_none());
         let hostile = "{+a}x".repeat(32);
         assert!(!matches(&hostile, &"x".repeat(31)));
         assert!(matches(&hostile, &"x".repeat(5_000)));

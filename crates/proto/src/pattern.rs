@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use proto::ToolId;
+use crate::ToolId;
 
 /// Longer than any id can be.
 const MAX_LEN: usize = 300;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proto::clean;
+use crate::clean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -8,6 +8,10 @@ const MAX_DEPTH: usize = 16;
 /// How many references are followed to find what a schema allows.
 const MAX_REFERENCES: usize = 8;
 
+/// How many schemas are read to find whether one property may be `null`: combinators that refer to themselves would take
+/// exponential time.
+const MAX_SCHEMAS: usize = 256;
+
 /// The value without properties that are `null`, are not required, and whose schema does not allow `null`; none if there
 /// are no such properties.
 pub fn without_optional_nulls(schema: &Value, value: &Value) -> Option<Value> {
@@ -66,27 +70,28 @@ fn drop_nulls(root: &Value, schema: &Value, value: &mut Value, depth: usize) -> 
 fn is_optional(root: &Value, schema: &Value, properties: &Map<String, Value>, name: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = required.is_some_and(|names| names.iter().any(|known| known == name));
-    !is_required && properties.get(name).is_some_and(|property| refuses_null(root, property, 0))
+    let mut left = MAX_SCHEMAS;
+    !is_required && properties.get(name).is_some_and(|schema| refuses_null(root, schema, &mut left))
 }
 
 /// Whether a schema certainly does not allow `null`.
-fn refuses_null(root: &Value, schema: &Value, depth: usize) -> bool {
-    if depth >= MAX_DEPTH {
-        return false;
-    }
+fn refuses_null(root: &Value, schema: &Value, left: &mut usize) -> bool {
+    let Some(rest) = left.checked_sub(1) else { return false };
+    *left = rest;
     let schema = follow(root, schema);
-    let refuses = |schema: &Value| refuses_null(root, schema, depth + 1);
     let of_type = match schema.get("type") {
         Some(Value::String(name)) => name != "null",
         Some(Value::Array(names)) => !names.iter().any(|name| name == "null"),
         _ => false,
     };
     let list = |key: &str| schema.get(key).and_then(Value::as_array);
+    let mut refuses = |schema: &Value| refuses_null(root, schema, left);
     of_type
         || list("enum").is_some_and(|values| !values.iter().any(Value::is_null))
         || schema.get("const").is_some_and(|value| !value.is_null())
-        || ["anyOf", "oneOf"].iter().any(|key| list(key).is_some_and(|any| any.iter().all(refuses)))
-        || list("allOf").is_some_and(|all| all.iter().any(refuses))
+        || list("anyOf").is_some_and(|any| any.iter().all(&mut refuses))
+        || list("oneOf").is_some_and(|one| one.iter().all(&mut refuses))
+        || list("allOf").is_some_and(|all| all.iter().any(&mut refuses))
 }
 
 /// The schema that a local reference names, or the schema itself.

@@ -57,3 +57,13 @@ fn circular_references_end() {
     let sent = json!({"next": null, "self": {"self": {"next": null}}});
     assert_eq!(without_optional_nulls(&schema, &sent), None);
 }
+
+#[test]
+fn combinators_that_refer_to_themselves_end() {
+    let itself = json!([{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}]);
+    let schema = json!({
+        "properties": {"x": {"$ref": "#/$defs/x"}},
+        "$defs": {"x": {"allOf": itself, "anyOf": itself, "oneOf": itself}},
+    });
+    assert_eq!(without_optional_nulls(&schema, &json!({"x": null})), None);
+}

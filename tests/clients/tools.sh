@@ -1,4 +1,4 @@
-# Sourced by scripts/conformance, scripts/clients and scripts/bridges: test tools of other people, at pinned versions, outside the checkout.
+# Sourced by scripts/conformance, scripts/clients, scripts/bridges and scripts/framework-check: test tools of other people, at pinned versions, outside the checkout.
 # Every function prints a path; when a tool cannot be had it returns 1 and the reason is in $tools_error.
 # $work is a folder that goes when the script ends.
 

@@ -31,11 +31,12 @@ pub struct ServerAuth {
     /// entry in `egress.allow`.
     pub issuer: Option<String>,
     /// The `resource` parameter of token requests (RFC 8707): `true` for the one that the server names, `false` for
-    /// none, or a URL.
+    /// none, or a URL or other name (`api://…`, `urn:…`).
     pub resource: ResourceChoice,
     /// The redirect URI, if browsers reach the gateway at another address than the one it listens on.
     pub redirect_uri: Option<String>,
-    /// The token to exchange with `grant: token_exchange`; a file is read again each time.
+    /// The token to exchange with `grant: token_exchange`, or the assertion of `grant: jwt_bearer`; a file is read again
+    /// each time.
     pub subject_token: Option<SecretSource>,
 }
 
@@ -50,6 +51,8 @@ pub enum GrantKind {
     ClientCredentials,
     /// A token is exchanged for one for the server (RFC 8693).
     TokenExchange,
+    /// A signed assertion, such as that of a workload, is exchanged for a token for the server (RFC 7523).
+    JwtBearer,
 }
 
 /// `true`, `false` or a URL.
@@ -128,6 +131,7 @@ impl ServerAuth {
                 GrantKind::AuthorizationCode => Grant::AuthorizationCode,
                 GrantKind::ClientCredentials => Grant::ClientCredentials,
                 GrantKind::TokenExchange => Grant::TokenExchange,
+                GrantKind::JwtBearer => Grant::JwtBearer,
             },
             client_id: self.client_id.clone(),
             client_secret,

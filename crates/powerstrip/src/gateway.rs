@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 mod board;
 pub(crate) mod database;
 pub(crate) mod files;
+pub(crate) mod login;
 mod names;
 mod operations;
 mod prompts;
@@ -199,6 +200,7 @@ impl Gateway {
             registry: &registry,
             upstreams: &upstreams,
             quarantine: &quarantine,
+            keyring: &keyring,
         }));
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())

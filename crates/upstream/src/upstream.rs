@@ -123,7 +123,14 @@ impl Upstream {
         match server.transport.ask(caller.as_ref(), &request).await {
             Ok(_) => Ok(None),
             Err(TransportError::Login(Some(link))) => Ok(Some(link)),
-            Err(error) => Err(server.fail(error)),
+            Err(error) => {
+                // Only the operator logs in here, and needs to know the cause.
+                let why =
+                    server.context.scrubber.text(&clean::line(&error.to_string())).into_owned();
+                let mut failure = server.fail(error);
+                failure.message = format!("{}: {why}", failure.message);
+                Err(failure)
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use url::{Host, Url};
 use super::fault::Fault;
 use super::fetch::{Fetched, document};
 use super::resource::printable;
+use super::token::AuthMethod;
 
 const WHAT: &str = "the authorization server's metadata";
 
@@ -25,6 +26,10 @@ pub(super) struct Authority {
     /// Whether a client id may be the URL of the client's metadata document.
     pub(super) supports_client_documents: bool,
     auth_methods: Option<Vec<String>>,
+    /// Whether refresh tokens are requested by the scope `offline_access`.
+    pub(super) offers_offline_access: bool,
+    /// Whether the config names it: its operator vouches for what its metadata leaves out.
+    pub(super) trusted: bool,
 }
 
 #[derive(Deserialize)]
@@ -37,19 +42,53 @@ struct Metadata {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
     authorization_response_iss_parameter_supported: Option<bool>,
     client_id_metadata_document_supported: Option<bool>,
+    scopes_supported: Option<Vec<String>>,
 }
 
 /// Fetches the metadata of an issuer. `trusted` is one that the config names.
 pub(super) async fn find(client: &Client, issuer: &str, trusted: bool) -> Result<Authority, Fault> {
+    match search(client, issuer, trusted).await? {
+        Fetched::Document(authority) => Ok(authority),
+        Fetched::Absent(why) => {
+            Err(Fault::invalid(WHAT, format!("of {} was not found: {why}", printable(issuer))))
+        }
+    }
+}
+
+/// The authorization server of a protected server that names none: the server itself. One without metadata has its
+/// endpoints at the paths of the 2025-03-26 specification.
+pub(super) async fn find_own(client: &Client, origin: &str) -> Result<Authority, Fault> {
+    match search(client, origin, false).await? {
+        Fetched::Document(authority) => Ok(authority),
+        Fetched::Absent(_) => Ok(Authority {
+            issuer: origin.to_owned(),
+            token_endpoint: format!("{origin}/token"),
+            registration_endpoint: Some(format!("{origin}/register")),
+            authorization_endpoint: Some(format!("{origin}/authorize")),
+            s256: Some(true),
+            sends_iss: false,
+            supports_client_documents: false,
+            auth_methods: None,
+            offers_offline_access: false,
+            trusted: false,
+        }),
+    }
+}
+
+async fn search(client: &Client, issuer: &str, trusted: bool) -> Result<Fetched<Authority>, Fault> {
     let url = issuer_url(issuer, trusted)?;
     let mut absent = String::new();
     for candidate in metadata_urls(&url) {
         match document::<Metadata>(client, WHAT, candidate.as_str()).await? {
-            Fetched::Document(metadata) => return read(metadata, issuer, &url),
+            Fetched::Document(metadata) => {
+                let mut authority = read(metadata, issuer, &url)?;
+                authority.trusted = trusted;
+                return Ok(Fetched::Document(authority));
+            }
             Fetched::Absent(why) => absent = why,
         }
     }
-    Err(Fault::invalid(WHAT, format!("of {} was not found: {absent}", printable(issuer))))
+    Ok(Fetched::Absent(absent))
 }
 
 fn issuer_url(issuer: &str, trusted: bool) -> Result<Url, Fault> {
@@ -92,10 +131,20 @@ pub(crate) fn metadata_urls(issuer: &Url) -> Vec<Url> {
     urls
 }
 
+/// Whether two issuers have their metadata at the same URLs: RFC 8414 drops a terminating slash there, and many servers
+/// name an authorization server with one that calls itself without, or the reverse.
+pub(super) fn is_same_issuer(found: &str, expected: &str) -> bool {
+    let trim = |issuer: &str| issuer.strip_suffix('/').unwrap_or(issuer).to_owned();
+    trim(found) == trim(expected)
+}
+
 fn read(metadata: Metadata, issuer: &str, url: &Url) -> Result<Authority, Fault> {
-    if metadata.issuer != issuer {
+    if !is_same_issuer(&metadata.issuer, issuer) {
         let (found, expected) = (printable(&metadata.issuer), printable(issuer));
-        return Err(Fault::invalid(WHAT, format!("is of another issuer: {found}, not {expected}")));
+        let why = format!(
+            "is of another issuer: {found}, not {expected}; if you trust it, name it in `auth.issuer`"
+        );
+        return Err(Fault::invalid(WHAT, why));
     }
     let endpoint = |name: &str, written: Option<String>| {
         written.map(|written| checked(name, written, url)).transpose()
@@ -116,6 +165,10 @@ fn read(metadata: Metadata, issuer: &str, url: &Url) -> Result<Authority, Fault>
         sends_iss: metadata.authorization_response_iss_parameter_supported.unwrap_or(false),
         supports_client_documents: metadata.client_id_metadata_document_supported.unwrap_or(false),
         auth_methods: metadata.token_endpoint_auth_methods_supported,
+        offers_offline_access: metadata
+            .scopes_supported
+            .is_some_and(|scopes| scopes.iter().any(|scope| scope == super::token::OFFLINE_ACCESS)),
+        trusted: false,
     })
 }
 
@@ -133,23 +186,21 @@ fn checked(name: &str, written: String, issuer: &Url) -> Result<String, Fault> {
 }
 
 impl Authority {
-    /// The authorization endpoint; an error if the server does not offer PKCE.
+    /// The authorization endpoint; an error if the server does not offer PKCE. Some servers support it without listing
+    /// it: that is believed only of one that the config names.
     pub(super) fn authorization_endpoint(&self) -> Result<&str, Fault> {
-        self.endpoint_with_pkce(self.s256.unwrap_or(false))
-    }
-
-    /// The same for the identity provider that the config names. Some support PKCE without listing it; there, the nonce
-    /// also binds the answer to the browser.
-    pub(super) fn sign_in_endpoint(&self) -> Result<&str, Fault> {
-        self.endpoint_with_pkce(self.s256.unwrap_or(true))
-    }
-
-    fn endpoint_with_pkce(&self, has_pkce: bool) -> Result<&str, Fault> {
-        if !has_pkce {
-            return Err(Fault::invalid(
-                WHAT,
-                "does not offer PKCE with S256, which logins require",
-            ));
+        match self.s256 {
+            Some(true) => {}
+            None if self.trusted => {}
+            Some(false) => {
+                let why = "does not offer PKCE with S256, which logins require";
+                return Err(Fault::invalid(WHAT, why));
+            }
+            None => {
+                let why = "does not say that it offers PKCE with S256, which logins require; if it does, name it in \
+                           `auth.issuer`";
+                return Err(Fault::invalid(WHAT, why));
+            }
         }
         self.authorization_endpoint
             .as_deref()
@@ -164,12 +215,40 @@ impl Authority {
         }
     }
 
-    /// Whether clients can authenticate by this method. Without a list it is `client_secret_basic`.
-    pub(super) fn supports_auth_method(&self, method: &str) -> bool {
+    /// The method to register with.
+    pub(super) fn registration_method(&self) -> AuthMethod {
         match &self.auth_methods {
-            Some(methods) => methods.iter().any(|offered| offered == method),
-            None => method == "client_secret_basic",
+            // RFC 8414: the default.
+            None => AuthMethod::ClientSecretBasic,
+            Some(_) => {
+                [AuthMethod::None, AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost]
+                    .into_iter()
+                    .find(|method| self.lists(*method))
+                    .unwrap_or(AuthMethod::None)
+            }
         }
+    }
+
+    /// The methods to try, best first, for a client with a secret; `issued` is a secret of a registration, which a
+    /// server that only lists `none` does not want back.
+    pub(super) fn secret_methods(
+        &self,
+        known: Option<AuthMethod>,
+        issued: bool,
+    ) -> Vec<AuthMethod> {
+        let listed = AuthMethod::WITH_SECRET.into_iter().filter(|method| self.lists(*method));
+        let listed = listed.filter(|method| known != Some(*method));
+        let mut methods: Vec<_> = known.into_iter().chain(listed).collect();
+        if methods.is_empty() {
+            methods.extend(Some(AuthMethod::None).filter(|method| issued && self.lists(*method)));
+            // Metadata that lists no method for a secret that exists is wrong about it.
+            methods.extend(AuthMethod::WITH_SECRET);
+        }
+        methods
+    }
+
+    fn lists(&self, method: AuthMethod) -> bool {
+        self.auth_methods.iter().flatten().any(|offered| offered == method.name())
     }
 }
 
@@ -217,7 +296,8 @@ mod tests {
             (json!({"token_endpoint": "ftp://as.example/token"}), "token_endpoint"),
             (json!({"token_endpoint": null}), "token_endpoint"),
             (json!({"registration_endpoint": "data:,x"}), "registration_endpoint"),
-            (json!({"issuer": "https://as.example/"}), "another issuer"),
+            (json!({"issuer": "https://as.example/other"}), "another issuer"),
+            (json!({"issuer": "https://as.example//"}), "another issuer"),
             (json!({"issuer": "https://evil.example"}), "another issuer"),
         ] {
             let fault = read_patched(patch.clone()).unwrap_err();
@@ -232,6 +312,55 @@ mod tests {
                 read_patched(patch.clone()).unwrap().authorization_endpoint().is_err(),
                 "{patch}"
             );
+        }
+    }
+
+    #[test]
+    fn a_terminating_slash_is_not_another_issuer() {
+        let authority = read_patched(json!({"issuer": "https://as.example/"})).unwrap();
+        // As the server writes it: `iss` is compared with that.
+        assert!(authority.accepts_iss(Some("https://as.example/")));
+        assert!(!authority.accepts_iss(Some("https://as.example")));
+    }
+
+    #[test]
+    fn unlisted_pkce_is_believed_of_a_named_issuer_only() {
+        let mut authority =
+            read_patched(json!({"code_challenge_methods_supported": null})).unwrap();
+        assert!(authority.authorization_endpoint().is_err());
+        authority.trusted = true;
+        assert!(authority.authorization_endpoint().is_ok());
+        let mut plain =
+            read_patched(json!({"code_challenge_methods_supported": ["plain"]})).unwrap();
+        plain.trusted = true;
+        assert!(plain.authorization_endpoint().is_err());
+    }
+
+    #[test]
+    fn a_client_authenticates_as_registered_or_listed() {
+        use AuthMethod::{ClientSecretBasic as Basic, ClientSecretPost as Post, None as Public};
+        let with = |methods: Value| {
+            read_patched(json!({"token_endpoint_auth_methods_supported": methods})).unwrap()
+        };
+        for (listed, known, issued, expected) in [
+            (json!(null), None, false, vec![Basic, Post]),
+            (json!([]), None, false, vec![Basic, Post]),
+            (json!(["private_key_jwt"]), None, true, vec![Basic, Post]),
+            (json!(["client_secret_post"]), None, false, vec![Post]),
+            (json!(["client_secret_post", "client_secret_basic"]), None, false, vec![Basic, Post]),
+            (json!(["none"]), None, true, vec![Public, Basic, Post]),
+            (json!(["none"]), None, false, vec![Basic, Post]),
+            (json!(["none", "client_secret_basic"]), None, true, vec![Basic]),
+            (json!(["client_secret_basic"]), Some(Post), true, vec![Post, Basic]),
+            (
+                json!(["client_secret_basic", "client_secret_post"]),
+                Some(Post),
+                true,
+                vec![Post, Basic],
+            ),
+            (json!(["none", "client_secret_basic"]), Some(Public), true, vec![Public, Basic]),
+        ] {
+            assert_eq!(with(listed.clone()).secret_methods(known, issued), expected, "{listed}");
         }
     }
 

@@ -39,6 +39,15 @@ pub enum Grant {
     ClientCredentials,
     /// A given token is exchanged for one of the server.
     TokenExchange,
+    /// A given signed assertion, such as that of a workload, is exchanged for a token of the server (RFC 7523).
+    JwtBearer,
+}
+
+impl Grant {
+    /// Whether it starts from a token that the config gives.
+    fn needs_subject(self) -> bool {
+        matches!(self, Self::TokenExchange | Self::JwtBearer)
+    }
 }
 
 /// The `resource` of token requests (RFC 8707).
@@ -103,11 +112,12 @@ impl ClientConfig {
             let why = "a secret belongs to one authorization server: name it here";
             return Err(invalid("issuer", why));
         }
-        if self.grant == Grant::TokenExchange && self.subject.is_none() {
+        if self.grant.needs_subject() && self.subject.is_none() {
             return Err(invalid("subject_token", "this grant needs a token to exchange"));
         }
-        if self.grant != Grant::TokenExchange && self.subject.is_some() {
-            return Err(invalid("subject_token", "only `grant: token_exchange` uses it"));
+        if !self.grant.needs_subject() && self.subject.is_some() {
+            let why = "only `grant: token_exchange` and `grant: jwt_bearer` use it";
+            return Err(invalid("subject_token", why));
         }
         if let Some(key) = &self.private_key {
             SigningKey::parse(key.expose()).map_err(|why| invalid("private_key", why))?;
@@ -130,7 +140,11 @@ impl ClientConfig {
             ("resource", &named.cloned()),
         ] {
             if let Some(url) = url {
-                Target::parse(url).map_err(|why| invalid(key, why.to_string()))?;
+                // Some authorization servers know resources by names without a host.
+                let is_name = ["api://", "urn:"].iter().any(|scheme| url.starts_with(scheme));
+                if key != "resource" || !is_name {
+                    Target::parse(url).map_err(|why| invalid(key, why.to_string()))?;
+                }
                 if url.contains('#') {
                     return Err(invalid(key, "it has a fragment"));
                 }

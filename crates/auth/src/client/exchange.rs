@@ -1,5 +1,7 @@
 //! One request to a token endpoint.
 
+use std::collections::HashMap;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use egress::http::Client;
@@ -8,7 +10,7 @@ use proto::Clock;
 use secrecy::zeroize::Zeroizing;
 use serde::Deserialize;
 use serde_json::Value;
-use url::form_urlencoded::{Serializer, byte_serialize};
+use url::form_urlencoded::{self, Serializer, byte_serialize};
 
 use super::assertion::SigningKey;
 use super::authority::Authority;
@@ -17,7 +19,7 @@ use super::config::ClientConfig;
 use super::fault::Fault;
 use super::fetch;
 use super::resource::printable;
-use super::token::{ClientIdentity, StoredToken, Terms, times};
+use super::token::{AuthMethod, ClientIdentity, StoredToken, Terms, seconds, times};
 use crate::Secret;
 
 const WHAT: &str = "the token endpoint";
@@ -25,7 +27,7 @@ const WHAT: &str = "the token endpoint";
 const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// The fields of a form; some are secret.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Form(Vec<(&'static str, Zeroizing<String>)>);
 
 impl Form {
@@ -53,6 +55,10 @@ impl Form {
     pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.0.push((name, Zeroizing::new(value.into())));
         self
+    }
+
+    fn without(&self, name: &str) -> Self {
+        Self(self.0.iter().filter(|(field, _)| *field != name).cloned().collect())
     }
 
     /// Adds the requested resource and scopes.
@@ -84,20 +90,65 @@ impl Form {
     }
 }
 
-#[derive(Deserialize)]
-struct Granted {
-    access_token: String,
-    token_type: String,
+/// The fields of a token response, or of an error. Unusual ones are read too: a missing `token_type`, `scope` as a list,
+/// an error with status 200, an `error` that is an object, a form instead of JSON.
+#[derive(Default, Deserialize)]
+struct TokenResponse {
+    access_token: Option<String>,
+    token_type: Option<String>,
     refresh_token: Option<String>,
     expires_in: Option<Value>,
-    scope: Option<String>,
+    scope: Option<Value>,
     id_token: Option<String>,
+    error: Option<Value>,
+    error_description: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Denied {
-    error: String,
-    error_description: Option<String>,
+impl TokenResponse {
+    fn read(body: &[u8]) -> Option<Self> {
+        if let Ok(response) = serde_json::from_slice(body) {
+            return Some(response);
+        }
+        let mut fields: HashMap<_, _> = form_urlencoded::parse(body).into_owned().collect();
+        let mut take = |name: &str| fields.remove(name);
+        let response = Self {
+            access_token: take("access_token"),
+            token_type: take("token_type"),
+            refresh_token: take("refresh_token"),
+            expires_in: take("expires_in").map(Value::String),
+            scope: take("scope").map(Value::String),
+            id_token: take("id_token"),
+            error: take("error").map(Value::String),
+            error_description: take("error_description"),
+        };
+        (response.access_token.is_some() || response.error.is_some()).then_some(response)
+    }
+
+    fn scopes(&self) -> Vec<String> {
+        match &self.scope {
+            Some(Value::String(list)) => scopes(list),
+            Some(Value::Array(list)) => {
+                list.iter().filter_map(Value::as_str).flat_map(scopes).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The code and the description of an error.
+    fn refusal(&self) -> Option<(String, String)> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let (code, described) = match self.error.as_ref()? {
+            Value::String(code) => (code.clone(), None),
+            Value::Object(error) => {
+                let code = error.get("code").or_else(|| error.get("status"));
+                let code = code.and_then(|code| text(code).or_else(|| Some(code.to_string())));
+                (code.unwrap_or_default(), error.get("message").and_then(text))
+            }
+            _ => return None,
+        };
+        let described = self.error_description.clone().or(described).unwrap_or_default();
+        Some((printable(&code), printable(&described)))
+    }
 }
 
 /// Sends requests to token endpoints.
@@ -130,7 +181,13 @@ impl TokenRequester<'_> {
         if let Some(resource) = &last.terms.resource {
             form = form.with("resource", resource);
         }
-        let mut stored = self.request(authority, form, last.terms.clone()).await?;
+        let mut outcome = self.request(authority, form.clone(), last.terms.clone()).await;
+        if let Err(Fault::ResourceRefused { .. }) = outcome {
+            // The refresh token is bound to the resource that the login was for.
+            let form = form.without("resource");
+            outcome = self.request(authority, form, last.terms.clone()).await;
+        }
+        let mut stored = outcome?;
         // A server that does not rotate refresh tokens returns no new one.
         stored.refresh = stored.refresh.or_else(|| last.refresh.clone());
         Ok(stored)
@@ -143,47 +200,99 @@ impl TokenRequester<'_> {
         form: Form,
         terms: Terms,
     ) -> Result<(StoredToken, Option<Secret>), Fault> {
+        let mut outcome = self.try_methods(authority, &form, terms.clone()).await;
+        if let Err(Fault::ResourceRefused { .. }) = outcome
+            && authority.trusted
+        {
+            // Only where the operator has paired server and issuer: otherwise a server could have tokens issued that are
+            // good for more than itself.
+            let terms = Terms { resource: None, ..terms };
+            outcome = self.try_methods(authority, &form.without("resource"), terms).await;
+        }
+        outcome
+    }
+
+    /// Sends a request with each way of authenticating that the authorization server may want, until it accepts one.
+    async fn try_methods(
+        &self,
+        authority: &Authority,
+        form: &Form,
+        mut terms: Terms,
+    ) -> Result<(StoredToken, Option<Secret>), Fault> {
+        let mut refused = None;
+        for method in self.auth_methods(authority, &terms.client) {
+            terms.client.auth_method = method;
+            match self.send(authority, form.clone(), terms.clone()).await {
+                Err(fault @ Fault::Refused { .. }) if fault.is_refused_client() => {
+                    refused.get_or_insert(fault);
+                }
+                outcome => return outcome,
+            }
+        }
+        Err(refused.unwrap_or(Fault::Interrupted))
+    }
+
+    /// The methods to try; `None` where a key signs instead.
+    fn auth_methods(
+        &self,
+        authority: &Authority,
+        client: &ClientIdentity,
+    ) -> Vec<Option<AuthMethod>> {
+        if self.config.private_key.is_some() {
+            return vec![None];
+        }
+        if client.secret.is_none() && self.config.client_secret.is_none() {
+            return vec![Some(AuthMethod::None)];
+        }
+        let methods = authority.secret_methods(client.auth_method, client.secret.is_some());
+        methods.into_iter().map(Some).collect()
+    }
+
+    async fn send(
+        &self,
+        authority: &Authority,
+        form: Form,
+        terms: Terms,
+    ) -> Result<(StoredToken, Option<Secret>), Fault> {
         let (form, authorization) = self.authenticate(authority, form, &terms.client)?;
         let content = ("application/x-www-form-urlencoded", form.body().into());
         let endpoint = &authority.token_endpoint;
         let response = fetch::post(self.http, WHAT, endpoint, content, authorization).await?;
         let status = response.status.as_u16();
+        let read = TokenResponse::read(&response.body);
+        if let Some((code, said)) = read.as_ref().and_then(TokenResponse::refusal) {
+            return Err(self.refused(&code, &said, &form));
+        }
         if !response.status.is_success() {
-            return Err(match serde_json::from_slice::<Denied>(&response.body) {
-                Ok(denied) => refused(&denied, &form, self.config),
-                Err(_) if status >= 500 => Fault::Refused {
+            return Err(match status {
+                500.. => Fault::Refused {
                     code: "server_error".to_owned(),
                     said: format!(" (HTTP {status})"),
                 },
-                Err(_) => {
-                    Fault::invalid(WHAT, format!("answers HTTP {status} without an error code"))
-                }
+                _ => Fault::invalid(WHAT, format!("answers HTTP {status} without an error code")),
             });
         }
-        let mut granted: Granted = serde_json::from_slice(&response.body).map_err(|_| {
+        let mut granted = read.ok_or_else(|| {
             Fault::invalid(WHAT, "answers with a body that is not a token response")
         })?;
         let id_token = granted.id_token.take().map(Secret::new);
         Ok((self.accept(granted, terms)?, id_token))
     }
 
-    fn accept(&self, granted: Granted, mut terms: Terms) -> Result<StoredToken, Fault> {
-        let access = Secret::new(granted.access_token);
-        if !granted.token_type.eq_ignore_ascii_case("bearer") {
-            let kind = printable(&granted.token_type);
-            return Err(Fault::invalid(WHAT, format!("gives a token of type `{kind}`")));
-        }
-        if access.expose().is_empty() {
-            return Err(Fault::invalid(WHAT, "gives an empty token"));
+    fn accept(&self, mut granted: TokenResponse, mut terms: Terms) -> Result<StoredToken, Fault> {
+        let access = granted.access_token.take().filter(|token| !token.is_empty());
+        let access =
+            access.ok_or_else(|| Fault::invalid(WHAT, "answers without an access token"))?;
+        let access = Secret::new(access);
+        if let Some(kind) = &granted.token_type
+            && !kind.eq_ignore_ascii_case("bearer")
+        {
+            let why = format!("gives a token of type `{}`, not `Bearer`", printable(kind));
+            return Err(Fault::invalid(WHAT, why));
         }
         // Scopes that were granted without being requested are requested from now on.
-        terms.scopes.extend(granted.scope.iter().flat_map(|list| scopes(list)));
-        // Some servers write the number as a string.
-        let expires_in = granted.expires_in.and_then(|value| match value {
-            Value::Number(number) => number.as_u64(),
-            Value::String(text) => text.trim().parse().ok(),
-            _ => None,
-        });
+        terms.scopes.extend(granted.scopes());
+        let expires_in = granted.expires_in.as_ref().and_then(seconds);
         let (expires_at_ms, renew_at_ms) = times(self.clock.unix_ms(), expires_in);
         let refresh = granted.refresh_token.filter(|token| !token.is_empty()).map(Secret::new);
         Ok(StoredToken { access, refresh, expires_at_ms, renew_at_ms, terms })
@@ -210,33 +319,37 @@ impl TokenRequester<'_> {
             return Ok((form, None));
         }
         let secret = client.secret.as_ref().or(self.config.client_secret.as_ref());
-        let Some(secret) = secret else { return Ok((form.with("client_id", &client.id), None)) };
-        if authority.supports_auth_method("client_secret_basic") {
-            let part = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-            let pair = format!("{}:{}", part(&client.id), part(secret.expose()));
-            let value =
-                format!("Basic {}", BASE64_STANDARD.encode(Zeroizing::new(pair).as_bytes()));
-            let value = HeaderValue::try_from(value)
-                .map_err(|_| Fault::invalid("the client's secret", "cannot be sent in a header"))?;
-            return Ok((form, Some(value)));
-        }
-        if authority.supports_auth_method("client_secret_post") {
-            let form = form.with("client_id", &client.id).with("client_secret", secret.expose());
-            return Ok((form, None));
-        }
-        Err(Fault::invalid(WHAT, "accepts no client secret, neither as a header nor in the form"))
+        let secret = secret.map(Secret::expose).unwrap_or_default();
+        let form = match client.auth_method {
+            Some(AuthMethod::ClientSecretBasic) => {
+                let part = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+                let pair = Zeroizing::new(format!("{}:{}", part(&client.id), part(secret)));
+                let value = format!("Basic {}", BASE64_STANDARD.encode(pair.as_bytes()));
+                let value = HeaderValue::try_from(value).map_err(|_| {
+                    Fault::invalid("the client's secret", "cannot be sent in a header")
+                })?;
+                return Ok((form, Some(value)));
+            }
+            Some(AuthMethod::ClientSecretPost) => form.with("client_secret", secret),
+            Some(AuthMethod::None) | None => form,
+        };
+        Ok((form.with("client_id", &client.id), None))
     }
-}
 
-fn refused(denied: &Denied, form: &Form, config: &ClientConfig) -> Fault {
-    let said = denied.error_description.as_deref().unwrap_or_default();
-    let secret = config.client_secret.as_ref().is_some_and(|secret| said.contains(secret.expose()));
-    let echoed = |text: &str| secret || form.is_echoed_by(text);
-    let code = if echoed(&denied.error) { String::new() } else { printable(&denied.error) };
-    // A message that repeats a secret of the request must not be logged.
-    let said = match printable(said) {
-        said if said.is_empty() || echoed(&said) => String::new(),
-        said => format!(": {said}"),
-    };
-    Fault::Refused { code, said }
+    /// The fault of a refusal. A message that repeats a secret of the request must not be logged.
+    fn refused(&self, code: &str, said: &str, form: &Form) -> Fault {
+        let secret = self.config.client_secret.as_ref();
+        let secret = secret.is_some_and(|secret| said.contains(secret.expose()));
+        let echoed = |text: &str| secret || form.is_echoed_by(text);
+        let code = if echoed(code) { String::new() } else { code.to_owned() };
+        let said = match said {
+            said if said.is_empty() || echoed(said) => String::new(),
+            said => format!(": {said}"),
+        };
+        let sent_resource = form.0.iter().any(|(name, _)| *name == "resource");
+        if sent_resource && Fault::is_about_resource(&code, &said) {
+            return Fault::ResourceRefused { code, said };
+        }
+        Fault::Refused { code, said }
+    }
 }

@@ -19,6 +19,12 @@ pub enum Fault {
     /// The authorization server refused.
     #[error("the authorization server refuses with `{code}`{said}")]
     Refused { code: String, said: String },
+    /// The authorization server does not know the server by its `resource`, or does not know that parameter.
+    #[error(
+        "the authorization server refuses the parameter `resource` with `{code}`{said}; set `auth.resource` to the name \
+         by which it knows the server, or to false"
+    )]
+    ResourceRefused { code: String, said: String },
     /// The server rejects a token that its own authorization server has just issued.
     #[error("the server does not accept the token that was just issued for it")]
     TokenRejected,
@@ -34,6 +40,16 @@ pub enum Fault {
 impl Fault {
     pub(super) fn invalid(what: &'static str, why: impl Into<String>) -> Self {
         Self::Invalid { what, why: why.into() }
+    }
+
+    /// Whether an error of an authorization server is about the parameter `resource`.
+    pub(super) fn is_about_resource(code: &str, said: &str) -> bool {
+        code == "invalid_target" || (code == "invalid_request" && said.contains("resource"))
+    }
+
+    /// Whether the authorization server did not accept how the client authenticated.
+    pub(super) fn is_refused_client(&self) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == "invalid_client")
     }
 
     /// Whether a retry may succeed without any change.

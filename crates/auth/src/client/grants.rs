@@ -17,7 +17,7 @@ use super::login::{self, LoginServer, NewLogin, PendingLogin};
 use super::registration::Registrar;
 use super::resource;
 use super::server::{Discovered, ServerTokens};
-use super::token::{Scopes, StoredToken, Terms, Token};
+use super::token::{OFFLINE_ACCESS, Scopes, StoredToken, Terms, Token};
 use crate::Secret;
 
 /// How long metadata is cached.
@@ -41,6 +41,13 @@ impl ServerTokens {
         let mut scopes: Scopes = self.config.scopes.iter().cloned().collect();
         let requested = if challenge.scopes.is_empty() { &found.scopes } else { &challenge.scopes };
         scopes.extend(requested.iter().cloned());
+        let wants_refresh = self.config.grant == Grant::AuthorizationCode
+            && found.authority.offers_offline_access
+            // Alone it would replace the scopes that the server grants by default.
+            && !scopes.is_empty();
+        if wants_refresh {
+            scopes.insert(OFFLINE_ACCESS.to_owned());
+        }
         if challenge.lacks_scopes() {
             // Both the current scopes and the missing ones: a token with the latter alone would lose the former.
             if let Some(token) = current {
@@ -51,6 +58,7 @@ impl ServerTokens {
             }
         } else if let Some(token) = current
             && token.stored.refresh.is_some()
+            && token.stored.terms.issuer == found.authority.issuer
         {
             match self.refresh(&token.stored).await {
                 Ok(stored) => return Ok(stored),
@@ -119,6 +127,8 @@ impl ServerTokens {
                 .with("subject_token", self.subject().await?.expose())
                 .with("subject_token_type", ACCESS_TOKEN)
                 .with("requested_token_type", ACCESS_TOKEN),
+            Grant::JwtBearer => Form::new("urn:ietf:params:oauth:grant-type:jwt-bearer")
+                .with("assertion", self.subject().await?.expose()),
             Grant::AuthorizationCode => {
                 return Err(Fault::LoginRequired { server: Arc::clone(&self.name), link: None });
             }
@@ -131,12 +141,22 @@ impl ServerTokens {
         let NewLogin { holder, authority, terms, redirect_uri, .. } = login.params;
         let form = Form::for_code(&code, &redirect_uri, &login.verifier, &terms);
         let outcome = self.requester().request(&authority, form, terms).await;
-        if let Err(Fault::Refused { code, .. }) = &outcome
-            && code == "invalid_client"
-        {
+        if outcome.as_ref().is_err_and(Fault::is_refused_client) {
             self.registrar().forget(&authority).await;
         }
         self.accept_login(&holder, outcome?).await
+    }
+
+    /// Whether the server names another authorization server than the one that issued a token that it rejects.
+    pub(super) async fn has_moved(
+        &self,
+        issuer: &str,
+        url: &str,
+        challenge: &BearerChallenge,
+    ) -> bool {
+        *self.cache() = None;
+        let found = self.discover(url, challenge).await;
+        found.is_ok_and(|found| found.authority.issuer != issuer)
     }
 
     /// Finds the server's resource identifier and its authorization server.
@@ -149,7 +169,8 @@ impl ServerTokens {
         }
         let server_url: Url =
             url.parse().map_err(|_| Fault::invalid("the server's address", "is not a URL"))?;
-        let protected = resource::find(&self.http, &server_url, challenge).await?;
+        let own_resource = self.config.resource == Resource::FromMetadata;
+        let protected = resource::find(&self.http, &server_url, challenge, own_resource).await?;
         let (resource, issuers, scopes) = match protected {
             Some(protected) => (protected.resource, protected.issuers, protected.scopes),
             None => (resource::default_resource(&server_url), Vec::new(), Vec::new()),
@@ -192,8 +213,19 @@ impl ServerTokens {
     }
 
     async fn fetch_authority(&self, issuer: &str) -> Result<Arc<Authority>, Fault> {
-        let trusted = self.config.issuer.as_deref() == Some(issuer);
-        Ok(Arc::new(authority::find(&self.http, issuer, trusted).await?))
+        let named = self.config.issuer.as_deref();
+        let trusted = named.is_some_and(|named| authority::is_same_issuer(named, issuer));
+        let found = if !trusted && self.is_own_origin(issuer) {
+            authority::find_own(&self.http, issuer).await
+        } else {
+            authority::find(&self.http, issuer, trusted).await
+        };
+        Ok(Arc::new(found?))
+    }
+
+    fn is_own_origin(&self, issuer: &str) -> bool {
+        let urls = self.urls.iter().filter_map(|url| Url::parse(url).ok());
+        urls.map(|url| url.origin().ascii_serialization()).any(|origin| origin == issuer)
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, Option<Discovered>> {
@@ -231,6 +263,13 @@ impl ServerTokens {
 impl LoginServer for ServerTokens {
     fn name(&self) -> &str {
         ServerTokens::name(self)
+    }
+
+    fn forget_client(
+        self: Arc<Self>,
+        authority: Arc<Authority>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move { self.registrar().forget(&authority).await })
     }
 
     fn finish(

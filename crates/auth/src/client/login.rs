@@ -29,6 +29,12 @@ const MAX_PENDING: usize = 10_000;
 pub(super) trait LoginServer: Send + Sync {
     fn name(&self) -> &str;
 
+    /// Forgets the client of a login that the authorization server does not know, so that the next one registers again.
+    fn forget_client(
+        self: Arc<Self>,
+        authority: Arc<Authority>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
     /// Exchanges the code of a finished login for a token of its holder.
     fn finish(
         self: Arc<Self>,
@@ -51,7 +57,7 @@ pub(super) struct PendingLogin {
     pub(super) params: NewLogin,
     pub(super) verifier: Secret,
     /// The gateway's page that asks the person first.
-    link: Arc<str>,
+    pub(super) link: Arc<str>,
     /// The authorization server's page.
     pub(super) authorize_url: String,
     /// The browser that went there; the login ends in no other.
@@ -62,6 +68,16 @@ pub(super) struct PendingLogin {
 impl PendingLogin {
     pub(super) fn is_over(&self) -> bool {
         self.since.elapsed() >= TIMEOUT
+    }
+
+    /// Prepares the same login without `resource`, for an authorization server that refused it.
+    pub(super) fn drop_resource(&mut self, state: &str) -> Result<(), Fault> {
+        self.params.terms.resource = None;
+        let NewLogin { authority, terms, redirect_uri, .. } = &self.params;
+        let endpoint = authority.authorization_endpoint()?;
+        self.authorize_url =
+            authorize_url(endpoint, terms, redirect_uri, state, &self.verifier)?.into();
+        Ok(())
     }
 
     /// The user or users who will use the token.

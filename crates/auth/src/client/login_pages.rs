@@ -23,11 +23,22 @@ pub struct LoginOutcome {
     pub accepted: bool,
     /// Plain text, not escaped for HTML.
     pub text: String,
+    /// The authorization server's page to go to again, instead of showing the text.
+    pub retry_at: Option<String>,
 }
 
 impl LoginOutcome {
     fn refused(text: impl Into<String>) -> Self {
-        Self { accepted: false, text: text.into() }
+        Self { accepted: false, text: text.into(), retry_at: None }
+    }
+
+    fn accepted(text: String) -> Self {
+        Self { accepted: true, text, retry_at: None }
+    }
+
+    fn retry(url: String) -> Self {
+        let text = "The login continues at the authorization server.".to_owned();
+        Self { accepted: false, text, retry_at: Some(url) }
     }
 
     fn repeated_field() -> Self {
@@ -111,19 +122,42 @@ impl OAuthClient {
     /// Finishes a login, by the query of `/oauth/callback` and the browser's cookies. Each state is accepted once.
     pub async fn finish_login(&self, query: &str, cookies: &str) -> LoginOutcome {
         let Some(mut fields) = fields(query) else { return LoginOutcome::repeated_field() };
-        let login = match self.take_login(fields.get("state").map_or("", String::as_str), cookies) {
+        let state = fields.remove("state").unwrap_or_default();
+        let login = match self.take_login(&state, cookies) {
             Ok(login) => login,
             Err(refused) => return refused,
         };
+        let (server, link) = (login.params.server.name().to_owned(), Arc::clone(&login.link));
+        let outcome = self.use_answer(login, &state, fields).await;
+        if !outcome.accepted && outcome.retry_at.is_none() {
+            tracing::warn!(server, why = outcome.text, "a login failed");
+            self.note_failed_login(link, &outcome.text);
+        }
+        outcome
+    }
+
+    /// Exchanges the code of an authorization response, or says why there is none.
+    async fn use_answer(
+        &self,
+        login: PendingLogin,
+        state: &str,
+        mut fields: HashMap<String, String>,
+    ) -> LoginOutcome {
         let server = login.params.server.name().to_owned();
         if !login.params.authority.accepts_iss(fields.get("iss").map(String::as_str)) {
-            tracing::warn!(server, "a login was answered by another issuer than it was sent to");
-            return LoginOutcome::refused(
-                "The answer is of another issuer than the login. It is not used.",
-            );
+            return LoginOutcome::refused(match fields.get("iss") {
+                Some(iss) => format!(
+                    "The answer is of another issuer than the login: {}, not {}. It is not used.",
+                    printable(iss),
+                    login.params.authority.issuer
+                ),
+                None => "The answer does not name its issuer, as this authorization server says it does. It is not used."
+                    .to_owned(),
+            });
         }
         if let Some(error) = fields.get("error") {
-            return LoginOutcome::refused(format!("The login was refused: {}.", printable(error)));
+            let said = fields.get("error_description").map_or("", String::as_str);
+            return self.refused_answer(login, state, error, said).await;
         }
         let Some(code) = fields.remove("code").filter(|code| !code.is_empty()) else {
             return LoginOutcome::refused("The login brought no code.");
@@ -135,19 +169,39 @@ impl OAuthClient {
             target.finish(login, Secret::new(code)).await
         });
         match finished.await.unwrap_or(Err(Fault::Interrupted)) {
-            Ok(()) => LoginOutcome {
-                accepted: true,
-                text: format!(
-                    "The server {server} can now be used by {grantee}. You may close this page."
-                ),
-            },
-            Err(fault) => {
-                tracing::warn!(server, %fault, "a login failed");
-                LoginOutcome::refused(
-                    "The authorization server gave no token. The gateway's log says why.",
-                )
-            }
+            Ok(()) => LoginOutcome::accepted(format!(
+                "The server {server} can now be used by {grantee}. You may close this page."
+            )),
+            Err(fault) => LoginOutcome::refused(format!("There is no token: {fault}.")),
         }
+    }
+
+    /// What follows from an authorization response with an error.
+    async fn refused_answer(
+        &self,
+        mut login: PendingLogin,
+        state: &str,
+        error: &str,
+        said: &str,
+    ) -> LoginOutcome {
+        let (code, said) = (printable(error), printable(said));
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        if login.params.terms.resource.is_some() && Fault::is_about_resource(&code, &said) {
+            // Only where the operator has paired server and issuer: otherwise a server could have tokens issued that are
+            // good for more than itself.
+            if login.params.authority.trusted && login.drop_resource(state).is_ok() {
+                let url = login.authorize_url.clone();
+                self.pending().insert(state.to_owned(), login);
+                return LoginOutcome::retry(url);
+            }
+            let fault = Fault::ResourceRefused { code, said };
+            return LoginOutcome::refused(format!("The login was refused: {fault}."));
+        }
+        if matches!(&*code, "invalid_client" | "unauthorized_client") {
+            let authority = Arc::clone(&login.params.authority);
+            Arc::clone(&login.params.server).forget_client(authority).await;
+        }
+        LoginOutcome::refused(format!("The login was refused: `{code}`{said}."))
     }
 
     /// Removes the login that a browser returns from, if that browser confirmed it.

@@ -9,13 +9,22 @@ use proto::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::{Database, VaultSlot};
+use tokio::time::Instant;
 
 use super::fault::Fault;
-use super::login::PendingLogin;
+use super::login::{PendingLogin, TIMEOUT};
 use crate::vault::{KeySource, Vault, VaultFault};
 
 /// The path of the callback on the gateway.
 const CALLBACK_PATH: &str = "/oauth/callback";
+
+/// The reasons of at most this many failed logins are kept.
+const MAX_FAILED: usize = 1_000;
+
+struct FailedLogin {
+    why: String,
+    at: Instant,
+}
 
 /// The gateway as an OAuth client of its servers; one per gateway.
 pub struct OAuthClient {
@@ -26,6 +35,8 @@ pub struct OAuthClient {
     vault: tokio::sync::OnceCell<Vault>,
     callback: ArcSwapOption<String>,
     pending: Mutex<HashMap<String, PendingLogin>>,
+    /// Why logins failed, by their links.
+    failed: Mutex<HashMap<Arc<str>, FailedLogin>>,
     /// The callbacks that the client's metadata document lists.
     documented: Mutex<Vec<String>>,
     /// Whether there are other users than the local one.
@@ -42,6 +53,7 @@ impl OAuthClient {
             vault: tokio::sync::OnceCell::new(),
             callback: ArcSwapOption::empty(),
             pending: Mutex::default(),
+            failed: Mutex::default(),
             documented: Mutex::default(),
             multi_user: AtomicBool::new(false),
         })
@@ -84,6 +96,24 @@ impl OAuthClient {
 
     pub(super) fn pending(&self) -> MutexGuard<'_, HashMap<String, PendingLogin>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why the login with this link failed, if it did.
+    pub fn login_failure(&self, link: &str) -> Option<String> {
+        self.failed().get(link).map(|failed| failed.why.clone())
+    }
+
+    /// Keeps the reason for the command or page that waits for a login.
+    pub(super) fn note_failed_login(&self, link: Arc<str>, why: &str) {
+        let mut failed = self.failed();
+        failed.retain(|_, failed| failed.at.elapsed() < TIMEOUT);
+        if failed.len() < MAX_FAILED {
+            failed.insert(link, FailedLogin { why: why.to_owned(), at: Instant::now() });
+        }
+    }
+
+    fn failed(&self) -> MutexGuard<'_, HashMap<Arc<str>, FailedLogin>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn vault(&self) -> Result<&Vault, VaultFault> {

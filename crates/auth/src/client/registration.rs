@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::fetch;
 use super::oauth_client::OAuthClient;
 use super::resource::printable;
-use super::token::ClientIdentity;
+use super::token::{AuthMethod, ClientIdentity, seconds};
 use crate::Secret;
 
 const WHAT: &str = "the registration endpoint";
@@ -37,7 +37,8 @@ struct StoredRegistration {
 struct RegistrationResponse {
     client_id: String,
     client_secret: Option<String>,
-    client_secret_expires_at: Option<u64>,
+    client_secret_expires_at: Option<Value>,
+    token_endpoint_auth_method: Option<String>,
 }
 
 /// Finds or makes the registration of one server.
@@ -56,14 +57,14 @@ impl Registrar<'_> {
         redirect_uri: Option<&str>,
     ) -> Result<ClientIdentity, Fault> {
         if let Some(id) = &self.config.client_id {
-            return Ok(ClientIdentity { id: id.clone(), secret: None });
+            return Ok(ClientIdentity::public(id));
         }
         let redirect_uri = redirect_uri.ok_or_else(|| no_client_id(authority))?;
         if authority.supports_client_documents
             && let Some(id) = document_url(redirect_uri)
         {
             self.oauth.document_callback(redirect_uri);
-            return Ok(ClientIdentity { id, secret: None });
+            return Ok(ClientIdentity::public(id));
         }
         let Some(endpoint) = &authority.registration_endpoint else {
             return Err(no_client_id(authority));
@@ -114,28 +115,38 @@ impl Registrar<'_> {
         endpoint: &str,
         redirect_uri: &str,
     ) -> Result<StoredRegistration, Fault> {
-        let methods = ["none", "client_secret_basic", "client_secret_post"];
-        let method = methods
-            .into_iter()
-            .find(|method| authority.supports_auth_method(method))
-            .unwrap_or("none");
         let mut metadata = client_metadata(&[redirect_uri.to_owned()]);
-        metadata["token_endpoint_auth_method"] = json!(method);
+        metadata["token_endpoint_auth_method"] = json!(authority.registration_method().name());
         let content = ("application/json", metadata.to_string().into());
         let response = fetch::post(self.http, WHAT, endpoint, content, None).await?;
         let status = response.status.as_u16();
         if !response.status.is_success() {
-            return Err(Fault::invalid(WHAT, format!("refuses to register us with HTTP {status}")));
+            let why = refusal(&response.body).unwrap_or_default();
+            let why = format!(
+                "refuses to register the gateway with HTTP {status}{why}; if you have a client there, set \
+                 `auth.client_id`; if the server wants a fixed key, set `headers`"
+            );
+            return Err(Fault::invalid(WHAT, why));
         }
         let answer: RegistrationResponse = serde_json::from_slice(&response.body)
             .map_err(|_| Fault::invalid(WHAT, "answers with a body that is not a registration"))?;
         let secret = answer.client_secret.filter(|secret| !secret.is_empty());
+        let auth_method = answer.token_endpoint_auth_method.as_deref().and_then(AuthMethod::named);
+        let secret = secret.map(Secret::new);
         Ok(StoredRegistration {
-            client: ClientIdentity { id: answer.client_id, secret: secret.map(Secret::new) },
+            client: ClientIdentity { id: answer.client_id, secret, auth_method },
             redirect_uri: redirect_uri.to_owned(),
-            secret_ends: answer.client_secret_expires_at.unwrap_or(0),
+            secret_ends: answer.client_secret_expires_at.as_ref().and_then(seconds).unwrap_or(0),
         })
     }
+}
+
+/// What an error response (RFC 7591) says.
+fn refusal(body: &[u8]) -> Option<String> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let error = printable(body["error"].as_str()?);
+    let said = body["error_description"].as_str().map(printable).unwrap_or_default();
+    Some(if said.is_empty() { format!(" (`{error}`)") } else { format!(" (`{error}`: {said})") })
 }
 
 fn no_client_id(authority: &Authority) -> Fault {

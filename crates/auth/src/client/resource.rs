@@ -22,30 +22,50 @@ pub(super) struct Protected {
 
 #[derive(Deserialize)]
 struct Metadata {
-    resource: String,
-    authorization_servers: Option<Vec<String>>,
-    scopes_supported: Option<Vec<String>>,
+    resource: Option<String>,
+    #[serde(default)]
+    authorization_servers: Names,
+    #[serde(default)]
+    scopes_supported: Names,
 }
 
-/// Finds the metadata of the server at `url`; `None` if it has none.
+/// A list of names; some servers write one name without a list.
+#[derive(Default, Deserialize)]
+#[serde(untagged)]
+enum Names {
+    Many(Vec<String>),
+    One(String),
+    #[default]
+    None,
+}
+
+impl From<Names> for Vec<String> {
+    fn from(names: Names) -> Self {
+        match names {
+            Names::Many(names) => names,
+            Names::One(name) => vec![name],
+            Names::None => Vec::new(),
+        }
+    }
+}
+
+/// Finds the metadata of the server at `url`; `None` if it has none. With `own_resource`, tokens are requested for the
+/// resource that the metadata names, which must then be this server.
 pub(super) async fn find(
     client: &Client,
     url: &Url,
     challenge: &BearerChallenge,
+    own_resource: bool,
 ) -> Result<Option<Protected>, Fault> {
+    let mut candidates: Vec<String> = metadata_urls(url).iter().map(Url::to_string).collect();
     if let Some(named) = &challenge.resource_metadata {
-        return match document::<Metadata>(client, WHAT, named).await? {
-            Fetched::Document(metadata) => read(metadata, url).map(Some),
-            Fetched::Absent(why) => {
-                Err(Fault::invalid(WHAT, format!("is not at the URL of its challenge: {why}")))
-            }
-        };
+        // The others follow, because a proxy may hide the URL that the server names.
+        candidates.retain(|candidate| candidate != named);
+        candidates.insert(0, named.clone());
     }
-    for candidate in metadata_urls(url) {
-        if let Fetched::Document(metadata) =
-            document::<Metadata>(client, WHAT, candidate.as_str()).await?
-        {
-            return read(metadata, url).map(Some);
+    for candidate in candidates {
+        if let Fetched::Document(metadata) = document::<Metadata>(client, WHAT, &candidate).await? {
+            return read(metadata, url, own_resource).map(Some);
         }
     }
     Ok(None)
@@ -69,15 +89,19 @@ fn metadata_urls(url: &Url) -> Vec<Url> {
     urls
 }
 
-fn read(metadata: Metadata, url: &Url) -> Result<Protected, Fault> {
-    if !covers(&metadata.resource, url) {
-        let why = format!("is about another resource: {}", printable(&metadata.resource));
+fn read(metadata: Metadata, url: &Url, own_resource: bool) -> Result<Protected, Fault> {
+    let resource = metadata.resource.unwrap_or_else(|| default_resource(url));
+    if own_resource && !covers(&resource, url) {
+        let why = format!(
+            "is about another resource: {}; if that is right, `auth.resource` can name it",
+            printable(&resource)
+        );
         return Err(Fault::invalid(WHAT, why));
     }
-    let named = metadata.scopes_supported.unwrap_or_default();
+    let named: Vec<String> = metadata.scopes_supported.into();
     Ok(Protected {
-        resource: metadata.resource,
-        issuers: metadata.authorization_servers.unwrap_or_default(),
+        resource,
+        issuers: metadata.authorization_servers.into(),
         scopes: named.iter().flat_map(|scope| scopes(scope)).collect(),
     })
 }

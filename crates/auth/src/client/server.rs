@@ -12,7 +12,7 @@ use store::VaultSlot;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::authority::Authority;
+use super::authority::{Authority, is_same_issuer};
 use super::challenge::BearerChallenge;
 use super::config::{ClientConfig, Grant};
 use super::fault::Fault;
@@ -189,8 +189,10 @@ impl ServerTokens {
         if let Some(fault) = work.recent_fault() {
             return Err(fault);
         }
-        if !challenge.lacks_scopes()
-            && current.as_ref().is_some_and(|token| token.is_new(RETRY_AFTER))
+        if let Some(token) = &current
+            && !challenge.lacks_scopes()
+            && token.is_new(RETRY_AFTER)
+            && !self.has_moved(&token.stored.terms.issuer, url, challenge).await
         {
             return Err(Fault::TokenRejected);
         }
@@ -270,7 +272,8 @@ impl ServerTokens {
     /// Whether a stored token fits the current config, and is not of an earlier server of the same name.
     fn is_ours(&self, stored: &StoredToken) -> bool {
         let terms = &stored.terms;
-        let same_issuer = self.config.issuer.as_ref().is_none_or(|issuer| *issuer == terms.issuer);
+        let named = self.config.issuer.as_ref();
+        let same_issuer = named.is_none_or(|named| is_same_issuer(named, &terms.issuer));
         let same_client = self.config.client_id.as_ref().is_none_or(|id| *id == terms.client.id);
         self.urls.contains(&terms.url) && same_issuer && same_client
     }

@@ -113,7 +113,7 @@ impl SignIn {
             url: public_url.clone(),
             resource,
             scopes: requested_scopes(own, named, options),
-            client: ClientIdentity { id: own.client_id.clone(), secret: None },
+            client: ClientIdentity::public(&own.client_id),
         };
         Some(Arc::new(Self {
             issuer: issuer.clone(),
@@ -151,7 +151,7 @@ impl SignIn {
         let text = || random_text().ok_or(SignInFault::Randomness);
         let (state, nonce, key) = (text()?, text()?, text()?);
         let verifier = Secret::new(text()?);
-        let endpoint = authority.sign_in_endpoint().map_err(unavailable)?;
+        let endpoint = authority.authorization_endpoint().map_err(unavailable)?;
         let mut url = authorize_url(endpoint, &self.terms, &self.redirect_uri, &state, &verifier)
             .map_err(unavailable)?;
         url.query_pairs_mut().append_pair("nonce", &nonce);

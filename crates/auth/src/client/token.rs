@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::fault::Fault;
@@ -12,6 +13,9 @@ use crate::secret::sealed;
 
 /// A token is renewed this long before it expires, or after four fifths of its lifetime if that is later.
 const MARGIN_MS: u64 = 60_000;
+
+/// The scope that requests a refresh token.
+pub(super) const OFFLINE_ACCESS: &str = "offline_access";
 
 /// Names of scopes.
 pub(super) type Scopes = BTreeSet<String>;
@@ -36,6 +40,46 @@ pub(super) struct ClientIdentity {
     /// The secret that it issued at registration; a secret of the config is not stored here.
     #[serde(with = "sealed::optional")]
     pub(super) secret: Option<Secret>,
+    /// The method by which it authenticates there, if that is known.
+    #[serde(default)]
+    pub(super) auth_method: Option<AuthMethod>,
+}
+
+/// How a client authenticates at a token endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum AuthMethod {
+    /// A public client names itself.
+    None,
+    ClientSecretBasic,
+    ClientSecretPost,
+}
+
+impl AuthMethod {
+    /// The methods with a secret, the one that every server must support first.
+    pub(super) const WITH_SECRET: [Self; 2] = [Self::ClientSecretBasic, Self::ClientSecretPost];
+
+    /// The method of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        [Self::None, Self::ClientSecretBasic, Self::ClientSecretPost]
+            .into_iter()
+            .find(|method| method.name() == name)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::ClientSecretBasic => "client_secret_basic",
+            Self::ClientSecretPost => "client_secret_post",
+        }
+    }
+}
+
+impl ClientIdentity {
+    /// A client without a secret of its own.
+    pub(super) fn public(id: impl Into<String>) -> Self {
+        Self { id: id.into(), secret: None, auth_method: None }
+    }
 }
 
 /// A token as the vault stores it.
@@ -93,6 +137,16 @@ impl Token {
     pub(super) fn is_over(&self, now_ms: u64) -> bool {
         self.stored.expires_at_ms.is_some_and(|at| now_ms >= at)
     }
+}
+
+/// A number of seconds; some servers write it as a string or with a fraction.
+pub(super) fn seconds(value: &Value) -> Option<u64> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    text.split('.').next()?.parse().ok()
 }
 
 /// When a token with this lifetime expires, and when it is renewed.

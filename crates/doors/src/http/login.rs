@@ -54,15 +54,17 @@ pub(super) async fn depart(
         Err(fault) => return reply::refuse(StatusCode::BAD_REQUEST, &fault.failure(), trace),
     };
     let away = logins.confirm_login(&String::from_utf8_lossy(&form), &cookies(&parts.headers));
-    match away.map(HeaderValue::try_from) {
-        Ok(Ok(away)) => {
-            let mut response = page(StatusCode::SEE_OTHER, "Redirecting", String::new());
-            response.headers_mut().insert(LOCATION, away);
-            response
-        }
-        Ok(Err(_)) => none(trace),
+    match away {
+        Ok(away) => redirect(&away).unwrap_or_else(|| none(trace)),
         Err(refused) => result_page(&refused),
     }
+}
+
+fn redirect(away: &str) -> Option<Response> {
+    let away = HeaderValue::try_from(away).ok()?;
+    let mut response = page(StatusCode::SEE_OTHER, "Redirecting", String::new());
+    response.headers_mut().insert(LOCATION, away);
+    Some(response)
 }
 
 pub(super) async fn callback(
@@ -73,7 +75,8 @@ pub(super) async fn callback(
 ) -> Response {
     let Some(logins) = &shared.options.logins else { return none(trace) };
     let query = query.filter(|query| query.len() <= MAX_QUERY_BYTES).unwrap_or_default();
-    result_page(&logins.finish_login(&query, &cookies(&headers)).await)
+    let outcome = logins.finish_login(&query, &cookies(&headers)).await;
+    outcome.retry_at.as_deref().and_then(redirect).unwrap_or_else(|| result_page(&outcome))
 }
 
 /// All `Cookie` headers, joined.

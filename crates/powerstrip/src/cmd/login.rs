@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::context::Context;
 use crate::gateway::Gateway;
-use crate::gateway::server_operations::{LogIn, LogInInput};
+use crate::gateway::login::{LogIn, LogInInput, LoginStatus};
 use crate::output;
 use crate::telemetry::Telemetry;
 
@@ -27,6 +27,10 @@ It asks the gateway that runs on this data folder; where none runs, it waits for
 
 /// How long a link lives.
 const LINK_LIFETIME: Duration = Duration::from_secs(600);
+
+/// A link leads back to a process that listens.
+const NOT_RUNNING: &str = "no gateway runs on this data folder: start `powerstrip serve`, or leave out --json, so that this command waits for \
+     the browser itself";
 
 const POLL_INTERVAL: Duration = Duration::from_millis(1_500);
 
@@ -63,26 +67,42 @@ impl Login {
         {
             listen(gateway, stop).await?;
         }
-        let input = LogInInput { server: self.server.clone() };
-        let link = access.run_unsettled::<LogIn>(&input).await?;
+        let mut input = LogInInput { server: self.server.clone(), link: None };
+        let login = match access.run_unsettled::<LogIn>(&input).await {
+            Ok(status) => status.login,
+            Err(error) if context.global.json && matches!(access, Access::Here(..)) => {
+                return Err(error.context(NOT_RUNNING));
+            }
+            Err(error) => return Err(error),
+        };
         if context.global.json {
-            output::json(&json!({"server": self.server, "login": link}))?;
+            output::json(&json!({"server": self.server, "login": login}))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let Some(link) = link else {
+        let Some(link) = login else {
             output::line(format_args!("{} needs no login", self.server))?;
             return Ok(ExitCode::SUCCESS);
         };
         output::line(format_args!("Open this link in a browser:\n\n  {link}\n"))?;
+        input.link = Some(link);
         let deadline = Instant::now() + LINK_LIFETIME;
         while Instant::now() < deadline {
             tokio::time::sleep(POLL_INTERVAL).await;
-            if access.run_unsettled::<LogIn>(&input).await?.is_none() {
-                output::line(format_args!("{} is logged in", self.server))?;
-                return Ok(ExitCode::SUCCESS);
+            match access.run_unsettled::<LogIn>(&input).await? {
+                LoginStatus { failed: Some(why), .. } => {
+                    bail!("{} is not logged in: {why}", self.server)
+                }
+                LoginStatus { login: None, .. } => {
+                    output::line(format_args!("{} is logged in", self.server))?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+                LoginStatus { login: Some(_), .. } => {}
             }
         }
-        bail!("the link was not followed within ten minutes");
+        bail!(
+            "the link was not followed within ten minutes; run `powerstrip login {}` for a new one",
+            self.server
+        );
     }
 }
 

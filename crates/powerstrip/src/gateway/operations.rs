@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use auth::client::OAuthClient;
 use auth::{ApiKeys, key_operations};
 use operations::Table;
 use strip::Strip;
 use strip::files::operations::FileService;
 use upstream::{Registry, Upstreams};
 
+use super::login::{self, LoginService};
 use super::quarantine::{self, Quarantine};
 use super::server_operations::{self, ServerService};
 use crate::files;
@@ -19,11 +21,13 @@ pub(super) struct Services<'a> {
     pub(super) registry: &'a Arc<Registry>,
     pub(super) upstreams: &'a Arc<Upstreams>,
     pub(super) quarantine: &'a Arc<Quarantine>,
+    pub(super) keyring: &'a Arc<OAuthClient>,
 }
 
 /// All operations.
 pub(super) fn table(services: &Services<'_>) -> Table {
-    let Services { strip, keys, registry, upstreams, quarantine } = services;
+    let Services { strip, keys, registry, upstreams, quarantine, keyring } = services;
+    let logins = LoginService { upstreams: Arc::clone(upstreams), keyring: Arc::clone(keyring) };
     let servers = ServerService {
         upstreams: Arc::clone(upstreams),
         registry: Arc::clone(registry),
@@ -34,5 +38,6 @@ pub(super) fn table(services: &Services<'_>) -> Table {
         .merge(key_operations::table(keys))
         .merge(upstream::operations::table(registry))
         .merge(server_operations::table(&Arc::new(servers)))
+        .merge(login::table(&Arc::new(logins)))
         .merge(quarantine::table(quarantine))
 }

@@ -1,4 +1,4 @@
-//! Operations on the servers behind the strip: their state, and logins.
+//! Operations on the servers behind the strip: their state.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct ServerService {
 
 /// The operations on servers.
 pub(super) fn table(service: &Arc<ServerService>) -> Table {
-    Table::default().with::<ListServers>(service).with::<LogIn>(service)
+    Table::default().with::<ListServers>(service)
 }
 
 /// The state of every server.
@@ -55,32 +55,5 @@ impl Operation for ListServers {
             _ => Vec::new(),
         };
         Ok(ServerList { servers })
-    }
-}
-
-/// Names the server to log in to.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LogInInput {
-    pub(crate) server: String,
-}
-
-pub(crate) struct LogIn;
-
-impl Operation for LogIn {
-    const NAME: &'static str = "powerstrip.login";
-    const SUMMARY: &'static str =
-        "Return the link for logging in to a server; null if none is needed";
-    const AUDIENCE: Audience = Audience::LocalUser;
-    type Service = ServerService;
-    type Input = LogInInput;
-    type Output = Option<String>;
-
-    async fn run(
-        service: Arc<ServerService>,
-        caller: Caller,
-        LogInInput { server }: LogInInput,
-    ) -> Result<Option<String>, OperationError> {
-        Ok(servers::login(&service.upstreams, &server, &caller.principal).await?)
     }
 }

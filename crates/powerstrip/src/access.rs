@@ -193,5 +193,11 @@ fn local_principal(loaded: &Loaded, agent: Option<&str>) -> anyhow::Result<Arc<P
     let Some(agent) = agent else { return Ok(user) };
     let known = loaded.config.agents.contains_key(agent);
     let principal = known.then(|| auth::as_agent(&user, agent)).flatten();
-    principal.with_context(|| format!("there is no agent `{agent}`"))
+    principal.with_context(|| {
+        let known: Vec<_> = loaded.config.agents.keys().map(String::as_str).collect();
+        match known.is_empty() {
+            true => format!("there is no agent `{agent}`: the config names none under `agents`"),
+            false => format!("there is no agent `{agent}`; the config names {}", known.join(", ")),
+        }
+    })
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod help;
+mod reference;
 
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::cmd;
 use crate::context::{Context, Global};
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,8 +21,7 @@ Examples:
   powerstrip check                                  find mistakes in tools, prompts and config
   powerstrip stdio                                  speak MCP over stdin and stdout
 
-Environment: POWERSTRIP_CONFIG, POWERSTRIP_DATA_DIR, POWERSTRIP_TOOLS (separated by `:`), POWERSTRIP_PROMPTS, \
-POWERSTRIP_LISTEN, POWERSTRIP_LOG, POWERSTRIP_KEY. A flag beats its variable, which beats the config file.
+A flag beats its variable, which beats the config file. POWERSTRIP_LISTEN sets the address of `serve`.
 
 Colours are for terminals; NO_COLOR turns them off, CLICOLOR_FORCE=1 on.
 
@@ -28,7 +29,7 @@ Exit codes: 0 all went well, 1 something failed, 2 wrong usage or a config that 
 
 /// A gateway between AI agents and tools: drop a YAML file into a folder, and call it, guarded, from every door.
 #[derive(Debug, Parser)]
-#[command(name = "powerstrip", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "powerstrip", version, after_help = EXAMPLES, max_term_width = help::MAX_WIDTH)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -65,6 +66,9 @@ pub(crate) enum Command {
     Config(cmd::config::ConfigCommand),
     Completions(cmd::completions::Completions),
     Text(cmd::text::TextCommand),
+    /// Print the manual page about the command line, in Markdown
+    #[command(hide = true)]
+    Reference,
     #[command(hide = true)]
     ExtractText(cmd::extract_text::ExtractText),
 }
@@ -76,6 +80,10 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
     match command {
         Command::Completions(command) => command.run(),
         Command::ExtractText(command) => command.run(),
+        Command::Reference => {
+            output::text(reference::page(Cli::command()))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Config(command) => command.run(&context),
         Command::Import(command) => command.run(&context),
         Command::New(command) => command.run(&context),

@@ -15,22 +15,22 @@ pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = GLOBAL_OPTIONS)]
 pub(crate) struct Global {
-    /// The config file [default: `powerstrip.yaml` in this folder, if it exists].
+    /// The config file [env: POWERSTRIP_CONFIG] [default: `powerstrip.yaml` in this folder, if it exists].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The folder of the database, the lock and the local sockets [default: .powerstrip].
+    /// The folder of the database, the lock and the local sockets [env: POWERSTRIP_DATA_DIR] [default: .powerstrip].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// A folder of tools (`**/*.tool.yaml`); repeat for several [default: tools].
+    /// A folder of tools (`**/*.tool.yaml`); repeat for several [env: POWERSTRIP_TOOLS, separated by `:`] [default: tools].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) tools: Vec<PathBuf>,
-    /// The prompts folder [default: prompts].
+    /// The prompts folder [env: POWERSTRIP_PROMPTS] [default: prompts].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) prompts: Option<PathBuf>,
     /// Print JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// The log level on standard error: `error`, `warn`, `info`, `debug`, or a filter such as `info,egress=debug`.
+    /// The log level on standard error: `error`, `warn`, `info`, `debug`, or a filter such as `info,egress=debug` [env: POWERSTRIP_LOG].
     #[arg(long, global = true, value_name = "FILTER")]
     pub(crate) log: Option<String>,
 }

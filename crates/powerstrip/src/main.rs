@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     match cli::run(command, context) {
         Ok(code) => code,
         Err(error) => {
-            output::note(format_args!("powerstrip: {error:#}"));
+            output::note(format_args!("powerstrip: {}", exit::describe(&error)));
             let misconfigured =
                 error.is::<BadConfig>() || error.is::<BadVariable>() || error.is::<Usage>();
             if misconfigured { ExitCode::from(MISCONFIGURED) } else { ExitCode::FAILURE }

@@ -195,7 +195,9 @@ impl Remote {
         let limits =
             Limits { deadline, max_body_bytes: MAX_BODY, max_redirects: 0, ..Limits::default() };
         let sent = self.client.send(request, &limits, &Scope::everything()).await;
-        sent.with_context(|| format!("{} cannot be reached", self.base))
+        sent.with_context(|| {
+            format!("{} cannot be reached; does `powerstrip serve` run there?", self.base)
+        })
     }
 }
 
@@ -237,4 +239,14 @@ fn parsed<T: DeserializeOwned>(response: &Response) -> anyhow::Result<T> {
             response.final_url, response.status
         )
     })
+}
+
+/// Reads the URL of a gateway from the command line.
+pub(crate) fn parse_url(text: &str) -> Result<Url, String> {
+    let advice = "write where the gateway listens, such as `http://127.0.0.1:7777`";
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+        Ok(_) => Err(format!("it does not begin with http:// or https://; {advice}")),
+        Err(error) => Err(format!("{error}; {advice}")),
+    }
 }

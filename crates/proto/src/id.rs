@@ -25,7 +25,9 @@ pub enum InvalidId {
     EmptySegment(String),
     #[error("`{0}` does not end in `@` and a major version")]
     Major(String),
-    #[error("`{0}` is not `<domain>/<name>@<major>`")]
+    #[error(
+        "`{0}` is not a prompt's name; write `domain/name`, or `domain/name@N` for a certain version"
+    )]
     Prompt(String),
 }
 

@@ -125,7 +125,7 @@ pub enum Extent {
 /// Why a decision was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
-    #[error("there is no approval `{0}`")]
+    #[error("there is no approval `{0}`; `powerstrip approvals ls --all` lists them")]
     Unknown(String),
     #[error("an agent cannot decide about calls")]
     Agent,

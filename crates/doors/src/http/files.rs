@@ -48,7 +48,11 @@ impl FileRequest {
     /// The result in an envelope.
     fn answer(&self, status: StatusCode, result: Result<impl Serialize, Failure>) -> Response {
         match result {
-            Ok(data) => reply::enveloped(status, json!(data), self.began, self.trace),
+            Ok(data) => {
+                let mut data = json!(data);
+                proto::time::add_timestamps(&mut data);
+                reply::enveloped(status, data, self.began, self.trace)
+            }
             Err(failure) => reply::refuse_as_usual(&failure, self.trace),
         }
     }

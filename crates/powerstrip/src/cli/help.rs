@@ -3,8 +3,13 @@
 use std::fmt::Write as _;
 
 use clap::Command;
+use terminal_size::terminal_size;
 
 use crate::context::GLOBAL_OPTIONS;
+use crate::output::table::wrap;
+
+/// The longest line of a help text, also on a wider terminal.
+pub(super) const MAX_WIDTH: usize = 100;
 
 /// The commands by what people want to do. One that is in no group stands under "More".
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -30,25 +35,38 @@ pub(crate) fn arrange(mut command: Command) -> Command {
     command.mut_subcommands(fold).help_template(template).after_help(after)
 }
 
-fn groups(command: &Command) -> String {
-    let named = |name: &str| {
-        command.get_subcommands().find(|known| known.get_name() == name && !known.is_hide_set())
-    };
-    let grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    let mut groups: Vec<(&str, Vec<&Command>)> = GROUPS
+/// The visible commands by group; those of no group come last.
+pub(super) fn grouped(command: &Command) -> Vec<(&'static str, Vec<&Command>)> {
+    let visible = || command.get_subcommands().filter(|known| !known.is_hide_set());
+    let in_group = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let mut groups: Vec<_> = GROUPS
         .iter()
-        .map(|(title, names)| (*title, names.iter().filter_map(|name| named(name)).collect()))
+        .map(|(title, names)| {
+            let named = |name: &&str| visible().find(|known| known.get_name() == *name);
+            (*title, names.iter().filter_map(named).collect::<Vec<_>>())
+        })
         .collect();
-    let visible = command.get_subcommands().filter(|known| !known.is_hide_set());
-    groups.push(("More", visible.filter(|known| !grouped(known.get_name())).collect()));
+    groups.push(("More", visible().filter(|known| !in_group(known.get_name())).collect()));
+    groups.retain(|(_, commands)| !commands.is_empty());
+    groups
+}
+
+fn groups(command: &Command) -> String {
+    let groups = grouped(command);
     let all = groups.iter().flat_map(|(_, commands)| commands);
     let width = all.map(|command| command.get_name().len()).max().unwrap_or(0);
+    let terminal = terminal_size().map_or(MAX_WIDTH, |(width, _)| usize::from(width.0));
+    let room = terminal.min(MAX_WIDTH).saturating_sub(width + 4);
     let mut text = String::new();
-    for (title, commands) in groups.iter().filter(|(_, commands)| !commands.is_empty()) {
+    for (title, commands) in groups {
         let _ = write!(text, "\n{title}:\n");
         for command in commands {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  {:width$}  {about}", command.get_name());
+            let mut name = command.get_name();
+            for line in wrap(&about, Some(room)) {
+                let _ = writeln!(text, "  {name:width$}  {line}");
+                name = "";
+            }
         }
     }
     text
@@ -79,7 +97,7 @@ fn fold(command: Command) -> Command {
 }
 
 /// Makes one line of each paragraph, to be wrapped to the terminal; indented lines stay as they are.
-fn reflow(text: &str) -> String {
+pub(super) fn reflow(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let continues = |last: &&mut String| {

@@ -14,7 +14,7 @@ use strip::approval::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Stan
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::table::{Cell, Record, Table};
+use crate::output::table::{Cell, Record, Table, truncate};
 use crate::output::{self, Style, Tone, shown, time};
 use crate::telemetry::Telemetry;
 
@@ -29,6 +29,9 @@ Examples:
 
 The first eight characters of an id are enough. Arguments are shown whole; invisible characters, and those that would
 act on the terminal, are written as escapes such as \\u202e.";
+
+/// How much of the arguments a list shows.
+const LONGEST_ARGUMENTS: usize = 100;
 
 /// How many approvals are fetched at once.
 const PAGE: u32 = 100;
@@ -320,11 +323,7 @@ fn arguments(approval: &ApprovalView) -> String {
 /// Enough of the arguments to recognise the call; `show` has all.
 fn one_line(arguments: &str) -> String {
     let words: Vec<_> = arguments.split_whitespace().collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(100) {
-        Some((end, _)) => format!("{} …", &line[..end]),
-        None => line,
-    }
+    truncate(&words.join(" "), LONGEST_ARGUMENTS)
 }
 
 fn caller(tenant: &str, owner: &str, agent: Option<&str>) -> String {

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::exit::{FAILED, Usage};
 use crate::invocation::Invocation;
 use crate::output::{self, Style};
+use crate::remote::parse_url;
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -25,7 +26,8 @@ Examples:
   powerstrip call text.stats --input '{\"text\":\"a b\"}' --url http://127.0.0.1:7777
 
 The answer's data goes to standard output, with --json the whole envelope; what went wrong goes to standard error.
-If a gateway runs on the same data folder, the call goes through it.";
+If a gateway runs on the same data folder, the call goes through it; otherwise the command holds the strip for this one
+call. Records of deterministic tools are in memory, so --verify is of use with a running gateway.";
 
 /// Call a tool and print its answer
 #[derive(Debug, Args)]
@@ -55,7 +57,7 @@ pub(crate) struct CallCommand {
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     run: Option<String>,
     /// Call through the gateway at this URL.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_url)]
     url: Option<Url>,
     /// Call as this agent of the config: only the tools of its skills are there.
     #[arg(long, value_name = "NAME")]
@@ -104,7 +106,9 @@ fn input(text: &str) -> anyhow::Result<Value> {
         None => text.to_owned(),
     };
     serde_json::from_str(&text)
-        .map_err(|error| Usage(format!("--input is not JSON: {error}")).into())
+        .map_err(|error| Usage(format!(
+            "--input is not JSON: {error}; write a JSON object in quotes, such as '{{\"message\":\"hi\"}}', or @FILE, or -"
+        )).into())
 }
 
 fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {

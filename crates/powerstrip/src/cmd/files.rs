@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use config::{Loaded, Span};
+use proto::FILE_ID_BYTES;
 use strip::files::operations::{
     DeleteFile, FileInput, FileQuery, FileView, LinkFile, LinkInput, ListFiles,
 };
@@ -32,6 +33,9 @@ Examples:
 Tools take files by their ids. With a running gateway these commands ask it; without one they open the data folder
 themselves. They act as this machine's user; over HTTP, `/v1/files` does the same for every caller.";
 
+/// How many digits of an id are needed.
+const MIN_PREFIX: usize = 4;
+
 /// Store, list and fetch files
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -53,7 +57,7 @@ enum Action {
     },
     /// Fetch a file's bytes
     Get {
-        /// The file's id.
+        /// The file's id, or its first characters.
         id: String,
         /// Where to write them; it must not be there yet [default: standard output].
         #[arg(short, long, value_name = "FILE")]
@@ -64,13 +68,13 @@ enum Action {
     Ls,
     /// Delete files
     Rm {
-        /// The files' ids.
+        /// The files' ids, or their first characters.
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
     },
     /// Make a link that opens a file for a while
     Link {
-        /// The file's id.
+        /// The file's id, or its first characters.
         id: String,
         /// For how long, such as `10m`; seven days at most [default: as the config says].
         #[arg(long, value_name = "TIME")]
@@ -99,11 +103,15 @@ impl Action {
     ) -> anyhow::Result<()> {
         match self {
             Self::Put { files, ttl } => put(context, client, &files, ttl).await,
-            Self::Get { id, output } => get(context, loaded, client, &id, output.as_deref()).await,
+            Self::Get { id, output } => {
+                let id = resolve(client, id).await?;
+                get(context, loaded, client, &id, output.as_deref()).await
+            }
             Self::Ls => list(context, client).await,
             Self::Rm { ids } => {
                 let mut removed = Vec::new();
                 for id in ids {
+                    let id = resolve(client, id).await?;
                     removed.push(client.run::<DeleteFile>(&FileInput { id }).await?);
                 }
                 print(context, &removed, |file| format!("{} is deleted", file.file_id))
@@ -112,6 +120,7 @@ impl Action {
                 // Whole seconds, one at least.
                 let ttl =
                     ttl.map(|span| NonZeroU64::new(span.0.as_secs()).unwrap_or(NonZeroU64::MIN));
+                let id = resolve(client, id).await?;
                 let link = client.run::<LinkFile>(&LinkInput { id, ttl }).await?;
                 match context.global.json {
                     true => Ok(output::record(&link)?),
@@ -184,7 +193,8 @@ async fn get(
     }
 }
 
-async fn list(context: &Context, client: &OperationClient) -> anyhow::Result<()> {
+/// All files, page by page.
+async fn all(client: &OperationClient) -> anyhow::Result<Vec<FileView>> {
     let mut files = Vec::new();
     let mut query = FileQuery::default();
     loop {
@@ -192,9 +202,34 @@ async fn list(context: &Context, client: &OperationClient) -> anyhow::Result<()>
         files.extend(page.files);
         query.cursor = page.next_cursor;
         if query.cursor.is_none() {
-            break;
+            return Ok(files);
         }
     }
+}
+
+/// The whole id of a file, given its first characters, with or without `file_`.
+async fn resolve(client: &OperationClient, given: String) -> anyhow::Result<String> {
+    let digits = given.split_once('_').map_or(given.as_str(), |(_, digits)| digits);
+    if digits.len() >= 2 * FILE_ID_BYTES {
+        return Ok(given);
+    }
+    if digits.len() < MIN_PREFIX {
+        bail!("`{given}` is too short: give {MIN_PREFIX} digits of the id at least");
+    }
+    let begins = |id: &String| {
+        id.starts_with(&given) || id.split_once('_').is_some_and(|(_, id)| id.starts_with(&given))
+    };
+    let ids = all(client).await?.into_iter().map(|file| file.file_id.to_string());
+    let ids: Vec<_> = ids.filter(begins).collect();
+    match ids.as_slice() {
+        [id] => Ok(id.clone()),
+        [] => bail!("no file's id begins with `{given}`; `powerstrip files` lists them"),
+        several => bail!("{} files' ids begin with `{given}`; give more of it", several.len()),
+    }
+}
+
+async fn list(context: &Context, client: &OperationClient) -> anyhow::Result<()> {
+    let files = all(client).await?;
     if context.global.json {
         return Ok(output::record(&files)?);
     }

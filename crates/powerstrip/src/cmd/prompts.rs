@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::exit::{FAILED, Usage};
 use crate::output::table::{Cell, Table};
 use crate::output::{self, Style, Tone};
+use crate::remote::parse_url;
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -28,7 +29,7 @@ pub(crate) struct PromptsCommand {
     #[command(subcommand)]
     what: Option<What>,
     /// Ask the gateway at this URL.
-    #[arg(long, value_name = "URL", global = true)]
+    #[arg(long, value_name = "URL", global = true, value_parser = parse_url)]
     url: Option<Url>,
 }
 

@@ -133,17 +133,21 @@ impl Answer {
 }
 
 /// The whole id of the run whose id begins so.
-async fn resolve(access: &Access, prefix: String) -> anyhow::Result<String> {
-    if prefix.len() >= "run_".len() + 32 {
-        return Ok(prefix);
+async fn resolve(access: &Access, given: String) -> anyhow::Result<String> {
+    if given.len() >= "run_".len() + 32 {
+        return Ok(given);
     }
     let runs = access.run::<ListRuns>(&RunQuery::default()).await?.runs;
-    let ids: Vec<_> =
-        runs.into_iter().map(|run| run.id).filter(|id| id.starts_with(&prefix)).collect();
+    let begins = |id: &String| {
+        id.starts_with(&given) || id.strip_prefix("run_").is_some_and(|id| id.starts_with(&given))
+    };
+    let ids: Vec<_> = runs.into_iter().map(|run| run.id).filter(begins).collect();
     match ids.as_slice() {
         [id] => Ok(id.clone()),
-        [] => bail!("no run's id begins with `{prefix}`"),
-        several => bail!("{} runs' ids begin with `{prefix}`", several.len()),
+        [] => bail!(
+            "none of the last runs has an id that begins with `{given}`; `powerstrip runs` lists them"
+        ),
+        several => bail!("{} runs' ids begin with `{given}`; give more of it", several.len()),
     }
 }
 

@@ -35,7 +35,10 @@ Examples:
   powerstrip serve --mcp-json ~/.cursor/mcp.json        with the servers of a client
 
 Tools and prompts are followed while it runs: drop a *.tool.yaml into the tools folder and call it. The config file is
-followed, too; SIGHUP reloads it. SIGTERM or Ctrl-C lets calls under way finish; a second one ends it at once.";
+followed, too; SIGHUP reloads it. SIGTERM or Ctrl-C lets calls under way finish; a second one ends it at once.
+
+Without `auth:` in the config only loopback addresses are accepted. --json prints {url, mcp, dashboard, adminToken, tools,
+prompts, sandbox} to standard output once it listens.";
 
 /// Start the gateway
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::context::Context;
 use crate::relay::{self, Client};
-use crate::remote::Remote;
+use crate::remote::{Remote, parse_url};
 use crate::signals;
 use crate::telemetry::Telemetry;
 
@@ -24,7 +24,7 @@ to it, whatever the order in which they start and stop.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stdio {
     /// Pass everything on to the gateway at this URL.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_url)]
     url: Option<Url>,
     /// Speak as this agent of the config: only the tools of its skills are there.
     #[arg(long, value_name = "NAME")]

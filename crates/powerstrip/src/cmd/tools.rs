@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::output::progress::Progress;
 use crate::output::table::{Cell, Table};
 use crate::output::{self, Style, Tone};
+use crate::remote::parse_url;
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -30,7 +31,7 @@ pub(crate) struct ToolsCommand {
     #[command(subcommand)]
     action: Option<Action>,
     /// Ask the gateway at this URL.
-    #[arg(long, value_name = "URL", global = true)]
+    #[arg(long, value_name = "URL", global = true, value_parser = parse_url)]
     url: Option<Url>,
     /// List what this agent of the config is shown.
     #[arg(long, value_name = "NAME", global = true)]
@@ -104,12 +105,8 @@ fn list(discovery: &Discovery, style: Style) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As much of a description as fits a line.
+/// The first sentence of a description, on one line.
 pub(super) fn first_sentence(text: &str) -> String {
     let end = text.find(". ").map_or(text.len(), |at| at + 1);
-    let sentence = text[..end].split_whitespace().collect::<Vec<_>>().join(" ");
-    match sentence.char_indices().nth(100) {
-        Some((at, _)) => format!("{}…", &sentence[..at]),
-        None => sentence,
-    }
+    text[..end].split_whitespace().collect::<Vec<_>>().join(" ")
 }

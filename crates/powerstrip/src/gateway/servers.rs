@@ -106,7 +106,12 @@ pub(super) async fn login(
     server: &str,
     principal: &Arc<Principal>,
 ) -> Result<Option<String>, Failure> {
-    let unknown = || Failure::new(Code::NotFound, format!("there is no server `{server}`"));
+    let unknown = || {
+        Failure::new(
+            Code::NotFound,
+            format!("there is no server `{server}`; `powerstrip servers` lists them"),
+        )
+    };
     let upstream = upstreams.get(server).ok_or_else(unknown)?;
     Ok(upstream.login(principal).await?.map(|link| link.to_string()))
 }

@@ -1,9 +1,11 @@
 //! Checks the book: its examples run with the real binary, and its links have targets.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
 
+mod commands;
 mod deploy;
 mod links;
 mod pages;
+mod routes;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -134,32 +136,4 @@ fn the_configs_in_the_book_are_accepted() {
         }
     }
     assert!(configs > 0, "no page shows a `# file: powerstrip.yaml`");
-}
-
-#[test]
-fn the_command_page_names_every_command_and_option() {
-    let page = std::fs::read_to_string(root().join("docs/src/reference/cli.md")).unwrap();
-    let here = std::env::temp_dir();
-    let help = |arguments: &[&str]| String::from_utf8(powerstrip(&here, arguments).stdout).unwrap();
-    let commands = help(&["--help"]);
-    let commands = commands.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
-    let commands: Vec<_> = commands
-        .lines()
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|command| *command != "help")
-        .collect();
-    assert!(commands.contains(&"serve"), "{commands:?}");
-    for command in commands {
-        assert!(page.contains(&format!("\n## {command}\n")), "`{command}` has no section");
-        for word in
-            help(&[command, "--help"]).split_whitespace().filter(|word| word.starts_with("--"))
-        {
-            let option = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-            assert!(
-                option == "--help" || page.contains(option),
-                "`{command} {option}` is not documented"
-            );
-        }
-    }
 }

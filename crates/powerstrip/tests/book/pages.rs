@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Block {
     /// The page and line, for messages.
     pub(crate) place: String,
+    /// The language behind the fence.
+    pub(crate) language: String,
+    /// The comments on the lines above the fence, `<!-- … -->`.
+    pub(crate) notes: Vec<String>,
     /// The path of a `# file: PATH` line at its top.
     pub(crate) file: Option<String>,
     pub(crate) text: String,
@@ -39,26 +43,43 @@ pub(crate) fn markdown_below(folder: &Path) -> Vec<PathBuf> {
 
 /// The fenced blocks of a page.
 pub(crate) fn blocks(page: &Path) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<(usize, Vec<&str>)> = None;
+    let mut blocks: Vec<Block> = Vec::new();
+    let (mut open, mut notes) = (false, Vec::new());
     let text = std::fs::read_to_string(page).unwrap();
     for (index, line) in text.lines().enumerate() {
-        match (&mut open, line.starts_with("```")) {
-            (None, true) => open = Some((index + 1, Vec::new())),
-            (Some(_), true) => {
-                let (line, lines) = open.take().unwrap();
+        match (line.strip_prefix("```"), open) {
+            (Some(language), false) => {
+                open = true;
                 blocks.push(Block {
-                    place: format!("{}:{line}", page.display()),
-                    file: lines.iter().take(2).find_map(|line| marked(line)),
-                    text: lines.join("\n") + "\n",
+                    place: format!("{}:{}", page.display(), index + 1),
+                    language: language.trim().to_owned(),
+                    notes: std::mem::take(&mut notes),
+                    file: None,
+                    text: String::new(),
                 });
             }
-            (Some((_, lines)), false) => lines.push(line),
-            (None, false) => {}
+            (Some(_), true) => open = false,
+            (None, true) => {
+                let block = blocks.last_mut().unwrap();
+                if block.text.lines().count() < 2 {
+                    block.file = block.file.take().or_else(|| marked(line));
+                }
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, false) => match comment(line) {
+                Some(note) => notes.push(note),
+                None => notes.clear(),
+            },
         }
     }
-    assert!(open.is_none(), "{}: a block is not closed", page.display());
+    assert!(!open, "{}: a block is not closed", page.display());
     blocks
+}
+
+/// The text of `<!-- … -->` on a line of its own.
+fn comment(line: &str) -> Option<String> {
+    Some(line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.trim().to_owned())
 }
 
 /// The path in `# file: PATH` or, for languages with other comments, `// file: PATH`.

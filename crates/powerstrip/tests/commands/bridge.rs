@@ -67,7 +67,7 @@ async fn an_unreachable_gateway_is_named() {
         run(here.path(), &["tools", "--url", &url], "").await.failed(1).contains(&unused.address())
     );
     run(here.path(), &["tools", "--url", "not a url"], "").await.failed(2);
-    run(here.path(), &["tools", "--url", "ftp://x"], "").await.failed(1);
+    run(here.path(), &["tools", "--url", "ftp://x"], "").await.failed(2);
     let mut pipe = Pipe::start(here.path(), &["--url", &url]);
     let answer = pipe.request("initialize", &json!({"protocolVersion": "2025-11-25"})).await;
     assert_eq!(answer["error"]["code"], -32000, "{answer}");

@@ -30,7 +30,7 @@ fn check_says_what_it_ran() {
     );
     project
         .write("tools/good.tool.yaml", GOOD)
-        .write("powerstrip.yaml", "servers: {crm: {command: [crm]}}\n");
+        .write("powerstrip.yaml", "servers: {crm: {command: crm}}\n");
     let checked = project.run(&["check"]);
     let summary =
         "powerstrip.yaml, 1 tool, 1 server's settings; ran none of 1 examples (`--run` runs them)";

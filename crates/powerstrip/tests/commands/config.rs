@@ -31,6 +31,11 @@ fn the_manual_page_is_current() {
 }
 
 #[test]
+fn the_page_about_the_command_line_is_current() {
+    assert_current("src/reference/cli.md", &["reference"]);
+}
+
+#[test]
 fn the_configuration_in_force_is_shown() {
     let project = Project::new();
     project.write("powerstrip.yaml", "limits: { timeout: 1m }\n");

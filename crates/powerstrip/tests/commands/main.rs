@@ -16,4 +16,5 @@ mod reload;
 mod serve;
 mod stdio;
 mod telemetry;
+mod terminal;
 mod text;

@@ -30,6 +30,10 @@ async fn store_and_fetch(folder: &Path) -> String {
     assert_eq!(ids.len(), 2, "{ids:?}");
     assert!(ids.iter().all(|id| id.starts_with("file_")));
     assert_eq!(run_ok(folder, &["get", ids[1]]).await, "hello");
+    let digits = ids[1].trim_start_matches("file_");
+    for prefix in [&ids[1][..20], &digits[..16]] {
+        assert_eq!(run_ok(folder, &["get", prefix]).await, "hello", "{prefix} names the file");
+    }
     run_ok(folder, &["get", ids[0], "-o", "out.bin"]).await;
     assert!(std::fs::read(folder.join("out.bin")).unwrap() == bytes);
     let again = run(folder, &["get", ids[1], "-o", "out.bin"]).await;
@@ -40,6 +44,8 @@ async fn store_and_fetch(folder: &Path) -> String {
     let names: Vec<_> =
         listed.as_array().unwrap().iter().map(|file| file["name"].clone()).collect();
     assert_eq!(names, ["note.txt", "in.bin"]);
+    let created = listed[0]["created_at"].as_str().unwrap();
+    assert!(created.starts_with("20") && created.ends_with('Z'), "{created} is RFC 3339");
     assert!(run_ok(folder, &["ls"]).await.contains("note.txt"));
     assert!(run_ok(folder, &["rm", ids[0]]).await.contains("deleted"));
     for arguments in

@@ -114,7 +114,7 @@ impl Access {
             scope::SERVERS_REGISTER => self.admit_registration(headers, uri_authority).await?,
             _ => self.admit(headers, uri_authority).await?,
         };
-        let people_only = is_decision || scope == scope::APPROVALS_READ;
+        let people_only = is_decision || matches!(scope, scope::APPROVALS_READ | scope::AUDIT_READ);
         if people_only && principal.agent.is_some() {
             return Err(Refusal::Agent);
         }

@@ -1,7 +1,7 @@
 //! Scopes, by the names that tokens and keys carry.
 
 pub use operations::scope::{
-    APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER, RUNS_READ,
+    APPROVALS_READ, AUDIT_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER, RUNS_READ,
 };
 use proto::Principal;
 
@@ -21,7 +21,7 @@ pub const APPROVALS_DECIDE: &str = proto::APPROVALS_DECIDE;
 pub const ADMIN: &str = proto::ADMIN;
 
 /// The scopes of the local user.
-pub const ALL: [&str; 8] = [
+pub const ALL: [&str; 9] = [
     TOOLS_READ,
     TOOLS_CALL,
     SERVERS_REGISTER,
@@ -30,17 +30,18 @@ pub const ALL: [&str; 8] = [
     FILES_WRITE,
     APPROVALS_READ,
     RUNS_READ,
+    AUDIT_READ,
 ];
 
 /// The further scopes of the admin token.
 pub const OF_ADMIN: [&str; 3] = [APPROVALS_DECIDE, RUNS_ANSWER, ADMIN];
 
 /// The scopes for which the admin token is accepted.
-pub(crate) const OF_OPERATORS: [&str; 5] =
-    [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE, RUNS_READ, RUNS_ANSWER];
+pub(crate) const OF_OPERATORS: [&str; 7] =
+    [METRICS_READ, APPROVALS_READ, APPROVALS_DECIDE, RUNS_READ, RUNS_ANSWER, AUDIT_READ, ADMIN];
 
 /// The scopes that no agent may use, whatever its token covers.
-pub(crate) const OF_PEOPLE: [&str; 2] = [APPROVALS_DECIDE, RUNS_ANSWER];
+pub(crate) const OF_PEOPLE: [&str; 3] = [APPROVALS_DECIDE, RUNS_ANSWER, ADMIN];
 
 /// Whether a caller has the scope.
 pub fn covers(principal: &Principal, scope: &str) -> bool {

@@ -64,7 +64,7 @@ impl Params {
             ("from", &self.from),
             ("to", &self.to),
         ];
-        let mut url = format!("/dashboard/calls?after={}-{}", after.at_unix_ms, after.number);
+        let mut url = format!("/dashboard/calls?after={}-{}", after.key, after.number);
         for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
             url.push_str(&format!("&{name}={}", in_url(value)));
         }
@@ -74,7 +74,7 @@ impl Params {
 
 fn position(text: &str) -> Option<AuditPosition> {
     let (at, number) = text.split_once('-')?;
-    Some(AuditPosition { at_unix_ms: at.parse().ok()?, number: number.parse().ok()? })
+    Some(AuditPosition { key: at.parse().ok()?, number: number.parse().ok()? })
 }
 
 pub(super) async fn page(

@@ -107,6 +107,7 @@ fn has_no_page(principal: &Arc<Principal>) -> bool {
         scope::TOOLS_CALL,
         scope::APPROVALS_READ,
         scope::RUNS_READ,
+        scope::AUDIT_READ,
         scope::FILES_READ,
         scope::METRICS_READ,
     ];

@@ -2,13 +2,17 @@
 //! crate that owns its logic; REST route, scope, OpenAPI entry, socket method and typed client come from the row.
 
 mod caller;
+pub mod calls;
+mod console;
 mod error;
 mod operation;
 mod schema;
 pub mod scope;
+pub mod servers;
 mod table;
 
 pub use caller::Caller;
+pub use console::Console;
 pub use error::OperationError;
 pub use operation::{Audience, Method, NoInput, Operation, Reply, Route, Row};
 pub use schema::{input_schema, output_schema};

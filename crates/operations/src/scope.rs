@@ -1,6 +1,6 @@
 //! The scopes that routes of operations need, by the names that tokens and keys carry.
 
-pub use proto::APPROVALS_DECIDE;
+pub use proto::{ADMIN, APPROVALS_DECIDE};
 
 /// Reading the gateway's metrics and the state of its servers, which cover all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
@@ -19,3 +19,6 @@ pub const RUNS_READ: &str = "runs:read";
 
 /// Answering questions of runs. The local user does not have it: an agent must not answer its own questions.
 pub const RUNS_ANSWER: &str = "runs:answer";
+
+/// Reading the audit trail of the caller's tenant: calls, their messages and what was stored of their content.
+pub const AUDIT_READ: &str = "audit:read";

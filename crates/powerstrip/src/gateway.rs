@@ -2,6 +2,8 @@
 
 pub(crate) mod approvals;
 mod board;
+pub(crate) mod call_operations;
+mod console;
 pub(crate) mod database;
 pub(crate) mod files;
 pub(crate) mod login;
@@ -48,6 +50,7 @@ pub(crate) use crate::watch::Freshness;
 
 use approvals::Webhook;
 pub(crate) use board::Board;
+pub(crate) use console::{ConfigSource, GatewayConsole};
 use names::StoredNames;
 use operations::Services;
 use quarantine::Quarantine;
@@ -85,6 +88,7 @@ pub(crate) struct Gateway {
     client: Client,
     quarantine: Arc<Quarantine>,
     operations: Arc<Table>,
+    console: Arc<GatewayConsole>,
     approvals: Arc<Approvals>,
     /// Ends sessions and watches.
     ending: CancellationToken,
@@ -194,11 +198,13 @@ impl Gateway {
         let approvals =
             approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
+        let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
         let operations = Arc::new(operations::table(&Services {
             strip: &strip,
             keys: &keys,
             registry: &registry,
             upstreams: &upstreams,
+            console: &console,
             quarantine: &quarantine,
             keyring: &keyring,
         }));
@@ -235,6 +241,7 @@ impl Gateway {
             client,
             quarantine,
             operations,
+            console,
             approvals,
             ending,
             closing,
@@ -312,6 +319,11 @@ impl Gateway {
     /// The operations of this gateway.
     pub(crate) fn operations(&self) -> &Arc<Table> {
         &self.operations
+    }
+
+    /// What an operator watches and switches.
+    pub(crate) fn console(&self) -> &Arc<GatewayConsole> {
+        &self.console
     }
 
     /// The pending approvals.

@@ -1,15 +1,16 @@
 //! Reloads the config file on `SIGHUP` and when it changes. An invalid file leaves the running config unchanged.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
+use async_trait::async_trait;
 use config::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, Servers, load, loosened};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::gateway::{Gateway, needs_restart};
+use crate::gateway::{ConfigSource, Gateway, needs_restart};
 use crate::watch::watch;
 
 /// Watches the config file and applies changes.
@@ -19,7 +20,7 @@ pub(crate) struct Reload {
     context: Arc<Context>,
     current: Mutex<Current>,
     /// Registered at once: without a handler, SIGHUP ends the process.
-    hangups: Option<Signal>,
+    hangups: std::sync::Mutex<Option<Signal>>,
 }
 
 struct Current {
@@ -39,27 +40,31 @@ impl Reload {
         context: Arc<Context>,
         flags: Overrides,
         loaded: &Loaded,
-    ) -> Self {
+    ) -> Arc<Self> {
         let Loaded { config, servers, file, .. } = loaded.clone();
         let current = Mutex::new(Current { config, file, servers, refused: None });
-        let hangups = signal(SignalKind::hangup()).ok();
-        Self { gateway, flags, context, current, hangups }
+        let hangups = std::sync::Mutex::new(signal(SignalKind::hangup()).ok());
+        let reload = Arc::new(Self { gateway, flags, context, current, hangups });
+        let source = Arc::downgrade(&reload);
+        reload.gateway.console().set_config(source);
+        reload
     }
 
     /// Reloads on `SIGHUP` and on changes of the file, until cancelled.
-    pub(crate) async fn follow(mut self, loaded: Loaded, cancel: CancellationToken) {
-        let hangups = self.hangups.take();
+    pub(crate) async fn follow(self: Arc<Self>, loaded: Loaded, cancel: CancellationToken) {
+        let hangups = self.hangups.lock().unwrap_or_else(PoisonError::into_inner).take();
         let signals = async {
             let Some(mut hangups) = hangups else { return std::future::pending().await };
             while hangups.recv().await.is_some() {
                 tracing::info!("SIGHUP: reloading the config");
-                self.reload(true).await;
+                // It has logged why, if it was refused.
+                let _ = self.apply(true).await;
             }
         };
         let changes = async {
             // Without a file, the default one may still be created.
             let file = loaded.file.unwrap_or_else(|| FILE_NAME.into());
-            watch(file, cancel.clone(), || self.reload(false)).await;
+            watch(file, cancel.clone(), async || drop(self.apply(false).await)).await;
         };
         tokio::select! {
             () = signals => {}
@@ -80,7 +85,7 @@ impl Reload {
         }
     }
 
-    async fn reload(&self, requested: bool) {
+    async fn apply(&self, requested: bool) -> Result<(), BadConfig> {
         let mut current = self.current.lock().await;
         match self.load(&current) {
             // Compares servers as well: a secret may have changed although the file has not.
@@ -109,8 +114,21 @@ impl Reload {
                         tracing::error!("the config is not reloaded: {fault}");
                     }
                 }
-                current.refused = Some(refused);
+                current.refused = Some(refused.clone());
+                return Err(refused);
             }
         }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl ConfigSource for Reload {
+    async fn file(&self) -> Option<PathBuf> {
+        self.current.lock().await.file.clone()
+    }
+
+    async fn reload(&self) -> Result<(), BadConfig> {
+        self.apply(false).await
     }
 }

@@ -7,7 +7,10 @@
 mod approvals;
 mod audit;
 mod audit_kinds;
+mod audit_query;
+mod audit_stats;
 mod cache;
+mod call_details;
 mod calls;
 mod database;
 mod error;
@@ -24,8 +27,13 @@ mod trail;
 mod vault;
 
 pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
-pub use audit::{AuditCount, AuditFilter, AuditPage, AuditPosition, AuditRow};
+pub use audit::AuditRow;
+pub use audit_query::{
+    AuditFilter, AuditOrder, AuditPage, AuditPosition, AuditRecord, AuditRecords,
+};
+pub use audit_stats::{AuditCount, AuditStats, MAX_COUNTED, StatsFilter};
 pub use cache::{Cache, Recorded};
+pub use call_details::CallDetail;
 pub use calls::{CallChange, CallRecord, CallState, RecordedCall};
 pub use database::Database;
 pub use error::StoreError;

@@ -12,7 +12,8 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
 use tokio::time::Instant;
 
 use crate::{
-    AuditCount, AuditFilter, AuditPage, AuditRow, CallChange, Database, RunChanges, StoreError,
+    AuditCount, AuditFilter, AuditPage, AuditRecords, AuditRow, CallChange, CallDetail, Database,
+    RunChanges, StoreError,
 };
 
 mod change;
@@ -98,23 +99,27 @@ impl AuditTrail {
 
     /// Submits a row; waits only while memory is full, and refuses it while rows cannot be written.
     pub async fn record(&self, row: AuditRow) -> Result<Receipt, StoreError> {
-        self.submit(Change::Row { row, ends: None }).await
+        self.submit(Change::Row { row, ends: None, detail: None }).await
     }
 
-    /// Submits the row of a call's end, which also ends the note of its beginning.
+    /// Submits the row of a call's end and what is kept beside it; this also ends the note of the call's beginning.
     pub async fn finish(
         &self,
         row: AuditRow,
         begun: Option<BegunCall>,
+        detail: Option<Box<CallDetail>>,
     ) -> Result<Receipt, StoreError> {
-        let permit = self.0.0.permits(1).await?;
-        let ends = begun.map(|begun| begun.0);
+        let mut change = Change::Row { row, ends: None, detail };
+        let permit = self.0.0.permits(change.permits()).await?;
+        let begun = begun.map(|begun| begun.0);
         self.enqueue(permit, |queue| {
-            let unwritten = ends.and_then(|number| queue.begun.remove(&number));
+            let unwritten = begun.and_then(|number| queue.begun.remove(&number));
             if unwritten.is_some() {
                 self.0.0.room.add_permits(1);
+            } else if let Change::Row { ends, .. } = &mut change {
+                *ends = begun;
             }
-            Change::Row { row, ends: ends.filter(|_| unwritten.is_none()) }
+            change
         })
     }
 
@@ -196,6 +201,21 @@ impl AuditTrail {
     /// Rows that are committed, newest first.
     pub async fn page(&self, filter: AuditFilter) -> Result<AuditPage, StoreError> {
         self.0.1.audit_page(filter).await
+    }
+
+    /// Rows that are committed, with the messages of failures.
+    pub async fn messages(&self, filter: AuditFilter) -> Result<AuditRecords, StoreError> {
+        self.0.1.audit_messages(filter).await
+    }
+
+    /// Rows that are committed, with all that is stored about the calls.
+    pub async fn records(&self, filter: AuditFilter) -> Result<AuditRecords, StoreError> {
+        self.0.1.audit_records(filter).await
+    }
+
+    /// The database, for statistics of committed rows.
+    pub fn database(&self) -> &Database {
+        &self.0.1
     }
 
     /// How many calls of a tenant, or of all, began in each stretch since a time.

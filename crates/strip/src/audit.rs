@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use proto::{Blame, Code, Principal, TraceId};
+use proto::{Blame, Code, Principal, Scrubber, TraceId};
 use serde_json::Value;
-use store::{AuditCount, AuditFilter, AuditPage, StoreError};
+use store::{AuditCount, AuditFilter, AuditPage, AuditTrail, StoreError};
 
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::Decision;
@@ -34,6 +34,17 @@ impl Strip {
         interval_ms: u64,
     ) -> Result<Vec<AuditCount>, Failure> {
         self.trail().counts(tenant, since_unix_ms, interval_ms).await.map_err(unreadable)
+    }
+
+    /// The audit trail, for reading it with messages and statistics. Whoever reads it for a caller that may see one
+    /// tenant only must set that tenant in the filter.
+    pub fn audit_trail(&self) -> &AuditTrail {
+        self.trail()
+    }
+
+    /// Removes these secrets from what is kept of calls.
+    pub fn set_secrets(&self, secrets: Scrubber) {
+        self.guards().audit.set_secrets(secrets);
     }
 
     /// Writes the audit row of a refused request. Its arguments are unknown: the row has the digest of `null`.

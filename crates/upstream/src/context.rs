@@ -7,6 +7,7 @@ use strip::servers::Servers;
 use tokio::sync::{Notify, watch};
 
 use crate::config::ServerConfig;
+use crate::journal::Journal;
 
 /// What all connections to one server share: where its notifications go, and its secrets.
 pub(crate) struct ServerContext {
@@ -16,6 +17,9 @@ pub(crate) struct ServerContext {
     pub(crate) watched: watch::Sender<BTreeSet<String>>,
     /// Removes the server's secrets from what it sends.
     pub(crate) scrubber: Scrubber,
+    /// The same for stderr, which is read line by line: it also knows each line of a secret of several lines.
+    pub(crate) stderr_scrubber: Scrubber,
+    pub(crate) journal: Arc<Journal>,
     secrets: Vec<String>,
     /// The scrubber that also knows the token of the latest request.
     with_token: Mutex<Option<(HeaderValue, Scrubber)>>,
@@ -24,10 +28,19 @@ pub(crate) struct ServerContext {
 }
 
 impl ServerContext {
-    pub(crate) fn new(server: &str, config: &ServerConfig, servers: &Arc<Servers>) -> Self {
+    pub(crate) fn new(
+        server: &str,
+        config: &ServerConfig,
+        servers: &Arc<Servers>,
+        journal: Arc<Journal>,
+    ) -> Self {
         let secrets = config.secrets();
+        let lines = secrets.iter().flat_map(|secret| secret.lines());
+        let whole = secrets.iter().map(String::as_str);
         Self {
             scrubber: Scrubber::new(&secrets),
+            stderr_scrubber: Scrubber::new(whole.chain(lines)),
+            journal,
             secrets,
             with_token: Mutex::default(),
             changed: Notify::new(),

@@ -28,7 +28,7 @@ use crate::error::{AskResult, TransportError};
 use crate::questions;
 use crate::random;
 use crate::rpc::RpcRequest;
-use crate::status::{State, Status};
+use crate::status::{ReplicaStatus, State, Status};
 use crate::timing::Timing;
 use exchange::Exchange;
 use replica::Replica;
@@ -290,9 +290,11 @@ impl HttpTransport {
         let info = self.replicas.iter().find_map(|replica| replica.info());
         let admitted = self.replicas.iter().any(|replica| replica.health().admits(now));
         let failed = status.replicas.iter().all(|replica| replica.last_error.is_some());
+        let partly = |replica: &ReplicaStatus| replica.last_error.is_some() || !replica.admitted;
         status.state = match info {
             _ if !admitted || failed => State::Down,
             None => State::Starting,
+            Some(_) if status.replicas.iter().any(partly) => State::Degraded,
             Some(_) => State::Ready,
         };
         if let Some(info) = info {
@@ -300,7 +302,7 @@ impl HttpTransport {
             status.server.clone_from(&info.server);
             status.capabilities.clone_from(&info.capabilities);
         }
-        if status.state == State::Down {
+        if matches!(status.state, State::Down | State::Degraded) {
             status.last_error = self.last_error();
             status.retry_in = self.retry_at().map(|at| at.saturating_duration_since(now));
         }

@@ -35,18 +35,33 @@ impl Upstream {
             _ => String::new(),
         };
         let failure = match status.state {
-            State::Ready | State::Asleep if status.list_age.is_some() => return None,
-            State::Ready | State::Asleep | State::Starting => {
+            State::Ready | State::Degraded | State::Stopped if status.list_age.is_some() => {
+                return None;
+            }
+            State::Ready | State::Stopped | State::Starting => {
                 unavailable(format!("server `{name}` is starting; call again in a moment{because}"))
                     .retry_after(START_RETRY)
             }
-            State::Disabled => unavailable(format!(
+            State::Degraded => {
+                unavailable(format!("the tools of server `{name}` cannot be listed{because}"))
+            }
+            State::Disabled if status.disabled => unavailable(format!(
                 "server `{name}` is disabled; `powerstrip enable {name}` turns it on"
             ))
             .blame(Blame::Gateway)
             .retryable(false),
-            State::Faulty => {
+            State::Disabled => {
                 unavailable(format!("server `{name}` cannot be used as it is configured{because}"))
+                    .blame(Blame::Gateway)
+                    .retryable(false)
+            }
+            State::NeedsSignIn => unavailable(format!(
+                "server `{name}` wants a person to sign in: `powerstrip login {name}` says how"
+            ))
+            .retryable(false),
+            State::NeedsSecret => {
+                let why = status.reason.as_deref().unwrap_or("a secret is missing");
+                unavailable(format!("server `{name}` is not used: {why}"))
                     .blame(Blame::Gateway)
                     .retryable(false)
             }

@@ -185,6 +185,16 @@ impl Registry {
         Ok(released)
     }
 
+    /// Connects a registered server anew; false if none has that name.
+    pub async fn restart(&self, name: &str) -> bool {
+        let _one = self.changing.lock().await;
+        let known = self.holdings().get(name).cloned();
+        let Some(known) = known else { return false };
+        known.upstream.note("restarted by the operator");
+        self.reduce(name, known, |_| true).await;
+        true
+    }
+
     /// The leases, by server.
     pub fn leases(&self) -> BTreeMap<String, LeaseStatus> {
         let holdings = self.holdings();

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use strip::Failure;
@@ -8,6 +8,7 @@ use crate::config::ServerConfig;
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::error::TransportError;
+use crate::journal::Journal;
 use crate::request_state::StateSigner;
 use crate::suspended::SuspendedCalls;
 use crate::transport::Transport;
@@ -22,13 +23,17 @@ pub(crate) struct Server {
     pub(crate) offering: ArcSwap<Offering>,
     pub(crate) signer: StateSigner,
     pub(crate) suspended: SuspendedCalls,
-    last_error: Mutex<Option<String>>,
 }
 
 impl Server {
-    pub(crate) fn new(name: &str, config: ServerConfig, deps: &Deps) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        config: ServerConfig,
+        deps: &Deps,
+        journal: Arc<Journal>,
+    ) -> Self {
         let config = Arc::new(config);
-        let context = Arc::new(ServerContext::new(name, &config, &deps.servers));
+        let context = Arc::new(ServerContext::new(name, &config, &deps.servers, journal));
         Self {
             name: name.to_owned(),
             transport: Arc::new(Transport::new(name, &config, deps, &context)),
@@ -37,23 +42,14 @@ impl Server {
             offering: ArcSwap::default(),
             signer: StateSigner::new(deps.clock.clone()),
             suspended: SuspendedCalls::default(),
-            last_error: Mutex::default(),
         }
     }
 
     /// Notes why a call got no answer; the failure for the caller names neither hosts nor secrets.
     pub(crate) fn fail(&self, error: TransportError) -> Failure {
         if !matches!(error, TransportError::Down { .. }) {
-            self.note_error(error.to_string());
+            self.context.journal.note_error(error.to_string());
         }
         error.failure(&self.name).scrub(&self.context.scrubber)
-    }
-
-    pub(crate) fn note_error(&self, error: String) {
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    }
-
-    pub(crate) fn last_error(&self) -> Option<String> {
-        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -1,28 +1,12 @@
 use std::time::Duration;
 
+use operations::servers::ProcessView;
+pub use operations::servers::ServerState as State;
 use proto::{Scrubber, clean};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::era::Era;
-
-/// Whether a server can be used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// The config says that it is not used.
-    Disabled,
-    /// Its entry in the config cannot be used.
-    Faulty,
-    /// It is being started or reached for the first time.
-    #[default]
-    Starting,
-    Ready,
-    /// A lazy server whose process was stopped because no caller used it for a while.
-    Asleep,
-    /// It ended or cannot be reached; it is tried again.
-    Down,
-}
 
 /// The longest tool name and the longest reason of a fault.
 const MAX_NAME_CHARS: usize = 80;
@@ -49,7 +33,7 @@ impl ListFault {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Status {
     pub name: String,
-    /// `stdio` or `http`.
+    /// `stdio`, `http`, `sse` or `openapi`.
     pub transport: &'static str,
     pub state: State,
     pub era: Option<Era>,
@@ -64,6 +48,13 @@ pub struct Status {
     /// Tools that were listed but are not offered; at most 100 are kept.
     pub faults: Vec<ListFault>,
     pub last_error: Option<String>,
+    pub last_error_unix_ms: Option<u64>,
+    /// Whether the config says that it is not used.
+    pub disabled: bool,
+    /// Whether it registered itself.
+    pub announced: bool,
+    /// Why it is not used.
+    pub reason: Option<String>,
     /// When a server that is down is tried again.
     pub retry_in: Option<Duration>,
     /// The end of what the process wrote to stderr.
@@ -71,6 +62,7 @@ pub struct Status {
     pub replicas: Vec<ReplicaStatus>,
     /// Sessions or processes held for callers.
     pub sessions: usize,
+    pub processes: Vec<ProcessView>,
     /// How often a process of this server ended by itself or did not start.
     pub restarts: u64,
     /// Messages that belong to no request, arrived twice, or could not be read.
@@ -88,7 +80,7 @@ impl Status {
         let replicas = self.replicas.iter_mut();
         let of_replicas = replicas.flat_map(|one| [Some(&mut one.url), one.last_error.as_mut()]);
         let of_faults = self.faults.iter_mut().flat_map(|one| [&mut one.tool, &mut one.reason]);
-        let texts = self.last_error.iter_mut().chain(&mut self.stderr_tail);
+        let texts = self.last_error.iter_mut().chain(&mut self.stderr_tail).chain(&mut self.reason);
         for text in texts.chain(of_replicas.flatten()).chain(of_faults) {
             *text = secrets.text(text).into_owned();
         }

@@ -5,7 +5,6 @@ mod connection;
 mod handshake;
 mod launch;
 mod pipes;
-mod scrub;
 mod slot;
 
 use std::collections::HashMap;
@@ -13,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use operations::servers::ProcessView;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -201,16 +201,23 @@ impl StdioTransport {
 
     pub(crate) fn describe(&self, status: &mut Status) {
         status.transport = "stdio";
-        status.stderr_tail = self.primary.stderr_tail();
-        status.restarts = self.launcher.failures.load(Ordering::Relaxed);
+        let primary = self.primary.process();
+        status.stderr_tail =
+            self.launcher.journal().stderr_tail(primary.map(|started| started.pid));
         status.odd_messages = self.launcher.unexpected_messages.load(Ordering::Relaxed);
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let living = |slot: &&Arc<Slot>| matches!(*slot.stage(), Stage::Up(_) | Stage::Starting);
         let others = slots.others.values().map(|member| &member.slot);
-        status.sessions = others.chain([&self.primary]).filter(living).count();
+        for slot in [&self.primary].into_iter().chain(others).filter(living) {
+            status.sessions += 1;
+            status.processes.extend(slot.process().map(|started| ProcessView {
+                pid: started.pid,
+                started_unix_ms: started.started_unix_ms,
+            }));
+        }
         match &*self.primary.stage() {
             Stage::Asleep if self.start == Start::Eager => status.state = State::Starting,
-            Stage::Asleep | Stage::Gone => status.state = State::Asleep,
+            Stage::Asleep | Stage::Gone => status.state = State::Stopped,
             Stage::Starting => status.state = State::Starting,
             Stage::Up(connection) => {
                 // It may have ended a moment ago.

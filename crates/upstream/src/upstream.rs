@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use operations::servers::ServerLogs;
 use proto::{Principal, clean};
 use serde_json::{Map, Value};
 use strip::servers::Offering;
@@ -15,6 +16,7 @@ use crate::caller::Caller;
 use crate::config::ServerConfig;
 use crate::deps::{Deps, OtherOfferings, ToolList};
 use crate::error::TransportError;
+use crate::journal::Journal;
 use crate::listing::{self, Offer};
 use crate::rpc::{Params, RpcRequest};
 use crate::server::Server;
@@ -43,12 +45,29 @@ pub struct Upstream {
     tasks: TaskTracker,
 }
 
+/// What is known of a server from the one that it replaces.
+#[derive(Default)]
+pub(crate) struct Before {
+    pub(crate) list: Option<Arc<ToolList>>,
+    pub(crate) journal: Option<Arc<Journal>>,
+}
+
+/// Why the tools could not be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListError {
+    /// A person has to sign in.
+    SignIn,
+    Other,
+}
+
 /// The last known list.
 #[derive(Default)]
 struct Listed {
     tools: Vec<Arc<UpstreamTool>>,
     faults: Vec<ListFault>,
     raw: Option<Arc<ToolList>>,
+    /// Set if the last attempt to list failed.
+    error: Option<ListError>,
 }
 
 impl Upstream {
@@ -56,12 +75,14 @@ impl Upstream {
         name: &str,
         config: ServerConfig,
         deps: &Deps,
-        before: Option<Arc<ToolList>>,
+        before: Before,
     ) -> Arc<Self> {
         let fault = config.check(name).err().map(|fault| fault.to_string());
-        let server = Arc::new(Server::new(name, config, deps));
+        let Before { list, journal } = before;
+        let journal = journal.unwrap_or_else(|| Arc::new(Journal::new(name, deps.clock.clone())));
+        let server = Arc::new(Server::new(name, config, deps, journal));
         if let Some(fault) = &fault {
-            server.note_error(fault.clone());
+            server.context.journal.note_error(fault.clone());
         }
         let upstream = Arc::new(Self {
             server,
@@ -74,7 +95,7 @@ impl Upstream {
         });
         if upstream.is_used() {
             let lister = Arc::clone(&upstream);
-            upstream.tasks.spawn(async move { lister.keep_listing(before).await });
+            upstream.tasks.spawn(async move { lister.keep_listing(list).await });
             let server = Arc::clone(&upstream.server);
             upstream.tasks.spawn(async move { server.transport.maintain().await });
         }
@@ -98,9 +119,23 @@ impl Upstream {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last list, for the server that replaces this one.
-    pub(crate) fn last_list(&self) -> Option<Arc<ToolList>> {
+    fn last_list(&self) -> Option<Arc<ToolList>> {
         self.listed().raw.clone()
+    }
+
+    /// The last list and the journal, for the server that replaces this one.
+    pub(crate) fn inheritance(&self) -> Before {
+        Before { list: self.last_list(), journal: Some(Arc::clone(&self.server.context.journal)) }
+    }
+
+    /// Adds a line to the server's log.
+    pub(crate) fn note(&self, line: &str) {
+        self.server.context.journal.note(None, line.to_owned());
+    }
+
+    /// Lines of the server's log after a number.
+    pub fn log_lines(&self, after: Option<u64>, limit: usize) -> ServerLogs {
+        self.server.context.journal.lines(after, limit)
     }
 
     /// The last list, with the origin of this config.
@@ -141,14 +176,30 @@ impl Upstream {
             name: server.name.clone(),
             transport: if server.config.command.is_some() { "stdio" } else { "http" },
             prefix: server.config.prefix,
+            disabled: server.config.disabled,
+            announced: server.config.is_announced(),
             ..Status::default()
         };
         if self.is_used() {
             server.transport.describe(&mut status);
         } else {
-            status.state = if self.fault.is_some() { State::Faulty } else { State::Disabled };
+            status.state = State::Disabled;
+            status.reason = match &self.fault {
+                Some(fault) => Some(format!("its entry cannot be used: {fault}")),
+                None => Some("`disabled: true` in the config".to_owned()),
+            };
         }
+        let journal = &server.context.journal;
+        status.restarts = journal.failures();
         let listed = self.listed();
+        status.state = match (status.state, listed.error) {
+            (State::Ready | State::Down | State::Starting, Some(ListError::SignIn)) => {
+                status.reason = Some(format!("sign in with `powerstrip login {}`", server.name));
+                State::NeedsSignIn
+            }
+            (State::Ready, Some(ListError::Other)) => State::Degraded,
+            (state, _) => state,
+        };
         status.tools = listed.tools.len();
         status.faults.extend_from_slice(&listed.faults);
         if let Some(list) = &listed.raw {
@@ -156,9 +207,14 @@ impl Upstream {
             status.list_age = Some(Duration::from_millis(now.saturating_sub(list.listed_at)));
             status.era = status.era.or(list.era);
         }
-        let last_error = status.last_error.or_else(|| server.last_error());
+        let noted = journal.last_error();
+        status.last_error_unix_ms = noted.as_ref().map(|error| error.at_unix_ms);
+        let last_error = status.last_error.or(noted.map(|error| error.message));
         // It may quote the server.
         status.last_error = last_error.map(|error| clean::line(&error));
+        if status.state.is_broken() && status.reason.is_none() {
+            status.reason.clone_from(&status.last_error);
+        }
         status.scrub(&server.context.scrubber);
         status
     }
@@ -190,15 +246,30 @@ impl Upstream {
             match fetched {
                 Ok((tools, other)) => {
                     self.accept(tools, other).await;
+                    self.listed().error = None;
+                    let is_process = self.server.config.command.is_some();
+                    let quiet = if is_process { self.deps.timing.stable } else { Duration::ZERO };
+                    self.server.context.journal.is_up(quiet);
                     backoff.reset();
                     wait = self.deps.timing.relist;
                 }
                 Err(error) => {
                     tracing::debug!(server = self.name(), %error, "the tools cannot be listed");
-                    self.server.note_error(error.to_string());
+                    self.note_unlisted(&error);
                     wait = backoff.next();
                 }
             }
+        }
+    }
+
+    fn note_unlisted(&self, error: &TransportError) {
+        let journal = &self.server.context.journal;
+        let sign_in = matches!(error, TransportError::Login(_));
+        self.listed().error = Some(if sign_in { ListError::SignIn } else { ListError::Other });
+        match error {
+            // The supervisor of its process has noted why.
+            TransportError::Down { .. } => {}
+            _ => journal.is_down(&error.to_string()),
         }
     }
 
@@ -291,7 +362,7 @@ impl Upstream {
         // The only error is a panic of the catalog, which the panic hook has reported.
         let _ = tokio::task::spawn_blocking(move || publish(&server.name, offered)).await;
         // Set last: where there is a list, its tools are in the catalog.
-        *self.listed() = Listed { tools, faults, raw: Some(list) };
+        *self.listed() = Listed { tools, faults, raw: Some(list), error: None };
         self.offered.send_replace(true);
     }
 

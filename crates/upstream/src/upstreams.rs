@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::config::ServerConfig;
 use crate::deps::{Deps, OtherOfferings, ToolList};
 use crate::status::Status;
-use crate::upstream::Upstream;
+use crate::upstream::{Before, Upstream};
 
 /// Every server of the config, and those that registered themselves.
 pub struct Upstreams {
@@ -22,7 +22,7 @@ impl Upstreams {
     /// Starts to connect every server, and returns at once.
     pub fn start(servers: Vec<(String, ServerConfig)>, deps: Deps) -> Self {
         let started = servers.into_iter().map(|(name, config)| {
-            let upstream = Upstream::start(&name, config, &deps, None);
+            let upstream = Upstream::start(&name, config, &deps, Before::default());
             (name, upstream)
         });
         let servers = Mutex::new(started.collect());
@@ -63,12 +63,13 @@ impl Upstreams {
                 self.deps.servers.remove(&name);
             }
             if let Some(config) = configured.remove(&name) {
-                let before = old.last_list().filter(|_| stays);
+                let mut before = old.inheritance();
+                before.list = before.list.filter(|_| stays);
                 table.insert(name.clone(), Upstream::start(&name, config, &self.deps, before));
             }
         }
         for (name, config) in configured {
-            let upstream = Upstream::start(&name, config, &self.deps, None);
+            let upstream = Upstream::start(&name, config, &self.deps, Before::default());
             table.insert(name, upstream);
         }
         *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = table;
@@ -95,8 +96,8 @@ impl Upstreams {
         self.get(upstream.name()).is_some_and(|known| Arc::ptr_eq(&known, upstream))
     }
 
-    fn put(&self, name: &str, config: ServerConfig, list: Option<Arc<ToolList>>) -> Arc<Upstream> {
-        let upstream = Upstream::start(name, config, &self.deps, list);
+    fn put(&self, name: &str, config: ServerConfig, before: Before) -> Arc<Upstream> {
+        let upstream = Upstream::start(name, config, &self.deps, before);
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         servers.insert(name.to_owned(), Arc::clone(&upstream));
         upstream
@@ -110,7 +111,8 @@ impl Upstreams {
         list: Option<Arc<ToolList>>,
     ) -> Option<Arc<Upstream>> {
         let _one = self.applying.lock().await;
-        self.get(name).is_none().then(|| self.put(name, config, list))
+        let before = Before { list, journal: None };
+        self.get(name).is_none().then(|| self.put(name, config, before))
     }
 
     /// Starts a server in place of this one, whose calls go on and whose tools stay in the catalog until the new one is
@@ -127,7 +129,20 @@ impl Upstreams {
         }
         old.retire().await;
         drain_in_background(old);
-        Some(self.put(old.name(), config, list))
+        Some(self.put(old.name(), config, Before { list, ..old.inheritance() }))
+    }
+
+    /// Ends all processes and sessions of a server of the config and starts it anew; its calls under way fail. False if
+    /// the server is not in the table, or registered itself.
+    pub async fn restart(&self, name: &str) -> bool {
+        let _one = self.applying.lock().await;
+        let Some(old) = self.get(name).filter(|old| !old.config().is_announced()) else {
+            return false;
+        };
+        old.stop().await;
+        old.note("restarted by the operator");
+        self.put(name, old.config().clone(), old.inheritance());
+        true
     }
 
     /// Removes a server and its tools; its calls go on.

@@ -55,6 +55,7 @@ fn needed(scope: Option<&str>) -> &[&str] {
         Some(auth::scope::APPROVALS_DECIDE) => &[auth::scope::APPROVALS_DECIDE],
         Some(auth::scope::RUNS_READ) => &[auth::scope::RUNS_READ],
         Some(auth::scope::RUNS_ANSWER) => &[auth::scope::RUNS_ANSWER],
+        Some(auth::scope::AUDIT_READ) => &[auth::scope::AUDIT_READ],
         _ => &[],
     }
 }

@@ -1,33 +1,40 @@
+mod logs;
 mod names;
+mod show;
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use operations::NoInput;
+use operations::servers::{LeaseView, ServerName, ServerSummary};
 use proto::clean;
-use serde_json::Value;
 use upstream::operations::ListNames;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::gateway::server_operations::ListServers;
-use crate::output::{self, Style};
+use crate::gateway::server_operations::{ListServers, RestartServer};
+use crate::output::table::{Cell, Table};
+use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
-use names::Action;
+use logs::Logs;
+use names::Release;
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip servers                  each server's state, tools and last error
+  powerstrip servers show crm         one server: processes, log, tools, calls of the last hour
+  powerstrip servers logs crm -f      what it writes to stderr, as it comes
+  powerstrip servers restart crm      end its processes and sessions, and start it anew
   powerstrip servers --json           the same and more, for programs
   powerstrip servers names            names of servers that registered themselves, and their holders
   powerstrip servers release words    let another token register a server `words`
 
 It asks the gateway that runs on this data folder; where none runs, the servers are started to see how they do.";
 
-/// How many lines of a server's stderr are shown.
+/// How many lines of a server's stderr are shown in the list.
 const STDERR_LINES: usize = 5;
 
-/// Show how the MCP servers behind the gateway are
+/// Show, watch and restart the MCP servers behind the gateway
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServersCommand {
@@ -35,92 +42,132 @@ pub(crate) struct ServersCommand {
     action: Option<Action>,
 }
 
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the servers with their state and last error
+    #[command(visible_alias = "list")]
+    Ls,
+    /// Show one server with its processes, log, tools and calls
+    Show(NamedServer),
+    /// Print what a server wrote to stderr, and when it went up and down
+    Logs(Logs),
+    /// End a server's processes and sessions, and start it anew
+    Restart(NamedServer),
+    /// List the names of servers that registered themselves, and their holders
+    Names,
+    /// Release a name: its server is removed, and the first token to register the name holds it
+    Release(Release),
+}
+
+#[derive(Debug, Args)]
+struct NamedServer {
+    /// The server's name.
+    name: String,
+}
+
 impl ServersCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let access = Access::open(context, &loaded, None).await?;
-        if let Some(action) = self.action {
-            let ended = action.run(&access, context).await;
-            access.close().await;
-            telemetry.flush().await;
-            return ended;
-        }
-        let servers = access.run::<ListServers>(&NoInput {}).await;
-        let names = access.run::<ListNames>(&NoInput {}).await;
+        let done = self.action.unwrap_or(Action::Ls).run(&access, context).await;
         access.close().await;
         telemetry.flush().await;
-        let servers = servers?.servers;
-        if context.global.json {
-            output::json(&servers)?;
-        } else {
-            list(&servers, Style::stdout(&context.environment))?;
-            names::list_unused(&names?)?;
+        done.map(|()| ExitCode::SUCCESS)
+    }
+}
+
+impl Action {
+    async fn run(self, access: &Access, context: &Context) -> anyhow::Result<()> {
+        let (style, as_json) = (Style::stdout(&context.environment), context.global.json);
+        match self {
+            Self::Ls => {
+                let servers = access.run::<ListServers>(&NoInput {}).await?.servers;
+                if as_json {
+                    return Ok(output::record(&servers)?);
+                }
+                let names = access.run::<ListNames>(&NoInput {}).await?;
+                list(&servers, style)?;
+                names::list_unused(&names)
+            }
+            Self::Show(NamedServer { name }) => show::run(access, name, style, as_json).await,
+            Self::Logs(logs) => logs.run(access, style, as_json).await,
+            Self::Restart(NamedServer { name }) => {
+                let change = access.run::<RestartServer>(&ServerName { name }).await?;
+                match as_json {
+                    true => Ok(output::record(&change)?),
+                    false => Ok(output::line(output::shown(&change.message))?),
+                }
+            }
+            Self::Names => names::run(access, style, as_json).await,
+            Self::Release(release) => release.run(access, as_json).await,
         }
-        Ok(ExitCode::SUCCESS)
     }
 }
 
 /// One line about a server that registered itself.
-fn lease(lease: &Value) -> String {
-    let secs = |ms: &Value| ms.as_u64().unwrap_or_default() / 1000;
-    let replicas = lease["replicas"].as_array().map_or(&[][..], Vec::as_slice);
-    let ends = replicas.iter().map(|replica| secs(&replica["expiresInMs"])).min().unwrap_or(0);
-    let version = clean::line(lease["version"].as_str().unwrap_or("-"));
-    let (age, count) = (secs(&lease["ageMs"]), replicas.len());
-    format!("  registered {age} s ago: version {version}, replicas {count}, lease ends in {ends} s")
+fn lease(lease: &LeaseView) -> String {
+    let ends = lease.replicas.iter().map(|replica| replica.expires_in_ms / 1000).min().unwrap_or(0);
+    let (age, version) = (lease.age_ms / 1000, clean::line(&lease.version));
+    let count = lease.replicas.len();
+    format!("registered {age} s ago: version {version}, replicas {count}, lease ends in {ends} s")
 }
 
-fn list(servers: &[Value], style: Style) -> anyhow::Result<()> {
+fn list(servers: &[ServerSummary], style: Style) -> anyhow::Result<()> {
     if servers.is_empty() {
-        output::line("no servers: name some under `servers` in powerstrip.yaml")?;
+        output::line(
+            "no servers: `powerstrip add NAME -- COMMAND` adds one, or name some under `servers` in powerstrip.yaml",
+        )?;
+        return Ok(());
     }
-    // Servers and the callers that register them choose this text: it must not move the cursor or begin a line.
-    let text = |server: &Value, key: &str| clean::line(server[key].as_str().unwrap_or("-"));
-    let width =
-        servers.iter().map(|server| text(server, "name").chars().count()).max().unwrap_or(0);
+    let mut table = Table::new(["NAME", "STATE", "KIND", "ERA", "TOOLS"]).right(["TOOLS"]);
     for server in servers {
-        let name = format!("{:width$}", text(server, "name"));
-        output::line(format_args!(
-            "{}  {:8}  {:5}  {:6}  {} tools",
-            style.bold(name),
-            text(server, "state"),
-            text(server, "transport"),
-            text(server, "era"),
-            server["tools"],
-        ))?;
-        if server["lease"].is_object() {
-            output::line(lease(&server["lease"]))?;
-        }
-        if let Some(error) = server["lastError"].as_str() {
-            output::line(format_args!("  last error: {}", clean::line(error)))?;
-        }
-        for fault in server["faults"].as_array().into_iter().flatten() {
-            output::line(format_args!(
-                "  not offered: {}: {}",
-                text(fault, "tool"),
-                text(fault, "reason")
-            ))?;
-        }
-        for held in server["quarantined"].as_array().into_iter().flatten() {
-            let tool = text(held, "tool");
-            let advice = format!("see `powerstrip tools diff {tool}`");
-            output::line(format_args!(
-                "  quarantined: {tool}: {}; {advice}",
-                text(held, "reason")
-            ))?;
-        }
-        for hiding in server["hiddenCharacters"].as_array().into_iter().flatten() {
-            output::line(format_args!(
-                "  cleaned: {} invisible characters in the definition of {}",
-                hiding["characters"],
-                text(hiding, "tool")
-            ))?;
-        }
-        let stderr: Vec<_> = server["stderrTail"].as_str().unwrap_or_default().lines().collect();
-        for line in &stderr[stderr.len().saturating_sub(STDERR_LINES)..] {
-            output::line(style.faint(format_args!("  stderr: {}", clean::line(line))))?;
-        }
+        table.row([
+            Cell::new(&server.name).tone(Tone::Strong),
+            Cell::state(server.state.as_str()),
+            Cell::new(&server.kind),
+            Cell::maybe(server.era.as_ref()),
+            Cell::new(server.tools),
+        ]);
+        details(server).into_iter().for_each(|detail| table.detail(detail));
     }
-    Ok(())
+    Ok(table.print(style)?)
+}
+
+/// What is to be said about a server below its row. Servers and the callers that register them choose much of it: `Cell`
+/// removes characters that move the cursor.
+fn details(server: &ServerSummary) -> Vec<Cell> {
+    let mut details = Vec::new();
+    if let Some(view) = &server.lease {
+        details.push(Cell::new(lease(view)));
+    }
+    if let Some(reason) = &server.reason
+        && server.last_error.as_ref() != Some(reason)
+    {
+        details.push(Cell::new(reason));
+    }
+    if let Some(error) = &server.last_error {
+        let when = server.last_error_unix_ms.map(output::time::ago);
+        let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
+        details.push(Cell::new(format_args!("last error: {error}{when}")));
+    }
+    for fault in &server.faults {
+        details.push(Cell::new(format_args!("not offered: {}: {}", fault.tool, fault.reason)));
+    }
+    for held in &server.quarantined {
+        let (tool, reason) = (&held.tool, &held.reason);
+        let advice = format!("see `powerstrip tools diff {tool}`");
+        details.push(Cell::new(format_args!("quarantined: {tool}: {reason}; {advice}")));
+    }
+    for hidden in &server.hidden_characters {
+        details.push(Cell::new(format_args!(
+            "cleaned: {} invisible characters in the definition of {}",
+            hidden.characters, hidden.tool
+        )));
+    }
+    let stderr: Vec<_> = server.stderr_tail.as_deref().unwrap_or_default().lines().collect();
+    for line in &stderr[stderr.len().saturating_sub(STDERR_LINES)..] {
+        details.push(Cell::new(format_args!("stderr: {line}")).tone(Tone::Faint));
+    }
+    details
 }

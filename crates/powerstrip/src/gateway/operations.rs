@@ -9,9 +9,10 @@ use strip::Strip;
 use strip::files::operations::FileService;
 use upstream::{Registry, Upstreams};
 
+use super::console::GatewayConsole;
 use super::login::{self, LoginService};
 use super::quarantine::{self, Quarantine};
-use super::server_operations::{self, ServerService};
+use super::{call_operations, server_operations};
 use crate::files;
 
 /// What the operations work on.
@@ -20,24 +21,21 @@ pub(super) struct Services<'a> {
     pub(super) keys: &'a Arc<ApiKeys>,
     pub(super) registry: &'a Arc<Registry>,
     pub(super) upstreams: &'a Arc<Upstreams>,
+    pub(super) console: &'a Arc<GatewayConsole>,
     pub(super) quarantine: &'a Arc<Quarantine>,
     pub(super) keyring: &'a Arc<OAuthClient>,
 }
 
 /// All operations.
 pub(super) fn table(services: &Services<'_>) -> Table {
-    let Services { strip, keys, registry, upstreams, quarantine, keyring } = services;
+    let Services { strip, keys, registry, upstreams, console, quarantine, keyring } = services;
     let logins = LoginService { upstreams: Arc::clone(upstreams), keyring: Arc::clone(keyring) };
-    let servers = ServerService {
-        upstreams: Arc::clone(upstreams),
-        registry: Arc::clone(registry),
-        strip: Arc::clone(strip),
-    };
     strip::operations::table(strip)
         .merge(files::path_table(&Arc::new(FileService::Strip(Arc::clone(strip)))))
         .merge(key_operations::table(keys))
         .merge(upstream::operations::table(registry))
-        .merge(server_operations::table(&Arc::new(servers)))
+        .merge(server_operations::table(console))
+        .merge(call_operations::table(console))
         .merge(login::table(&Arc::new(logins)))
         .merge(quarantine::table(quarantine))
 }

@@ -77,7 +77,8 @@ impl Registration {
 #[async_trait]
 impl ServerRegistration for Registration {
     fn report(&self) -> Value {
-        servers::report(&self.upstreams, &self.registry, &self.strip)
+        let servers = servers::summaries(&self.upstreams, &self.registry, &self.strip);
+        serde_json::to_value(servers).unwrap_or_default()
     }
 
     async fn register(&self, token: &str, announced: Announced) -> Result<Granted, Declined> {

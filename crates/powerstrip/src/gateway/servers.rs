@@ -8,15 +8,19 @@ use auth::client::OAuthClient;
 use config::{Environment, Servers};
 use egress::http::Client;
 use egress::process::Runner;
+use operations::servers::{
+    HiddenCharacters, LeaseView, ProcessView, ReplicaLeaseView, ReplicaView, ServerSummary,
+    ToolNote,
+};
 use proto::{Clock, Code, Principal};
-use serde_json::{Value, json};
 use store::Database;
 use strip::catalog::Snapshot;
 use strip::servers::Outages;
 use strip::{Failure, Strip};
 use tokio::time::Instant;
 use upstream::{
-    Deps, LeaseStatus, ListStore, Registry, State, Status, Timing, ToolList, Upstreams,
+    Deps, LeaseStatus, ListStore, Registry, ReplicaLease, ReplicaStatus, State, Status, Timing,
+    ToolList, Upstream, Upstreams,
 };
 
 /// How long a short-lived command waits for servers to start.
@@ -91,8 +95,12 @@ pub(super) async fn settle(upstreams: &Upstreams) {
         upstreams.statuses().iter().any(|status| match status.state {
             State::Starting => true,
             // The tools are listed shortly after the server is ready.
-            State::Ready => status.list_age.is_none(),
-            State::Disabled | State::Faulty | State::Asleep | State::Down => false,
+            State::Ready | State::Degraded => status.list_age.is_none(),
+            State::Disabled
+            | State::Stopped
+            | State::Down
+            | State::NeedsSignIn
+            | State::NeedsSecret => false,
         })
     };
     while starting() && Instant::now() < deadline {
@@ -118,85 +126,113 @@ pub(super) async fn login(
 
 /// The state of a server, in one word.
 pub(super) fn state(upstreams: &Upstreams, name: &str) -> Option<String> {
-    let state = upstreams.get(name)?.status().state;
-    serde_json::to_value(state).ok()?.as_str().map(str::to_owned)
+    Some(upstreams.get(name)?.status().state.as_str().to_owned())
 }
 
-/// The state of every server, as JSON.
-pub(super) fn report(upstreams: &Upstreams, registry: &Registry, strip: &Strip) -> Value {
+/// The state of every server.
+pub(super) fn summaries(
+    upstreams: &Upstreams,
+    registry: &Registry,
+    strip: &Strip,
+) -> Vec<ServerSummary> {
     let (snapshot, leases) = (strip.catalog().snapshot(), registry.leases());
-    let describe = |status: &Status| describe(status, leases.get(&status.name), &snapshot);
-    upstreams.statuses().iter().map(describe).collect()
+    let statuses = upstreams.statuses().into_iter();
+    let summarize = |status: Status| {
+        let lease = leases.get(&status.name);
+        summarize(status, lease, &snapshot)
+    };
+    statuses.map(summarize).collect()
+}
+
+/// The state of one server.
+pub(super) fn summary(
+    upstream: &Upstream,
+    registry: &Registry,
+    strip: &Strip,
+) -> (ServerSummary, Vec<ProcessView>) {
+    let mut status = upstream.status();
+    let processes = std::mem::take(&mut status.processes);
+    let leases = registry.leases();
+    let lease = leases.get(&status.name);
+    (summarize(status, lease, &strip.catalog().snapshot()), processes)
 }
 
 /// The catalog's source name of a server. The prefix keeps it apart from other sources.
-fn source(server: &str) -> String {
+pub(super) fn source(server: &str) -> String {
     format!("server {server}")
 }
 
-fn ms(time: Option<Duration>) -> Option<u64> {
-    time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The leases of a server that registered itself, as JSON.
-fn describe_lease(lease: &LeaseStatus) -> Value {
-    let replicas = lease
-        .replicas
-        .iter()
-        .map(|replica| json!({"url": replica.url, "expiresInMs": ms(Some(replica.expires_in))}));
-    json!({
-        "version": lease.version,
-        "ageMs": ms(Some(lease.age)),
-        "replicas": replicas.collect::<Vec<_>>(),
-    })
+/// The leases of a server that registered itself.
+fn view_lease(lease: &LeaseStatus) -> LeaseView {
+    let view = |replica: &ReplicaLease| ReplicaLeaseView {
+        url: replica.url.clone(),
+        expires_in_ms: ms(replica.expires_in),
+    };
+    LeaseView {
+        version: lease.version.clone(),
+        age_ms: ms(lease.age),
+        replicas: lease.replicas.iter().map(view).collect(),
+    }
 }
 
-fn describe(status: &Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> Value {
+fn view_replica(replica: ReplicaStatus) -> ReplicaView {
+    ReplicaView {
+        url: replica.url,
+        era: replica.era.map(|era| era.to_string()),
+        outstanding: replica.outstanding,
+        admitted: replica.admitted,
+        last_error: replica.last_error,
+    }
+}
+
+fn summarize(status: Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -> ServerSummary {
     let source = source(&status.name);
-    let hiding = snapshot
+    let hidden = snapshot
         .entries()
         .iter()
         .filter(|entry| entry.hidden_characters > 0 && entry.source == source)
-        .map(|entry| json!({"tool": entry.descriptor.id, "characters": entry.hidden_characters}));
+        .map(|entry| HiddenCharacters {
+            tool: entry.descriptor.id.to_string(),
+            characters: entry.hidden_characters,
+        });
     let quarantined = snapshot
         .quarantined()
         .iter()
         .filter(|tool| tool.source == source)
-        .map(|tool| json!({"tool": tool.id, "reason": tool.reason()}));
-    let mut faults = json!(status.faults);
-    if let Value::Array(faults) = &mut faults {
-        let ours = snapshot.faults().iter().filter(|fault| fault.source == source);
-        faults.extend(ours.map(|fault| json!({"tool": fault.tool, "reason": fault.reason})));
+        .map(|tool| ToolNote { tool: tool.id.to_string(), reason: tool.reason() });
+    let listed = status.faults.into_iter();
+    let listed = listed.map(|fault| ToolNote { tool: fault.tool, reason: fault.reason });
+    let ours = snapshot.faults().iter().filter(|fault| fault.source == source);
+    let ours = ours
+        .map(|fault| ToolNote { tool: fault.tool.to_string(), reason: fault.reason.to_string() });
+    ServerSummary {
+        kind: if status.announced { "registered" } else { status.transport }.to_owned(),
+        transport: status.transport.to_owned(),
+        state: status.state,
+        disabled: status.disabled,
+        reason: status.reason,
+        era: status.era.map(|era| era.to_string()),
+        server: status.server,
+        tools: status.tools,
+        list_age_ms: status.list_age.map(ms),
+        faults: listed.chain(ours).collect(),
+        hidden_characters: hidden.collect(),
+        quarantined: quarantined.collect(),
+        last_error: status.last_error,
+        last_error_unix_ms: status.last_error_unix_ms,
+        retry_in_ms: status.retry_in.map(ms),
+        stderr_tail: status.stderr_tail,
+        replicas: status.replicas.into_iter().map(view_replica).collect(),
+        sessions: status.sessions,
+        restarts: status.restarts,
+        odd_messages: status.odd_messages,
+        lease: lease.map(view_lease),
+        name: status.name,
     }
-    let replicas = status.replicas.iter().map(|replica| {
-        json!({
-            "url": replica.url,
-            "era": replica.era,
-            "outstanding": replica.outstanding,
-            "admitted": replica.admitted,
-            "lastError": replica.last_error,
-        })
-    });
-    json!({
-        "name": status.name,
-        "transport": status.transport,
-        "state": status.state,
-        "era": status.era,
-        "server": status.server,
-        "tools": status.tools,
-        "listAgeMs": ms(status.list_age),
-        "faults": faults,
-        "hiddenCharacters": hiding.collect::<Vec<_>>(),
-        "quarantined": quarantined.collect::<Vec<_>>(),
-        "lastError": status.last_error,
-        "retryInMs": ms(status.retry_in),
-        "stderrTail": status.stderr_tail,
-        "replicas": replicas.collect::<Vec<_>>(),
-        "sessions": status.sessions,
-        "restarts": status.restarts,
-        "oddMessages": status.odd_messages,
-        "lease": lease.map(describe_lease),
-    })
 }
 
 /// Stores tool lists in the database. A list that cannot be stored or read is fetched from the server again.

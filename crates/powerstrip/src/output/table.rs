@@ -55,6 +55,11 @@ impl Cell {
         Self { tone, ..self }
     }
 
+    /// The text without its colour.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The text in its colour, outside a table.
     pub(crate) fn painted(&self, style: Style) -> String {
         style.paint(self.tone, &self.text)

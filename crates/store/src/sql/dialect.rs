@@ -48,8 +48,14 @@ impl Dialect {
     /// The scripts that make the schema; each version is applied once.
     pub(super) fn migrations(self) -> &'static [&'static str] {
         match self {
-            Self::Sqlite => &[include_str!("../../migrations/sqlite/0001_first.sql")],
-            Self::Postgres => &[include_str!("../../migrations/postgres/0001_first.sql")],
+            Self::Sqlite => &[
+                include_str!("../../migrations/sqlite/0001_first.sql"),
+                include_str!("../../migrations/sqlite/0002_call_details.sql"),
+            ],
+            Self::Postgres => &[
+                include_str!("../../migrations/postgres/0001_first.sql"),
+                include_str!("../../migrations/postgres/0002_call_details.sql"),
+            ],
         }
     }
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::{AuditRow, CallChange, RunChanges};
+use crate::{AuditRow, CallChange, CallDetail, RunChanges};
 
 /// The most changes in memory, those being committed included; further callers wait.
 pub(super) const MAX_ROWS: usize = 32_768;
@@ -15,6 +15,8 @@ pub(crate) enum Change {
     Row {
         row: AuditRow,
         ends: Option<u64>,
+        /// Boxed to keep rows small: most have none.
+        detail: Option<Box<CallDetail>>,
     },
     /// A call has begun; `row` is its audit row if it never ends.
     Begun {
@@ -46,7 +48,8 @@ impl Change {
     /// How many rows' worth of memory it takes.
     pub(super) fn permits(&self) -> u32 {
         let more = match self {
-            Self::Row { .. } | Self::Begun { .. } => 0,
+            Self::Row { detail, .. } => detail.as_ref().map_or(0, |d| d.bytes() / BYTES_OF_ROW),
+            Self::Begun { .. } => 0,
             Self::Call(_) => self.answer_bytes() / BYTES_OF_ROW,
             Self::Runs(changes) => changes.runs.len() + changes.calls.len(),
         };

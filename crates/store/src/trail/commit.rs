@@ -6,6 +6,7 @@ use proto::Clock;
 use uuid::Uuid;
 
 use super::change::Change;
+use crate::audit::NewRow;
 use crate::audit_kinds::Kinds;
 use crate::calls::{self, ANSWER_BUDGET, BegunRow};
 use crate::sql::{Connection, query};
@@ -148,9 +149,11 @@ impl Committer {
     }
 }
 
-fn ended_row<'a>((change, kind): (&'a Change, &Option<i64>)) -> Option<(&'a crate::AuditRow, i64)> {
+fn ended_row<'a>((change, kind): (&'a Change, &Option<i64>)) -> Option<NewRow<'a>> {
     match change {
-        Change::Row { row, .. } => Some((row, (*kind)?)),
+        Change::Row { row, detail, .. } => {
+            Some(NewRow { row, kind: (*kind)?, detail: detail.as_deref() })
+        }
         Change::Begun { .. } | Change::Call(_) | Change::Runs(_) => None,
     }
 }

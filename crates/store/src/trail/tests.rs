@@ -134,7 +134,7 @@ async fn rows_that_cannot_be_written_at_the_end_are_counted() {
 async fn a_retry_does_not_write_twice() {
     let (_folder, database) = opened().await;
     let mut committer = Committer::new(database.clone());
-    let batch = [row(), row()].map(|row| Change::Row { row, ends: None });
+    let batch = [row(), row()].map(|row| Change::Row { row, ends: None, detail: None });
     for _ in 0..3 {
         committer.retry(&batch, 2).await.unwrap();
         assert_eq!(stored(&database).await, 2);

@@ -32,7 +32,7 @@ on_both_engines! {
         let (durable, receipt) = trail.begin_durably(interrupted(8)).await.unwrap();
         receipt.committed().await.unwrap();
         until("the long call is noted", || async { test.number(BEGUN).await == 2 }).await;
-        trail.finish(row(8), Some(durable)).await.unwrap().committed().await.unwrap();
+        trail.finish(row(8), Some(durable), None).await.unwrap().committed().await.unwrap();
         assert_eq!(test.number(BEGUN).await, 1, "a call that has ended is not stored as begun");
         trail.close().await.unwrap();
 
@@ -56,9 +56,9 @@ on_both_engines! {
         let trail = AuditTrail::start(database.clone());
         // Both are submitted before the writer can run: this runtime has one thread.
         let begun = trail.begin(interrupted(1)).await.unwrap();
-        trail.finish(row(1), Some(begun)).await.unwrap();
+        trail.finish(row(1), Some(begun), None).await.unwrap();
         let (begun, _) = trail.begin_durably(interrupted(2)).await.unwrap();
-        trail.finish(row(2), Some(begun)).await.unwrap().committed().await.unwrap();
+        trail.finish(row(2), Some(begun), None).await.unwrap().committed().await.unwrap();
         trail.close().await.unwrap();
         assert_eq!(all_rows(&database).await.len(), 2);
     }

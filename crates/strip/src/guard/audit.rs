@@ -3,12 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Clock, Code, Digest, Principal, TraceId};
-use store::{AuditRow, AuditTrail, BegunCall};
+use arc_swap::ArcSwap;
+use proto::{Clock, Code, Digest, Principal, Scrubber, TraceId, clean};
+use store::{AuditRow, AuditTrail, BegunCall, CallDetail};
 
 use super::arguments::Arguments;
 use crate::catalog::Entry;
 use crate::{Failure, Request};
+
+/// The longest message of a failure that is kept.
+const MAX_MESSAGE_BYTES: usize = 2_048;
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +48,30 @@ impl Decision {
 pub(crate) struct Audit {
     trail: AuditTrail,
     clock: Clock,
+    /// Removes the secrets of the config from what is kept of calls.
+    secrets: ArcSwap<Scrubber>,
 }
 
 impl Audit {
     pub(crate) fn new(trail: AuditTrail, clock: Clock) -> Self {
-        Self { trail, clock }
+        Self { trail, clock, secrets: ArcSwap::default() }
+    }
+
+    /// Removes these secrets from what is kept of calls.
+    pub(crate) fn set_secrets(&self, secrets: Scrubber) {
+        self.secrets.store(Arc::new(secrets));
     }
 
     pub(crate) fn trail(&self) -> &AuditTrail {
         &self.trail
+    }
+
+    /// What is kept of a failed call beside its row.
+    fn detail(&self, failure: &Failure) -> Box<CallDetail> {
+        // The message may quote a server or the caller.
+        let message = self.secrets.load().text(&clean::line(&failure.message)).into_owned();
+        let message = Some(shorten(message, MAX_MESSAGE_BYTES).0);
+        Box::new(CallDetail { message, ..CallDetail::default() })
     }
 
     /// Why rows cannot be written at present; no call runs then.
@@ -190,7 +209,8 @@ impl OpenRow<'_> {
         let blame = failure.map(|failure| failure.blame.as_str());
         let row = facts.row(decision.as_str(), outcome, blame, self.began);
         let begun = self.begun.take();
-        let receipt = self.audit.trail.finish(row, begun).await.map_err(unwritten)?;
+        let detail = failure.map(|failure| self.audit.detail(failure));
+        let receipt = self.audit.trail.finish(row, begun, detail).await.map_err(unwritten)?;
         if wait { receipt.committed().await.map_err(unwritten) } else { Ok(()) }
     }
 }
@@ -202,12 +222,22 @@ impl Drop for OpenRow<'_> {
         let (trail, begun) = (self.audit.trail.clone(), self.begun.take());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                if let Err(error) = trail.finish(row, begun).await {
+                if let Err(error) = trail.finish(row, begun, None).await {
                     tracing::error!(%error, "the audit row of an abandoned call could not be written");
                 }
             });
         }
     }
+}
+
+/// A text up to a length in bytes, and whether it was longer.
+fn shorten(mut text: String, max_bytes: usize) -> (String, bool) {
+    let longer = text.len() > max_bytes;
+    if longer {
+        text.truncate(text.floor_char_boundary(max_bytes - "…".len()));
+        text.push('…');
+    }
+    (text, longer)
 }
 
 fn not_begun(error: store::StoreError) -> Failure {

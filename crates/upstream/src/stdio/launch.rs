@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use egress::process::{Exit, Limits, Piped, Process, Runner, Spec};
-use proto::Scrubber;
+use proto::Clock;
 use tokio::io::BufReader;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
@@ -12,13 +12,15 @@ use tokio::time::timeout;
 
 use super::connection::{Connection, Pending};
 use super::handshake;
-use super::pipes::{self, Reader, StderrTail};
+use super::pipes::{self, Reader};
+use super::slot::StartedProcess;
 use crate::caller::Caller;
 use crate::config::ServerConfig;
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
 use crate::error::TransportError;
+use crate::journal::Journal;
 use crate::notifications::Channel;
 use crate::rpc::{Params, RpcRequest};
 use crate::subscription;
@@ -38,21 +40,20 @@ const PASSED: [&str; 9] =
 pub(super) struct Launcher {
     name: String,
     runner: Arc<Runner>,
+    clock: Clock,
     spec: Spec,
     context: Arc<ServerContext>,
     /// Whether several callers use one process.
     shared: bool,
     /// What is known of the server's era: 0 nothing, 1 modern, 2 legacy.
     era: AtomicU8,
-    /// How often a process ended by itself or did not start.
-    pub(super) failures: AtomicU64,
     pub(super) unexpected_messages: Arc<AtomicU64>,
 }
 
 impl Launcher {
-    /// Removes the server's secrets from what it writes.
-    pub(super) fn scrubber(&self) -> Scrubber {
-        self.context.scrubber.clone()
+    /// What happened at the server.
+    pub(super) fn journal(&self) -> &Journal {
+        &self.context.journal
     }
 
     pub(super) fn new(
@@ -64,11 +65,11 @@ impl Launcher {
         Self {
             name: name.to_owned(),
             runner: Arc::clone(&deps.runner),
+            clock: deps.clock.clone(),
             spec: spec(config, deps),
             context: Arc::clone(context),
             shared: config.is_shared(),
             era: AtomicU8::new(0),
-            failures: AtomicU64::new(0),
             unexpected_messages: Arc::default(),
         }
     }
@@ -78,18 +79,22 @@ impl Launcher {
         &self.name
     }
 
-    /// Starts a process and does the handshake for a caller. The gateway's own process also subscribes to changes.
+    /// Starts a process, notes it in `latest`, and does the handshake for a caller. The gateway's own process also
+    /// subscribes to changes.
     pub(super) async fn start(
         &self,
-        stderr: &Arc<StderrTail>,
+        latest: &Mutex<Option<StartedProcess>>,
         timing: Timing,
         caller: Option<&Caller>,
     ) -> Result<Child, TransportError> {
+        *latest.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let began = timeout(timing.start, async {
             let piped = self.runner.spawn_piped(self.spec.clone()).await;
             let piped = piped.map_err(|why| TransportError::Unreachable(why.to_string().into()))?;
             let channel = if caller.is_none() { Channel::Gateway } else { Channel::Caller };
-            let mut child = self.attach(piped, stderr, channel);
+            let mut child = self.attach(piped, channel);
+            *latest.lock().unwrap_or_else(PoisonError::into_inner) =
+                child.pid.map(|pid| StartedProcess { pid, started_unix_ms: self.clock.unix_ms() });
             let connection = Arc::clone(&child.connection);
             let greeting = tokio::select! {
                 greeting = handshake::shake_hands(&connection, self.known_era(), caller, timing) => greeting,
@@ -121,8 +126,10 @@ impl Launcher {
         Ok(child)
     }
 
-    fn attach(&self, piped: Piped, stderr: &Arc<StderrTail>, channel: Channel) -> Child {
+    fn attach(&self, piped: Piped, channel: Channel) -> Child {
         let Piped { stdin, stdout, stderr: stderr_pipe, process } = piped;
+        let pid = process.id();
+        self.context.journal.note(pid, "started".to_owned());
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let pending = Arc::new(Pending::default());
         let reader = Reader {
@@ -139,8 +146,10 @@ impl Launcher {
                 async move { reader.read(BufReader::with_capacity(64 * 1024, stdout)).await },
             );
         let listening = tokio::spawn({
-            let stderr = Arc::clone(stderr);
-            async move { stderr.fill(stderr_pipe).await }
+            let context = Arc::clone(&self.context);
+            async move {
+                context.journal.follow(stderr_pipe, pid, &context.stderr_scrubber).await;
+            }
         });
         Child {
             connection: Arc::new(Connection::new(outgoing, Arc::clone(&pending))),
@@ -149,7 +158,8 @@ impl Launcher {
             reading,
             aborts: vec![writing.abort_handle(), listening.abort_handle()],
             listening,
-            stderr: Arc::clone(stderr),
+            pid,
+            journal: Arc::clone(&self.context.journal),
         }
     }
 
@@ -203,7 +213,9 @@ pub(super) struct Child {
     reading: JoinHandle<TransportError>,
     listening: JoinHandle<()>,
     aborts: Vec<AbortHandle>,
-    stderr: Arc<StderrTail>,
+    /// The id of its supervisor.
+    pub(super) pid: Option<u32>,
+    journal: Arc<Journal>,
 }
 
 impl Child {
@@ -260,7 +272,9 @@ impl Child {
                 Exit::Code(code) => format!("it ended with exit code {code}"),
                 Exit::Signal(signal) => format!("signal {signal} killed it"),
             };
-            let last = self.stderr.last_line().map(|line| format!(": {line}")).unwrap_or_default();
+            let last = self.journal.last_stderr_line(self.pid);
+            let last = last.map(|line| format!(": {line}")).unwrap_or_default();
+            self.journal.note(self.pid, how.clone());
             why = TransportError::lost(format!("{how}{last}"));
         }
         self.pending.end(&why);

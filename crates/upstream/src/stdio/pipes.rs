@@ -1,26 +1,20 @@
-//! The three pipes of a child process: the writer, the reader, and the tail of stderr.
+//! The pipes to and from a child process: the writer and the reader.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use proto::{Scrubber, clean};
-use tokio::io::{
-    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
-};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use super::connection::{Pending, terminated_line};
-use super::scrub::scrubbed;
 use crate::context::ServerContext;
 use crate::error::TransportError;
 use crate::message_buffer::{MAX_ANSWER_BYTES, MessageBuffer, RawMessage};
 use crate::notifications::{self, Channel, Recipient};
 use crate::questions;
 use crate::rpc::Message;
-
-const STDERR_TAIL_BYTES: usize = 8_192;
 
 /// Lines that are written at once.
 const BATCH: usize = 64;
@@ -153,44 +147,6 @@ fn named_id(text: &str) -> Option<u64> {
     digits[..end].parse().ok()
 }
 
-/// The last bytes that a process wrote to stderr.
-#[derive(Debug, Default)]
-pub(super) struct StderrTail {
-    bytes: Mutex<Vec<u8>>,
-    secrets: Scrubber,
-}
-
-impl StderrTail {
-    /// Secrets are removed from the text.
-    pub(super) fn new(secrets: Scrubber) -> Self {
-        Self { bytes: Mutex::default(), secrets }
-    }
-
-    /// Reads to the end, so that the process never blocks on stderr.
-    pub(super) async fn fill(&self, mut stderr: impl AsyncRead + Unpin) {
-        let mut piece = [0; 4_096];
-        while let Ok(length @ 1..) = stderr.read(&mut piece).await {
-            let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-            bytes.extend_from_slice(&piece[..length]);
-            let surplus = bytes.len().saturating_sub(STDERR_TAIL_BYTES);
-            bytes.drain(..surplus);
-        }
-    }
-
-    pub(super) fn text(&self) -> String {
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        // Control sequences are removed before secrets, because they could split one.
-        let text = clean::text(&String::from_utf8_lossy(&bytes)).0.replace('\r', "\n");
-        scrubbed(&self.secrets.text(&text))
-    }
-
-    pub(super) fn last_line(&self) -> Option<String> {
-        let text = self.text();
-        let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
-        Some(clean::line(&line.chars().take(200).collect::<String>()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,18 +162,5 @@ mod tests {
         ] {
             assert_eq!(named_id(text), id, "{text}");
         }
-    }
-
-    #[tokio::test]
-    async fn only_the_end_of_stderr_is_kept() {
-        let tail = StderrTail::default();
-        let text = format!("{}\nlast words\n\n", "x".repeat(100_000));
-        tail.fill(text.as_bytes()).await;
-        assert_eq!(tail.text().len(), STDERR_TAIL_BYTES);
-        assert_eq!(tail.last_line().as_deref(), Some("last words"));
-        tail.fill(&b"cannot read http://h/v1/files/x/content?sig=Zm9vYmFyLWZvb2Jhci1mb29i\n"[..])
-            .await;
-        let last = tail.last_line();
-        assert_eq!(last.as_deref(), Some("cannot read http://h/v1/files/x/content?sig=…"));
     }
 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::launch::Launcher;
-use super::pipes::StderrTail;
 use crate::backoff::Backoff;
 use crate::caller::Caller;
 use crate::config::Start;
@@ -31,6 +30,14 @@ pub(super) enum Stage {
     Gone,
 }
 
+/// A process that was started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StartedProcess {
+    /// The id of its supervisor.
+    pub(super) pid: u32,
+    pub(super) started_unix_ms: u64,
+}
+
 /// A slot for one process.
 pub(super) struct Slot {
     stage: watch::Sender<Stage>,
@@ -38,7 +45,8 @@ pub(super) struct Slot {
     used: Mutex<Instant>,
     /// How many requests use the process or wait for it.
     users: AtomicUsize,
-    stderr: Mutex<Arc<StderrTail>>,
+    /// The process that was started last.
+    process: Mutex<Option<StartedProcess>>,
     /// The caller it belongs to; none for the one that the tools are listed from.
     caller: Option<Caller>,
 }
@@ -50,7 +58,7 @@ impl Slot {
             wake: Notify::new(),
             used: Mutex::new(Instant::now()),
             users: AtomicUsize::new(0),
-            stderr: Mutex::default(),
+            process: Mutex::default(),
             caller,
         }
     }
@@ -63,9 +71,9 @@ impl Slot {
         matches!(*self.stage(), Stage::Gone)
     }
 
-    pub(super) fn stderr_tail(&self) -> Option<String> {
-        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(tail.text()).filter(|text| !text.is_empty())
+    /// The process that was started last; it may have ended.
+    pub(super) fn process(&self) -> Option<StartedProcess> {
+        *self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records a use of the process.
@@ -135,8 +143,7 @@ impl Slot {
         while self.wait_until_needed(&supervision).await {
             let Err(why) = self.run(&supervision, &mut backoff).await else { continue };
             let until = Instant::now() + backoff.next();
-            supervision.launcher.failures.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(server = supervision.launcher.name(), %why, "a server's process is down");
+            supervision.launcher.journal().process_failed(&why.to_string());
             self.stage.send_replace(Stage::Down { why, until });
             supervision.stop.run_until_cancelled(sleep_until(until)).await;
             self.stage.send_replace(Stage::Asleep);
@@ -167,9 +174,8 @@ impl Slot {
         backoff: &mut Backoff,
     ) -> Result<(), TransportError> {
         self.stage.send_replace(Stage::Starting);
-        let stderr = Arc::new(StderrTail::new(supervision.launcher.scrubber()));
-        *self.stderr.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&stderr);
-        let started = supervision.launcher.start(&stderr, supervision.timing, self.caller.as_ref());
+        let caller = self.caller.as_ref();
+        let started = supervision.launcher.start(&self.process, supervision.timing, caller);
         let Some(child) = supervision.stop.run_until_cancelled(started).await else {
             return Ok(());
         };
@@ -178,8 +184,15 @@ impl Slot {
         self.touch();
         let connection = Arc::clone(&child.connection);
         self.stage.send_replace(Stage::Up(Arc::clone(&connection)));
+        let journal = supervision.launcher.journal();
+        let stable = async {
+            sleep(supervision.timing.stable).await;
+            journal.is_up(Duration::ZERO);
+            std::future::pending::<()>().await
+        };
         let why = tokio::select! {
             why = child.wait() => Some(why),
+            () = stable => None,
             () = self.idle(&connection, supervision.timing.idle), if supervision.start == Start::Lazy => None,
             () = supervision.stop.cancelled() => None,
         };
@@ -192,6 +205,7 @@ impl Slot {
         // Requests before this moment were served and must not start it again.
         let _ = self.wake.notified().now_or_never();
         self.stage.send_replace(Stage::Asleep);
+        journal.note(child.pid, "stopped by the gateway".to_owned());
         child.stop().await;
         Ok(())
     }

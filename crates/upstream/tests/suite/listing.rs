@@ -235,7 +235,7 @@ async fn an_unusable_entry_is_reported_and_affects_no_other_server() {
         [("bad__name", "servers.bad__name.name"), ("nothing", "servers.nothing.command")]
     {
         let status = setup.status(server);
-        assert_eq!(status.state, State::Faulty);
+        assert_eq!(status.state, State::Disabled);
         assert!(status.last_error.unwrap().contains(key));
     }
 }

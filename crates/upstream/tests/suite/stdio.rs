@@ -277,7 +277,7 @@ async fn pain_12_a_lazy_server_starts_at_the_first_call_and_sleeps_when_idle() {
     let first = Setup::timed(vec![("py", lazy(&[&needle]))], timing, Default::default()).await;
     // Without a list from an earlier run it is started once to get one.
     first.wait_for_tool("py:echo").await;
-    first.wait_for_state("py", State::Asleep).await;
+    first.wait_for_state("py", State::Stopped).await;
     eventually("no process", || alive(&needle).is_empty()).await;
     let lists = first.lists.clone();
     first.upstreams.stop().await;
@@ -287,14 +287,14 @@ async fn pain_12_a_lazy_server_starts_at_the_first_call_and_sleeps_when_idle() {
     second.clock.advance(Duration::from_secs(90));
     second.wait_for_tool("py:echo").await;
     let status = second.status("py");
-    assert_eq!((status.state, status.restarts), (State::Asleep, 0));
+    assert_eq!((status.state, status.restarts), (State::Stopped, 0));
     assert_eq!(status.list_age, Some(Duration::from_secs(90)), "the list of the first run");
     assert!(alive(&needle).is_empty(), "listing starts nothing");
 
     for _ in 0..2 {
         assert_eq!(second.text("py:echo", json!({})).await, "{}");
         assert_eq!(alive(&needle).len(), 1);
-        second.wait_for_state("py", State::Asleep).await;
+        second.wait_for_state("py", State::Stopped).await;
         eventually("no process", || alive(&needle).is_empty()).await;
     }
 }

@@ -1,54 +1,36 @@
 //! `servers names`, `servers release`: the holders of the names of registered servers, and releasing a name.
 
-use std::process::ExitCode;
-
-use clap::{Args, Subcommand};
+use clap::Args;
 use operations::NoInput;
 use upstream::operations::{HeldName, ListNames, ReleaseInput, ReleaseName};
 
 use crate::access::Access;
-use crate::context::Context;
-use crate::output::{self, Style};
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Action {
-    /// List the names of servers that registered themselves, and their holders
-    Names,
-    /// Release a name: its server is removed, and the first token to register the name holds it
-    Release(Release),
-}
+use crate::output::{self, Style, shown};
 
 #[derive(Debug, Args)]
-pub(crate) struct Release {
+pub(super) struct Release {
     /// The server's name.
     name: String,
 }
 
-impl Action {
-    pub(super) async fn run(self, access: &Access, context: &Context) -> anyhow::Result<ExitCode> {
-        match self {
-            Self::Names => {
-                let names = access.run::<ListNames>(&NoInput {}).await?;
-                if context.global.json {
-                    output::json(&names)?;
-                } else {
-                    list(&names, Style::stdout(&context.environment))?;
-                }
-            }
-            Self::Release(Release { name }) => {
-                let released = access.run::<ReleaseName>(&ReleaseInput { name }).await?;
-                if context.global.json {
-                    output::json(&released)?;
-                } else {
-                    output::line(format_args!(
-                        "released: {} belonged to {}, and goes to the first token that registers it",
-                        released.name, released.owner
-                    ))?;
-                }
-            }
+impl Release {
+    pub(super) async fn run(self, access: &Access, as_json: bool) -> anyhow::Result<()> {
+        let released = access.run::<ReleaseName>(&ReleaseInput { name: self.name }).await?;
+        if as_json {
+            return Ok(output::record(&released)?);
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(output::line(format_args!(
+            "released: {} belonged to {}, and goes to the first token that registers it",
+            shown(&released.name),
+            shown(&released.owner)
+        ))?)
     }
+}
+
+/// Lists all names and their holders.
+pub(super) async fn run(access: &Access, style: Style, as_json: bool) -> anyhow::Result<()> {
+    let names = access.run::<ListNames>(&NoInput {}).await?;
+    if as_json { Ok(output::record(&names)?) } else { list(&names, style) }
 }
 
 /// Lists the names that are held but have no server.

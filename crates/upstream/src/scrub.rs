@@ -7,7 +7,7 @@ const MIN_BASE64: usize = 80;
 const SIGNATURE_PARAMS: [&str; 3] = ["sig=", "X-Amz-Signature=", "X-Amz-Security-Token="];
 
 /// The text without signatures of links and without long runs of base64.
-pub(super) fn scrubbed(text: &str) -> String {
+pub(crate) fn scrubbed(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

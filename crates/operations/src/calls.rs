@@ -1,0 +1,178 @@
+//! Calls that have ended, as people and programs are shown them.
+
+use proto::TraceId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The order of a list of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CallOrder {
+    /// Those that began last come first.
+    #[default]
+    Newest,
+    /// Those that began first come first.
+    Oldest,
+    /// Those that took longest come first.
+    Slowest,
+    /// In the order in which they ended. With `cursor` it continues a live tail: no call is skipped.
+    Recorded,
+}
+
+/// Which calls to list; a field that is not set does not narrow the choice.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CallQuery {
+    /// Calls that began at this time or later.
+    pub since_unix_ms: Option<u64>,
+    /// Calls that began before this time.
+    pub until_unix_ms: Option<u64>,
+    /// Calls that began within this time from now, such as `15m`; instead of `since_unix_ms`.
+    pub range: Option<String>,
+    /// Calls of tools of this server.
+    pub server: Option<String>,
+    /// Calls of this tool.
+    pub tool: Option<String>,
+    /// `OK`, or the code of a failure; `failed` for every failure.
+    pub code: Option<String>,
+    /// Calls of this subject or agent.
+    pub caller: Option<String>,
+    /// A text in the tool, the caller, the code or the message, in upper or lower case.
+    pub text: Option<String>,
+    pub order: CallOrder,
+    /// The most calls to list: 100 unless set.
+    #[schemars(range(max = 500))]
+    pub limit: Option<u32>,
+    /// Where the page before ended: its `next`.
+    pub cursor: Option<String>,
+}
+
+/// A call that has ended, or another row of the audit trail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallSummary {
+    /// The number of its row in the audit trail.
+    pub number: i64,
+    #[schemars(with = "String")]
+    pub trace_id: TraceId,
+    pub at_unix_ms: u64,
+    pub tenant: String,
+    pub subject: String,
+    pub agent: Option<String>,
+    pub door: String,
+    pub tool: String,
+    pub version: String,
+    /// How it ended: `ran`, `replayed`, `shared`, `asked`, `refused`, `failed`, `abandoned` or `interrupted`; other
+    /// rows of the audit trail have other words, such as `approved` or `restarted`.
+    pub decision: String,
+    /// `OK`, or the code of its failure.
+    pub code: String,
+    /// Who is to blame for a failure: `caller`, `tool` or `gateway`.
+    pub blame: Option<String>,
+    pub duration_us: u64,
+    /// The message of its failure.
+    pub message: Option<String>,
+}
+
+impl CallSummary {
+    /// Whether it ended without a failure.
+    pub fn is_ok(&self) -> bool {
+        self.code == "OK"
+    }
+}
+
+/// A page of calls.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CallPage {
+    pub calls: Vec<CallSummary>,
+    /// The cursor of the next page, if there are more calls. With the order `recorded` there always is one.
+    pub next: Option<String>,
+}
+
+/// Names the calls of one trace.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallTrace {
+    /// The trace id.
+    pub trace: String,
+}
+
+/// A call with all that was stored about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallRecord {
+    #[serde(flatten)]
+    pub summary: CallSummary,
+    /// The SHA-256 digest of its canonical arguments.
+    pub arguments_digest: String,
+    /// The SHA-256 digest of the tool's definition.
+    pub definition_digest: Option<String>,
+    /// Its arguments, where `audit.payloads` is `redacted`: secrets are masked. A text if they were too long to be
+    /// stored whole.
+    pub arguments: Option<Value>,
+    /// Its result, as for the arguments.
+    pub result: Option<Value>,
+    /// Whether arguments or result were too long to be stored whole.
+    pub truncated: bool,
+}
+
+/// The calls of one trace, the first to begin first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CallDetails {
+    pub calls: Vec<CallRecord>,
+}
+
+/// Which calls the statistics are of.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OverviewQuery {
+    /// How far back they reach, such as `15m`, `1h` or `7d`: `1h` unless set.
+    pub range: Option<String>,
+    /// Only calls of tools of this server.
+    pub server: Option<String>,
+    /// The most tools to list: 10 unless set.
+    #[schemars(range(max = 1000))]
+    pub tools: Option<u32>,
+}
+
+/// Statistics of the calls since a time.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Overview {
+    pub since_unix_ms: u64,
+    pub until_unix_ms: u64,
+    pub calls: u64,
+    pub errors: u64,
+    /// Errors per call, from 0 to 1.
+    pub error_rate: f64,
+    pub p50_ms: Option<f64>,
+    pub p95_ms: Option<f64>,
+    /// The tools with the most calls.
+    pub top_tools: Vec<ToolStats>,
+    /// How long each bucket of `series` is.
+    pub bucket_ms: u64,
+    /// The calls over time, one bucket after the other without gaps.
+    pub series: Vec<Bucket>,
+    /// Whether there were so many calls that only the newest are counted.
+    pub partial: bool,
+}
+
+/// The calls of one tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolStats {
+    pub tool: String,
+    pub calls: u64,
+    pub errors: u64,
+    pub p50_ms: f64,
+    pub p95_ms: f64,
+    /// When it was last called.
+    pub last_unix_ms: u64,
+}
+
+/// The calls of one stretch of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bucket {
+    pub at_unix_ms: u64,
+    pub calls: u64,
+    pub errors: u64,
+    pub p50_ms: Option<f64>,
+    pub p95_ms: Option<f64>,
+}

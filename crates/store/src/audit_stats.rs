@@ -1,0 +1,134 @@
+//! Statistics of the audit trail: how many calls there were, how many failed, and how long they took.
+
+use crate::audit_query::of_server;
+use crate::sql::{Query, Row, query};
+use crate::{Database, StoreError};
+
+/// The most rows that are counted at once, so that an overview takes no longer than a tenth of a second.
+pub const MAX_COUNTED: u32 = 50_000;
+
+/// The rows of calls; the audit trail also has rows of decisions about them.
+const CALLS: &str = "decision IN ('ran', 'replayed', 'shared', 'asked', 'refused', 'failed', 'abandoned', 'interrupted')";
+
+/// Which calls are counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatsFilter {
+    /// Only calls of this tenant; set for every caller that is not the operator.
+    pub tenant: Option<String>,
+    /// Calls of tools of this server.
+    pub server: Option<String>,
+    pub since_unix_ms: u64,
+}
+
+/// How many calls there were, how many of them failed, and how long they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AuditStats {
+    pub calls: u64,
+    pub failed: u64,
+    /// Half of the calls took no longer. Zero without calls.
+    pub p50_us: u64,
+    /// 95 of 100 calls took no longer.
+    pub p95_us: u64,
+    /// When the last one began.
+    pub last_unix_ms: u64,
+}
+
+/// How many calls began within a stretch of time, and how many of them failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AuditCount {
+    /// The number of the stretch, counted from the first.
+    pub stretch: u64,
+    pub calls: u64,
+    pub failed: u64,
+}
+
+impl Database {
+    /// How many calls of a tenant, or of all, began in each stretch since a time. Of very many only the newest count.
+    pub async fn audit_counts(
+        &self,
+        tenant: Option<&str>,
+        since_unix_ms: u64,
+        stretch_ms: u64,
+    ) -> Result<Vec<AuditCount>, StoreError> {
+        let select = query(
+            "SELECT (at_ms - $1) / $2 AS stretch, count(*) AS calls, count(*) FILTER (WHERE outcome <> 'OK') AS failed \
+             FROM (SELECT at_ms, outcome FROM audit WHERE at_ms >= $1 AND ($3 IS NULL OR tenant = $3) \
+             ORDER BY at_ms DESC LIMIT $4) AS newest GROUP BY stretch ORDER BY stretch",
+        )
+        .bind(since_unix_ms)
+        .bind(stretch_ms.max(1))
+        .bind(tenant)
+        .bind(MAX_COUNTED);
+        let read = |row: &Row| {
+            Ok(AuditCount {
+                stretch: row.get("stretch")?,
+                calls: row.get("calls")?,
+                failed: row.get("failed")?,
+            })
+        };
+        self.sql.all(select).await?.iter().map(read).collect()
+    }
+
+    /// Statistics of all calls together. Of very many only the newest count, as in the two functions below.
+    pub async fn audit_stats(&self, filter: &StatsFilter) -> Result<AuditStats, StoreError> {
+        let rows = self.sql.all(grouped(filter, "0", "")).await?;
+        rows.first().map_or(Ok(AuditStats::default()), read)
+    }
+
+    /// Statistics of the tools with the most calls.
+    pub async fn audit_stats_by_tool(
+        &self,
+        filter: &StatsFilter,
+        limit: u32,
+    ) -> Result<Vec<(String, AuditStats)>, StoreError> {
+        let select = grouped(filter, "tool", " ORDER BY calls DESC, grouping_key LIMIT ");
+        let rows = self.sql.all(select.push_bind(limit)).await?;
+        rows.iter().map(|row| Ok((row.get("grouping_key")?, read(row)?))).collect()
+    }
+
+    /// Statistics of each stretch of time that has calls; stretches are numbered from the filter's time.
+    pub async fn audit_stats_by_time(
+        &self,
+        filter: &StatsFilter,
+        stretch_ms: u64,
+    ) -> Result<Vec<(u64, AuditStats)>, StoreError> {
+        // Both are numbers, which are safe to write into a statement.
+        let (since, stretch) = (filter.since_unix_ms, stretch_ms.max(1));
+        let stretch = format!("(at_ms - {since}) / {stretch}");
+        let rows = self.sql.all(grouped(filter, &stretch, " ORDER BY grouping_key").once()).await?;
+        rows.iter().map(|row| Ok((row.get("grouping_key")?, read(row)?))).collect()
+    }
+}
+
+/// Statistics of the newest calls by an expression over their columns.
+fn grouped(filter: &StatsFilter, key: &str, end: &str) -> Query<'static> {
+    let mut select = query(format!(
+        "SELECT grouping_key, count(*) AS calls, count(*) FILTER (WHERE outcome <> 'OK') AS failed, \
+         min(duration_us) FILTER (WHERE place * 100 >= of_group * 50) AS p50, \
+         min(duration_us) FILTER (WHERE place * 100 >= of_group * 95) AS p95, max(at_ms) AS last_ms \
+         FROM (SELECT grouping_key, outcome, duration_us, at_ms, \
+               row_number() OVER (PARTITION BY grouping_key ORDER BY duration_us) AS place, \
+               count(*) OVER (PARTITION BY grouping_key) AS of_group \
+         FROM (SELECT {key} AS grouping_key, outcome, duration_us, at_ms FROM audit WHERE {CALLS} AND at_ms >= "
+    ))
+    .push_bind(filter.since_unix_ms)
+    .and("tenant = ", filter.tenant.clone());
+    if let Some(server) = &filter.server {
+        select = of_server(select, server);
+    }
+    select
+        .push(" ORDER BY at_ms DESC LIMIT ")
+        .push_bind(MAX_COUNTED)
+        .push(") AS newest) AS placed GROUP BY grouping_key")
+        .push(end)
+}
+
+fn read(row: &Row) -> Result<AuditStats, StoreError> {
+    Ok(AuditStats {
+        calls: row.get("calls")?,
+        failed: row.get("failed")?,
+        p50_us: row.get("p50")?,
+        p95_us: row.get("p95")?,
+        last_unix_ms: row.get("last_ms")?,
+    })
+}

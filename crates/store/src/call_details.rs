@@ -1,0 +1,67 @@
+//! What is kept of a call beside its audit row: the message of its failure and, where the config asks for it, its
+//! arguments and result.
+
+use uuid::Uuid;
+
+use crate::sql::{Connection, Row, query};
+use crate::{Database, StoreError};
+
+/// What is kept of a call beside its audit row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallDetail {
+    /// The message of its failure.
+    pub message: Option<String>,
+    /// Its arguments, as JSON; not complete if `truncated` is set.
+    pub arguments: Option<String>,
+    /// Its result, likewise.
+    pub result: Option<String>,
+    /// Whether arguments or result were too long to be kept whole.
+    pub truncated: bool,
+}
+
+impl CallDetail {
+    /// The bytes of its texts.
+    pub(crate) fn bytes(&self) -> usize {
+        [&self.message, &self.arguments, &self.result].into_iter().flatten().map(String::len).sum()
+    }
+}
+
+impl Database {
+    /// Deletes what was kept of calls that began before a time. Their audit rows stay.
+    pub async fn sweep_call_details(&self, before_unix_ms: u64) -> Result<u64, StoreError> {
+        let delete = query("DELETE FROM call_details WHERE at_ms < $1").bind(before_unix_ms);
+        self.sql.execute(delete).await
+    }
+}
+
+pub(crate) async fn insert(
+    connection: &mut Connection,
+    id: Uuid,
+    at_unix_ms: u64,
+    detail: &CallDetail,
+) -> Result<(), StoreError> {
+    query(
+        "INSERT INTO call_details (id, at_ms, message, arguments, result, truncated) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(id.as_bytes().as_slice())
+    .bind(at_unix_ms)
+    .bind(detail.message.as_deref())
+    .bind(detail.arguments.as_deref())
+    .bind(detail.result.as_deref())
+    .bind(u64::from(detail.truncated))
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// The detail of an audit row, if one is stored.
+pub(crate) fn read(row: &Row) -> Result<Option<CallDetail>, StoreError> {
+    let Some(truncated) = row.optional::<i64>("truncated")? else { return Ok(None) };
+    Ok(Some(CallDetail {
+        message: row.optional("message")?,
+        arguments: row.optional("payload_arguments")?,
+        result: row.optional("result")?,
+        truncated: truncated != 0,
+    }))
+}

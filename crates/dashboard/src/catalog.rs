@@ -77,7 +77,7 @@ pub(super) async fn page(
         .filter(|held| params.server.is_empty() || held.server == params.server)
         .filter(|held| params.q.is_empty() || held.id.as_str().contains(&params.q.to_lowercase()))
         .collect();
-    let last_uses = LastUses::default();
+    let last_uses = dashboard.last_uses(&viewer).await;
     let below = html! {
         (count(tools.entries().len(), "tool", "tools"))
         @if !tools.quarantined().is_empty() { " · " (tools.quarantined().len()) " in quarantine" }

@@ -1,72 +1,113 @@
-//! The overview page.
+//! The overview page: what needs attention, figures of a time range, servers and recent calls.
+
+mod status;
+mod tiles;
 
 use auth::scope;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
-use serde_json::Value;
-use strip::{AuditCount, AuditFilter, AuditRow};
+use operations::calls::{CallQuery, CallSummary, OverviewQuery};
+use serde::Deserialize;
 
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::paths::HOME;
 use crate::posted::see_other;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, empty, inert, mark, short};
-use crate::{approvals, calls, chart, runs, time};
+use crate::words::{count, empty};
+use crate::{approvals, calls, runs, servers, time};
+use status::Status;
 
-/// The chart shows ten minutes, in buckets of ten seconds.
-const STRETCHES: u64 = 60;
-const STRETCH_MS: u64 = 10_000;
+/// The ranges to choose from: the value, its name, and the name in a sentence.
+const RANGES: [(&str, &str, &str); 4] = [
+    ("15m", "15 min", "last 15 minutes"),
+    ("1h", "1 hour", "last hour"),
+    ("24h", "24 hours", "last 24 hours"),
+    ("7d", "7 days", "last 7 days"),
+];
 
-/// Rates are of the last minute.
-const MINUTE_STRETCHES: u64 = 6;
+/// How many recent calls and pending approvals are listed.
+const RECENT_CALLS: u32 = 8;
+const PENDING: usize = 5;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Params {
+    range: String,
+}
 
 /// Leads from the address that people type to this page.
 pub(super) async fn redirect() -> Response {
     see_other(HOME)
 }
 
-pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
-    let strip = &dashboard.parts.strip;
-    let tenant = viewer.tenant();
-    let since = (viewer.now_ms / STRETCH_MS + 1) * STRETCH_MS - STRETCHES * STRETCH_MS;
-    let counts = strip.call_counts(tenant.as_deref(), since, STRETCH_MS).await;
-    let filter = AuditFilter { tenant, limit: 8, ..AuditFilter::default() };
-    let recent = strip.calls(filter).await;
-    let health = strip.health();
-    let snapshot = strip.catalog().snapshot();
+pub(super) async fn page(
+    State(dashboard): State<Dashboard>,
+    Query(params): Query<Params>,
+    viewer: Viewer,
+) -> PageResult {
+    let (console, caller) = (&dashboard.parts.console, viewer.caller());
+    let chosen = RANGES.iter().find(|(value, _, _)| *value == params.range);
+    let (range, _, period) = *chosen.unwrap_or(&RANGES[1]);
+    let query = OverviewQuery { range: Some(range.to_owned()), ..OverviewQuery::default() };
+    let figures = console.overview(&caller, query).await;
+    let recent = CallQuery { limit: Some(RECENT_CALLS), ..CallQuery::default() };
+    let recent = console.calls(&caller, recent).await.map(|page| page.calls).unwrap_or_default();
+    let listed = console.servers().servers;
+    let health = dashboard.parts.strip.health();
+    let snapshot = dashboard.parts.strip.catalog().snapshot();
     let pending = match viewer.may(scope::APPROVALS_READ) {
         true => approvals::pending_approvals(&dashboard, viewer.tenant()).await,
         false => Vec::new(),
     };
     let asking = runs::asking(&dashboard, &viewer).await;
+    let status = Status {
+        ready: health.ready,
+        broken: listed.iter().filter(|server| server.state.is_broken()).collect(),
+        quarantined: snapshot.quarantined().len(),
+        figures: figures.as_ref().ok(),
+        period,
+    };
     let below = html! {
-        @if health.ready { (mark(Tone::Good, "healthy")) } @else { (mark(Tone::Bad, "not ready")) }
+        span #status data-swap { (status.mark()) }
         " · up " (time::uptime(health.uptime.as_secs()))
         " · " (count(snapshot.entries().len(), "tool", "tools"))
     };
     let body = html! {
-        (heading(html! { "Overview" }, below, html! {}))
-        @for problem in &health.problems { p.fault role="alert" { (inert(problem)) } }
-        div.tiles #tiles data-swap {
-            (traffic(counts.unwrap_or_default()))
-            (people(&viewer))
-            (questions(asking))
+        (heading(html! { "Overview" }, below, ranges(range)))
+        @for problem in &health.problems { p.fault role="alert" { (crate::words::inert(problem)) } }
+        div #attention data-swap { (status.show(&viewer)) }
+        div.board #tiles data-swap {
+            @match &figures {
+                Ok(figures) => (tiles::traffic(figures, period)),
+                Err(error) => p.fault role="alert" { (crate::words::inert(&error.message)) },
+            }
+            div.stack {
+                (tiles::servers(&listed, &viewer))
+                (tiles::approvals(&viewer))
+                (tiles::questions(asking))
+            }
         }
         div #pending-list data-swap {
             @if !pending.is_empty() {
                 div.section-head { h2 { "Pending approvals" } a href="/dashboard/approvals" { "All approvals" } }
-                ul.rows { @for one in pending.iter().take(5) { (approvals::row(one, &viewer)) } }
+                ul.rows { @for one in pending.iter().take(PENDING) { (approvals::row(one, &viewer)) } }
             }
         }
+        @if let Ok(figures) = &figures {
+            div #top-tools data-swap { (tiles::top_tools(figures, period)) }
+        }
         section aria-labelledby="servers" {
-            div.section-head { h2 #servers { "Servers" } }
-            div #servers-list data-swap { (servers(&dashboard, &viewer)) }
+            div.section-head {
+                h2 #servers { "Servers" }
+                @if viewer.may(scope::METRICS_READ) { a href="/dashboard/servers" { "All servers" } }
+            }
+            div #servers-list data-swap { (servers::rows(&listed, &viewer)) }
         }
         section aria-labelledby="recent" {
             div.section-head { h2 #recent { "Recent calls" } a href="/dashboard/calls" { "All calls" } }
-            div #recent-list data-swap { (latest(recent.map(|page| page.rows).unwrap_or_default(), &viewer)) }
+            div #recent-list data-swap { (latest(&recent, &viewer)) }
         }
     };
     Page {
@@ -77,111 +118,25 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     .show(&viewer)
 }
 
-fn traffic(counts: Vec<AuditCount>) -> Markup {
-    let minute = counts.iter().filter(|count| count.stretch + MINUTE_STRETCHES >= STRETCHES);
-    let (calls, failed) =
-        minute.fold((0, 0), |(calls, failed), count| (calls + count.calls, failed + count.failed));
-    let total: u64 = counts.iter().map(|count| count.calls).sum();
+fn ranges(chosen: &str) -> Markup {
     html! {
-        div.tile.wide {
-            div.tile-head { h2 { "Calls" } span.soft { "last 10 minutes" } }
-            div.numbers {
-                p.number { (rate(calls)) span.unit { "/s" } }
-                p.number.small title="calls in the last ten minutes" { (total) span.unit { " calls" } }
-                p.number.small class=(if failed > 0 { "number small bad" } else { "number small" }) {
-                    (failed) span.unit { " failed in the last minute" }
-                }
-            }
-            (chart::bars(&counts, STRETCHES))
-        }
-    }
-}
-
-fn people(viewer: &Viewer) -> Markup {
-    html! {
-        a.tile href="/dashboard/approvals" {
-            div.tile-head { h2 { "Approvals" } }
-            p.number { (viewer.pending) span.unit { " pending" } }
-            p.soft { @if viewer.pending == 0 { "No calls need a decision." } @else { "Calls wait for your decision." } }
-        }
-    }
-}
-
-fn questions(asking: usize) -> Markup {
-    html! {
-        a.tile href="/dashboard/runs" {
-            div.tile-head { h2 { "Questions" } }
-            p.number { (asking) span.unit { " open" } }
-            p.soft { @if asking == 0 { "No run waits for an answer." } @else { "Runs wait for an answer." } }
-        }
-    }
-}
-
-/// Calls per second, from the calls of one minute.
-fn rate(calls: u64) -> String {
-    let rate = calls as f64 / 60.0;
-    if rate >= 10.0 || calls == 0 { format!("{rate:.0}") } else { format!("{rate:.2}") }
-}
-
-fn servers(dashboard: &Dashboard, viewer: &Viewer) -> Markup {
-    let report =
-        dashboard.parts.servers.as_ref().map(|servers| servers.report()).unwrap_or_default();
-    let servers = report.as_array().cloned().unwrap_or_default();
-    if servers.is_empty() {
-        return empty(
-            "No MCP servers yet",
-            html! {
-                p { "Add one to " code { "powerstrip.yaml" } ", or use those of a client:" }
-                pre { code { "powerstrip serve --mcp-json ~/.cursor/mcp.json" } }
-                p { "The built-in tools and your tool packs work without servers." }
-            },
-        );
-    }
-    html! {
-        ul.rows {
-            @for server in &servers { (server_row(server, viewer)) }
-        }
-    }
-}
-
-fn server_row(server: &Value, viewer: &Viewer) -> Markup {
-    let text = |key: &str| server[key].as_str().unwrap_or_default();
-    let state = text("state");
-    let tone = match state {
-        "ready" => Tone::Good,
-        "starting" => Tone::Doubtful,
-        "down" | "faulty" => Tone::Bad,
-        _ => Tone::Quiet,
-    };
-    let held = server["quarantined"].as_array().map_or(0, Vec::len);
-    let tools = server["tools"].as_u64().unwrap_or(0);
-    html! {
-        li {
-            a.row href=(format!("/dashboard/catalog?server={}", super::words::in_url(text("name")))) {
-                span.row-name { (short(text("name"), 60)) }
-                span.row-more {
-                    (text("transport")) " · " (count(usize::try_from(tools).unwrap_or(0), "tool", "tools"))
-                    @if held > 0 { " · " span.warn { (count(held, "tool", "tools")) " in quarantine" } }
-                    // Errors of servers contain hosts and paths.
-                    @if viewer.may(scope::METRICS_READ) && !text("lastError").is_empty() && state != "ready" {
-                        " · " (short(text("lastError"), 120))
-                    }
-                }
-                (mark(tone, state))
+        nav.chips.tight aria-label="Time range" {
+            @for (value, name, _) in RANGES {
+                a.chip href=(format!("/dashboard?range={value}")) aria-current=[(value == chosen).then_some("page")] { (name) }
             }
         }
     }
 }
 
-fn latest(rows: Vec<AuditRow>, viewer: &Viewer) -> Markup {
-    if rows.is_empty() {
+fn latest(recent: &[CallSummary], viewer: &Viewer) -> Markup {
+    if recent.is_empty() {
         return empty(
             "No calls yet",
             html! {
-                p { "Every call is listed here." }
-                p { a.button href="/dashboard/tools/demo.echo" { "Try demo.echo" } }
+                p { "Every call is listed here. Connect a client, or try a tool yourself." }
+                p { a.button href="/dashboard/connect" { "Connect a client" } " " a.button href="/dashboard/tools/demo.echo" { "Try demo.echo" } }
             },
         );
     }
-    calls::table(&rows, viewer)
+    calls::table(recent, viewer, calls::Shown::Whole)
 }

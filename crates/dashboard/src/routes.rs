@@ -15,7 +15,7 @@ use crate::layout::bare_refusal;
 use crate::state::Dashboard;
 use crate::{
     agents, approvals, assets, calls, catalog, connect, files, headers, live, overview, paths,
-    posted, prompts, provider, runs, settings, sign_in, theme, tool, tries,
+    posted, prompts, provider, runs, servers, settings, sign_in, theme, tool, tries,
 };
 
 /// A page that needs a signed-in browser.
@@ -40,6 +40,8 @@ pub const ROUTES: &[Route] = &[
     page("POST", paths::SIGN_OUT, "sign out of the dashboard"),
     page("POST", paths::THEME, "choose its colours"),
     page("GET", paths::LIVE, "changes, as server-sent events for open pages"),
+    page("GET", paths::SERVERS, "the servers and their states"),
+    page("GET, POST", paths::SERVER, "one server, and a form to restart, disable or enable it"),
     page("GET", paths::AGENTS, "agents, their skills and their tools"),
     page("GET", paths::CONNECT, "how to connect clients"),
     page("GET", paths::CATALOG, "the tools, with a search"),
@@ -79,6 +81,8 @@ impl Pages for Dashboard {
             .route(paths::THEME, post(theme::choose))
             .route(paths::ASSET, get(assets::serve))
             .route(paths::LIVE, get(live::events))
+            .route(paths::SERVERS, get(servers::page))
+            .route(paths::SERVER, get(servers::one).post(servers::change))
             .route(paths::AGENTS, get(agents::page))
             .route(paths::CONNECT, get(connect::page))
             .route(paths::CATALOG, get(catalog::page))

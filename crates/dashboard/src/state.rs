@@ -5,6 +5,7 @@ use std::sync::Arc;
 use auth::{Access, AdminToken, Attempts, Session, Sessions, SignInCodes};
 use doors::{BodyReader, ServerRegistration, is_own_origin};
 use http::HeaderMap;
+use operations::Console;
 use proto::Clock;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,8 @@ pub struct Parts {
     pub sign_in_codes: Option<Arc<SignInCodes>>,
     pub servers: Option<Arc<dyn ServerRegistration>>,
     pub service: Option<Arc<dyn DashboardService>>,
+    /// The servers and calls of the gateway.
+    pub console: Arc<dyn Console>,
     /// Cancelled when the process begins to stop.
     pub shutdown: CancellationToken,
     /// The largest form that is read.

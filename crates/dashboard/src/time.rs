@@ -51,6 +51,18 @@ pub(super) fn span(us: u64) -> String {
     }
 }
 
+/// A duration in milliseconds, in a suitable unit.
+pub(super) fn ms(value: f64) -> String {
+    // A duration is finite, not negative and far below the largest number.
+    span((value.max(0.0) * 1_000.0).round() as u64)
+}
+
+/// The time of day in UTC.
+pub(super) fn of_day(ms: u64) -> String {
+    let (_, _, _, h, m, s) = civil(ms);
+    format!("{h:02}:{m:02}:{s:02}")
+}
+
 /// Hours, minutes and seconds since a start.
 pub(super) fn uptime(seconds: u64) -> String {
     match seconds {
@@ -61,7 +73,8 @@ pub(super) fn uptime(seconds: u64) -> String {
     }
 }
 
-fn iso(ms: u64) -> String {
+/// The time for programs.
+pub(super) fn iso(ms: u64) -> String {
     let (year, month, day, h, m, s) = civil(ms);
     format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{:03}Z", ms % 1000)
 }
@@ -133,5 +146,9 @@ mod tests {
         assert_eq!(ago_words(10_000, 0), "just now", "a clock that is ahead");
         assert_eq!(left_words(299_500), "5:00 min left");
         assert_eq!(left_words(0), "time is up");
+        assert_eq!(
+            (ms(12.34), ms(0.0), of_day(3_661_000)),
+            ("12 ms".to_owned(), "< 1 ms".to_owned(), "01:01:01".to_owned())
+        );
     }
 }

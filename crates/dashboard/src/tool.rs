@@ -9,6 +9,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use proto::Annotations;
 use serde::Deserialize;
+use serde_json::Value;
 use strip::agents::ApprovalRule;
 use strip::catalog::{Change, Entry};
 
@@ -20,13 +21,13 @@ use crate::service::QuarantinedTool;
 use crate::snippet::snippet;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{inert, json, size, tool_page};
-use crate::{curl, time, tries};
+use crate::words::{in_url, inert, json, size, tool_page};
+use crate::{calls, curl, time, tries};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Params {
-    /// The id of an earlier try whose input fills the form.
+    /// The trace of an earlier call whose input fills the form.
     again: String,
 }
 
@@ -42,11 +43,25 @@ pub(super) async fn page(
         Err(message) => return absent(&dashboard, &viewer, &name, &message).await,
     };
     let form = Form::of(&entry.descriptor.input_schema);
-    let draft = match tries::input(&dashboard, &params.again, &viewer) {
+    let draft = match earlier_input(&dashboard, &viewer, &entry, &params.again).await {
         Some(input) => Draft::of_value(&form, &input),
         None => Draft::fresh(&form),
     };
     show(&dashboard, &viewer, &entry, &form, &Attempt::of(&draft))
+}
+
+/// The input of an earlier try of this session, or of a call whose input is stored.
+async fn earlier_input(
+    dashboard: &Dashboard,
+    viewer: &Viewer,
+    entry: &Entry,
+    trace: &str,
+) -> Option<Arc<Value>> {
+    if let Some(input) = tries::input(dashboard, trace, viewer) {
+        return Some(input);
+    }
+    let tool = entry.descriptor.id.as_str();
+    calls::stored_input(dashboard, viewer, tool, trace).await.map(Arc::new)
 }
 
 /// What somebody has entered into the form, and what is wrong with it.
@@ -193,7 +208,7 @@ fn show(
         @if let Some(major) = entry.superseded_by { " · replaced by major " (major) }
     };
     let body = html! {
-        (heading(html! { code { (inert(id)) } }, below, html! { a href="/dashboard/catalog" { "All tools" } }))
+        (heading(html! { code { (inert(id)) } }, below, html! { a href=(format!("/dashboard/calls?tool={}", in_url(id))) { "Calls" } a href="/dashboard/catalog" { "All tools" } }))
         p.prose { (inert(&descriptor.description)) }
         div.columns {
             section aria-labelledby="try-it" {
@@ -275,7 +290,10 @@ fn about(dashboard: &Dashboard, entry: &Entry) -> Markup {
     let names: Vec<_> = skills.iter().map(|(name, _)| name.as_str()).collect();
     html! {
         dl.facts {
-            div { dt { "Source" } dd { (inert(&entry.source)) } }
+            div { dt { "Source" } dd { @match descriptor.id.server().filter(|_| entry.source.starts_with("server ")) {
+                Some(server) => a href=(format!("/dashboard/servers/{}", in_url(server))) { "server " (inert(server)) },
+                None => (inert(&entry.source)),
+            } } }
             div { dt { "MCP name" } dd { code { (inert(&entry.wire)) } } }
             div { dt { "Approval" } dd { @match dashboard.parts.strip.approval_rule(&descriptor.id) {
                 ApprovalRule::Free => "not required",

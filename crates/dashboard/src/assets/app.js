@@ -23,6 +23,11 @@
     }
   }, true);
 
+  // -- Logs are read from their end, and follow it until somebody scrolls up.
+  const isAtEnd = (log) => log.scrollHeight - log.scrollTop - log.clientHeight < 8;
+  const scrollToEnd = (log) => log?.scrollTo({ top: log.scrollHeight });
+  all("[data-tail]").forEach(scrollToEnd);
+
   // -- Redrawing: a page fetches itself again and replaces its parts with `data-swap`.
   let drawing = false;
   let again = false;
@@ -36,12 +41,16 @@
       const same = part.dataset.version !== undefined
         ? part.dataset.version === next.dataset.version
         : part.outerHTML === next.outerHTML;
-      if (same || (keep && part.contains(keep) && keep.matches("input, textarea, select"))) {
+      const chosen = getSelection();
+      const selecting = chosen.type === "Range" && part.contains(chosen.anchorNode);
+      if (same || selecting || (keep && part.contains(keep) && keep.matches("input, textarea, select"))) {
         continue;
       }
       const focused = part.contains(document.activeElement) ? document.activeElement : null;
       const key = focused && (focused.id ? `#${CSS.escape(focused.id)}` : focused.getAttribute("href") && `a[href="${CSS.escape(focused.getAttribute("href"))}"]`);
+      const followed = all("[data-tail]", part.parentElement ?? document).filter(isAtEnd).map((log) => log.id);
       part.replaceWith(document.importNode(next, true));
+      followed.forEach((id) => scrollToEnd(document.getElementById(id)));
       if (key) {
         document.getElementById(part.id)?.querySelector(key)?.focus({ preventScroll: true });
       }

@@ -105,6 +105,7 @@ impl Serve {
             sign_in_codes: Some(Arc::clone(&codes)),
             servers: Some(Arc::clone(&servers)),
             service: Some(gateway.dashboard(&context, flags.clone())),
+            console: Arc::clone(gateway.console()) as Arc<dyn operations::Console>,
             shutdown: shutdown.clone(),
             max_body_bytes: limited.max_body_bytes,
             bodies: Arc::clone(&limited.bodies),

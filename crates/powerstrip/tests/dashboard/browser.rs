@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use testkit::{GatewayBuilder, OidcProvider};
+use serde_json::json;
+use testkit::{Gateway, GatewayBuilder, McpServer, OidcProvider};
 use tokio::process::Command;
 
-use crate::support::gateway;
+use crate::support::{NOTES, gateway};
 
 /// As `scripts/test` installs it.
 const PACKAGE: &str = "playwright-core@1.65.0";
@@ -50,6 +51,8 @@ async fn run_scenario_at(name: &str, gateway: GatewayBuilder, environment: &[(&s
         .env("CHROMIUM", browser)
         .env("GATEWAY", gateway.url(""))
         .env("TOKEN", gateway.admin_token())
+        .env("FOLDER", gateway.folder())
+        .env("POWERSTRIP", testkit::powerstrip_binary())
         .env("SCREENS", target.join("screens"))
         .envs(environment.iter().copied())
         .stdin(Stdio::null())
@@ -110,5 +113,23 @@ async fn every_control_is_reachable_by_keyboard() {
 
 #[tokio::test]
 async fn every_page_fits_every_screen() {
-    run_scenario("pages.mjs").await;
+    let servers = "servers:\n  notes: { command: python3, args: [notes.py] }\n  \
+        crm: { command: sh, args: [-c, \"echo 'crm: the licence file is missing' >&2; exit 3\"] }\n";
+    let gateway = gateway().file("notes.py", NOTES).file("notes.json", "{}").config(servers);
+    run_scenario_at("pages.mjs", gateway, &[]).await;
+}
+
+#[tokio::test]
+async fn servers_are_watched_restarted_and_switched() {
+    let tool =
+        json!({"name": "ping", "description": "Answers.", "inputSchema": {"type": "object"}});
+    let remote = McpServer::start(vec![tool]).await;
+    let config = format!(
+        "audit: {{ payloads: redacted }}\nservers:\n  notes:\n    command: python3\n    args: [notes.py]\n    env: \
+         {{ NOTES_KEY: {{ secret: NOTES_KEY }} }}\n  remote: {{ url: '{}' }}\n",
+        remote.url()
+    );
+    let notes = "{\"milk\": \"two bottles\"}";
+    let gateway = Gateway::with().file("notes.py", NOTES).file("notes.json", notes).config(&config);
+    run_scenario_at("servers.mjs", gateway, &[]).await;
 }

@@ -5,5 +5,7 @@ mod browser;
 mod guards;
 mod oidc;
 mod questions;
+mod servers;
+mod sign_in_link;
 mod support;
 mod tenants;

@@ -36,6 +36,49 @@ outputSchema: { type: object }
 execution: { kind: cli, cmd: [python3, -c, "import json, sys; print(json.dumps({'got': json.load(sys.stdin)}))"] }
 "#;
 
+/// A stdio server that reads notes from a file. It cannot start without the file.
+pub(crate) const NOTES: &str = r#"import json, sys
+
+def say(text):
+    print("notes: " + text, file=sys.stderr, flush=True)
+
+try:
+    notes = json.load(open("notes.json"))
+except OSError as error:
+    say("FATAL: cannot read notes.json: " + error.strerror)
+    sys.exit(1)
+say("read " + str(len(notes)) + " notes")
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+TOOLS = [
+    {"name": "read", "description": "Reads a note.", "annotations": {"readOnlyHint": True},
+     "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}},
+    {"name": "draw", "description": "Draws a picture.", "inputSchema": {"type": "object"}},
+]
+for line in sys.stdin:
+    message = json.loads(line)
+    method, params = message.get("method"), message.get("params") or {}
+    if "id" not in message:
+        continue
+    if method == "initialize":
+        result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "notes", "version": "1.0.0"}}
+    elif method == "tools/list":
+        result = {"tools": TOOLS}
+    elif method == "tools/call" and params["name"] == "draw":
+        result = {"content": [{"type": "image", "mimeType": "image/png", "data": PIXEL}]}
+    elif method == "tools/call":
+        name = params["arguments"]["name"]
+        say(name + " was asked for")
+        found = name in notes
+        text = notes[name] if found else "there is no note `" + name + "`"
+        result = {"content": [{"type": "text", "text": text}], "isError": not found}
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"],
+                          "error": {"code": -32601, "message": "no such method"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
 const SKILLS: &str = "skills: { mail: { tools: ['mail.*'], auto_approve: false }, basics: { tools: ['orders.*', 'demo.*'] }, \
     brief: { tools: ['brief.*'], auto_approve: false, approval_timeout: 12s } }\n\
     agents: { assistant: { skills: [mail, basics] } }\n";

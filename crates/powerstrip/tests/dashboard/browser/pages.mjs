@@ -11,7 +11,7 @@ await play(async (context) => {
   for (let count = 0; count < 12; count += 1) {
     await call("demo.echo", { message: `call ${count}` });
   }
-  await call("demo.echo", {});
+  const failed = await call("demo.echo", {});
   const { meta } = await call("orders.create", { customer: "C-1042", lines: [{ sku: "A-7" }] });
   const abandoned = new AbortController();
   const waits = (input) => call("mail.send", input, abandoned.signal).catch(() => null);
@@ -70,6 +70,11 @@ await play(async (context) => {
     trace: `/dashboard/calls/${meta.traceId}`,
     prompts: "/dashboard/prompts",
     prompt: "/dashboard/prompts/support/greeting/1",
+    servers: "/dashboard/servers",
+    server: "/dashboard/servers/crm",
+    agents: "/dashboard/agents",
+    connect: "/dashboard/connect?client=claude-desktop",
+    failed: `/dashboard/calls/${failed.meta.traceId}`,
     settings: "/dashboard/settings",
     missing: "/dashboard/approvals/none",
   };

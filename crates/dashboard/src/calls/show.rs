@@ -1,0 +1,175 @@
+//! The calls of one trace: when they ran, why they failed, and a way to try them again.
+
+use auth::scope;
+use axum::extract::{Path, State};
+use maud::{Markup, html};
+use operations::calls::{CallRecord, CallSummary, CallTrace};
+use operations::servers::{LogLine, LogQuery};
+use serde_json::Value;
+
+use super::table::{caller, message};
+use crate::layout::{Page, PageResult, Section, heading};
+use crate::log::log_lines;
+use crate::snippet::snippet;
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use crate::words::{in_url, inert, json, outcome, short, tool_page};
+use crate::{chart, curl, time, tries};
+
+/// Lines of a server's log belong to a call if they were written from this long before it to this long after it.
+const LOG_MARGIN_MS: u64 = 2_000;
+const MAX_LOG_LINES: usize = 60;
+
+pub(crate) async fn page(
+    State(dashboard): State<Dashboard>,
+    Path(id): Path<String>,
+    viewer: Viewer,
+) -> PageResult {
+    viewer.require(scope::TOOLS_READ)?;
+    let none =
+        "This trace does not exist or is not yours. A call is listed shortly after it has ended.";
+    let (console, caller) = (&dashboard.parts.console, viewer.caller());
+    let found = console.call(&caller, CallTrace { trace: id.clone() }).await;
+    let calls = match found {
+        Ok(details) if !details.calls.is_empty() => details.calls,
+        _ => return Err(viewer.missing(none)),
+    };
+    let summaries: Vec<CallSummary> = calls.iter().map(|call| call.summary.clone()).collect();
+    let title = short(&summaries[0].tool, 80);
+    let below = html! { (outcome(&summaries[0].code)) " · trace " code { (inert(&id)) } };
+    let body = html! {
+        (heading(html! { code { (title) } }, below, html! { a href="/dashboard/calls" { "All calls" } }))
+        @for call in &calls { (failure(&dashboard, &viewer, call)) }
+        (chart::waterfall(&summaries))
+        @for call in &calls { (facts(&dashboard, call, &viewer)) }
+    };
+    Page::new("Call", Section::Calls, body).show(&viewer)
+}
+
+/// Why a call failed, what its server wrote meanwhile, and a link to try it again.
+fn failure(dashboard: &Dashboard, viewer: &Viewer, call: &CallRecord) -> Markup {
+    let summary = &call.summary;
+    if summary.is_ok() {
+        return html! {};
+    }
+    let server = summary.tool.split_once(':').map(|(server, _)| server);
+    let known = server.filter(|_| viewer.may(scope::METRICS_READ));
+    html! {
+        div.fault.cause role="alert" {
+            p { strong { (inert(&summary.code)) } @if let Some(blame) = &summary.blame { " · blame: " (inert(blame)) } }
+            @if let Some(message) = message(summary, viewer) { p.prose { (inert(message)) } }
+            @else if !viewer.may(scope::AUDIT_READ) { p { "You need the scope " code { (scope::AUDIT_READ) } " to read its message." } }
+        }
+        @if let Some(server) = known {
+            @if let Some(lines) = log_around(dashboard, server, summary) {
+                div.section-head {
+                    h2 { "Standard error of " (inert(server)) }
+                    a href=(format!("/dashboard/servers/{}", in_url(server))) { "Server" }
+                }
+                @if lines.is_empty() { p.soft { "The server wrote nothing around this call." } }
+                @else { pre.code.log tabindex="0" { (log_lines(&lines)) } }
+            }
+        }
+    }
+}
+
+/// What a server wrote around a call; `None` if there is no such server.
+fn log_around(dashboard: &Dashboard, server: &str, call: &CallSummary) -> Option<Vec<LogLine>> {
+    let query = LogQuery { name: server.to_owned(), after: None, limit: None };
+    let lines = dashboard.parts.console.logs(&query).ok()?.lines;
+    let first = call.at_unix_ms.saturating_sub(LOG_MARGIN_MS);
+    let last = call.at_unix_ms + call.duration_us / 1_000 + LOG_MARGIN_MS;
+    let within = lines.into_iter().filter(|line| (first..=last).contains(&line.at_unix_ms));
+    let mut lines: Vec<_> = within.collect();
+    lines.drain(..lines.len().saturating_sub(MAX_LOG_LINES));
+    Some(lines)
+}
+
+fn facts(dashboard: &Dashboard, call: &CallRecord, viewer: &Viewer) -> Markup {
+    let summary = &call.summary;
+    html! {
+        dl.facts {
+            div { dt { "Tool" } dd { a href=(tool_page(&summary.tool)) { code { (inert(&summary.tool)) } } " " span.soft { (inert(&summary.version)) } } }
+            div { dt { "Outcome" } dd { (outcome(&summary.code)) @if let Some(blame) = &summary.blame { span.soft { " · blame: " (inert(blame)) } } } }
+            div { dt { "Decision" } dd { (inert(&summary.decision)) } }
+            div { dt { "Caller" } dd { (caller(summary, viewer)) } }
+            div { dt { "Door" } dd { (inert(&summary.door)) } }
+            div { dt { "Started" } dd { (time::ago(summary.at_unix_ms, viewer.now_ms)) " · " (time::exact(summary.at_unix_ms)) } }
+            div { dt { "Took" } dd { (time::span(summary.duration_us)) } }
+            div { dt { "Arguments" } dd { code.sum title="SHA-256 of the canonical arguments" { (inert(&call.arguments_digest)) } } }
+            @if let Some(definition) = &call.definition_digest {
+                div { dt { "Definition" } dd { code.sum title="SHA-256 of the tool's definition" { (inert(definition)) } } }
+            }
+        }
+        (content(dashboard, call, viewer))
+    }
+}
+
+/// The stored arguments and result, and the link to try the call again.
+fn content(dashboard: &Dashboard, call: &CallRecord, viewer: &Viewer) -> Markup {
+    let summary = &call.summary;
+    let (trace, number) = (summary.trace_id.to_string(), summary.number);
+    let stored = call.arguments.as_ref().filter(|_| viewer.may(scope::AUDIT_READ));
+    let own = tries::input(dashboard, &trace, viewer);
+    let input = own.as_deref().or(stored.filter(|input| input.is_object()));
+    let result = call.result.as_ref().filter(|_| viewer.may(scope::AUDIT_READ));
+    let needs_key = dashboard.parts.access.is_guarded();
+    html! {
+        @if let Some(input) = input {
+            div.buttons {
+                @if viewer.may(scope::TOOLS_CALL) {
+                    a.button.primary href=(format!("{}?again={trace}", tool_page(&summary.tool))) { "Try again with this input" }
+                }
+            }
+            details.block open {
+                summary { "Input" }
+                (snippet(&format!("input-{number}"), &json(input), "the input"))
+                @if own.is_none() { p.hint { "Secrets are masked: replace them before you try again." } }
+            }
+            details.block {
+                summary { "As curl" }
+                (snippet(&format!("curl-{number}"), &curl::command(&viewer.base_url, &summary.tool, input, needs_key), "the curl command"))
+            }
+        } @else if let Some(part) = stored {
+            details.block open {
+                summary { "Input (too long to be stored whole)" }
+                (snippet(&format!("input-{number}"), &shown(part), "the input"))
+            }
+        } @else {
+            p.hint.after {
+                "The input of this call is not stored. To keep the inputs and results of calls, with secrets masked, set "
+                code { "audit: { payloads: redacted }" } " in the config."
+            }
+        }
+        @if let Some(result) = result {
+            details.block {
+                summary { "Result" @if call.truncated { " (shortened)" } }
+                (snippet(&format!("result-{number}"), &shown(result), "the result"))
+            }
+        }
+    }
+}
+
+/// Stored content: JSON, or the beginning of it as text.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => inert(text),
+        value => json(value),
+    }
+}
+
+/// The stored input of a call of this tool, for the form that tries it again.
+pub(crate) async fn stored_input(
+    dashboard: &Dashboard,
+    viewer: &Viewer,
+    tool: &str,
+    trace: &str,
+) -> Option<Value> {
+    if trace.is_empty() || !viewer.may(scope::AUDIT_READ) {
+        return None;
+    }
+    let input = CallTrace { trace: trace.to_owned() };
+    let details = dashboard.parts.console.call(&viewer.caller(), input).await.ok()?;
+    let mut calls = details.calls.into_iter().filter(|call| call.summary.tool == tool);
+    calls.find_map(|call| call.arguments).filter(Value::is_object)
+}

@@ -1,0 +1,53 @@
+//! What the pages ask the gateway about its servers and calls, for a viewer.
+
+use std::collections::HashMap;
+
+use axum::response::Response;
+use http::StatusCode;
+use operations::calls::OverviewQuery;
+use operations::{Caller, OperationError};
+use proto::TraceId;
+
+use crate::layout::error_page;
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+
+/// How far back the catalog looks for the last use of a tool.
+const LAST_USES_RANGE: &str = "30d";
+const MAX_LAST_USES: u32 = 1_000;
+
+impl Viewer {
+    /// The viewer as a caller of operations.
+    pub(super) fn caller(&self) -> Caller {
+        Caller::remote(self.session.principal.clone(), TraceId::random())
+    }
+
+    /// The page for an operation that failed.
+    pub(super) fn failed(&self, title: &str, error: &OperationError) -> Response {
+        let status = StatusCode::from_u16(error.code.http_status());
+        let status = if error.conflict { Ok(StatusCode::CONFLICT) } else { status };
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        error_page(self, status, title, &error.message)
+    }
+}
+
+impl Dashboard {
+    /// When tools were last called by the viewer's tenant, by id.
+    pub(super) async fn last_uses(&self, viewer: &Viewer) -> HashMap<String, u64> {
+        let query = OverviewQuery {
+            range: Some(LAST_USES_RANGE.to_owned()),
+            tools: Some(MAX_LAST_USES),
+            ..OverviewQuery::default()
+        };
+        match self.parts.console.overview(&viewer.caller(), query).await {
+            Ok(overview) => {
+                let tools = overview.top_tools.into_iter();
+                tools.map(|tool| (tool.tool, tool.last_unix_ms)).collect()
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the last uses of tools cannot be read");
+                HashMap::new()
+            }
+        }
+    }
+}

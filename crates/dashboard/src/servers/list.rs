@@ -1,0 +1,75 @@
+//! The list of servers.
+
+use auth::scope;
+use axum::extract::State;
+use maud::{Markup, html};
+use operations::servers::ServerSummary;
+
+use super::state::{server_page, state_mark};
+use crate::layout::{Page, PageResult, Section, heading};
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use crate::words::{count, empty, inert, short};
+
+pub(crate) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
+    viewer.require(scope::METRICS_READ)?;
+    let servers = dashboard.parts.console.servers().servers;
+    let broken = servers.iter().filter(|server| server.state.is_broken()).count();
+    let below = html! {
+        (count(servers.len(), "server", "servers"))
+        @if broken > 0 { " · " span.warn { (broken) " with problems" } }
+    };
+    let body = html! {
+        (heading(html! { "Servers" }, below, html! {}))
+        div #servers-list data-swap { (rows(&servers, &viewer)) }
+        @if !servers.is_empty() {
+            p.hint.after {
+                "Servers are added and removed on the host: " code { "powerstrip add" } ", " code { "powerstrip remove" }
+                ", or " code { "powerstrip.yaml" } "."
+            }
+        }
+    };
+    Page { poll: 3, live: "catalog", ..Page::new("Servers", Section::Servers, body) }.show(&viewer)
+}
+
+/// The servers as a list, or what to do if there are none.
+pub(crate) fn rows(servers: &[ServerSummary], viewer: &Viewer) -> Markup {
+    if servers.is_empty() {
+        return empty(
+            "No MCP servers yet",
+            html! {
+                p { "Add one on the host of the gateway, or import those of a client:" }
+                pre { code { "powerstrip add files -- npx -y @modelcontextprotocol/server-filesystem .\npowerstrip import ~/.cursor/mcp.json" } }
+                p { "The built-in tools and your tool packs work without servers." }
+            },
+        );
+    }
+    html! { ul.rows { @for server in servers { (row(server, viewer)) } } }
+}
+
+fn row(server: &ServerSummary, viewer: &Viewer) -> Markup {
+    let name = &server.name;
+    let link = match viewer.may(scope::METRICS_READ) {
+        true => server_page(name),
+        false => format!("/dashboard/catalog?server={}", crate::words::in_url(name)),
+    };
+    // Errors of servers contain hosts and paths.
+    let error = server.reason.as_ref().or(server.last_error.as_ref());
+    let error = error.filter(|_| viewer.may(scope::METRICS_READ) && server.state.is_broken());
+    html! {
+        li {
+            a.row href=(link) {
+                span.row-name { (short(name, 60)) }
+                span.row-more {
+                    (inert(&server.kind)) " · " (count(server.tools, "tool", "tools"))
+                    @if !server.quarantined.is_empty() {
+                        " · " span.warn { (count(server.quarantined.len(), "tool", "tools")) " in quarantine" }
+                    }
+                    @if server.restarts > 0 { " · " (count(usize::try_from(server.restarts).unwrap_or(usize::MAX), "restart", "restarts")) }
+                    @if let Some(error) = error { " · " (short(error, 140)) }
+                }
+                (state_mark(server.state))
+            }
+        }
+    }
+}

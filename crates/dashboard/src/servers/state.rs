@@ -1,0 +1,47 @@
+//! The state of a server in words.
+
+use maud::{Markup, html};
+use operations::servers::{ServerState, ServerSummary};
+
+use crate::words::{Tone, inert, mark};
+
+/// The state as a dot and a word.
+pub(super) fn state_mark(state: ServerState) -> Markup {
+    match state {
+        ServerState::Starting => mark(Tone::Quiet, "starting"),
+        ServerState::Ready => mark(Tone::Good, "ready"),
+        ServerState::Degraded => mark(Tone::Doubtful, "degraded"),
+        ServerState::Down => mark(Tone::Bad, "down"),
+        ServerState::Disabled => mark(Tone::Quiet, "disabled"),
+        ServerState::NeedsSignIn => mark(Tone::Doubtful, "needs sign-in"),
+        ServerState::NeedsSecret => mark(Tone::Doubtful, "needs a secret"),
+        ServerState::Stopped => mark(Tone::Quiet, "stopped (idle)"),
+    }
+}
+
+/// What to do about a server that cannot be used.
+pub(super) fn advice(server: &ServerSummary) -> Markup {
+    html! {
+        @match server.state {
+            ServerState::NeedsSignIn => {
+                "Sign in with " code { "powerstrip login " (inert(&server.name)) } "."
+            }
+            ServerState::NeedsSecret => {
+                "Store the secret with " code { "powerstrip secret set NAME" } ". The server starts by itself afterwards."
+            }
+            ServerState::Down => {
+                "Read its standard error below, fix the cause, then restart it. It is also tried again by itself."
+            }
+            ServerState::Degraded => { "Some of it works. Its log below says what does not." }
+            ServerState::Disabled if server.disabled => {
+                "It is disabled in the config file: its tools are not served."
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The address of a server's page.
+pub(super) fn server_page(name: &str) -> String {
+    format!("/dashboard/servers/{}", crate::words::in_url(name))
+}

@@ -112,10 +112,10 @@ impl Client {
                  %APPDATA%\\Claude\\claude_desktop_config.json",
             ),
             Self::VsCode => Some(
-                "macOS: ~/Library/Application Support/Code/User/mcp.json; one project: .vscode/mcp.json",
+                "macOS: ~/Library/Application Support/Code/User/mcp.json; for one project: .vscode/mcp.json",
             ),
-            Self::ClaudeCode => Some("one project: .mcp.json"),
-            Self::Cursor => Some("one project: .cursor/mcp.json"),
+            Self::ClaudeCode => Some("For one project: .mcp.json"),
+            Self::Cursor => Some("For one project: .cursor/mcp.json"),
             Self::Windsurf | Self::Zed | Self::Codex | Self::Gemini => None,
         }
     }

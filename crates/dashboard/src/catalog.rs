@@ -54,6 +54,7 @@ fn title(source: &str) -> &str {
         "built-in" => "Built-in tools",
         "toolpacks" => "Tool packs",
         "control" => "Control flow",
+        "powerstrip" => "Gateway tools",
         name => name,
     }
 }

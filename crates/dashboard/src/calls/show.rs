@@ -17,8 +17,8 @@ use crate::words::{in_url, inert, json, outcome, short, tool_page};
 use crate::{chart, curl, time, tries};
 
 /// Lines of a server's log belong to a call if they were written from this long before it to this long after it.
-const LOG_MARGIN_MS: u64 = 2_000;
-const MAX_LOG_LINES: usize = 60;
+const LOG_MARGIN_MS: u64 = 1_000;
+const MAX_LOG_LINES: usize = 40;
 
 pub(crate) async fn page(
     State(dashboard): State<Dashboard>,
@@ -67,7 +67,7 @@ fn failure(dashboard: &Dashboard, viewer: &Viewer, call: &CallRecord) -> Markup 
                     a href=(format!("/dashboard/servers/{}", in_url(server))) { "Server" }
                 }
                 @if lines.is_empty() { p.soft { "The server wrote nothing around this call." } }
-                @else { pre.code.log tabindex="0" { (log_lines(&lines)) } }
+                @else { pre.code.log #{ "log-" (summary.number) } data-tail tabindex="0" { (log_lines(&lines)) } }
             }
         }
     }

@@ -124,7 +124,7 @@ fn figures(server: &ServerDetail) -> Markup {
     let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), time::ms);
     html! {
         dl.stats {
-            div { dt { "Calls, last hour" } dd { (calls.count) } }
+            div { dt { "Calls (1 h)" } dd { (calls.count) } }
             div { dt { "Failed" } dd class=[(calls.errors > 0).then_some("bad")] { (calls.errors) } }
             div { dt { "p50" } dd { (ms(calls.p50_ms)) } }
             div { dt { "p95" } dd { (ms(calls.p95_ms)) } }

@@ -70,7 +70,10 @@ async fn an_unusable_schema_is_reported_by_the_catalog() {
     let loaded = setup.load();
     assert_eq!((loaded.tools.len(), loaded.findings.len()), (2, 0));
     let limits = Limits::default();
-    let catalog = Catalog::new(LimitBounds { default: limits, max: limits }, WireNames::default());
+    let catalog = Catalog::new(
+        LimitBounds { default: limits, server_input: limits.max_input_bytes, max: limits },
+        WireNames::default(),
+    );
     catalog.publish(toolpack::SOURCE, loaded.as_tools());
     let snapshot = catalog.snapshot();
     assert_eq!(snapshot.entries().len(), 1);

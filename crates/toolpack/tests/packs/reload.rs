@@ -26,8 +26,10 @@ struct Watch {
 
 fn watch(packs: &Arc<Toolpacks>) -> Watch {
     let limits = Limits::default();
-    let catalog =
-        Arc::new(Catalog::new(LimitBounds { default: limits, max: limits }, WireNames::default()));
+    let catalog = Arc::new(Catalog::new(
+        LimitBounds { default: limits, server_input: limits.max_input_bytes, max: limits },
+        WireNames::default(),
+    ));
     let cancel = CancellationToken::new();
     let (published, first) = oneshot::channel();
     tokio::spawn(Arc::clone(packs).watch(Arc::clone(&catalog), published, cancel.clone()));

@@ -59,6 +59,14 @@ const AUTH = {
     client_id: context.client_id,
     private_key: secretFile('key.pem', context.private_key_pem),
   }),
+  'auth/enterprise-managed-authorization': async () => ({
+    grant: 'identity_assertion',
+    issuer: await authorizationServer(),
+    client_id: context.client_id,
+    client_secret: secretFile('client-secret', context.client_secret),
+    subject_token: secretFile('id-token', context.idp_id_token),
+    identity_provider: { issuer: context.idp_issuer, client_id: context.idp_client_id },
+  }),
   'auth/wif-jwt-bearer': async () => ({
     grant: 'jwt_bearer',
     issuer: await authorizationServer(),
@@ -181,7 +189,9 @@ async function call(tool, input = {}) {
     const { json, message } = await command('call', `${SERVER}:${tool}`, '--input', JSON.stringify(input));
     if (json?.ok) return json;
     const error = json?.errors?.[0];
-    if (error?.code === 'NOT_FOUND' && Date.now() < deadline) {
+    // With a state where the server has not listed its tools yet.
+    const unknown = error?.code === 'NOT_FOUND' || error?.details?.state !== undefined;
+    if (unknown && Date.now() < deadline) {
       await pause(100);
     } else if (error?.details?.login && logins < LOGINS) {
       logins += 1;

@@ -22,7 +22,9 @@ mod token;
 
 pub(crate) use authority::metadata_urls;
 pub use challenge::BearerChallenge;
-pub use config::{ClientConfig, Grant, InvalidClientConfig, Resource, SubjectToken};
+pub use config::{
+    ClientConfig, Grant, IdentityProvider, InvalidClientConfig, Resource, SubjectToken,
+};
 pub use fault::Fault;
 pub use holder::Holder;
 pub use login_pages::{LoginOutcome, LoginPrompt};

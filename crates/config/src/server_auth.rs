@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use auth::client::{ClientConfig, Grant, Resource, SubjectToken};
+use auth::client::{ClientConfig, Grant, IdentityProvider, Resource, SubjectToken};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -35,9 +35,11 @@ pub struct ServerAuth {
     pub resource: ResourceChoice,
     /// The redirect URI, if browsers reach the gateway at another address than the one it listens on.
     pub redirect_uri: Option<String>,
-    /// The token to exchange with `grant: token_exchange`, or the assertion of `grant: jwt_bearer`; a file is read again
-    /// each time.
+    /// The token to exchange with `grant: token_exchange`, the assertion of `grant: jwt_bearer`, or the ID token of
+    /// `grant: identity_assertion`; a file is read again each time.
     pub subject_token: Option<SecretSource>,
+    /// The identity provider of `grant: identity_assertion`.
+    pub identity_provider: Option<VouchingProvider>,
 }
 
 /// How a token is obtained.
@@ -53,6 +55,22 @@ pub enum GrantKind {
     TokenExchange,
     /// A signed assertion, such as that of a workload, is exchanged for a token for the server (RFC 7523).
     JwtBearer,
+    /// An ID token is exchanged at the identity provider for an assertion, and that for a token for the server
+    /// (enterprise-managed authorization).
+    IdentityAssertion,
+}
+
+/// The identity provider that vouches for the owner of an ID token.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VouchingProvider {
+    /// Its issuer URL. Its host and port need no entry in `egress.allow`.
+    pub issuer: String,
+    /// The gateway's client id there.
+    pub client_id: String,
+    /// The client secret there, as `{env: NAME}` or `{file: PATH}`.
+    #[serde(default)]
+    pub client_secret: Option<SecretSource>,
 }
 
 /// `true`, `false` or a URL.
@@ -126,12 +144,19 @@ impl ServerAuth {
             }
             _ => subject.map(SubjectToken::Given),
         };
+        let identity_provider = self.identity_provider.as_ref().map(|provider| IdentityProvider {
+            issuer: provider.issuer.clone(),
+            client_id: provider.client_id.clone(),
+            client_secret: fetch("identity_provider.client_secret", &provider.client_secret)
+                .map(convert),
+        });
         let config = ClientConfig {
             grant: match self.grant {
                 GrantKind::AuthorizationCode => Grant::AuthorizationCode,
                 GrantKind::ClientCredentials => Grant::ClientCredentials,
                 GrantKind::TokenExchange => Grant::TokenExchange,
                 GrantKind::JwtBearer => Grant::JwtBearer,
+                GrantKind::IdentityAssertion => Grant::IdentityAssertion,
             },
             client_id: self.client_id.clone(),
             client_secret,
@@ -146,6 +171,7 @@ impl ServerAuth {
             },
             redirect_uri: self.redirect_uri.clone(),
             subject,
+            identity_provider,
         };
         if faults.is_empty()
             && let Err(why) = config.check()

@@ -28,7 +28,7 @@ pub use mcp::{
     mcp_tools,
 };
 pub use mcp_server::McpServer;
-pub use oauth::{CANARY, Misbehaviour, ProtectedServer, TokenRequest};
+pub use oauth::{CANARY, ClientAuth, Misbehaviour, ProtectedServer, TokenRequest};
 pub use postgres::{PostgresServer, on_postgres};
 pub use process::{CommandOutput, ServerProcess, sibling_program};
 pub use provider::OidcProvider;

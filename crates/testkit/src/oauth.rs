@@ -36,6 +36,17 @@ pub struct TokenRequest {
     pub authorization: Option<String>,
 }
 
+/// How the token endpoint wants clients to authenticate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientAuth {
+    /// By its id alone.
+    None,
+    /// By a secret in a header.
+    Basic,
+    /// By a secret in the form.
+    Post,
+}
+
 #[derive(Default)]
 struct Records {
     patch: Value,
@@ -52,6 +63,16 @@ struct Records {
     authorizations: Vec<String>,
     resource: Option<String>,
     realm: Option<String>,
+    /// Fields of the server's own metadata that are replaced.
+    resource_patch: Value,
+    /// Fields of token responses that are replaced; null removes one.
+    token_patch: Value,
+    token_as_form: bool,
+    registration: Option<(u16, Value)>,
+    client_auth: Option<ClientAuth>,
+    /// The error for requests with `resource`: its code and description.
+    resource_refusal: Option<(&'static str, &'static str)>,
+    authorize_queries: Vec<BTreeMap<String, String>>,
 }
 
 /// The authorization server, and the MCP server behind it.
@@ -115,6 +136,41 @@ impl ProtectedServer {
     /// Replaces fields of the authorization server's metadata.
     pub fn patch_metadata(&self, patch: Value) {
         self.records().patch = patch;
+    }
+
+    /// Replaces fields of the server's own metadata (RFC 9728).
+    pub fn patch_resource_metadata(&self, patch: Value) {
+        self.records().resource_patch = patch;
+    }
+
+    /// Replaces fields of token responses; null removes one.
+    pub fn patch_token(&self, patch: Value) {
+        self.records().token_patch = patch;
+    }
+
+    /// Writes token responses as a form instead of JSON.
+    pub fn answer_tokens_as_form(&self) {
+        self.records().token_as_form = true;
+    }
+
+    /// Sets the answer to registrations.
+    pub fn set_registration(&self, status: u16, answer: Value) {
+        self.records().registration = Some((status, answer));
+    }
+
+    /// Refuses clients that authenticate in another way.
+    pub fn require_client_auth(&self, method: ClientAuth) {
+        self.records().client_auth = Some(method);
+    }
+
+    /// Refuses requests with `resource`, with this code and description.
+    pub fn refuse_resource(&self, code: &'static str, description: &'static str) {
+        self.records().resource_refusal = Some((code, description));
+    }
+
+    /// The queries of authorization requests.
+    pub fn authorize_queries(&self) -> Vec<BTreeMap<String, String>> {
+        self.records().authorize_queries.clone()
     }
 
     /// Makes the endpoint `metadata`, `resource` or `token` misbehave.
@@ -212,10 +268,12 @@ async fn issue(State(endpoints): State<Endpoints>, request: Request) -> Response
         "/.well-known/oauth-authorization-server" => metadata(&endpoints),
         "/token" => token(&endpoints, &parts.headers, &body),
         "/authorize" => authorize(&endpoints, &parts.uri),
-        "/register" => answer(
-            201,
-            &json!({"client_id": "registered", "client_secret": format!("{CANARY}-registered")}),
-        ),
+        "/register" => {
+            let usual =
+                json!({"client_id": "registered", "client_secret": format!("{CANARY}-registered")});
+            let (status, body) = endpoints.records().registration.clone().unwrap_or((201, usual));
+            answer(status, &body)
+        }
         _ => answer(404, &json!({})),
     }
 }
@@ -231,12 +289,18 @@ fn metadata(endpoints: &Endpoints) -> Response {
         "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
         "authorization_response_iss_parameter_supported": true,
     });
-    if let Some(patch) = endpoints.records().patch.as_object() {
-        for (key, value) in patch {
-            metadata[key] = value.clone();
+    patch(&mut metadata, &endpoints.records().patch);
+    answer(200, &metadata)
+}
+
+/// Replaces fields of a document; null removes one.
+fn patch(document: &mut Value, changes: &Value) {
+    for (key, value) in changes.as_object().into_iter().flatten() {
+        match (value, document.as_object_mut()) {
+            (Value::Null, Some(fields)) => drop(fields.remove(key)),
+            _ => document[key] = value.clone(),
         }
     }
-    answer(200, &metadata)
 }
 
 fn token(endpoints: &Endpoints, headers: &HeaderMap, body: &Bytes) -> Response {
@@ -247,6 +311,19 @@ fn token(endpoints: &Endpoints, headers: &HeaderMap, body: &Bytes) -> Response {
         TokenRequest { form: form.clone(), authorization: authorization.map(str::to_owned) };
     records.requests.push(request);
     let refused = |error: &str| answer(400, &json!({"error": error, "error_description": "no"}));
+    let used = match (authorization, form.get("client_secret")) {
+        (Some(_), _) => ClientAuth::Basic,
+        (None, Some(_)) => ClientAuth::Post,
+        (None, None) => ClientAuth::None,
+    };
+    if records.client_auth.is_some_and(|wanted| wanted != used) {
+        return refused("invalid_client");
+    }
+    if let Some((error, said)) = records.resource_refusal
+        && form.contains_key("resource")
+    {
+        return answer(400, &json!({"error": error, "error_description": said}));
+    }
     let (scopes, user) = match form.get("grant_type").map(String::as_str) {
         Some("authorization_code") => match records.codes.remove(&form["code"]) {
             Some(granted) if form.contains_key("code_verifier") => granted,
@@ -273,7 +350,18 @@ fn token(endpoints: &Endpoints, headers: &HeaderMap, body: &Bytes) -> Response {
         records.refresh.insert(refresh.clone(), scopes);
         granted["refresh_token"] = json!(refresh);
     }
-    answer(200, &granted)
+    patch(&mut granted, &records.token_patch);
+    if !records.token_as_form {
+        return answer(200, &granted);
+    }
+    let mut form = reqwest::Url::parse("http://form/").expect("a URL");
+    for (name, value) in granted.as_object().into_iter().flatten() {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        form.query_pairs_mut().append_pair(name, &text);
+    }
+    let body = form.query().unwrap_or_default().to_owned();
+    let kind = "application/x-www-form-urlencoded";
+    Response::builder().header("content-type", kind).body(body.into()).expect("a response")
 }
 
 /// Grants every request at once, as the user that `login_hint` names.
@@ -282,16 +370,22 @@ fn authorize(endpoints: &Endpoints, uri: &Uri) -> Response {
     assert_eq!(params["code_challenge_method"], "S256");
     assert!(params["code_challenge"].len() >= 43, "{params:?}");
     let mut records = endpoints.records();
+    records.authorize_queries.push(params.clone());
     records.issued += 1;
-    let code = format!("{CANARY}-code-{}", records.issued);
-    let user = params.get("login_hint").cloned().unwrap_or_default();
-    records.codes.insert(code.clone(), (words(params.get("scope")), user));
     let mut back = reqwest::Url::parse(&params["redirect_uri"]).expect("a redirect URI");
     let iss = records.iss.clone().unwrap_or_else(|| endpoints.issuer.clone());
-    back.query_pairs_mut()
-        .append_pair("code", &code)
-        .append_pair("state", &params["state"])
-        .append_pair("iss", &iss);
+    back.query_pairs_mut().append_pair("state", &params["state"]).append_pair("iss", &iss);
+    if let Some((error, said)) = records.resource_refusal
+        && params.contains_key("resource")
+    {
+        let mut query = back.query_pairs_mut();
+        query.append_pair("error", error).append_pair("error_description", said);
+    } else {
+        let code = format!("{CANARY}-code-{}", records.issued);
+        let user = params.get("login_hint").cloned().unwrap_or_default();
+        records.codes.insert(code.clone(), (words(params.get("scope")), user));
+        back.query_pairs_mut().append_pair("code", &code);
+    }
     let builder = Response::builder().status(302).header("location", back.as_str());
     builder.body(Body::empty()).expect("a response")
 }
@@ -306,10 +400,14 @@ async fn serve(State(endpoints): State<Endpoints>, request: Request) -> Response
         }
         let resource = endpoints.records().resource.clone();
         let resource = resource.unwrap_or_else(|| format!("{}/mcp", endpoints.server));
-        return answer(
-            200,
-            &json!({"resource": resource, "authorization_servers": [endpoints.issuer], "scopes_supported": ["read"]}),
-        );
+        let mut metadata = json!({
+            "resource": resource, "authorization_servers": [endpoints.issuer], "scopes_supported": ["read"],
+        });
+        patch(&mut metadata, &endpoints.records().resource_patch);
+        return answer(200, &metadata);
+    }
+    if parts.uri.path() != "/mcp" {
+        return answer(404, &json!({}));
     }
     let authorization = parts.headers.get("authorization").and_then(|value| value.to_str().ok());
     endpoints.records().authorizations.extend(authorization.map(str::to_owned));

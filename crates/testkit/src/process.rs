@@ -53,6 +53,13 @@ impl CommandOutput {
 }
 
 impl Gateway {
+    /// A `powerstrip` command with the config of this gateway, for a test that watches it.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(powerstrip_binary());
+        command.args(arguments).args(["--config", "powerstrip.yaml"]).current_dir(self.folder());
+        command
+    }
+
     /// Runs a `powerstrip` command with the config of this gateway.
     pub async fn run(&self, arguments: &[&str]) -> CommandOutput {
         self.run_with(arguments, &[]).await
@@ -60,15 +67,9 @@ impl Gateway {
 
     /// The same, with these environment variables.
     pub async fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
-        let output = Command::new(powerstrip_binary())
-            .args(arguments)
-            .args(["--config", "powerstrip.yaml"])
-            .current_dir(self.folder())
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .output()
-            .await;
-        output.expect("the command runs").into()
+        let mut command = self.command(arguments);
+        command.envs(variables.iter().copied()).stdin(Stdio::null());
+        command.output().await.expect("the command runs").into()
     }
 }
 

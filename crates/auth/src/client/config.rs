@@ -27,6 +27,17 @@ pub struct ClientConfig {
     pub redirect_uri: Option<String>,
     /// The token to exchange.
     pub subject: Option<SubjectToken>,
+    /// Where that token comes from, for [`Grant::IdentityAssertion`].
+    pub identity_provider: Option<IdentityProvider>,
+}
+
+/// The identity provider of an organisation, which vouches for people at authorization servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentityProvider {
+    pub issuer: String,
+    /// The gateway's client id there.
+    pub client_id: String,
+    pub client_secret: Option<Secret>,
 }
 
 /// How a token is obtained.
@@ -41,12 +52,15 @@ pub enum Grant {
     TokenExchange,
     /// A given signed assertion, such as that of a workload, is exchanged for a token of the server (RFC 7523).
     JwtBearer,
+    /// A given ID token is exchanged at the identity provider for an assertion, and that for a token of the server
+    /// (enterprise-managed authorization).
+    IdentityAssertion,
 }
 
 impl Grant {
     /// Whether it starts from a token that the config gives.
     fn needs_subject(self) -> bool {
-        matches!(self, Self::TokenExchange | Self::JwtBearer)
+        matches!(self, Self::TokenExchange | Self::JwtBearer | Self::IdentityAssertion)
     }
 }
 
@@ -116,8 +130,12 @@ impl ClientConfig {
             return Err(invalid("subject_token", "this grant needs a token to exchange"));
         }
         if !self.grant.needs_subject() && self.subject.is_some() {
-            let why = "only `grant: token_exchange` and `grant: jwt_bearer` use it";
+            let why = "only the grants token_exchange, jwt_bearer and identity_assertion use it";
             return Err(invalid("subject_token", why));
+        }
+        if (self.grant == Grant::IdentityAssertion) != self.identity_provider.is_some() {
+            let why = "`grant: identity_assertion` needs it, and no other grant uses it";
+            return Err(invalid("identity_provider", why));
         }
         if let Some(key) = &self.private_key {
             SigningKey::parse(key.expose()).map_err(|why| invalid("private_key", why))?;
@@ -134,7 +152,9 @@ impl ClientConfig {
             Resource::Named(named) => Some(named),
             Resource::FromMetadata | Resource::Omitted => None,
         };
+        let provider = self.identity_provider.as_ref().map(|provider| provider.issuer.clone());
         for (key, url) in [
+            ("identity_provider", &provider),
             ("issuer", &self.issuer),
             ("redirect_uri", &self.redirect_uri),
             ("resource", &named.cloned()),

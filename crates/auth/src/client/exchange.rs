@@ -209,7 +209,22 @@ impl TokenRequester<'_> {
             let terms = Terms { resource: None, ..terms };
             outcome = self.try_methods(authority, &form.without("resource"), terms).await;
         }
-        outcome
+        let (mut granted, terms) = outcome?;
+        let id_token = granted.id_token.take().map(Secret::new);
+        Ok((self.accept(granted, terms)?, id_token))
+    }
+
+    /// Requests an assertion that another authorization server accepts instead of a person's login.
+    pub(super) async fn request_assertion(
+        &self,
+        authority: &Authority,
+        form: Form,
+        terms: Terms,
+    ) -> Result<Secret, Fault> {
+        let (granted, _) = self.try_methods(authority, &form, terms).await?;
+        let assertion = granted.access_token.filter(|token| !token.is_empty());
+        let none = || Fault::invalid("the identity provider", "answers without an assertion");
+        assertion.map(Secret::new).ok_or_else(none)
     }
 
     /// Sends a request with each way of authenticating that the authorization server may want, until it accepts one.
@@ -218,15 +233,15 @@ impl TokenRequester<'_> {
         authority: &Authority,
         form: &Form,
         mut terms: Terms,
-    ) -> Result<(StoredToken, Option<Secret>), Fault> {
+    ) -> Result<(TokenResponse, Terms), Fault> {
         let mut refused = None;
         for method in self.auth_methods(authority, &terms.client) {
             terms.client.auth_method = method;
-            match self.send(authority, form.clone(), terms.clone()).await {
-                Err(fault @ Fault::Refused { .. }) if fault.is_refused_client() => {
+            match self.send(authority, form.clone(), &terms.client).await {
+                Err(fault) if fault.is_refused_client() => {
                     refused.get_or_insert(fault);
                 }
-                outcome => return outcome,
+                outcome => return outcome.map(|granted| (granted, terms)),
             }
         }
         Err(refused.unwrap_or(Fault::Interrupted))
@@ -252,9 +267,9 @@ impl TokenRequester<'_> {
         &self,
         authority: &Authority,
         form: Form,
-        terms: Terms,
-    ) -> Result<(StoredToken, Option<Secret>), Fault> {
-        let (form, authorization) = self.authenticate(authority, form, &terms.client)?;
+        client: &ClientIdentity,
+    ) -> Result<TokenResponse, Fault> {
+        let (form, authorization) = self.authenticate(authority, form, client)?;
         let content = ("application/x-www-form-urlencoded", form.body().into());
         let endpoint = &authority.token_endpoint;
         let response = fetch::post(self.http, WHAT, endpoint, content, authorization).await?;
@@ -272,11 +287,7 @@ impl TokenRequester<'_> {
                 _ => Fault::invalid(WHAT, format!("answers HTTP {status} without an error code")),
             });
         }
-        let mut granted = read.ok_or_else(|| {
-            Fault::invalid(WHAT, "answers with a body that is not a token response")
-        })?;
-        let id_token = granted.id_token.take().map(Secret::new);
-        Ok((self.accept(granted, terms)?, id_token))
+        read.ok_or_else(|| Fault::invalid(WHAT, "answers with a body that is not a token response"))
     }
 
     fn accept(&self, mut granted: TokenResponse, mut terms: Terms) -> Result<StoredToken, Fault> {

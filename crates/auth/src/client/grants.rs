@@ -9,7 +9,7 @@ use url::Url;
 
 use super::authority::{self, Authority};
 use super::challenge::BearerChallenge;
-use super::config::{Grant, Resource, SubjectToken};
+use super::config::{ClientConfig, Grant, Resource, SubjectToken};
 use super::exchange::{Form, TokenRequester};
 use super::fault::Fault;
 use super::holder::Holder;
@@ -17,11 +17,19 @@ use super::login::{self, LoginServer, NewLogin, PendingLogin};
 use super::registration::Registrar;
 use super::resource;
 use super::server::{Discovered, ServerTokens};
-use super::token::{OFFLINE_ACCESS, Scopes, StoredToken, Terms, Token};
+use super::token::{ClientIdentity, OFFLINE_ACCESS, Scopes, StoredToken, Terms, Token};
 use crate::Secret;
 
 /// How long metadata is cached.
 const FRESH: Duration = Duration::from_secs(600);
+
+const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+
+const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
+const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
+
+const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
@@ -123,18 +131,49 @@ impl ServerTokens {
     ) -> Result<StoredToken, Fault> {
         let form = match self.config.grant {
             Grant::ClientCredentials => Form::new("client_credentials"),
-            Grant::TokenExchange => Form::new("urn:ietf:params:oauth:grant-type:token-exchange")
+            Grant::TokenExchange => Form::new(TOKEN_EXCHANGE)
                 .with("subject_token", self.subject().await?.expose())
                 .with("subject_token_type", ACCESS_TOKEN)
                 .with("requested_token_type", ACCESS_TOKEN),
-            Grant::JwtBearer => Form::new("urn:ietf:params:oauth:grant-type:jwt-bearer")
-                .with("assertion", self.subject().await?.expose()),
+            Grant::JwtBearer => {
+                Form::new(JWT_BEARER).with("assertion", self.subject().await?.expose())
+            }
+            Grant::IdentityAssertion => {
+                let assertion = self.identity_assertion(authority, &terms).await?;
+                Form::new(JWT_BEARER).with("assertion", assertion.expose())
+            }
             Grant::AuthorizationCode => {
                 return Err(Fault::LoginRequired { server: Arc::clone(&self.name), link: None });
             }
         };
         let form = form.with_terms(&terms);
         self.requester().request(authority, form, terms).await
+    }
+
+    /// Exchanges the ID token at the identity provider for an assertion to this authorization server.
+    async fn identity_assertion(
+        &self,
+        authority: &Authority,
+        terms: &Terms,
+    ) -> Result<Secret, Fault> {
+        let Some(provider) = &self.config.identity_provider else {
+            return Err(Fault::invalid("the identity provider", "is not configured"));
+        };
+        let issuing = authority::find(&self.http, &provider.issuer, true).await?;
+        let form = Form::new(TOKEN_EXCHANGE)
+            .with("requested_token_type", ID_JAG)
+            .with("audience", &authority.issuer)
+            .with("subject_token", self.subject().await?.expose())
+            .with("subject_token_type", ID_TOKEN)
+            .with_terms(terms);
+        let config = ClientConfig {
+            client_secret: provider.client_secret.clone(),
+            ..ClientConfig::default()
+        };
+        let requester =
+            TokenRequester { http: &self.http, config: &config, clock: self.oauth.clock() };
+        let client = ClientIdentity::public(&provider.client_id);
+        requester.request_assertion(&issuing, form, Terms { client, ..terms.clone() }).await
     }
 
     async fn exchange_code(&self, login: PendingLogin, code: Secret) -> Result<(), Fault> {

@@ -98,7 +98,8 @@ impl ServerTokens {
         let armed = AtomicBool::new(config.is_some());
         let config = config.unwrap_or_default();
         // The server and the configured issuer may have private addresses; hosts that metadata names may not.
-        let named = urls.iter().chain(&config.issuer);
+        let provider = config.identity_provider.as_ref().map(|provider| &provider.issuer);
+        let named = urls.iter().chain(&config.issuer).chain(provider);
         let policy = named
             .filter_map(|url| Rule::for_url(url).ok())
             .fold(http.policy().clone(), |policy, rule| policy.allowing(rule));

@@ -43,6 +43,17 @@ fn faults_name_their_key_and_no_secret() {
         ("{grant: client_credentials, client_id: me}", "client_secret", "needs"),
         ("{client_id: me, private_key: {env: SECRET}, issuer: 'https://as'}", "private_key", "PEM"),
         ("{grant: token_exchange, client_id: me}", "subject_token", "needs"),
+        ("{grant: jwt_bearer, client_id: me}", "subject_token", "needs"),
+        (
+            "{grant: identity_assertion, client_id: me, issuer: 'https://as', subject_token: {env: SECRET}}",
+            "identity_provider",
+            "needs it",
+        ),
+        (
+            "{identity_provider: {issuer: 'https://idp', client_id: me}}",
+            "identity_provider",
+            "no other grant",
+        ),
         ("{key_id: k}", "key_id", "private_key"),
         ("{scopes: ['a b']}", "scopes", "`a b`"),
         ("{issuer: 'javascript:alert(1)'}", "issuer", "scheme"),

@@ -8,3 +8,4 @@ mod login;
 mod machine;
 mod real;
 mod support;
+mod variants;

@@ -6,6 +6,7 @@ mod assertion;
 mod authority;
 mod challenge;
 mod config;
+mod dpop;
 mod exchange;
 mod fault;
 mod fetch;

@@ -26,6 +26,8 @@ pub(super) struct Authority {
     /// Whether a client id may be the URL of the client's metadata document.
     pub(super) supports_client_documents: bool,
     auth_methods: Option<Vec<String>>,
+    /// Whether it binds tokens to keys such as ours (DPoP).
+    pub(super) binds_tokens: bool,
     /// Whether refresh tokens are requested by the scope `offline_access`.
     pub(super) offers_offline_access: bool,
     /// Whether the config names it: its operator vouches for what its metadata leaves out.
@@ -43,6 +45,7 @@ struct Metadata {
     authorization_response_iss_parameter_supported: Option<bool>,
     client_id_metadata_document_supported: Option<bool>,
     scopes_supported: Option<Vec<String>>,
+    dpop_signing_alg_values_supported: Option<Vec<String>>,
 }
 
 /// Fetches the metadata of an issuer. `trusted` is one that the config names.
@@ -69,6 +72,7 @@ pub(super) async fn find_own(client: &Client, origin: &str) -> Result<Authority,
             sends_iss: false,
             supports_client_documents: false,
             auth_methods: None,
+            binds_tokens: false,
             offers_offline_access: false,
             trusted: false,
         }),
@@ -165,6 +169,9 @@ fn read(metadata: Metadata, issuer: &str, url: &Url) -> Result<Authority, Fault>
         sends_iss: metadata.authorization_response_iss_parameter_supported.unwrap_or(false),
         supports_client_documents: metadata.client_id_metadata_document_supported.unwrap_or(false),
         auth_methods: metadata.token_endpoint_auth_methods_supported,
+        binds_tokens: metadata
+            .dpop_signing_alg_values_supported
+            .is_some_and(|offered| offered.iter().any(|name| name == super::dpop::ALGORITHM)),
         offers_offline_access: metadata
             .scopes_supported
             .is_some_and(|scopes| scopes.iter().any(|scope| scope == super::token::OFFLINE_ACCESS)),

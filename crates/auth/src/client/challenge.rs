@@ -15,6 +15,8 @@ pub struct BearerChallenge {
     pub scopes: Vec<String>,
     /// `invalid_token`, `insufficient_scope` and the like.
     pub error: Option<String>,
+    /// Whether the token must be bound to a key (DPoP, RFC 9449).
+    pub wants_proof: bool,
 }
 
 impl BearerChallenge {
@@ -24,22 +26,20 @@ impl BearerChallenge {
             return None;
         }
         let offered = headers.get_all(WWW_AUTHENTICATE).iter();
-        let bearers: Vec<Self> = offered
-            .flat_map(|value| parse(value.as_bytes()))
-            .filter(|challenge| challenge.scheme.eq_ignore_ascii_case("bearer"))
-            .map(Self::from)
-            .collect();
-        // Prefer a challenge that names its metadata.
-        let best = bearers
-            .iter()
-            .find(|bearer| bearer.resource_metadata.is_some())
-            .or(bearers.first())
-            .cloned();
+        let offered: Vec<Challenge> = offered.flat_map(|value| parse(value.as_bytes())).collect();
+        let best = pick(&offered, "bearer").or_else(|| {
+            pick(&offered, "dpop").map(|challenge| Self { wants_proof: true, ..challenge })
+        });
         if status == StatusCode::FORBIDDEN {
             return best.filter(Self::lacks_scopes);
         }
         // Some servers answer 401 without a challenge.
         Some(best.unwrap_or_default())
+    }
+
+    /// Whether the token is valid and its proof lacks the server's nonce.
+    pub(super) fn lacks_nonce(&self) -> bool {
+        self.error.as_deref() == Some("use_dpop_nonce")
     }
 
     /// Whether the token is valid and lacks scopes.
@@ -48,7 +48,15 @@ impl BearerChallenge {
     }
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+/// The best challenge of a scheme: one that names its metadata.
+fn pick(offered: &[Challenge], scheme: &str) -> Option<BearerChallenge> {
+    let own = offered.iter().filter(|challenge| challenge.scheme.eq_ignore_ascii_case(scheme));
+    let own: Vec<BearerChallenge> = own.cloned().map(BearerChallenge::from).collect();
+    let named = own.iter().find(|challenge| challenge.resource_metadata.is_some());
+    named.or(own.first()).cloned()
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Challenge {
     scheme: String,
     parameters: Vec<(String, String)>,

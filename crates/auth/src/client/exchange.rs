@@ -16,13 +16,17 @@ use super::assertion::SigningKey;
 use super::authority::Authority;
 use super::challenge::scopes;
 use super::config::ClientConfig;
+use super::dpop::{DPOP_NONCE, ProofKey, ProofOf};
 use super::fault::Fault;
-use super::fetch;
+use super::fetch::{self, PostHeaders};
 use super::resource::printable;
-use super::token::{AuthMethod, ClientIdentity, StoredToken, Terms, seconds, times};
+use super::token::{AuthMethod, ClientIdentity, DPOP_SCHEME, StoredToken, Terms, seconds, times};
 use crate::Secret;
 
 const WHAT: &str = "the token endpoint";
+
+/// The error of a server that wants its nonce in the proof.
+const USE_NONCE: &str = "use_dpop_nonce";
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
@@ -181,13 +185,16 @@ impl TokenRequester<'_> {
         if let Some(resource) = &last.terms.resource {
             form = form.with("resource", resource);
         }
-        let mut outcome = self.request(authority, form.clone(), last.terms.clone()).await;
+        // A refresh token is bound to the same key.
+        let key = last.proof_key.as_ref().and_then(ProofKey::read);
+        let terms = || last.terms.clone();
+        let mut outcome = self.request_bound(authority, &form, terms(), key.as_ref()).await;
         if let Err(Fault::ResourceRefused { .. }) = outcome {
             // The refresh token is bound to the resource that the login was for.
             let form = form.without("resource");
-            outcome = self.request(authority, form, last.terms.clone()).await;
+            outcome = self.request_bound(authority, &form, terms(), key.as_ref()).await;
         }
-        let mut stored = outcome?;
+        let (mut stored, _) = outcome?;
         // A server that does not rotate refresh tokens returns no new one.
         stored.refresh = stored.refresh.or_else(|| last.refresh.clone());
         Ok(stored)
@@ -200,18 +207,31 @@ impl TokenRequester<'_> {
         form: Form,
         terms: Terms,
     ) -> Result<(StoredToken, Option<Secret>), Fault> {
-        let mut outcome = self.try_methods(authority, &form, terms.clone()).await;
+        let no_key = || Fault::invalid("the token request", "needs a key, which cannot be made");
+        let key = if terms.bound { Some(ProofKey::generate().ok_or_else(no_key)?) } else { None };
+        self.request_bound(authority, &form, terms, key.as_ref()).await
+    }
+
+    /// Requests a token that is bound to this key, if there is one.
+    async fn request_bound(
+        &self,
+        authority: &Authority,
+        form: &Form,
+        terms: Terms,
+        key: Option<&ProofKey>,
+    ) -> Result<(StoredToken, Option<Secret>), Fault> {
+        let mut outcome = self.try_methods(authority, form, terms.clone(), key).await;
         if let Err(Fault::ResourceRefused { .. }) = outcome
             && authority.trusted
         {
             // Only where the operator has paired server and issuer: otherwise a server could have tokens issued that are
             // good for more than itself.
             let terms = Terms { resource: None, ..terms };
-            outcome = self.try_methods(authority, &form.without("resource"), terms).await;
+            outcome = self.try_methods(authority, &form.without("resource"), terms, key).await;
         }
         let (mut granted, terms) = outcome?;
         let id_token = granted.id_token.take().map(Secret::new);
-        Ok((self.accept(granted, terms)?, id_token))
+        Ok((self.accept(granted, terms, key)?, id_token))
     }
 
     /// Requests an assertion that another authorization server accepts instead of a person's login.
@@ -221,7 +241,7 @@ impl TokenRequester<'_> {
         form: Form,
         terms: Terms,
     ) -> Result<Secret, Fault> {
-        let (granted, _) = self.try_methods(authority, &form, terms).await?;
+        let (granted, _) = self.try_methods(authority, &form, terms, None).await?;
         let assertion = granted.access_token.filter(|token| !token.is_empty());
         let none = || Fault::invalid("the identity provider", "answers without an assertion");
         assertion.map(Secret::new).ok_or_else(none)
@@ -233,11 +253,12 @@ impl TokenRequester<'_> {
         authority: &Authority,
         form: &Form,
         mut terms: Terms,
+        key: Option<&ProofKey>,
     ) -> Result<(TokenResponse, Terms), Fault> {
         let mut refused = None;
         for method in self.auth_methods(authority, &terms.client) {
             terms.client.auth_method = method;
-            match self.send(authority, form.clone(), &terms.client).await {
+            match self.send(authority, form.clone(), &terms.client, key).await {
                 Err(fault) if fault.is_refused_client() => {
                     refused.get_or_insert(fault);
                 }
@@ -268,45 +289,80 @@ impl TokenRequester<'_> {
         authority: &Authority,
         form: Form,
         client: &ClientIdentity,
+        key: Option<&ProofKey>,
     ) -> Result<TokenResponse, Fault> {
         let (form, authorization) = self.authenticate(authority, form, client)?;
-        let content = ("application/x-www-form-urlencoded", form.body().into());
         let endpoint = &authority.token_endpoint;
-        let response = fetch::post(self.http, WHAT, endpoint, content, authorization).await?;
-        let status = response.status.as_u16();
-        let read = TokenResponse::read(&response.body);
-        if let Some((code, said)) = read.as_ref().and_then(TokenResponse::refusal) {
-            return Err(self.refused(&code, &said, &form));
+        let mut nonce: Option<HeaderValue> = None;
+        loop {
+            let proof = self.proof(endpoint, nonce.as_ref(), key)?;
+            let headers = PostHeaders { authorization: authorization.clone(), proof };
+            let content = ("application/x-www-form-urlencoded", form.body().into());
+            let response = fetch::post(self.http, WHAT, endpoint, content, headers).await?;
+            let status = response.status.as_u16();
+            let read = TokenResponse::read(&response.body);
+            if let Some((code, said)) = read.as_ref().and_then(TokenResponse::refusal) {
+                let wanted = response.headers.get(DPOP_NONCE).filter(|_| nonce.is_none());
+                if let Some(wanted) = wanted.filter(|_| key.is_some() && code == USE_NONCE) {
+                    nonce = Some(wanted.clone());
+                    continue;
+                }
+                return Err(self.refused(&code, &said, &form));
+            }
+            if !response.status.is_success() {
+                return Err(match status {
+                    500.. => Fault::Refused {
+                        code: "server_error".to_owned(),
+                        said: format!(" (HTTP {status})"),
+                    },
+                    _ => {
+                        Fault::invalid(WHAT, format!("answers HTTP {status} without an error code"))
+                    }
+                });
+            }
+            let not_a_token = "answers with a body that is not a token response";
+            return read.ok_or_else(|| Fault::invalid(WHAT, not_a_token));
         }
-        if !response.status.is_success() {
-            return Err(match status {
-                500.. => Fault::Refused {
-                    code: "server_error".to_owned(),
-                    said: format!(" (HTTP {status})"),
-                },
-                _ => Fault::invalid(WHAT, format!("answers HTTP {status} without an error code")),
-            });
-        }
-        read.ok_or_else(|| Fault::invalid(WHAT, "answers with a body that is not a token response"))
     }
 
-    fn accept(&self, mut granted: TokenResponse, mut terms: Terms) -> Result<StoredToken, Fault> {
+    /// The header that shows our key to a token endpoint.
+    fn proof(
+        &self,
+        endpoint: &str,
+        nonce: Option<&HeaderValue>,
+        key: Option<&ProofKey>,
+    ) -> Result<Option<HeaderValue>, Fault> {
+        let Some(key) = key else { return Ok(None) };
+        let nonce = nonce.and_then(|nonce| nonce.to_str().ok());
+        let of = ProofOf { method: "POST", url: endpoint, nonce, token: None };
+        let proof = key.proof(&of, self.clock.unix_ms() / 1_000);
+        let proof = proof.and_then(|proof| HeaderValue::try_from(proof).ok());
+        proof.map(Some).ok_or_else(|| Fault::invalid("the key of a token", "cannot sign"))
+    }
+
+    fn accept(
+        &self,
+        mut granted: TokenResponse,
+        mut terms: Terms,
+        key: Option<&ProofKey>,
+    ) -> Result<StoredToken, Fault> {
         let access = granted.access_token.take().filter(|token| !token.is_empty());
         let access =
             access.ok_or_else(|| Fault::invalid(WHAT, "answers without an access token"))?;
         let access = Secret::new(access);
-        if let Some(kind) = &granted.token_type
-            && !kind.eq_ignore_ascii_case("bearer")
-        {
-            let why = format!("gives a token of type `{}`, not `Bearer`", printable(kind));
+        let expected = if key.is_some() { DPOP_SCHEME } else { "Bearer" };
+        let kind = granted.token_type.as_deref().unwrap_or("Bearer");
+        if !kind.eq_ignore_ascii_case(expected) {
+            let why = format!("gives a token of type `{}`, not `{expected}`", printable(kind));
             return Err(Fault::invalid(WHAT, why));
         }
+        let proof_key = key.map(|key| key.stored.clone());
         // Scopes that were granted without being requested are requested from now on.
         terms.scopes.extend(granted.scopes());
         let expires_in = granted.expires_in.as_ref().and_then(seconds);
         let (expires_at_ms, renew_at_ms) = times(self.clock.unix_ms(), expires_in);
         let refresh = granted.refresh_token.filter(|token| !token.is_empty()).map(Secret::new);
-        Ok(StoredToken { access, refresh, expires_at_ms, renew_at_ms, terms })
+        Ok(StoredToken { access, refresh, expires_at_ms, renew_at_ms, terms, proof_key })
     }
 
     /// Adds our client credentials, in a form that the authorization server supports.

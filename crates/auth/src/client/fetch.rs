@@ -43,20 +43,31 @@ pub(super) async fn document<T: DeserializeOwned>(
     })
 }
 
+/// Headers that prove who posts.
+#[derive(Default)]
+pub(super) struct PostHeaders {
+    pub(super) authorization: Option<HeaderValue>,
+    /// That the sender has the key which the requested token will be bound to.
+    pub(super) proof: Option<HeaderValue>,
+}
+
 /// Posts a body that may hold secrets; follows no redirects.
 pub(super) async fn post(
     client: &Client,
     what: &'static str,
     url: &str,
     (content_type, body): (&'static str, Bytes),
-    authorization: Option<HeaderValue>,
+    more: PostHeaders,
 ) -> Result<Response, Fault> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    if let Some(mut value) = authorization {
+    if let Some(mut value) = more.authorization {
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
+    }
+    if let Some(proof) = more.proof {
+        headers.insert("dpop", proof);
     }
     let request = Request { method: Method::POST, url: url.to_owned(), headers, body: body.into() };
     send(client, what, request, 0).await

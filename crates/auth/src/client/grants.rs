@@ -89,7 +89,12 @@ impl ServerTokens {
         }
         let client = self.registrar().identity(&authority, redirect_uri.as_deref()).await?;
         let issuer = authority.issuer.clone();
-        let terms = Terms { issuer, url: url.to_owned(), resource, scopes, client };
+        let bound = challenge.wants_proof;
+        if bound && !authority.binds_tokens {
+            let why = "does not bind tokens to keys (DPoP with ES256), which the server requires";
+            return Err(Fault::invalid("the authorization server", why));
+        }
+        let terms = Terms { issuer, url: url.to_owned(), resource, scopes, client, bound };
         if self.config.grant != Grant::AuthorizationCode {
             return self.request_token(&authority, terms).await;
         }
@@ -173,7 +178,9 @@ impl ServerTokens {
         let requester =
             TokenRequester { http: &self.http, config: &config, clock: self.oauth.clock() };
         let client = ClientIdentity::public(&provider.client_id);
-        requester.request_assertion(&issuing, form, Terms { client, ..terms.clone() }).await
+        requester
+            .request_assertion(&issuing, form, Terms { client, bound: false, ..terms.clone() })
+            .await
     }
 
     async fn exchange_code(&self, login: PendingLogin, code: Secret) -> Result<(), Fault> {

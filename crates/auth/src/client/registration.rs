@@ -10,7 +10,7 @@ use url::Url;
 use super::authority::Authority;
 use super::config::ClientConfig;
 use super::fault::Fault;
-use super::fetch;
+use super::fetch::{self, PostHeaders};
 use super::oauth_client::OAuthClient;
 use super::resource::printable;
 use super::token::{AuthMethod, ClientIdentity, seconds};
@@ -118,7 +118,8 @@ impl Registrar<'_> {
         let mut metadata = client_metadata(&[redirect_uri.to_owned()]);
         metadata["token_endpoint_auth_method"] = json!(authority.registration_method().name());
         let content = ("application/json", metadata.to_string().into());
-        let response = fetch::post(self.http, WHAT, endpoint, content, None).await?;
+        let response =
+            fetch::post(self.http, WHAT, endpoint, content, PostHeaders::default()).await?;
         let status = response.status.as_u16();
         if !response.status.is_success() {
             let why = refusal(&response.body).unwrap_or_default();

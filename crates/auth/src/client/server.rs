@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use egress::http::{Client, Rule};
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 use store::VaultSlot;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -15,16 +15,20 @@ use tokio::time::Instant;
 use super::authority::{Authority, is_same_issuer};
 use super::challenge::BearerChallenge;
 use super::config::{ClientConfig, Grant};
+use super::dpop::{DPOP_NONCE, ProofOf};
 use super::fault::Fault;
 use super::holder::Holder;
 use super::oauth_client::OAuthClient;
-use super::token::{StoredToken, Token};
+use super::token::{DPOP_SCHEME, StoredToken, Token};
 
 /// The kind of a token's row in the vault.
 const KIND: &str = "token";
 
 /// The pause after a failure; a refused token that is younger than this is not replaced.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
+
+/// A longer nonce is not kept.
+const MAX_NONCE_BYTES: usize = 1024;
 
 /// A server that may ask for tokens.
 pub struct TokenServer<'a> {
@@ -60,6 +64,8 @@ pub struct ServerTokens {
     armed: AtomicBool,
     slots: Mutex<HashMap<Holder, Arc<Slot>>>,
     pub(super) discovered: Mutex<Option<Discovered>>,
+    /// The value that the server wants to see in the next proof.
+    proof_nonce: Mutex<Option<HeaderValue>>,
     logged_in: Notify,
 }
 
@@ -113,6 +119,7 @@ impl ServerTokens {
             armed,
             slots: Mutex::default(),
             discovered: Mutex::default(),
+            proof_nonce: Mutex::default(),
             logged_in: Notify::new(),
         })
     }
@@ -144,6 +151,39 @@ impl ServerTokens {
         let (this, at) = (Arc::clone(self), Arc::clone(&slot));
         let _ = tokio::spawn(async move { this.renew_if_due(&holder, &at).await }).await;
         slot.current.load().as_ref().map(|token| token.header.clone())
+    }
+
+    /// The `DPoP` header of one request with this `Authorization`, if that token is bound to a key.
+    pub fn proof(
+        &self,
+        authorization: &HeaderValue,
+        method: &str,
+        url: &str,
+    ) -> Option<HeaderValue> {
+        if !authorization.as_bytes().starts_with(DPOP_SCHEME.as_bytes()) {
+            return None;
+        }
+        let nonce = self.proof_nonce.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens = slots.values().filter_map(|slot| slot.current.load_full());
+        let token = tokens.find(|token| token.header == *authorization)?;
+        let of = ProofOf {
+            method,
+            url,
+            nonce: nonce.as_ref().and_then(|nonce| nonce.to_str().ok()),
+            token: Some(&token.stored.access),
+        };
+        let proof = token.proof_key.as_ref()?.proof(&of, self.now() / 1_000)?;
+        HeaderValue::try_from(proof).ok()
+    }
+
+    /// Keeps the nonce that the server wants to see in the next proof.
+    pub fn note_nonce(&self, headers: &HeaderMap) {
+        if let Some(nonce) = headers.get(DPOP_NONCE).filter(|nonce| nonce.len() <= MAX_NONCE_BYTES)
+        {
+            let mut known = self.proof_nonce.lock().unwrap_or_else(PoisonError::into_inner);
+            *known = Some(nonce.clone());
+        }
     }
 
     /// Answers a challenge: on success there is a token other than the one that was sent.
@@ -185,6 +225,10 @@ impl ServerTokens {
         let current = slot.current.load_full();
         if current.as_ref().is_some_and(|token| Some(&token.header) != sent) {
             // Another call has got a token, or the vault had one.
+            return Ok(());
+        }
+        if challenge.lacks_nonce() && current.is_some() {
+            // The same token with another proof.
             return Ok(());
         }
         if let Some(fault) = work.recent_fault() {

@@ -114,6 +114,7 @@ impl SignIn {
             resource,
             scopes: requested_scopes(own, named, options),
             client: ClientIdentity::public(&own.client_id),
+            bound: false,
         };
         Some(Arc::new(Self {
             issuer: issuer.clone(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::dpop::ProofKey;
 use super::fault::Fault;
 use crate::Secret;
 use crate::secret::sealed;
@@ -16,6 +17,9 @@ const MARGIN_MS: u64 = 60_000;
 
 /// The scope that requests a refresh token.
 pub(super) const OFFLINE_ACCESS: &str = "offline_access";
+
+/// The scheme of tokens that are bound to a key.
+pub(super) const DPOP_SCHEME: &str = "DPoP";
 
 /// Names of scopes.
 pub(super) type Scopes = BTreeSet<String>;
@@ -31,6 +35,9 @@ pub(super) struct Terms {
     /// The requested scopes.
     pub(super) scopes: Scopes,
     pub(super) client: ClientIdentity,
+    /// Whether the token is bound to a key.
+    #[serde(default)]
+    pub(super) bound: bool,
 }
 
 /// Our client id at one authorization server.
@@ -92,6 +99,9 @@ pub(super) struct StoredToken {
     pub(super) expires_at_ms: Option<u64>,
     pub(super) renew_at_ms: Option<u64>,
     pub(super) terms: Terms,
+    /// The key that it is bound to.
+    #[serde(default, with = "sealed::optional")]
+    pub(super) proof_key: Option<Secret>,
 }
 
 /// A token in use.
@@ -99,6 +109,8 @@ pub(super) struct Token {
     /// The header value; marked sensitive, so that it is not sent along with a redirect to another host.
     pub(super) header: HeaderValue,
     pub(super) stored: StoredToken,
+    /// The key that it is bound to.
+    pub(super) proof_key: Option<ProofKey>,
     /// When it was issued, if this process requested it.
     issued: Option<Instant>,
 }
@@ -117,10 +129,18 @@ impl Token {
 
     /// A token from the vault.
     pub(super) fn from_vault(stored: StoredToken) -> Result<Self, Fault> {
-        let mut header = HeaderValue::try_from(format!("Bearer {}", stored.access.expose()))
+        let proof_key = match &stored.proof_key {
+            Some(key) => {
+                let unreadable = || Fault::invalid("the key of a token", "cannot be read");
+                Some(ProofKey::read(key).ok_or_else(unreadable)?)
+            }
+            None => None,
+        };
+        let scheme = if proof_key.is_some() { DPOP_SCHEME } else { "Bearer" };
+        let mut header = HeaderValue::try_from(format!("{scheme} {}", stored.access.expose()))
             .map_err(|_| Fault::invalid("the access token", "cannot be sent in a header"))?;
         header.set_sensitive(true);
-        Ok(Self { header, stored, issued: None })
+        Ok(Self { header, stored, proof_key, issued: None })
     }
 
     /// Whether it was issued so recently that a new one would be rejected as well.

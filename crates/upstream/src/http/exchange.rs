@@ -172,10 +172,13 @@ impl Exchange {
         body: Body,
         limits: &Limits,
     ) -> Result<(StreamingResponse, Scrubber), TransportError> {
-        let request = |bearer: Option<HeaderValue>| {
+        let request = |bearer: Option<HeaderValue>, proof: Option<HeaderValue>| {
             let mut headers = endpoint.headers.clone();
             if let Some(bearer) = bearer {
                 headers.insert(AUTHORIZATION, bearer);
+            }
+            if let Some(proof) = proof {
+                headers.insert("dpop", proof);
             }
             Request {
                 method: method.clone(),
@@ -185,14 +188,15 @@ impl Exchange {
             }
         };
         let Some(tokens) = &self.tokens else {
-            let response = self.client.stream(request(None), limits, &self.scope).await?;
+            let response = self.client.stream(request(None, None), limits, &self.scope).await?;
             return Ok((response, self.context.scrubber.clone()));
         };
         let mut authorizer = Authorizer::new(tokens, endpoint.caller.as_ref());
         loop {
             let bearer = authorizer.bearer().await;
             let secrets = self.context.scrubber_with(bearer.as_ref());
-            let response = self.client.stream(request(bearer), limits, &self.scope).await?;
+            let proof = authorizer.proof(&method, &endpoint.url);
+            let response = self.client.stream(request(bearer, proof), limits, &self.scope).await?;
             let Some(challenge) = authorizer.challenge(&endpoint.url, &response) else {
                 return Ok((response, secrets));
             };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use auth::client::{BearerChallenge, Fault, Holder, ServerTokens, TokenServer};
 use egress::http::StreamingResponse;
-use http::HeaderValue;
+use http::{HeaderValue, Method};
 
 use crate::caller::Caller;
 use crate::config::ServerConfig;
@@ -54,15 +54,24 @@ impl<'a> Authorizer<'a> {
         self.sent.clone()
     }
 
+    /// The `dpop` header to send with it, if the token is bound to a key.
+    pub(super) fn proof(&self, method: &Method, url: &str) -> Option<HeaderValue> {
+        self.tokens.proof(self.sent.as_ref()?, method.as_str(), url)
+    }
+
     /// The challenge in a response, unless too many were answered already.
     pub(super) fn challenge(
         &self,
         url: &str,
         response: &StreamingResponse,
     ) -> Option<BearerChallenge> {
-        let challenge = BearerChallenge::from_response(response.status, &response.headers)?;
         // After a redirect the challenge is another host's.
-        (self.rounds < ROUNDS && same_origin(url, response)).then_some(challenge)
+        if !same_origin(url, response) {
+            return None;
+        }
+        self.tokens.note_nonce(&response.headers);
+        let challenge = BearerChallenge::from_response(response.status, &response.headers)?;
+        (self.rounds < ROUNDS).then_some(challenge)
     }
 
     /// Obtains a token for a challenge, so that the request can be sent again.

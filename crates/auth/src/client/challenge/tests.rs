@@ -19,7 +19,17 @@ fn with(metadata: Option<&str>, scopes: &[&str], error: Option<&str>) -> Option<
         resource_metadata: metadata.map(str::to_owned),
         scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
         error: error.map(str::to_owned),
+        wants_proof: false,
     })
+}
+
+#[test]
+fn a_bound_token_is_used_only_where_nothing_else_is_accepted() {
+    let proof = r#"DPoP error="use_dpop_nonce", resource_metadata="https://a/x""#;
+    let only = bearer(401, &[proof]).unwrap();
+    assert!(only.wants_proof && only.lacks_nonce(), "{only:?}");
+    assert_eq!(only.resource_metadata.as_deref(), Some("https://a/x"));
+    assert!(!bearer(401, &[proof, "Bearer"]).unwrap().wants_proof);
 }
 
 #[test]

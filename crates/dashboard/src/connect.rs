@@ -74,8 +74,8 @@ fn setup(client: &ClientSetup) -> Markup {
             }
             (snippet("entry", &client.snippet, &format!("the configuration of {}", client.title)))
             @if let Some(elsewhere) = &client.file_elsewhere { p.hint { (inert(elsewhere)) } }
-            p { "Powerstrip can write the file for you, and move the servers that the client already has:" }
-            (snippet("connect", &format!("powerstrip connect {}", client.id), "the powerstrip command"))
+            p { "Powerstrip can write the file for you; with " code { "--move" } " it also puts the servers of " (client.title) " behind the gateway:" }
+            (snippet("connect", &format!("powerstrip connect {}\npowerstrip connect {} --move", client.id, client.id), "the powerstrip command"))
             p.hint { "Restart " (client.title) " afterwards." }
         }
     }

@@ -9,7 +9,7 @@ use crate::support::{NOTES, Person};
 /// A stdio server that works as long as `notes.json` exists, and one that never starts.
 pub(crate) fn with_servers() -> GatewayBuilder {
     Gateway::with().file("notes.py", NOTES).file("notes.json", "{\"milk\": \"two bottles\"}").config(
-        "audit: { payloads: redacted }\nservers:\n  notes: { command: python3, args: [notes.py] }\n  \
+        "servers:\n  notes: { command: python3, args: [notes.py] }\n  \
          crm: { command: sh, args: [-c, \"echo 'crm: no \\u202elicence <b>file</b>' >&2; exit 3\"] }\n",
     )
 }
@@ -94,7 +94,7 @@ async fn only_an_operator_changes_a_server() {
 
 #[tokio::test]
 async fn a_failed_call_shows_its_message_and_can_be_tried_again() {
-    let gateway = with_servers().start().await;
+    let gateway = with_servers().config("audit: { payloads: redacted }\n").start().await;
     let person = Person::signed_in(&gateway).await;
     page_with(&person, "notes", ">ready<").await;
     let answer = gateway.call("notes:read", &json!({"name": "bread"})).await;

@@ -1,6 +1,7 @@
 //! Tools for boundary tests: a real gateway process on a free port, its data in a temporary folder, clients for each of
 //! its doors, and fake servers.
 
+mod app_server;
 mod browser;
 mod content;
 mod doors;
@@ -17,6 +18,7 @@ mod service;
 mod signer;
 mod workspace;
 
+pub use app_server::AppServer;
 pub use browser::{Browser, Page};
 pub use content::{multipart, noise};
 pub use doors::{Door, StdioSession};

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
+use crate::workspace::ReservedPort;
+
 /// An MCP server on loopback whose tools a test can change while it runs; it notifies its clients of each change.
 pub struct McpServer {
     address: String,
@@ -26,9 +28,18 @@ struct ServerState {
 impl McpServer {
     /// Starts it on a free port with these tools; each of them answers with its own name.
     pub async fn start(tools: Vec<Value>) -> Self {
+        Self::bind("127.0.0.1:0", tools).await
+    }
+
+    /// Starts it on a port that a gateway may already try to reach.
+    pub async fn at(port: &ReservedPort, tools: Vec<Value>) -> Self {
+        Self::bind(&port.address(), tools).await
+    }
+
+    async fn bind(address: &str, tools: Vec<Value>) -> Self {
         let state = Arc::new(ServerState { tools: Mutex::new(tools), ..ServerState::default() });
         let router = Router::new().fallback(serve).with_state(Arc::clone(&state));
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let listener = TcpListener::bind(address).await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
         let task = tokio::spawn(async move {
             axum::serve(listener, router).await.expect("the server runs");

@@ -16,6 +16,8 @@ pub(crate) struct Caller {
     principal: Arc<Principal>,
     /// What the caller's client can be asked, as canonical JSON; empty if nothing.
     questions: Arc<[u8]>,
+    /// Whether the caller's client shows MCP Apps.
+    apps: bool,
     /// The client session, where each one has its own process or session at the server.
     session: Option<Arc<str>>,
 }
@@ -29,7 +31,8 @@ impl Caller {
             }
             _ => Arc::default(),
         };
-        Self { principal: Arc::clone(principal), questions, session: None }
+        let apps = client.is_some_and(|client| rpc::shows_apps(client.capabilities()));
+        Self { principal: Arc::clone(principal), questions, apps, session: None }
     }
 
     /// The caller whose session or process serves a call; none where all callers share one.
@@ -65,7 +68,12 @@ impl Caller {
 
     /// The capabilities to declare on behalf of this caller.
     pub(crate) fn capabilities(&self) -> Map<String, Value> {
-        serde_json::from_slice(&self.questions).unwrap_or_default()
+        let mut capabilities: Map<String, Value> =
+            serde_json::from_slice(&self.questions).unwrap_or_default();
+        if self.apps {
+            capabilities.extend(rpc::apps_capability());
+        }
+        capabilities
     }
 
     /// Whether the caller is the user of this machine.
@@ -81,14 +89,14 @@ impl Caller {
 
     /// The same caller without capabilities.
     pub(crate) fn without_capabilities(&self) -> Self {
-        Self { questions: Arc::default(), ..self.clone() }
+        Self { questions: Arc::default(), apps: false, ..self.clone() }
     }
 
-    fn parts(&self) -> (&str, &str, Option<&str>, &[u8], Option<&str>) {
+    fn parts(&self) -> (&str, &str, Option<&str>, &[u8], bool, Option<&str>) {
         let principal = &self.principal;
         let agent = principal.agent.as_deref();
         let session = self.session.as_deref();
-        (principal.tenant.as_str(), &principal.subject, agent, &self.questions, session)
+        (principal.tenant.as_str(), &principal.subject, agent, &self.questions, self.apps, session)
     }
 }
 

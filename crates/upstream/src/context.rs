@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
@@ -23,6 +24,8 @@ pub(crate) struct ServerContext {
     secrets: Vec<String>,
     /// The scrubber that also knows the token of the latest request.
     with_token: Mutex<Option<(HeaderValue, Scrubber)>>,
+    /// How many questions of the server nobody could be asked.
+    refused_questions: AtomicU64,
     server: String,
     servers: Arc<Servers>,
 }
@@ -45,6 +48,7 @@ impl ServerContext {
             with_token: Mutex::default(),
             changed: Notify::new(),
             watched: watch::Sender::default(),
+            refused_questions: AtomicU64::new(0),
             server: server.to_owned(),
             servers: Arc::clone(servers),
         }
@@ -62,6 +66,15 @@ impl ServerContext {
         let scrubber = Scrubber::new(self.secrets.iter().chain(&of_token));
         *known = Some((token.clone(), scrubber.clone()));
         scrubber
+    }
+
+    /// Notes that a question of the server could not be forwarded to a client.
+    pub(crate) fn note_refused_question(&self) {
+        self.refused_questions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn refused_questions(&self) -> u64 {
+        self.refused_questions.load(Ordering::Relaxed)
     }
 
     /// Notifies subscribed clients that a resource has changed.

@@ -13,6 +13,7 @@ use crate::request_state::Purpose;
 use crate::rpc::{Answers, Params, RpcRequest, RpcResult};
 use crate::server::Server;
 use crate::suspended::{CallEvent, OwnedRequest, SuspendableCall};
+use crate::unanswerable;
 
 /// The most rounds of questions in one call.
 const MAX_ROUNDS: usize = 10;
@@ -90,7 +91,7 @@ impl Server {
             }
             let asked = interim["inputRequests"].as_object().cloned().unwrap_or_default();
             if asked.values().any(|one| !can_answer(&**client, one)) {
-                return Err(self.unexpected("a question"));
+                return Err(unanswerable::question(&self.name, None));
             }
             let next = interim["requestState"].as_str().map(str::to_owned);
             if client.ask_mode() == AskMode::Rounds {
@@ -142,8 +143,13 @@ impl Server {
     }
 
     fn unasked(&self, why: &AskError) -> Failure {
-        let message = format!("server `{}` asked the caller something: {why}", self.name);
-        Failure::new(Code::Unsupported, message)
+        match why {
+            AskError::Unable => unanswerable::question(&self.name, None),
+            why => {
+                let message = format!("server `{}` asked the caller something: {why}", self.name);
+                Failure::new(Code::Unsupported, message)
+            }
+        }
     }
 }
 

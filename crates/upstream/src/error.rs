@@ -1,6 +1,6 @@
 //! Why a server gave no answer, and the failure that its caller receives: the one mapping of this crate.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -272,8 +272,10 @@ pub(crate) fn without_places(error: &str) -> String {
         if !told.is_empty() {
             told.push(' ');
         }
-        let start = word.find(|c: char| !PUNCTUATION.contains(c)).unwrap_or(word.len());
-        let core = word[start..].trim_end_matches(|c: char| PUNCTUATION.contains(c));
+        // An address of IPv6 begins with punctuation itself.
+        let around = if word.contains(']') { "\"'`(),;:." } else { PUNCTUATION };
+        let start = word.find(|c: char| !around.contains(c)).unwrap_or(word.len());
+        let core = word[start..].trim_end_matches(|c: char| around.contains(c));
         if is_place(core) {
             let end = start + core.len();
             told.extend([&word[..start], "…", &word[end..]]);
@@ -301,6 +303,7 @@ fn is_place(word: &str) -> bool {
         || word.contains(":\\")
         || host == "localhost"
         || host.parse::<IpAddr>().is_ok()
+        || word.parse::<SocketAddr>().is_ok()
         || word.parse::<IpAddr>().is_ok()
         || is_name
 }
@@ -329,7 +332,7 @@ mod tests {
                 "cannot connect to 10.1.2.3: Connection refused",
                 "cannot connect to …: Connection refused",
             ),
-            ("cannot connect to [::1]:7101: refused", "cannot connect to […]:7101: refused"),
+            ("cannot connect to [::1]:7101: refused", "cannot connect to …: refused"),
             ("cannot resolve mcp.corp.example: no", "cannot resolve …: no"),
             ("GET https://a.example/mcp?k=1 failed", "GET … failed"),
             ("localhost:7101 (/srv/app/server.js)", "… (…)"),

@@ -104,7 +104,11 @@ fn notifies_changes(result: &Value) -> bool {
 pub(crate) fn initialize_params(caller: Option<&Caller>) -> Map<String, Value> {
     let capabilities = match caller {
         Some(caller) => caller.capabilities(),
-        None => rpc::QUESTION_CAPABILITIES.iter().map(|&can| (can.to_owned(), json!({}))).collect(),
+        None => {
+            let questions =
+                rpc::QUESTION_CAPABILITIES.iter().map(|&can| (can.to_owned(), json!({})));
+            questions.chain(rpc::apps_capability()).collect()
+        }
     };
     Map::from_iter([
         ("protocolVersion".to_owned(), LEGACY[0].into()),

@@ -37,6 +37,7 @@ mod suspended;
 mod timing;
 mod tool;
 mod transport;
+mod unanswerable;
 mod upstream;
 mod upstreams;
 

@@ -38,8 +38,11 @@ impl Upstream {
             State::Ready | State::Degraded | State::Stopped if status.list_age.is_some() => {
                 return None;
             }
+            State::Ready | State::Stopped | State::Starting if !because.is_empty() => {
+                unavailable(format!("server `{name}` has not listed its tools yet{because}"))
+            }
             State::Ready | State::Stopped | State::Starting => {
-                unavailable(format!("server `{name}` is starting; call again in a moment{because}"))
+                unavailable(format!("server `{name}` is starting; call again in a moment"))
                     .retry_after(START_RETRY)
             }
             State::Degraded => {

@@ -9,6 +9,7 @@ use strip::{Failure, Output};
 
 use crate::error::{TransportError, shown};
 use crate::rpc::RpcResult;
+use crate::unanswerable;
 
 /// How a server's results are handled.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,10 @@ pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Outp
     let Value::Object(fields) = &result else {
         return Err(malformed("the result is no object".to_owned()));
     };
+    if fields.get("resultType").is_some_and(|kind| kind == "input_required") {
+        // A caller that can be asked has been asked before the result comes here.
+        return Err(unanswerable::question(server, None));
+    }
     check(fields).map_err(malformed)?;
 
     if failed {

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use strip::{AskError, Client};
 
+use crate::context::ServerContext;
 use crate::rpc::QUESTION_CAPABILITIES;
 
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -14,6 +15,7 @@ const INTERNAL_ERROR: i64 = -32603;
 
 /// The reply to a server's request, once the client has answered.
 pub(crate) fn answer(
+    context: &ServerContext,
     id: &RawValue,
     method: &str,
     params: Option<&RawValue>,
@@ -21,6 +23,9 @@ pub(crate) fn answer(
 ) -> impl Future<Output = Bytes> + Send + 'static {
     let (id, method) = (id.to_owned(), method.to_owned());
     let client = client.cloned().filter(|client| can(&**client, &method));
+    if client.is_none() && capability(&method).is_some() {
+        context.note_refused_question();
+    }
     let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
     async move {
         let answer = match client {

@@ -151,7 +151,7 @@ impl Serialize for WrittenParams<'_> {
         let callers = callers.or_else(|| client.map(|client| client.meta()));
         if modern || self.request.idempotency_key.is_some() || callers.is_some() {
             let (key, id) = (self.request.idempotency_key, self.id);
-            let meta = Meta { modern, key, callers, client, id };
+            let meta = Meta { modern, own: self.request.own, key, callers, client, id };
             map.serialize_entry("_meta", &meta)?;
         }
         map.end()
@@ -160,6 +160,7 @@ impl Serialize for WrittenParams<'_> {
 
 struct Meta<'a> {
     modern: bool,
+    own: bool,
     key: Option<&'a str>,
     /// What the caller added, without the keys that the gateway writes.
     callers: Option<&'a Map<String, Value>>,
@@ -174,7 +175,12 @@ impl Serialize for Meta<'_> {
         if self.modern {
             map.serialize_entry("io.modelcontextprotocol/protocolVersion", MODERN)?;
             map.serialize_entry("io.modelcontextprotocol/clientInfo", &CLIENT)?;
-            let capabilities = self.client.map_or_else(Map::new, |client| declared(&**client));
+            let capabilities = match self.client {
+                Some(client) => declared(&**client),
+                // Its own lists are to have everything that any caller may use.
+                None if self.own => Map::from_iter(apps_capability()),
+                None => Map::new(),
+            };
             map.serialize_entry("io.modelcontextprotocol/clientCapabilities", &capabilities)?;
             if let Some(level) = self.client.and_then(|client| client.log_level()) {
                 map.serialize_entry("io.modelcontextprotocol/logLevel", level.as_str())?;
@@ -210,7 +216,13 @@ fn declared(client: &dyn Client) -> Map<String, Value> {
     let declared = client.capabilities();
     match client.ask_mode() {
         AskMode::Rounds => declared.clone(),
-        AskMode::Direct => question_capabilities(declared),
+        AskMode::Direct => {
+            let mut capabilities = question_capabilities(declared);
+            if shows_apps(declared) {
+                capabilities.extend(apps_capability());
+            }
+            capabilities
+        }
     }
 }
 
@@ -229,6 +241,20 @@ pub(crate) fn question_capabilities(declared: &Map<String, Value>) -> Map<String
             .into()
     };
     declared.iter().filter(askable).map(|(key, value)| (key.clone(), known(value))).collect()
+}
+
+/// The extension of MCP Apps, and the one kind of app that hosts show.
+const APPS: &str = "io.modelcontextprotocol/ui";
+const APP_TYPE: &str = "text/html;profile=mcp-app";
+
+/// Whether a client declared that it shows MCP Apps.
+pub(crate) fn shows_apps(declared: &Map<String, Value>) -> bool {
+    declared.get("extensions").is_some_and(|extensions| extensions.get(APPS).is_some())
+}
+
+/// The capability of a client that shows MCP Apps: servers offer tools with apps only to such clients.
+pub(crate) fn apps_capability() -> [(String, Value); 1] {
+    [("extensions".to_owned(), json!({APPS: {"mimeTypes": [APP_TYPE]}}))]
 }
 
 /// The gateway's name and version, as sent to servers.

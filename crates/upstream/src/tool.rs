@@ -13,6 +13,7 @@ use crate::outcome::{self, Rules};
 use crate::rpc::{Params, RpcRequest};
 use crate::server::Server;
 use crate::transport::Transport;
+use crate::unanswerable;
 
 /// A tool of a server.
 pub(crate) struct UpstreamTool {
@@ -54,16 +55,29 @@ impl UpstreamTool {
             repeatable: self.definition.repeatable,
             ..RpcRequest::for_job("tools/call", params, job)
         };
-        match server.converse(request, job).await? {
-            ServerReply::Result(result) => {
+        let refused = server.context.refused_questions();
+        let replied = match server.converse(request, job).await {
+            Ok(ServerReply::Result(result)) => {
                 let config = &server.config;
                 let rules = Rules { clean: config.clean_results, keep: config.references };
                 let size = result.get().len();
                 strip::run_blocking(size, || outcome::read(&server.name, result, rules))
             }
-            ServerReply::NeedsInput(question) => Ok(interim(question, Reply::NeedsInput)),
-            ServerReply::Task(task) => Ok(interim(task, Reply::Pending)),
+            Ok(ServerReply::NeedsInput(question)) => Ok(interim(question, Reply::NeedsInput)),
+            Ok(ServerReply::Task(task)) => Ok(interim(task, Reply::Pending)),
+            Err(failure) => Err(failure),
+        };
+        replied.map_err(|failure| self.explain(job, refused, failure))
+    }
+
+    /// The failure of a call, which may be due to what the caller's client cannot do.
+    fn explain(&self, job: &Job, refused: u64, failure: Failure) -> Failure {
+        let (server, client) = (&self.server, job.request.client.as_deref());
+        let is_answer = matches!(failure.code, Code::Internal | Code::InvalidInput);
+        if is_answer && server.context.refused_questions() > refused {
+            return unanswerable::question(&server.name, Some(failure));
         }
+        unanswerable::of_hidden_tool(&server.name, self.remote(), client, failure)
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum Identity {
 pub(crate) struct Handler {
     pub(super) state: Arc<McpState>,
     pub(super) identity: Identity,
+    /// Who opened the connection; rmcp asks for capabilities outside of any request.
+    opener: Option<Arc<Principal>>,
     /// Notifies a legacy client of changes until the connection ends.
     pub(super) notifier: OnceLock<ChangeNotifier>,
     pub(super) subscriptions: Arc<ResourceSubscriptions>,
@@ -48,6 +50,7 @@ impl Handler {
         Self {
             state,
             identity,
+            opener: CALLER.try_with(Arc::clone).ok(),
             notifier: OnceLock::new(),
             subscriptions: Arc::default(),
             log_level: Mutex::default(),
@@ -74,7 +77,7 @@ impl Handler {
     pub(super) fn caller(&self) -> Option<Arc<Principal>> {
         match &self.identity {
             Identity::Fixed(principal) => Some(Arc::clone(principal)),
-            Identity::OfRequest => CALLER.try_with(Arc::clone).ok(),
+            Identity::OfRequest => CALLER.try_with(Arc::clone).ok().or_else(|| self.opener.clone()),
         }
     }
 

@@ -31,7 +31,15 @@ async fn an_upload_in_parts_goes_on_where_it_stopped_also_after_a_restart() {
     let Progress::Done(file) = done else { panic!("{done:?}") };
     assert_eq!((file.size, file.kind, file.name.as_str()), (11, FileKind::File, "big.bin"));
     assert_eq!(setup.read(&file).await, b"hello world");
-    assert_eq!(code(again.upload(&ann, id).await), Code::NotFound);
+    let finished = again.upload(&ann, id).await.unwrap();
+    assert_eq!(
+        (finished.offset, finished.size),
+        (11, 11),
+        "a client may have lost the last answer"
+    );
+    assert_eq!(finished.file, Some(file.id.clone()));
+    assert_eq!(code(again.upload(&person("acme", "bob"), id).await), Code::NotFound);
+    assert_eq!(code(again.add_part(&ann, id, 11, sent(&[b""])).await), Code::NotFound);
     assert_eq!(count(&setup.folder.path().join("uploads")), 0);
 }
 

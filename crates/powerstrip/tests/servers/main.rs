@@ -3,8 +3,10 @@
 
 mod agents;
 mod approvals;
+mod apps;
 mod finding;
 mod isolation;
+mod names;
 mod openapi;
 mod passing;
 mod peer;

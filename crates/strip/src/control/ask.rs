@@ -218,19 +218,9 @@ impl OpenQuestion<'_> {
         Ok(self.outcome().unwrap_or_else(|| self.waiting()))
     }
 
-    /// How long the call waits for an answer. A client that shows the question itself waits longest.
     fn longest_wait(&self, asked: bool) -> Duration {
         let progress = self.request.client.as_ref().is_some_and(|client| client.wants_progress());
-        let usual = match (asked, progress) {
-            (true, _) => LONGEST,
-            (false, true) => WITH_PROGRESS,
-            (false, false) => WITHOUT_PROGRESS,
-        };
-        // The caller gives up at the end of its timeout; an answer must be on its way before that.
-        match self.request.timeout {
-            Some(timeout) => timeout.saturating_sub(ANSWERING.min(timeout / 10)).min(LONGEST),
-            None => usual,
-        }
+        longest_wait(self.request.timeout, asked, progress)
     }
 
     fn beat(&self, beats: u32) -> Map<String, Value> {
@@ -350,6 +340,18 @@ impl OpenQuestion<'_> {
     }
 }
 
+/// How long a call waits for an answer: almost as long as its caller does, where the caller says so. A client that shows the
+/// question itself waits longest.
+fn longest_wait(timeout: Option<Duration>, asked: bool, progress: bool) -> Duration {
+    match (timeout, asked, progress) {
+        // An answer must be on its way before the caller gives up.
+        (Some(timeout), ..) => timeout.saturating_sub(ANSWERING.min(timeout / 10)).min(LONGEST),
+        (None, true, _) => LONGEST,
+        (None, false, true) => WITH_PROGRESS,
+        (None, false, false) => WITHOUT_PROGRESS,
+    }
+}
+
 /// The name of the question in `inputRequests`.
 const SLOT: &str = "answer";
 
@@ -365,5 +367,25 @@ fn can_elicit(client: &dyn Client) -> bool {
     match client.capabilities().get("elicitation") {
         Some(Value::Object(modes)) => modes.is_empty() || modes.contains_key("form"),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timeout_of_the_caller_is_used_up() {
+        let seconds = Duration::from_secs;
+        for (timeout, waits) in [
+            (None, seconds(25)),
+            (Some(seconds(5)), Duration::from_millis(4_500)),
+            (Some(seconds(120)), seconds(119)),
+            (Some(seconds(7_200)), LONGEST),
+        ] {
+            assert_eq!(longest_wait(timeout, false, false), waits, "{timeout:?}");
+        }
+        assert_eq!(longest_wait(Some(seconds(60)), true, true), seconds(59));
+        assert_eq!(longest_wait(None, true, false), LONGEST);
     }
 }

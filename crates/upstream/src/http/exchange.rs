@@ -278,7 +278,8 @@ impl Exchange {
                         let asks = client
                             .as_ref()
                             .is_some_and(|client| questions::can(&**client, &method));
-                        let answer = questions::answer(id, &method, params, client.as_ref());
+                        let answer =
+                            questions::answer(&self.context, id, &method, params, client.as_ref());
                         let (exchange, endpoint) = (Arc::clone(self), endpoint.clone());
                         let reply = async move {
                             // Errors are ignored: a server that does not accept the answer cannot be helped.

@@ -46,13 +46,17 @@ fn results_that_are_none_name_the_server() {
         json!({"content": "text"}),
         json!({"content": ["text"]}),
         json!({"isError": "yes", "content": []}),
-        json!({"resultType": "input_required", "inputRequests": {}}),
+        json!({"resultType": "other"}),
     ] {
         let failure = read_value(&bad, false).unwrap_err();
         assert_eq!(failure.code, Code::Internal, "{bad}");
         assert!(failure.message.contains("`s`"), "{}", failure.message);
         assert!(failure.native.is_none());
     }
+    let question = json!({"resultType": "input_required", "inputRequests": {}});
+    let failure = read_value(&question, false).unwrap_err();
+    assert_eq!(failure.code, Code::Unsupported, "a caller that cannot be asked");
+    assert!(failure.message.contains("`s`"), "{}", failure.message);
 }
 
 #[test]

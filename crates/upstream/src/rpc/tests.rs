@@ -9,6 +9,7 @@ fn modern_requests_carry_their_meta_and_legacy_ones_only_what_was_asked_for() {
     let arguments = json!({"a": 1});
     let ask = RpcRequest {
         idempotency_key: Some("k1"),
+        own: false,
         ..RpcRequest::plain("tools/call", Params::Call { name: "t", arguments: &arguments })
     };
     let modern: Value = serde_json::from_slice(&ask.encode(7, Era::Modern).unwrap()).unwrap();
@@ -25,6 +26,10 @@ fn modern_requests_carry_their_meta_and_legacy_ones_only_what_was_asked_for() {
     let plain = RpcRequest::plain("tools/list", Params::None).encode(9, Era::Legacy).unwrap();
     let plain: Value = serde_json::from_slice(&plain).unwrap();
     assert_eq!(plain["params"], json!({}));
+    let own = RpcRequest::plain("tools/list", Params::None).encode(9, Era::Modern).unwrap();
+    let own: Value = serde_json::from_slice(&own).unwrap();
+    let declared = &own["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    assert!(shows_apps(declared.as_object().unwrap()), "its own lists have tools with apps");
 }
 
 #[test]

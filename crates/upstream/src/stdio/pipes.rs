@@ -92,7 +92,7 @@ impl Reader {
             }
             Ok(Message::Request { id, method, params }) => {
                 let client = self.pending.latest_client(self.shared);
-                let answer = questions::answer(id, &method, params, client.as_ref());
+                let answer = questions::answer(&self.context, id, &method, params, client.as_ref());
                 let outgoing = self.outgoing.clone();
                 let sent = move |line: Bytes| {
                     // Answers are dropped for a server that asks and does not read.

@@ -94,6 +94,8 @@ def call(id, name, arguments, meta):
         answer(cancelled)
     elif name == "ask":
         answer(ask(arguments["method"]))
+    elif name == "insist":
+        send({"id": id, "result": {**text(f"no name: {ask('elicitation/create')}"), "isError": True}})
     elif name == "env":
         answer(dict(os.environ))
     elif name == "touch":

@@ -140,6 +140,19 @@ async fn questions_are_answered_as_far_as_they_can_be() {
 }
 
 #[tokio::test]
+async fn a_call_that_needs_an_answer_of_the_caller_is_unsupported() {
+    // The server lists `hidden` and knows it only for other clients.
+    let setup = Setup::with(vec![("py", server(&["tools=insist,hidden"]))]).await;
+    setup.wait_for_tool("py:insist").await;
+    for (tool, words) in [("py:insist", "no name: "), ("py:hidden", "unknown tool: hidden")] {
+        let failure = setup.call(tool, json!({})).await.unwrap_err();
+        assert_eq!(failure.code, Code::Unsupported, "{tool}: {}", failure.message);
+        assert!(failure.message.contains(words), "{}", failure.message);
+        assert!(failure.message.contains("elicitation"), "{}", failure.message);
+    }
+}
+
+#[tokio::test]
 async fn a_change_of_the_list_is_noticed_in_both_eras() {
     for era in ["era=legacy", "era=modern"] {
         let setup = Setup::with(vec![("py", server(&[era]))]).await;

@@ -4,7 +4,7 @@ use auth::scope;
 use axum::extract::{Path, Query, State};
 use maud::{Markup, html};
 use operations::calls::{CallQuery, CallSummary};
-use operations::servers::{LogLine, ServerDetail, ServerName, ServerSummary};
+use operations::servers::{ServerDetail, ServerName, ServerSummary};
 use serde::Deserialize;
 
 use super::state::{advice, server_page, state_mark};
@@ -57,7 +57,7 @@ pub(crate) async fn page(
         @if let Some(text) = done(&params.did) { p.notice role="status" { (text) } }
         div #server-problem data-swap { (problem(summary, &viewer)) }
         div.figures #server-figures data-swap { (figures(&server)) }
-        (log(&server.stderr))
+        (log(&server))
         @if !failed.is_empty() { (failures(&failed, &viewer, &name)) }
         div #server-parts data-swap { (processes(&server, &viewer)) (replicas(summary)) }
         div #server-tools data-swap { (tools(&server)) }
@@ -136,9 +136,12 @@ fn figures(server: &ServerDetail) -> Markup {
     }
 }
 
-fn log(lines: &[LogLine]) -> Markup {
+/// What its processes wrote, with the notes of the gateway between.
+fn log(server: &ServerDetail) -> Markup {
+    let lines = &server.stderr;
+    let title = if server.summary.transport == "stdio" { "Standard error" } else { "Log" };
     html! {
-        div.section-head { h2 #log-title { "Standard error" } (copy_button("log", "the log")) }
+        div.section-head { h2 #log-title { (title) } @if !lines.is_empty() { (copy_button("log", "the log")) } }
         @if lines.is_empty() {
             p.soft #log data-swap { "Nothing has been written yet." }
         } @else {

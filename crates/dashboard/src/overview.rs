@@ -67,6 +67,7 @@ pub(super) async fn page(
         broken: listed.iter().filter(|server| server.state.is_broken()).collect(),
         quarantined: snapshot.quarantined().len(),
         figures: figures.as_ref().ok(),
+        range,
         period,
     };
     let below = html! {

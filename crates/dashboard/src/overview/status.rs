@@ -24,6 +24,8 @@ pub(super) struct Status<'a> {
     /// How many tools are in quarantine.
     pub(super) quarantined: usize,
     pub(super) figures: Option<&'a Overview>,
+    /// The time range, as in addresses and in words.
+    pub(super) range: &'a str,
     pub(super) period: &'a str,
 }
 
@@ -77,7 +79,7 @@ impl Status<'_> {
                 @if let Some(rate) = rate {
                     li {
                         strong { (percent(rate)) " of the calls failed" } " in the " (self.period) ": "
-                        a href="/dashboard/calls?outcome=failed" { "look at the failed calls" }
+                        a href=(format!("/dashboard/calls?outcome=failed&range={}", self.range)) { "look at the failed calls" }
                     }
                 }
             }

@@ -316,7 +316,7 @@ fn token(endpoints: &Endpoints, headers: &HeaderMap, body: &Bytes) -> Response {
         (None, Some(_)) => ClientAuth::Post,
         (None, None) => ClientAuth::None,
     };
-    if records.client_auth.is_some_and(|wanted| wanted != used) {
+    if records.client_auth.is_some_and(|required| required != used) {
         return refused("invalid_client");
     }
     if let Some((error, said)) = records.resource_refusal

@@ -1,5 +1,5 @@
-//! Proofs of possession (DPoP, RFC 9449): a token that is bound to a key of this gateway is worthless to a thief. Used
-//! where a server asks for it.
+//! Proofs of possession (DPoP, RFC 9449): a thief cannot use a token that is bound to a key of this gateway. Used where a
+//! server asks for it.
 
 use std::fmt;
 

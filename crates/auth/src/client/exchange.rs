@@ -302,9 +302,9 @@ impl TokenRequester<'_> {
             let status = response.status.as_u16();
             let read = TokenResponse::read(&response.body);
             if let Some((code, said)) = read.as_ref().and_then(TokenResponse::refusal) {
-                let wanted = response.headers.get(DPOP_NONCE).filter(|_| nonce.is_none());
-                if let Some(wanted) = wanted.filter(|_| key.is_some() && code == USE_NONCE) {
-                    nonce = Some(wanted.clone());
+                let requested = response.headers.get(DPOP_NONCE).filter(|_| nonce.is_none());
+                if let Some(requested) = requested.filter(|_| key.is_some() && code == USE_NONCE) {
+                    nonce = Some(requested.clone());
                     continue;
                 }
                 return Err(self.refused(&code, &said, &form));

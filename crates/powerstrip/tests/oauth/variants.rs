@@ -20,7 +20,7 @@ const fn variant(name: &'static str, auth: &'static str, change: fn(&ProtectedSe
     Variant { name, auth, change }
 }
 
-/// `ISSUER` stands for the authorization server's.
+/// `ISSUER` is replaced by the authorization server's.
 const NAMED: &str = "{ issuer: 'ISSUER' }";
 
 fn methods(protected: &ProtectedServer, listed: Value) {
@@ -50,7 +50,7 @@ const WORKING: &[Variant] = &[
         methods(protected, json!(["none"]));
         protected.require_client_auth(ClientAuth::None);
     }),
-    variant("secret_that_is_wanted", "{}", |protected| {
+    variant("secret_required", "{}", |protected| {
         methods(protected, json!(["none"]));
         protected.require_client_auth(ClientAuth::Basic);
     }),

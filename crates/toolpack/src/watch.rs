@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-use proto::Finding;
+use proto::{Finding, Severity};
 use strip::Catalog;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -153,14 +153,23 @@ async fn receive(events: &mut UnboundedReceiver<Option<Vec<PathBuf>>>) -> Change
     changed
 }
 
-/// Logs new findings, and those that are fixed.
+/// Logs new findings, and files that can be used again.
 fn report(before: &[Finding], now: &[Finding]) {
     for finding in now.iter().filter(|finding| !before.contains(finding)) {
         tracing::warn!(%finding, "a toolpack cannot be used");
     }
-    for finding in before.iter().filter(|finding| !now.contains(finding)) {
-        tracing::info!(file = %finding.file.display(), "a finding of a toolpack is fixed");
+    for file in usable_again(before, now) {
+        tracing::info!(file = %file.display(), "a toolpack can be used again");
     }
+}
+
+/// The files that had an error and have none now, unless they were removed.
+fn usable_again<'a>(before: &'a [Finding], now: &[Finding]) -> BTreeSet<&'a Path> {
+    let is_broken = |finding: &&Finding| finding.severity == Severity::Error;
+    let broken: BTreeSet<&Path> =
+        now.iter().filter(is_broken).map(|finding| finding.file.as_path()).collect();
+    let before = before.iter().filter(is_broken).map(|finding| finding.file.as_path());
+    before.filter(|file| !broken.contains(file) && file.exists()).collect()
 }
 
 fn is_code(file: &Path) -> bool {
@@ -254,4 +263,31 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
         .ok()
         .filter(fs::Metadata::is_dir)
         .map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_usable_again_only_without_any_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let finding = |name: &str, message: &str| Finding {
+            severity: Severity::Error,
+            file: folder.path().join(name),
+            line: None,
+            message: message.to_owned(),
+        };
+        let file = folder.path().join("a.tool.yaml");
+        fs::write(&file, "id: a.b").unwrap();
+        let before = [finding("a.tool.yaml", "`kind` is missing"), finding("gone.tool.yaml", "x")];
+        let still = [finding("a.tool.yaml", "`run` is missing")];
+        assert!(usable_again(&before, &still).is_empty(), "it is broken in another way");
+        assert_eq!(usable_again(&before, &[]), BTreeSet::from([file.as_path()]));
+        let advice = [Finding { severity: Severity::Advice, ..still[0].clone() }];
+        assert_eq!(usable_again(&before, &advice).len(), 1, "advice does not hinder");
+        assert!(usable_again(&advice, &[]).is_empty(), "it was usable before");
+    }
 }

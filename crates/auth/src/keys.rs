@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use store::{Database, KeyRow, StoreError};
 
 use crate::random::random_text;
-use crate::scope::{self, InvalidScope};
+use crate::scope::{self, InvalidScope, UnknownScope};
 
 /// The prefix of every key, by which people and secret scanners recognize one.
 const PREFIX: &str = "ps_";
@@ -92,6 +92,8 @@ pub enum KeyFault {
     Word(&'static str),
     #[error(transparent)]
     Scope(#[from] InvalidScope),
+    #[error(transparent)]
+    UnknownScope(#[from] UnknownScope),
     #[error("there is a key `{0}` already; revoke it first, or choose another name")]
     Taken(String),
     #[error(
@@ -160,6 +162,7 @@ impl ApiKeys {
             }
         }
         scopes.iter().try_for_each(|scope| scope::check(scope))?;
+        scopes.iter().try_for_each(|scope| scope::check_known(scope))?;
         scopes.sort();
         scopes.dedup();
         if scopes.is_empty() {

@@ -48,6 +48,36 @@ pub fn covers(principal: &Principal, scope: &str) -> bool {
     principal.holds(scope)
 }
 
+/// The scopes that a key can have.
+pub fn of_keys() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().chain(OF_ADMIN).filter(|scope| *scope != ADMIN)
+}
+
+/// A scope that nothing here needs: a typing error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no scope `{}`{}; there are {}",
+    .0,
+    nearest(.0).map(|scope| format!(": did you mean `{scope}`?")).unwrap_or_default(),
+    of_keys().collect::<Vec<_>>().join(", ")
+)]
+pub struct UnknownScope(String);
+
+/// Checks that a key with this scope could do something with it.
+pub fn check_known(text: &str) -> Result<(), UnknownScope> {
+    match of_keys().any(|scope| scope == text) {
+        true => Ok(()),
+        false => Err(UnknownScope(text.chars().take(100).collect())),
+    }
+}
+
+/// The known scope that is most like a text.
+fn nearest(text: &str) -> Option<&'static str> {
+    let scored = of_keys().map(|scope| (strsim::jaro_winkler(text, scope), scope));
+    let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.filter(|(score, _)| *score > 0.8).map(|(_, scope)| scope)
+}
+
 /// A text that is no scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -75,5 +105,23 @@ mod tests {
         assert!(check(ADMIN).is_err());
         assert!(check(APPROVALS_DECIDE).is_ok());
         assert!(!ALL.contains(&APPROVALS_DECIDE), "a local agent is the local user");
+        assert!(check_known(ADMIN).is_err());
+    }
+
+    #[test]
+    fn a_mistyped_scope_is_refused_with_the_nearest_one() {
+        for scope in of_keys() {
+            assert_eq!(check_known(scope), Ok(()));
+        }
+        for (typed, nearest) in [
+            ("tool:call", "tools:call"),
+            ("tools:reed", "tools:read"),
+            ("Audit:read", "audit:read"),
+        ] {
+            let message = check_known(typed).expect_err("a typing error").to_string();
+            assert!(message.contains(&format!("did you mean `{nearest}`?")), "{message}");
+        }
+        let message = check_known("everything").expect_err("no scope").to_string();
+        assert!(!message.contains("did you mean") && message.contains("runs:answer"), "{message}");
     }
 }

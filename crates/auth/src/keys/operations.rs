@@ -148,9 +148,11 @@ impl Operation for RevokeKey {
 impl From<KeyFault> for OperationError {
     fn from(fault: KeyFault) -> Self {
         let code = match fault {
-            KeyFault::Name(_) | KeyFault::Word(_) | KeyFault::Scope(_) | KeyFault::Taken(_) => {
-                Code::InvalidInput
-            }
+            KeyFault::Name(_)
+            | KeyFault::Word(_)
+            | KeyFault::Scope(_)
+            | KeyFault::UnknownScope(_)
+            | KeyFault::Taken(_) => Code::InvalidInput,
             KeyFault::Unknown(_) => Code::NotFound,
             KeyFault::Randomness | KeyFault::Store(_) => Code::Unavailable,
         };

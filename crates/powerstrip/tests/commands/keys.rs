@@ -66,6 +66,8 @@ fn invalid_key_arguments_are_refused() {
     for (arguments, code, said) in [
         (&["keys", "add", "a b"][..], 1, "name"),
         (&["keys", "add", "x", "--scope", "a b"], 1, "scope"),
+        (&["keys", "add", "x", "--scope", "tool:call"], 1, "did you mean `tools:call`?"),
+        (&["keys", "add", "x", "--scope", "everything"], 1, "approvals:decide"),
         (&["keys", "add", "x", "--tenant", ""], 1, "tenant"),
         (&["keys", "add", "x", "--expires", "soon"], 2, "90d"),
         (&["keys", "add"], 2, "NAME"),

@@ -2,6 +2,7 @@
 
 mod agents;
 mod approvals;
+mod audit;
 mod auth;
 pub mod clients;
 mod docs;
@@ -30,6 +31,7 @@ mod units;
 pub use crate::auth::Auth;
 pub use agents::{Agent, Approve, Discovery, Embeddings, Skill, Tools};
 pub use approvals::{Approvals, Elicitation, Webhook};
+pub use audit::{Audit, Payloads};
 pub use docs::{reference_page, schema};
 pub use environment::{BadVariable, Environment};
 pub use fault::{BadConfig, Fault};

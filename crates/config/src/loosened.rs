@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::agents::{Approve, Skill};
 use crate::limits::Limits;
-use crate::{Config, Sandbox};
+use crate::{Config, Payloads, Sandbox};
 
-/// The keys that protect less than before: `auth`, approvals, limits, the sandbox.
+/// The keys that protect less than before: `auth`, approvals, limits, the sandbox, what is kept of calls.
 pub fn loosened(before: &Config, now: &Config) -> Vec<String> {
     let mut keys = Vec::new();
     if before.auth.is_some() && now.auth.is_none() {
@@ -19,6 +19,9 @@ pub fn loosened(before: &Config, now: &Config) -> Vec<String> {
     };
     if strictness(now.sandbox) < strictness(before.sandbox) {
         keys.push("sandbox".to_owned());
+    }
+    if before.audit.payloads == Payloads::Off && now.audit.payloads == Payloads::Redacted {
+        keys.push("audit.payloads".to_owned());
     }
     for (name, skill) in &before.skills {
         keys.extend(gates_removed(name, skill, now.skills.get(name)));

@@ -12,6 +12,7 @@ use strip::{Rate, RateRules, Settings};
 
 use crate::agents::{Agent, Embeddings, Skill, Tools};
 use crate::approvals::Approvals;
+use crate::audit::Audit;
 use crate::auth::Auth;
 use crate::file_strategies::{self, FileHandling, References};
 use crate::files::{Files, Storage};
@@ -73,6 +74,8 @@ pub struct Config {
     pub egress: Egress,
     /// Whether tools that run as processes must be confined.
     pub sandbox: Sandbox,
+    /// What is kept of calls in addition to their audit rows.
+    pub audit: Audit,
     /// Logs and traces.
     pub telemetry: Telemetry,
 }
@@ -100,6 +103,7 @@ impl Default for Config {
             storage: Storage::default(),
             egress: Egress::default(),
             sandbox: Sandbox::default(),
+            audit: Audit::default(),
             telemetry: Telemetry::default(),
         }
     }

@@ -7,7 +7,7 @@ use crate::{Caller, OperationError};
 /// What an operator does with a running gateway: watch its servers and calls, and switch servers. The operations of the
 /// table and the pages of the dashboard share it.
 ///
-/// Rows are limited to the caller's tenant here. Scopes are checked by whoever serves a request: servers need
+/// Rows are limited to the caller's tenant here. Doors and pages check scopes: servers need
 /// `metrics:read`, calls `audit:read`, and changes `admin`.
 #[async_trait]
 pub trait Console: Send + Sync {
@@ -24,7 +24,7 @@ pub trait Console: Send + Sync {
     /// Lines of a server's log.
     fn logs(&self, query: &LogQuery) -> Result<ServerLogs, OperationError>;
 
-    /// Starts a server anew.
+    /// Restarts a server.
     async fn restart(
         &self,
         caller: &Caller,

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod call;
+pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;

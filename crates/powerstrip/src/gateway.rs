@@ -1,6 +1,7 @@
 //! The gateway process: builds store, egress, tools, prompts and local sockets, and closes them in order.
 
 pub(crate) mod approvals;
+mod audit;
 mod board;
 pub(crate) mod call_operations;
 mod console;
@@ -17,6 +18,7 @@ mod servers;
 mod settings;
 mod socket_path;
 mod sources;
+pub(crate) mod waiting;
 
 use std::io;
 use std::sync::Arc;
@@ -49,6 +51,7 @@ use crate::finder::{self, Finder, Keeper};
 pub(crate) use crate::watch::Freshness;
 
 use approvals::Webhook;
+use audit::CallKeeper;
 pub(crate) use board::Board;
 pub(crate) use console::{ConfigSource, GatewayConsole};
 use names::StoredNames;
@@ -89,6 +92,7 @@ pub(crate) struct Gateway {
     quarantine: Arc<Quarantine>,
     operations: Arc<Table>,
     console: Arc<GatewayConsole>,
+    call_keeper: Arc<CallKeeper>,
     approvals: Arc<Approvals>,
     /// Ends sessions and watches.
     ending: CancellationToken,
@@ -148,6 +152,8 @@ impl Gateway {
         };
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
+        let call_keeper = Arc::new(CallKeeper::new(&database));
+        call_keeper.apply(&strip, config, &servers);
         strip.catalog().publish(control::SOURCE, strip.control_tools());
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
@@ -188,9 +194,15 @@ impl Gateway {
         });
         if freshness == Freshness::Followed {
             let (strip, ending) = (Arc::clone(&strip), ending.clone());
+            let call_keeper = Arc::clone(&call_keeper);
             tokio::spawn(async move {
-                let tended =
-                    async { tokio::join!(strip.files().sweep_forever(), strip.tend_records()) };
+                let tended = async {
+                    tokio::join!(
+                        strip.files().sweep_forever(),
+                        strip.tend_records(),
+                        call_keeper.sweep_forever()
+                    )
+                };
                 ending.run_until_cancelled(tended).await
             });
         }
@@ -242,6 +254,7 @@ impl Gateway {
             quarantine,
             operations,
             console,
+            call_keeper,
             approvals,
             ending,
             closing,

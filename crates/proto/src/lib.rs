@@ -43,5 +43,5 @@ pub use finding::{Finding, Severity};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use pattern::{InvalidPattern, Pattern};
 pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};
-pub use scrub::{MASK, Scrubber, secrets_of};
+pub use scrub::{MASK, Scrubber, is_secret_name, secrets_of};
 pub use uri_template::UriTemplate;

@@ -194,6 +194,13 @@ pub fn secrets_of(name: &str, value: &str) -> Vec<String> {
     secrets
 }
 
+/// Whether a value of this name is a secret: `password`, `api_key`, `accessToken`.
+pub fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| CERTAIN_NAMES.iter().any(|end| word.ends_with(end)))
+}
+
 /// `user:password` of a URL.
 fn userinfo(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;

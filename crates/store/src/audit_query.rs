@@ -59,13 +59,6 @@ pub struct AuditPosition {
     pub number: i64,
 }
 
-/// Audit rows, newest first, and where the next page begins if there are more.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditPage {
-    pub rows: Vec<AuditRow>,
-    pub next: Option<AuditPosition>,
-}
-
 /// An audit row with its number and what else is stored about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRecord {
@@ -104,16 +97,12 @@ impl Default for AuditFilter {
 impl Database {
     /// The audit rows that match a filter.
     pub async fn audit_rows(&self, filter: AuditFilter) -> Result<Vec<AuditRow>, StoreError> {
-        self.audit_page(filter).await.map(|page| page.rows)
+        let (rows, _) = self.select_audit(&filter, COLUMNS).await?;
+        rows.iter().map(read).collect()
     }
 
-    /// The audit rows that match a filter, and where the next page begins.
-    pub async fn audit_page(&self, filter: AuditFilter) -> Result<AuditPage, StoreError> {
-        let (rows, next) = self.select_audit(&filter, COLUMNS).await?;
-        Ok(AuditPage { rows: rows.iter().map(read).collect::<Result<_, _>>()?, next })
-    }
-
-    /// The same, with the messages of failures; arguments and results are not read.
+    /// The audit rows that match a filter with the messages of failures, and where the next page begins. Arguments and
+    /// results are not read.
     pub async fn audit_messages(&self, filter: AuditFilter) -> Result<AuditRecords, StoreError> {
         let columns =
             format!("{COLUMNS}, d.message, NULL AS payload_arguments, NULL AS result, d.truncated");

@@ -33,42 +33,7 @@ pub struct AuditStats {
     pub last_unix_ms: u64,
 }
 
-/// How many calls began within a stretch of time, and how many of them failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AuditCount {
-    /// The number of the stretch, counted from the first.
-    pub stretch: u64,
-    pub calls: u64,
-    pub failed: u64,
-}
-
 impl Database {
-    /// How many calls of a tenant, or of all, began in each stretch since a time. Of very many only the newest count.
-    pub async fn audit_counts(
-        &self,
-        tenant: Option<&str>,
-        since_unix_ms: u64,
-        stretch_ms: u64,
-    ) -> Result<Vec<AuditCount>, StoreError> {
-        let select = query(
-            "SELECT (at_ms - $1) / $2 AS stretch, count(*) AS calls, count(*) FILTER (WHERE outcome <> 'OK') AS failed \
-             FROM (SELECT at_ms, outcome FROM audit WHERE at_ms >= $1 AND ($3 IS NULL OR tenant = $3) \
-             ORDER BY at_ms DESC LIMIT $4) AS newest GROUP BY stretch ORDER BY stretch",
-        )
-        .bind(since_unix_ms)
-        .bind(stretch_ms.max(1))
-        .bind(tenant)
-        .bind(MAX_COUNTED);
-        let read = |row: &Row| {
-            Ok(AuditCount {
-                stretch: row.get("stretch")?,
-                calls: row.get("calls")?,
-                failed: row.get("failed")?,
-            })
-        };
-        self.sql.all(select).await?.iter().map(read).collect()
-    }
-
     /// Statistics of all calls together. Of very many only the newest count, as in the two functions below.
     pub async fn audit_stats(&self, filter: &StatsFilter) -> Result<AuditStats, StoreError> {
         let rows = self.sql.all(grouped(filter, "0", "")).await?;

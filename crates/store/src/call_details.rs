@@ -1,4 +1,4 @@
-//! What is kept of a call beside its audit row: the message of its failure and, where the config asks for it, its
+//! What is kept of a call in addition to its audit row: the message of its failure and, where the config asks for it, its
 //! arguments and result.
 
 use uuid::Uuid;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::sql::{Connection, Row, query};
 use crate::{Database, StoreError};
 
-/// What is kept of a call beside its audit row.
+/// What is kept of a call in addition to its audit row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallDetail {
     /// The message of its failure.

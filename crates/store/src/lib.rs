@@ -28,10 +28,8 @@ mod vault;
 
 pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
 pub use audit::AuditRow;
-pub use audit_query::{
-    AuditFilter, AuditOrder, AuditPage, AuditPosition, AuditRecord, AuditRecords,
-};
-pub use audit_stats::{AuditCount, AuditStats, MAX_COUNTED, StatsFilter};
+pub use audit_query::{AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditRecords};
+pub use audit_stats::{AuditStats, MAX_COUNTED, StatsFilter};
 pub use cache::{Cache, Recorded};
 pub use call_details::CallDetail;
 pub use calls::{CallChange, CallRecord, CallState, RecordedCall};

@@ -12,8 +12,7 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
 use tokio::time::Instant;
 
 use crate::{
-    AuditCount, AuditFilter, AuditPage, AuditRecords, AuditRow, CallChange, CallDetail, Database,
-    RunChanges, StoreError,
+    AuditFilter, AuditRecords, AuditRow, CallChange, CallDetail, Database, RunChanges, StoreError,
 };
 
 mod change;
@@ -102,7 +101,7 @@ impl AuditTrail {
         self.submit(Change::Row { row, ends: None, detail: None }).await
     }
 
-    /// Submits the row of a call's end and what is kept beside it; this also ends the note of the call's beginning.
+    /// Submits the row of a call's end and what is kept with it; this also ends the note of the call's beginning.
     pub async fn finish(
         &self,
         row: AuditRow,
@@ -198,11 +197,6 @@ impl AuditTrail {
         Ok(Receipt { number, shared: Arc::clone(shared) })
     }
 
-    /// Rows that are committed, newest first.
-    pub async fn page(&self, filter: AuditFilter) -> Result<AuditPage, StoreError> {
-        self.0.1.audit_page(filter).await
-    }
-
     /// Rows that are committed, with the messages of failures.
     pub async fn messages(&self, filter: AuditFilter) -> Result<AuditRecords, StoreError> {
         self.0.1.audit_messages(filter).await
@@ -216,16 +210,6 @@ impl AuditTrail {
     /// The database, for statistics of committed rows.
     pub fn database(&self) -> &Database {
         &self.0.1
-    }
-
-    /// How many calls of a tenant, or of all, began in each stretch since a time.
-    pub async fn counts(
-        &self,
-        tenant: Option<&str>,
-        since_unix_ms: u64,
-        stretch_ms: u64,
-    ) -> Result<Vec<AuditCount>, StoreError> {
-        self.0.1.audit_counts(tenant, since_unix_ms, stretch_ms).await
     }
 
     /// Why changes cannot be written at present, if they cannot.

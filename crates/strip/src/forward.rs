@@ -54,7 +54,7 @@ impl Guards {
             }
             result = Err(Stop::failure(false));
         }
-        let written = row.close(decision, result.as_ref().err(), false).await;
+        let written = row.close(decision, result.as_ref().err(), None, false).await;
         let output = result?;
         written.map(|()| output)
     }

@@ -48,6 +48,5 @@ pub use request::{Door, Request};
 pub use schema::Violation;
 pub use settings::Settings;
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState};
-pub use store::{AuditCount, AuditFilter, AuditPage, AuditPosition, AuditRow};
 pub use strip::{Parts, Strip};
 pub use tool::{Part, Tool};

@@ -14,7 +14,7 @@ use crate::catalog::Entry;
 use crate::client::{Client, ToolClient};
 use crate::guard::approval::{Gate, Passage};
 use crate::guard::arguments::Arguments;
-use crate::guard::audit::{Begin, Decision, OpenRow};
+use crate::guard::audit::{Begin, Content, Decision, OpenRow};
 use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::guards::Guards;
@@ -86,7 +86,11 @@ impl Guards {
         }
         let wait = result.is_ok() && changes;
         let failure = result.as_ref().err();
-        if let Err(unwritten) = row.close(decision, failure, wait).await {
+        let content = self.audit.keeps_payloads().then(|| Content {
+            arguments: &job.request.input,
+            result: result.as_ref().ok().map(|output| &*output.data),
+        });
+        if let Err(unwritten) = row.close(decision, failure, content, wait).await {
             // A failed call keeps its own failure: it says more about what happened.
             result = result.and(Err(unwritten));
         }

@@ -106,7 +106,11 @@ impl OpenApiService {
         ) {
             policy = policy.allowing(Rule::for_url(url).map_err(|why| unusable(why.to_string()))?);
         }
-        for fault in &parsed.faults {
+        // The document is read again and again: a fault is logged once.
+        let known = self.api.load();
+        let is_known =
+            |fault: &ListFault| known.as_ref().is_some_and(|api| api.faults.contains(fault));
+        for fault in parsed.faults.iter().filter(|fault| !is_known(fault)) {
             tracing::warn!(server = self.name, tool = fault.tool, "not offered: {}", fault.reason);
         }
         self.api.store(Some(Arc::new(Api {

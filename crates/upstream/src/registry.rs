@@ -185,7 +185,7 @@ impl Registry {
         Ok(released)
     }
 
-    /// Connects a registered server anew; false if none has that name.
+    /// Connects a registered server again; false if none has that name.
     pub async fn restart(&self, name: &str) -> bool {
         let _one = self.changing.lock().await;
         let known = self.holdings().get(name).cloned();

@@ -132,7 +132,7 @@ impl Upstreams {
         Some(self.put(old.name(), config, Before { list, ..old.inheritance() }))
     }
 
-    /// Ends all processes and sessions of a server of the config and starts it anew; its calls under way fail. False if
+    /// Ends all processes and sessions of a server of the config and starts it again; its calls under way fail. False if
     /// the server is not in the table, or registered itself.
     pub async fn restart(&self, name: &str) -> bool {
         let _one = self.applying.lock().await;

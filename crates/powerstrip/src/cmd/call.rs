@@ -1,5 +1,8 @@
+mod gate;
+
 use std::io::{self, Read};
 use std::path::Path;
+use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -50,7 +53,7 @@ pub(crate) struct CallCommand {
     /// A key of your own: however often a call with it is sent, it runs once.
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
-    /// Give up after this long, if the tool's own limit is not shorter: `500ms`, `10s`.
+    /// Give up after this long, if the tool's own limit is not shorter: `500ms`, `10s`. Waiting for approval counts.
     #[arg(long, value_name = "TIME")]
     timeout: Option<Span>,
     /// The run that the call belongs to, by a name of your own; without one it is a run by itself.
@@ -85,7 +88,20 @@ impl CallCommand {
                 interrupted.cancel();
             }
         });
-        let answer = access.invoke(&invocation, cancel).await;
+        let answer = {
+            let mut answer = pin!(access.invoke(&invocation, cancel.clone()));
+            let style = Style::stderr(&context.environment);
+            tokio::select! {
+                biased;
+                answer = &mut answer => answer,
+                late = gate::watch(&access, &invocation, style) => {
+                    cancel.cancel();
+                    // The call ends, and leaves its audit row; a pending approval stays.
+                    let _ = answer.await;
+                    Ok(late)
+                }
+            }
+        };
         access.close().await;
         telemetry.flush().await;
         print(&answer?, context)

@@ -5,6 +5,7 @@ use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
 use config::{BadConfig, Config, FILE_NAME, Loaded, Overrides};
+use operations::Operation as _;
 use proto::{Finding, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use toolpack::CannedCall;
 use crate::context::Context;
 use crate::exit::FAILED;
 use crate::findings::{as_finding, check_config, reserved_ids};
+use crate::gateway::server_operations::ListServers;
 use crate::gateway::{Freshness, Gateway};
 use crate::output::{self, Style};
 use crate::owner::greet;
@@ -163,7 +165,7 @@ async fn served(data: &Path, config: &Path) -> Vec<Finding> {
         return Vec::new();
     }
     let Ok(Some(owner)) = greet(data, json!({"door": "cli"})).await else { return Vec::new() };
-    let servers = owner.request("powerstrip.servers", json!({})).await.unwrap_or_default();
+    let servers = owner.request(ListServers::NAME, json!({})).await.unwrap_or_default();
     let about = |server: &Value, what: String| Finding {
         severity: Severity::Warning,
         file: config.to_owned(),

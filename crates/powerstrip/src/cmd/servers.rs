@@ -24,7 +24,7 @@ Examples:
   powerstrip servers                  each server's state, tools and last error
   powerstrip servers show crm         one server: processes, log, tools, calls of the last hour
   powerstrip servers logs crm -f      what it writes to stderr, as it comes
-  powerstrip servers restart crm      end its processes and sessions, and start it anew
+  powerstrip servers restart crm      end its processes and sessions, and start it again
   powerstrip servers --json           the same and more, for programs
   powerstrip servers names            names of servers that registered themselves, and their holders
   powerstrip servers release words    let another token register a server `words`
@@ -51,7 +51,7 @@ enum Action {
     Show(NamedServer),
     /// Print what a server wrote to stderr, and when it went up and down
     Logs(Logs),
-    /// End a server's processes and sessions, and start it anew
+    /// End a server's processes and sessions, and start it again
     Restart(NamedServer),
     /// List the names of servers that registered themselves, and their holders
     Names,

@@ -12,7 +12,7 @@ use upstream::{Registry, Upstreams};
 use super::console::GatewayConsole;
 use super::login::{self, LoginService};
 use super::quarantine::{self, Quarantine};
-use super::{call_operations, server_operations};
+use super::{call_operations, server_operations, waiting};
 use crate::files;
 
 /// What the operations work on.
@@ -38,4 +38,5 @@ pub(super) fn table(services: &Services<'_>) -> Table {
         .merge(call_operations::table(console))
         .merge(login::table(&Arc::new(logins)))
         .merge(quarantine::table(quarantine))
+        .merge(waiting::table(strip))
 }

@@ -90,7 +90,7 @@ pub(crate) struct RestartServer;
 
 impl Operation for RestartServer {
     const NAME: &'static str = "powerstrip.servers.restart";
-    const SUMMARY: &'static str = "Start a server anew";
+    const SUMMARY: &'static str = "Restart a server";
     const ROUTE: Option<Route> =
         Some(Route::post("/v1/servers/{name}/restart", ADMIN, "gateway.restartServer"));
     type Service = GatewayConsole;

@@ -31,6 +31,7 @@ impl Gateway {
 
     /// Applies a changed config, as far as that is possible without a restart.
     pub(crate) async fn reconfigure(&self, before: &Config, now: &Config, configured: Servers) {
+        self.call_keeper.apply(&self.strip, now, &configured);
         // Unchanged servers keep running.
         servers::apply(&self.upstreams, configured, &self.strip).await;
         let mut sources = self.sources.lock().await;

@@ -40,13 +40,23 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             // Shared by all callers: it must look the same to everyone and contain no caller's data.
             "/mcp/discover" => assert_same_for_all(&callers, "/mcp/discover").await,
             "/agents/{agent}/{*door}" => agents(&setup, &callers).await,
-            "/v1/calls" => batches(&callers).await,
+            "/v1/calls" if route.methods == "POST" => batches(&callers).await,
+            "/v1/calls" => recorded_calls(&setup, &callers).await,
+            "/v1/calls/{trace}" | "/v1/overview" => {
+                assert_scope_required(&callers, &[route.methods], route.pattern).await;
+            }
             "/v1/runs" | "/v1/runs/{id}" | "/v1/runs/{id}/answers" => {
                 runs(&setup, route.pattern).await;
             }
-            "/v1/servers" | "/v1/servers/{name}" | "/v1/servers/{name}/heartbeat" => {
+            "/v1/servers"
+            | "/v1/servers/{name}"
+            | "/v1/servers/{name}/heartbeat"
+            | "/v1/servers/{name}/logs" => {
                 registration(&callers, route.methods, route.pattern).await;
             }
+            "/v1/servers/{name}/restart"
+            | "/v1/servers/{name}/enable"
+            | "/v1/servers/{name}/disable" => switches(&setup, &callers, route.pattern).await,
             "/v1/files" => files(&setup, &callers).await,
             "/v1/files/uploads" => uploads(&setup).await,
             // Covered by the two cases above, with ids of another tenant.
@@ -332,6 +342,53 @@ async fn uploads(setup: &Setup) {
         }
     }
     assert_eq!(ann.get(&path).await.body["data"]["offset"], 0, "no foreign bytes were stored");
+}
+
+/// Calls, their messages and their statistics are visible within their tenant, with the right scope, and never to agents.
+async fn recorded_calls(setup: &Setup, callers: &Callers<'_>) {
+    let refused = callers.ann.call("demo.echo", &json!({"message": 7})).await;
+    let trace = refused.body["meta"]["traceId"].as_str().unwrap().to_owned();
+    let reads = |org: &str, more: Value| {
+        let mut claims = json!({"org": org, "sub": "ann", "scope": "audit:read"});
+        claims.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        setup.caller(claims)
+    };
+    let (ann, outsider) = (reads("acme", json!({})), reads("globex", json!({})));
+    let path = format!("/v1/calls/{trace}");
+    let shown = testkit::eventually("the call is recorded", || async {
+        Some(ann.get(&path).await).filter(|answer| answer.status == 200)
+    })
+    .await;
+    let call = &shown.body["calls"][0];
+    assert_eq!((&call["code"], &call["tenant"]), (&json!("INVALID_INPUT"), &json!("acme")));
+    assert!(call["message"].is_string() && call["arguments"].is_null(), "{call}");
+    assert_eq!(outsider.get(&path).await.status, 404, "calls of another tenant do not exist");
+    for query in ["", "?limit=500", "?order=recorded", "?text=echo", "?code=failed"] {
+        let listed = outsider.get(&format!("/v1/calls{query}")).await;
+        let text = listed.body.to_string();
+        assert!(!text.contains(&trace) && !text.contains("acme"), "{query}: {text}");
+    }
+    let idle = reads("initech", json!({}));
+    assert_eq!(idle.get("/v1/overview").await.body["calls"], json!(0), "it has made no calls");
+    assert!(ann.get("/v1/overview").await.body["errors"].as_u64().unwrap() > 0);
+    let agent = reads("acme", json!({"agent": "bot"}));
+    for path in ["/v1/calls", "/v1/overview", &path] {
+        assert_eq!(callers.ann.get(path).await.status, 403, "{path} without the scope");
+        assert_eq!(agent.get(path).await.status, 403, "{path} as an agent");
+    }
+}
+
+/// Only the admin token switches servers: no scope of a caller's token does.
+async fn switches(setup: &Setup, callers: &Callers<'_>, pattern: &str) {
+    registration(callers, "POST", pattern).await;
+    let path = pattern.replace("{name}", "no-such-server");
+    let claims =
+        json!({"org": "acme", "sub": "ann", "scope": "admin metrics:read servers:register"});
+    let refused = send(setup.caller(claims).request(Method::POST, &path).json(&json!({}))).await;
+    assert_eq!(refused.status, 403, "{path}: {refused:?}");
+    let admin = Caller::new(&setup.gateway, Some(setup.gateway.admin_token()));
+    let missing = send(admin.request(Method::POST, &path).json(&json!({}))).await;
+    assert_eq!(missing.status, 404, "{path}: {missing:?}");
 }
 
 /// Callers' tokens cannot register, renew or end a server.

@@ -213,7 +213,7 @@ async fn stdio_and_commands_can_act_as_an_agent() {
         assert_eq!(answer["result"]["errors"][0]["code"], json!("NOT_FOUND"), "{answer}");
         for (method, params) in [
             ("powerstrip.hello", json!({"agent": "traveller"})),
-            ("powerstrip.servers", json!({})),
+            ("powerstrip.servers.list", json!({})),
             ("powerstrip.agents", json!({})),
             ("powerstrip.login", json!({"server": "far"})),
         ] {

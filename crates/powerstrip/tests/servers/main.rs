@@ -4,6 +4,7 @@
 mod agents;
 mod approvals;
 mod apps;
+mod console;
 mod finding;
 mod isolation;
 mod names;

@@ -1,4 +1,4 @@
--- What is kept of a call beside its audit row: the message of its failure and, where the config asks for it, its
+-- What is kept of a call in addition to its audit row: the message of its failure and, where the config asks for it, its
 -- arguments and result. Unlike audit rows they are deleted after `audit.keep`.
 CREATE TABLE call_details (
     id        BYTEA  PRIMARY KEY,

@@ -54,7 +54,7 @@ impl Guards {
             }
             Err(_) => Decision::Failed,
         };
-        let written = row.close(decision, result.as_ref().err(), false).await;
+        let written = row.close(decision, result.as_ref().err(), None, false).await;
         let (_, done) = result?;
         written.map(|()| done)
     }

@@ -35,7 +35,7 @@ impl FileResolver {
         let row = self.audit.open(&request, &Arguments::of(&request.input), None);
         let read = connected.read_resource(&Job::new(request)).await;
         let decision = if read.is_ok() { Decision::Ran } else { Decision::Failed };
-        let written = row.close(decision, read.as_ref().err(), false).await;
+        let written = row.close(decision, read.as_ref().err(), None, false).await;
         Some(read.and_then(|output| written.map(|()| output)))
     }
 }

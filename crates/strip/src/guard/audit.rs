@@ -1,10 +1,12 @@
 //! Every call leaves one audit row, whatever its outcome, even if its caller left before the end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use proto::{Clock, Code, Digest, Principal, Scrubber, TraceId, clean};
+use proto::{Clock, Code, Digest, MASK, Principal, Scrubber, TraceId, clean, is_secret_name};
+use serde_json::Value;
 use store::{AuditRow, AuditTrail, BegunCall, CallDetail};
 
 use super::arguments::Arguments;
@@ -13,6 +15,9 @@ use crate::{Failure, Request};
 
 /// The longest message of a failure that is kept.
 const MAX_MESSAGE_BYTES: usize = 2_048;
+
+/// The longest arguments, and the longest result, that are kept whole.
+const MAX_PAYLOAD_BYTES: usize = 16 * 1024;
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +55,19 @@ pub(crate) struct Audit {
     clock: Clock,
     /// Removes the secrets of the config from what is kept of calls.
     secrets: ArcSwap<Scrubber>,
+    payloads: AtomicBool,
+}
+
+/// The content of a call, where it is kept.
+#[derive(Clone, Copy)]
+pub(crate) struct Content<'a> {
+    pub(crate) arguments: &'a Value,
+    pub(crate) result: Option<&'a Value>,
 }
 
 impl Audit {
     pub(crate) fn new(trail: AuditTrail, clock: Clock) -> Self {
-        Self { trail, clock, secrets: ArcSwap::default() }
+        Self { trail, clock, secrets: ArcSwap::default(), payloads: AtomicBool::new(false) }
     }
 
     /// Removes these secrets from what is kept of calls.
@@ -66,12 +79,43 @@ impl Audit {
         &self.trail
     }
 
-    /// What is kept of a failed call beside its row.
-    fn detail(&self, failure: &Failure) -> Box<CallDetail> {
-        // The message may quote a server or the caller.
-        let message = self.secrets.load().text(&clean::line(&failure.message)).into_owned();
-        let message = Some(shorten(message, MAX_MESSAGE_BYTES).0);
-        Box::new(CallDetail { message, ..CallDetail::default() })
+    /// Keeps arguments and results of calls from now on, or does not.
+    pub(crate) fn set_payloads(&self, kept: bool) {
+        self.payloads.store(kept, Ordering::Relaxed);
+    }
+
+    /// Whether arguments and results of calls are kept.
+    pub(crate) fn keeps_payloads(&self) -> bool {
+        self.payloads.load(Ordering::Relaxed)
+    }
+
+    /// What is kept of a call in addition to its row; nothing of most calls.
+    fn detail(
+        &self,
+        failure: Option<&Failure>,
+        content: Option<Content<'_>>,
+    ) -> Option<Box<CallDetail>> {
+        if failure.is_none() && content.is_none() {
+            return None;
+        }
+        let secrets = self.secrets.load();
+        let mut detail = Box::<CallDetail>::default();
+        if let Some(failure) = failure {
+            // The message may quote a server or the caller.
+            let message = clean::line(&failure.message);
+            detail.message =
+                Some(shorten(secrets.text(&message).into_owned(), MAX_MESSAGE_BYTES).0);
+        }
+        if let Some(content) = content {
+            let (arguments, cut) = redact(content.arguments, &secrets);
+            (detail.arguments, detail.truncated) = (Some(arguments), cut);
+            if let Some(result) = content.result {
+                let (result, cut) = redact(result, &secrets);
+                detail.result = Some(result);
+                detail.truncated |= cut;
+            }
+        }
+        Some(detail)
     }
 
     /// Why rows cannot be written at present; no call runs then.
@@ -202,6 +246,7 @@ impl OpenRow<'_> {
         mut self,
         decision: Decision,
         failure: Option<&Failure>,
+        content: Option<Content<'_>>,
         wait: bool,
     ) -> Result<(), Failure> {
         let Some(facts) = self.row.take() else { return Ok(()) };
@@ -209,7 +254,7 @@ impl OpenRow<'_> {
         let blame = failure.map(|failure| failure.blame.as_str());
         let row = facts.row(decision.as_str(), outcome, blame, self.began);
         let begun = self.begun.take();
-        let detail = failure.map(|failure| self.audit.detail(failure));
+        let detail = self.audit.detail(failure, content);
         let receipt = self.audit.trail.finish(row, begun, detail).await.map_err(unwritten)?;
         if wait { receipt.committed().await.map_err(unwritten) } else { Ok(()) }
     }
@@ -227,6 +272,32 @@ impl Drop for OpenRow<'_> {
                 }
             });
         }
+    }
+}
+
+/// A value as it is kept, and whether it was cut.
+fn redact(value: &Value, secrets: &Scrubber) -> (String, bool) {
+    let mut value = value.clone();
+    mask(&mut value);
+    secrets.json(&mut value);
+    shorten(value.to_string(), MAX_PAYLOAD_BYTES)
+}
+
+/// Masks the values of keys such as `password`.
+fn mask(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(_) | Value::Number(_) if is_secret_name(key) => {
+                        *value = MASK.into();
+                    }
+                    value => mask(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(mask),
+        _ => {}
     }
 }
 

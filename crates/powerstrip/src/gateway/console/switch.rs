@@ -72,7 +72,7 @@ impl GatewayConsole {
         Ok(ServerChange {
             name: name.to_owned(),
             state: self.upstream(name)?.status().state,
-            message: format!("server `{name}` is started anew; calls under way have failed"),
+            message: format!("server `{name}` is restarted; calls under way have failed"),
         })
     }
 
@@ -194,7 +194,7 @@ enum WriteFault {
 }
 
 fn write(file: &Path, server: &str, disabled: bool) -> Result<(), WriteFault> {
-    // Renaming a new file over it would replace even a file that nobody may write.
+    // Renaming a new file over it would replace even a file that is write-protected.
     if std::fs::metadata(file).is_ok_and(|known| known.permissions().readonly()) {
         return Err(WriteFault::ReadOnly);
     }

@@ -12,7 +12,7 @@ use crate::sessions::NoRandomness;
 /// Beyond this many, the oldest code becomes invalid.
 const MAX_CODES: usize = 16;
 
-/// The codes that nobody has used yet. Held in memory only, as digests.
+/// The codes that were not used yet. Held in memory only, as digests.
 pub struct SignInCodes {
     clock: Clock,
     entries: Mutex<Vec<Entry>>,

@@ -226,7 +226,7 @@ pub(super) async fn image(
         files.bytes(&file, PREVIEW_BYTES).await
     };
     let bytes = bytes.await.map_err(|failure| viewer.missing(&failure.message))?;
-    // The bytes decide, not the name or the type that somebody gave the file.
+    // The bytes decide, not the name or the declared type.
     let Some(media_type) = sniff(&bytes) else {
         return Err(viewer.missing("This file is not an image that can be shown."));
     };

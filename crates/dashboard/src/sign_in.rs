@@ -18,7 +18,7 @@ use crate::posted::{MAX_SIGN_IN_BYTES, PostedForm, fields, foreign, see_other};
 use crate::state::Dashboard;
 use crate::{headers, words};
 
-/// Browsers send it with requests for pages that nobody has opened yet.
+/// Browsers send it with requests for pages that are not opened yet.
 const SEC_PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 
 /// The longest token.

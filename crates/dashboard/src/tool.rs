@@ -64,7 +64,7 @@ async fn earlier_input(
     calls::stored_input(dashboard, viewer, tool, trace).await.map(Arc::new)
 }
 
-/// What somebody has entered into the form, and what is wrong with it.
+/// What was entered into the form, and what is wrong with it.
 struct Attempt<'a> {
     draft: &'a Draft,
     faults: Cow<'a, Faults>,

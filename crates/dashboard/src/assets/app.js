@@ -23,7 +23,7 @@
     }
   }, true);
 
-  // -- Logs are read from their end, and follow it until somebody scrolls up.
+  // -- Logs are read from their end, and follow it until the reader scrolls up.
   const isAtEnd = (log) => log.scrollHeight - log.scrollTop - log.clientHeight < 8;
   const scrollToEnd = (log) => log?.scrollTo({ top: log.scrollHeight });
   all("[data-tail]").forEach(scrollToEnd);

@@ -73,7 +73,7 @@ impl Params {
             .any(|filter| !filter.is_empty())
     }
 
-    /// Whether the list shows calls as they end: the first page, newest first, unless somebody paused it.
+    /// Whether the list shows calls as they end: the first page, newest first, unless it is paused.
     pub(super) fn is_live(&self) -> bool {
         self.can_be_live() && self.live != "off"
     }

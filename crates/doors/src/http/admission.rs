@@ -178,8 +178,8 @@ impl Refused {
 
 /// A refusal as a page, if a browser asked; status and challenge stay the same.
 fn as_page(shared: &Shared, request: &Request, refused: Response, message: &str) -> Response {
-    let wanted = wants_page(request.method(), request.headers());
-    let Some(pages) = shared.options.pages.as_ref().filter(|_| wanted) else { return refused };
+    let is_browser = wants_page(request.method(), request.headers());
+    let Some(pages) = shared.options.pages.as_ref().filter(|_| is_browser) else { return refused };
     let mut page = pages.refusal(refused.status(), message);
     if let Some(challenge) = refused.headers().get(WWW_AUTHENTICATE) {
         page.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());

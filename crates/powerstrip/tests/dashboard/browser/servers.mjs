@@ -45,7 +45,7 @@ await play(async (context, errors) => {
   await page.goto(`${GATEWAY}/dashboard`);
   await page.waitForSelector("#attention:has-text('1 server with problems')");
 
-  // Mended, it is restarted, and the call is tried again with the same input.
+  // Repaired, it is restarted, and the call is tried again with the same input.
   fs.renameSync(path.join(FOLDER, "away.json"), path.join(FOLDER, "notes.json"));
   await page.goto(`${GATEWAY}/dashboard/servers/notes`);
   await press("Restart");
